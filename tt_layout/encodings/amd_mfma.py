@@ -1,0 +1,220 @@
+"""``#ttg.amd_mfma``: the result of a matrix core instruction of AMD's CDNA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
+from tt_layout.encodings.cga import (
+    CGA_LAYOUT,
+    cga_layout,
+    cga_violations,
+    lift_triple,
+    normalize_triple,
+    rank_by,
+    triple,
+)
+from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key, Values, WordKind
+from tt_layout.encodings.rules import not_length, not_powers_of_two
+from tt_layout.errors import LayoutError
+from tt_layout.layout_utils import combine_cta_cga_with_shape, identity, product
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.releases import Release
+
+INSTRUCTIONS = ((32, 32), (16, 16), (64, 4), (4, 64))
+LANES = 64
+
+_WARPS = Key("warpsPerCTA", INTEGERS, field="warps_per_cta")
+_INSTR = Key("instrShape", INTEGERS, field="instr_shape")
+_TRANSPOSED = Key("isTransposed", BOOLEAN, field="is_transposed", implied=False)
+_VERSION = Key("version", INTEGER, field="version", implied=0)
+_RANK = rank_by("warpsPerCTA")
+
+
+def _all_ones(values: Values) -> bool:
+    return all(tiles == 1 for tiles in values["tilesPerWarp"])
+
+
+_TILES = Key(
+    "tilesPerWarp", INTEGERS, field="tiles_per_warp", default=(), hidden=_all_ones
+)
+_BIT_WIDTH = Key(
+    "elementBitWidth",
+    INTEGER,
+    field="element_bit_width",
+    default=32,
+    hidden=lambda values: values["elementBitWidth"] == 32,
+)
+_ELEMENT_TYPE = Key(
+    "elementType",
+    WordKind({"f32": "f32", "f64": "f64", "i32": "i32"}),
+    default="f32",
+    hidden=lambda values: values["elementType"] == "f32",
+)
+_KEYS_3_0 = (
+    Key("versionMajor", INTEGER, field="version", implied=0),
+    Key("versionMinor", INTEGER, default=0),
+    _WARPS,
+    _INSTR,
+    _TRANSPOSED,
+    *triple(_RANK),
+)
+
+
+def _normalize_two_entries(values: Values) -> Values:
+    """Fill in the CTA triple and drop what those releases drop: instrShape beyond [M, N]."""
+    if values.get("versionMinor"):
+        raise LayoutError(f"versionMinor must be 0, got {values['versionMinor']}")
+    values = normalize_triple(_RANK)(values)
+    return {**values, "instrShape": values["instrShape"][:2]}
+
+
+def _lift_3_5(values: Values) -> Values:
+    width = 64 if values["elementType"] == "f64" else 32
+    return {**lift_triple(values), "element_bit_width": width}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmdMfma(DistributedEncoding):
+    """The accumulator of a matrix core instruction (CDNA), tiled over warps of 64 lanes.
+
+    Attributes:
+        version: generation of the matrix core, 0 to 4; without influence on the layout.
+        warps_per_cta: warps along each dimension; the last is the fastest (until 3.1, if
+            transposed, dimension 0).
+        instr_shape: ``[M, N]`` or ``[M, N, K]``, M x N one of 32x32, 16x16, 64x4, 4x64.
+        is_transposed: whether a lane's run lies along N rather than M.
+        cga: the bases of ``block``; none for one CTA.
+        tiles_per_warp: adjacent tiles of one warp along each dimension; none means 1.
+        element_bit_width: 32, or 64 for fp64 results.
+
+    Example:
+        >>> AmdMfma(version=3, warps_per_cta=(1, 1), instr_shape=(16, 16, 16),
+        ...         is_transposed=False).to_linear_layout([16, 16]).bases[0]
+        ('register', [[1, 0], [2, 0]])
+
+    Source:
+        AMD matrix instruction calculator; Triton,
+        lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp,
+        AMDMfmaEncodingAttr::toLinearLayout.
+    """
+
+    version: int
+    warps_per_cta: Shape
+    instr_shape: Shape
+    is_transposed: bool
+    cga: Bases = ()
+    tiles_per_warp: Shape = ()
+    element_bit_width: int = 32
+
+    mnemonic = "amd_mfma"
+    forms = (
+        Form(
+            "triton_gpu.amd_mfma",
+            Release.V3_0,
+            Release.V3_2,
+            _KEYS_3_0,
+            normalize=_normalize_two_entries,
+            lift=lift_triple,
+        ),
+        Form(
+            "ttg.amd_mfma",
+            Release.V3_3,
+            Release.V3_4,
+            _KEYS_3_0,
+            normalize=_normalize_two_entries,
+            lift=lift_triple,
+        ),
+        Form(
+            "ttg.amd_mfma",
+            Release.V3_5,
+            Release.V3_5,
+            (_VERSION, _WARPS, _TILES, _INSTR, _TRANSPOSED, *triple(_RANK), _ELEMENT_TYPE),
+            normalize=_normalize_two_entries,
+            lift=_lift_3_5,
+        ),
+        Form(
+            "ttg.amd_mfma",
+            Release.V3_6,
+            Release.V3_9,
+            (_VERSION, _WARPS, _INSTR, _TRANSPOSED, CGA_LAYOUT, _TILES, _BIT_WIDTH),
+        ),
+    )
+
+    @property
+    def rank(self) -> int:
+        """The length of ``warps_per_cta``."""
+        return len(self.warps_per_cta)
+
+    @property
+    def tiles(self) -> Shape:
+        """Tiles per warp along each dimension, spelled out."""
+        has_all = len(self.tiles_per_warp) == self.rank
+        return self.tiles_per_warp if has_all else (1,) * self.rank
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        newest = 4 if self.release >= Release.V3_3 else 3
+        if self.version > newest:
+            message = f"version must be in 0..{newest}, got {self.version}"
+            yield Violation(message, ("version", "versionMajor"))
+        known = INSTRUCTIONS if self.release >= Release.V3_5 else INSTRUCTIONS[:2]
+        if self.instr_shape[:2] not in known:
+            shapes = ", ".join(f"[{m}, {n}]" for m, n in known)
+            message = f"instrShape must begin with one of {shapes}, got {list(self.instr_shape)}"
+            yield Violation(message, ("instrShape",))
+        if self.element_bit_width not in (32, 64):
+            message = f"elementBitWidth must be 32 or 64, got {self.element_bit_width}"
+            yield Violation(message, ("elementBitWidth",))
+        yield from cga_violations(self.cga, self.rank)
+        if any(tiles != 1 for tiles in self.tiles_per_warp):
+            yield from not_length("tilesPerWarp", self.tiles_per_warp, self.rank, since=None)
+        yield from not_powers_of_two("tilesPerWarp", self.tiles_per_warp, since=None)
+        yield from not_powers_of_two("warpsPerCTA", self.warps_per_cta, since=None)
+        if self.rank not in (2, 3):
+            message = f"warpsPerCTA must have 2 or 3 entries, got {list(self.warps_per_cta)}"
+            yield Violation(message, ("warpsPerCTA",), since=None)
+        if self.instr_shape[:2] == (64, 4) and not self.is_transposed:
+            message = "instrShape [64, 4] needs isTransposed = true"
+            yield Violation(message, ("isTransposed", "instrShape"), since=None)
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return the instruction's tile, over warps, repeated first along N, then along M."""
+        rank = self.rank
+        rows, cols = rank - 2, rank - 1
+        m, n = self.instr_shape[:2]
+        along, lanes = (cols, m) if self.is_transposed else (rows, n)
+        across = rows if self.is_transposed else cols
+        run = 1 if self.element_bit_width == 64 else 4
+        warps_n, tiles_n = self.warps_per_cta[cols], self.tiles[cols]
+        repeats = m * n // (LANES * run)
+        tensor_repeats = -(-shape[cols] // (n * warps_n * tiles_n))
+        tile = product(
+            [
+                identity(run, "register", along),
+                identity(lanes, "lane", across),
+                identity(LANES // lanes, "lane", along),
+                identity(repeats, "register", along),
+                identity(tiles_n, "register", cols),
+                identity(warps_n, "warp", cols),
+                identity(tensor_repeats, "register", cols),
+                identity(self.tiles[rows], "register", rows),
+                identity(self.warps_per_cta[rows], "warp", rows),
+            ]
+        )
+        if rank == 3:
+            tile = tile * identity(self.warps_per_cta[0], "warp", 0)
+        if self.is_transposed and self.release <= Release.V3_1:
+            tile = self._with_rows_first(tile)
+        order = [cols, rows, 0][:rank]
+        return combine_cta_cga_with_shape(tile, cga_layout(self.cga, rank), shape, order)
+
+    def _with_rows_first(self, tile: LinearLayout) -> LinearLayout:
+        """Return the tile with the warps along dimension 0 as the fastest (3.0 and 3.1)."""
+        names = tile.get_out_dim_names()
+        places = [names.index(f"dim{d}") for d in range(self.rank)]
+        by_dim = sorted(
+            tile.vectors("warp"), key=lambda v: next(d for d, at in enumerate(places) if v[at])
+        )
+        return tile.with_vectors("warp", by_dim)

@@ -1,0 +1,299 @@
+"""``#ttg.amd_wmma``: the result of a matrix instruction of AMD's RDNA and gfx1250."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
+from tt_layout.encodings.cga import (
+    CGA_LAYOUT,
+    cga_layout,
+    cga_violations,
+    lift_triple,
+    normalize_triple,
+    rank_by,
+    triple,
+)
+from tt_layout.encodings.forms import (
+    BOOLEAN,
+    INTEGER,
+    INTEGERS,
+    BasesByDimKind,
+    Form,
+    Key,
+    Values,
+)
+from tt_layout.encodings.rules import ragged
+from tt_layout.layout_utils import (
+    combine_cta_cga_with_shape,
+    dim_names,
+    identity,
+    product,
+    row_major,
+)
+from tt_layout.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.releases import Release
+
+DEFAULT_INSTRUCTION = (16, 16, 16)
+INSTRUCTIONS = {
+    1: ((16, 16, 16),),
+    2: ((16, 16, 16), (16, 16, 32)),
+    3: (
+        (16, 16, 4),
+        (16, 16, 32),
+        (16, 16, 64),
+        (16, 16, 128),
+        (32, 16, 64),
+        (32, 16, 128),
+    ),
+}
+"""Version -> the instruction shapes [M, N, K] that it has."""
+
+# Bases of one instruction's result as [M, N].
+_REGISTERS = {1: ((2, 0), (4, 0), (8, 0)), 2: ((1, 0), (2, 0), (4, 0)), 3: ((1, 0), (2, 0), (4, 0))}
+_LAST_LANE = {1: (1, 0), 2: (8, 0), 3: (8, 0)}
+
+_RANK = rank_by("warpsPerCTA")
+_VERSION = Key("version", INTEGER, field="version", implied=0)
+_TRANSPOSE = Key("isTranspose", BOOLEAN, field="is_transpose", default=False)
+_WARPS = Key("warpsPerCTA", INTEGERS)
+_INSTR = Key(
+    "instrShape",
+    INTEGERS,
+    field="instr_shape",
+    default=DEFAULT_INSTRUCTION,
+    hidden=lambda values: values["instrShape"] == DEFAULT_INSTRUCTION,
+)
+_CTA_LAYOUT = Key("ctaLayout", BasesByDimKind(("register", "warp")), field="cta_layout")
+_TILES = Key(
+    "tilesPerWarp",
+    INTEGERS,
+    default=(),
+    hidden=lambda values: all(tiles == 1 for tiles in values["tilesPerWarp"]),
+)
+_RANK_KEY = Key("rank", INTEGER, default=None, hidden=lambda values: True)
+
+
+def cta_layout_of(warps_per_cta: Shape, tiles_per_warp: Shape) -> tuple[Bases, Bases]:
+    """Return today's ``ctaLayout`` for the lists of 3.6 and before.
+
+    Per dimension, the last one fastest: the tiles of a warp, then the warps.
+
+    Example:
+        >>> cta_layout_of((2, 2), (2, 2))
+        (((0, 1), (1, 0)), ((0, 2), (2, 0)))
+    """
+    rank = len(warps_per_cta)
+    tiles = tiles_per_warp or (1,) * rank
+    register: list[Shape] = []
+    warp: list[Shape] = []
+    for d in row_major(rank):
+        bits = range(tiles[d].bit_length() - 1)
+        register += [_step(rank, d, 1 << bit) for bit in bits]
+        bits = range(warps_per_cta[d].bit_length() - 1)
+        warp += [_step(rank, d, tiles[d] << bit) for bit in bits]
+    return tuple(register), tuple(warp)
+
+
+def _step(rank: int, dim: int, size: int) -> Shape:
+    return tuple(size if d == dim else 0 for d in range(rank))
+
+
+def _lift_lists(values: Values) -> Values:
+    """Return the fields for ``warpsPerCTA`` and ``tilesPerWarp``."""
+    warps, tiles = values["warpsPerCTA"], values.get("tilesPerWarp", ())
+    fields: Values = {"rank_key": len(warps)}
+    if not all(map(is_power_of_two, (*warps, *tiles))) or len(tiles) not in (0, len(warps)):
+        fault = "warpsPerCTA and tilesPerWarp must be powers of two, one for each dimension"
+        return {**fields, "fault": f"{fault}, got {list(warps)} and {list(tiles)}"}
+    return {**fields, "cta_layout": cta_layout_of(warps, tiles)}
+
+
+def _lift_triple_and_lists(values: Values) -> Values:
+    return {**_lift_lists(values), **lift_triple(values)}
+
+
+def _lift_rank(values: Values) -> Values:
+    return {"rank_key": values["rank"]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmdWmma(DistributedEncoding):
+    """The accumulator of a WMMA instruction, tiled over warps of 32 lanes.
+
+    Attributes:
+        version: 1 RDNA3, 2 RDNA4, 3 gfx1250.
+        is_transpose: whether rows and columns of the tile are exchanged.
+        cta_layout: bases of ``register`` and of ``warp``, in units of instruction tiles.
+        rank_key: the rank where the bases do not tell it; None otherwise.
+        cga: the bases of ``block``; none for one CTA.
+        instr_shape: ``[M, N, K]``; see INSTRUCTIONS.
+
+    Example:
+        >>> AmdWmma(version=1, cta_layout=((), ((0, 1),))).to_linear_layout([16, 32]).bases[:2]
+        [('register', [[2, 0], [4, 0], [8, 0]]), ('lane', [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0]])]
+
+    Source:
+        AMD matrix instruction calculator; Triton,
+        lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp,
+        AMDWmmaEncodingAttr::toLinearLayout.
+    """
+
+    version: int
+    is_transpose: bool = False
+    cta_layout: tuple[Bases, Bases] = ((), ())
+    rank_key: int | None = None
+    cga: Bases = ()
+    instr_shape: Shape = DEFAULT_INSTRUCTION
+
+    mnemonic = "amd_wmma"
+    forms = (
+        Form(
+            "triton_gpu.amd_wmma",
+            Release.V3_0,
+            Release.V3_1,
+            (_WARPS, *triple(_RANK)),
+            normalize=normalize_triple(_RANK),
+            lift=lambda values: {**_lift_triple_and_lists(values), "version": 1},
+        ),
+        Form(
+            "triton_gpu.amd_wmma",
+            Release.V3_2,
+            Release.V3_2,
+            (_VERSION, _WARPS, *triple(_RANK)),
+            normalize=normalize_triple(_RANK),
+            lift=_lift_triple_and_lists,
+        ),
+        Form(
+            "ttg.amd_wmma",
+            Release.V3_3,
+            Release.V3_5,
+            (_VERSION, _TRANSPOSE, _WARPS, *triple(_RANK)),
+            normalize=normalize_triple(_RANK),
+            lift=_lift_triple_and_lists,
+        ),
+        Form(
+            "ttg.amd_wmma",
+            Release.V3_6,
+            Release.V3_6,
+            (_VERSION, _TRANSPOSE, _WARPS, CGA_LAYOUT, _TILES, _INSTR),
+            lift=_lift_lists,
+        ),
+        Form(
+            "ttg.amd_wmma",
+            Release.V3_7,
+            Release.V3_9,
+            (_VERSION, _TRANSPOSE, _RANK_KEY, _CTA_LAYOUT, CGA_LAYOUT, _INSTR),
+            lift=_lift_rank,
+        ),
+    )
+
+    @property
+    def rank(self) -> int:
+        """The rank given, else the length of the bases, else 2."""
+        known = [len(basis) for basis in (*self.cta_layout[0], *self.cta_layout[1], *self.cga)]
+        return self.rank_key or (known[0] if known else 2)
+
+    @property
+    def tile_shape(self) -> Shape:
+        """Rows and columns of an instruction's result, exchanged if transposed."""
+        m, n = self.instr_shape[:2]
+        return (n, m) if self.is_transpose else (m, n)
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        newest = 3 if self.release >= Release.V3_6 else 2
+        if not 1 <= self.version <= newest:
+            message = f"version must be in 1..{newest}, got {self.version}"
+            yield Violation(message, ("version",), Release.V3_3)
+            return
+        if self.instr_shape not in INSTRUCTIONS[self.version]:
+            shapes = ", ".join(str(list(shape)) for shape in INSTRUCTIONS[self.version])
+            message = (
+                f"instrShape of version {self.version} must be one of {shapes}, "
+                f"got {list(self.instr_shape)}"
+            )
+            yield Violation(message, ("instrShape",), Release.V3_6)
+        elif self.instr_shape[0] == 32:
+            message = "instrShape [32, 16, ..] is known since Triton 3.8"
+            if self.release < Release.V3_8:
+                yield Violation(message, ("instrShape",), Release.V3_6)
+        if self.is_transpose and self.version == 1 and self.release <= Release.V3_5:
+            message = "isTranspose = true needs version 2 until Triton 3.5"
+            yield Violation(message, ("isTranspose",), Release.V3_3)
+        yield from cga_violations(self.cga, self.rank)
+        if self.rank not in (2, 3):
+            message = f"#{self.name} is for rank 2 or 3, got rank {self.rank}"
+            yield Violation(message, ("ctaLayout", "warpsPerCTA"), since=None)
+        for name, bases in zip(("register", "warp"), self.cta_layout):
+            for violation in ragged(f"ctaLayout.{name}", bases, self.rank):
+                yield Violation(violation.message, ("ctaLayout",))
+
+    def cta_tiles(self, broadcast_dim: int | None = None) -> LinearLayout:
+        """Return the arrangement of instruction tiles over registers and warps.
+
+        Args:
+            broadcast_dim: a dimension whose components become 0; registers that move only
+                along it are left out.
+        """
+        register, warp = self.cta_layout
+        if broadcast_dim is not None:
+            register, warp = _zeroed(register, broadcast_dim), _zeroed(warp, broadcast_dim)
+            register = tuple(basis for basis in register if any(basis))
+        bases = [("register", register), ("warp", warp)]
+        return LinearLayout.from_bases(bases, dim_names(self.rank), require_surjective=False)
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return the instruction's tile, over registers and warps, repeated over the tensor."""
+        tile = self._instruction_tile() * self.cta_tiles()
+        cga = cga_layout(self.cga, self.rank)
+        layout = combine_cta_cga_with_shape(tile, cga, shape, row_major(self.rank))
+        return layout if self.release >= Release.V3_7 else self._by_dimension(layout)
+
+    def _instruction_tile(self) -> LinearLayout:
+        """Return the tile of one instruction, output dimensions in natural order."""
+        registers = list(_REGISTERS[self.version])
+        if self.instr_shape[0] == 32:
+            registers.append((16, 0))
+        lanes = [(0, 1), (0, 2), (0, 4), (0, 8), _LAST_LANE[self.version]]
+        batch = (0,) * (self.rank - 2)
+
+        def placed(basis: Shape) -> Shape:
+            return (*batch, *(reversed(basis) if self.is_transpose else basis))
+
+        bases = [("register", map(placed, registers)), ("lane", map(placed, lanes))]
+        return LinearLayout.from_bases(bases, dim_names(self.rank))
+
+    def _by_dimension(self, layout: LinearLayout) -> LinearLayout:
+        """Return the layout with a dimension's tiles next to its repetitions (until 3.6)."""
+        first = len(self._instruction_tile().vectors("register"))
+        registers = layout.vectors("register")
+        repeated = sorted(registers[first:], key=lambda v: tuple(x > 0 for x in v))
+        return layout.with_vectors("register", (*registers[:first], *repeated))
+
+    def operand_tile(self, op_idx: int, k_width: int, k_dim: int) -> LinearLayout:
+        """Return one operand's tile: what a lane reads, and the lanes along and across K."""
+        other = self.rank - 2 if k_dim == self.rank - 1 else self.rank - 1
+        m, n, k = self.instr_shape
+        if self.is_transpose:
+            m, n = n, m
+        extent = m if op_idx == 0 else n
+        last_lane = identity(2, "lane", k_dim)
+        if self.version == 1:
+            last_lane = LinearLayout.zeros_1d(2, "lane", f"dim{k_dim}")
+        factors = [
+            identity(k_width, "register", k_dim),
+            identity(16, "lane", other),
+            last_lane,
+            identity(k // (2 * k_width), "register", k_dim),
+        ]
+        if extent > 16:
+            factors.append(identity(extent // 16, "register", other))
+        return product(factors)
+
+
+def _zeroed(bases: Bases, dim: int) -> Bases:
+    return tuple((*basis[:dim], 0, *basis[dim + 1 :]) for basis in bases)
+
+

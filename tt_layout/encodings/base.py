@@ -1,0 +1,240 @@
+"""What every encoding has in common: fields, rules, text and the way to a linear layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, ClassVar
+
+from tt_layout.encodings.forms import Form, Spelling
+from tt_layout.errors import LayoutError
+from tt_layout.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.releases import LATEST, Release
+
+if TYPE_CHECKING:
+    from tt_layout.source import Span
+    from tt_layout.views import View
+
+Shape = tuple[int, ...]
+Basis = tuple[int, ...]
+Bases = tuple[Basis, ...]
+
+FORMS: dict[str, list[tuple[Form, type[Encoding]]]] = {}
+"""Attribute name, such as ``ttg.blocked`` -> its forms and the class they lead to."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A rule that an encoding breaks.
+
+    Attributes:
+        message: subject, rule and what was found.
+        keys: the keys that hold the fault, in any spelling.
+        since: the first release whose parser refuses it; None where every parser takes it
+            and only the linear layout is missing.
+        has_meaning: whether releases before ``since`` gave it a linear layout.
+    """
+
+    message: str
+    keys: tuple[str, ...] = ()
+    since: Release | None = Release.V2022
+    has_meaning: bool = False
+
+    def is_refused_by(self, release: Release) -> bool:
+        """Tell whether the parser of a release refuses it."""
+        return self.since is not None and self.since <= release
+
+    def denies_layout(self, release: Release) -> bool:
+        """Tell whether under a release there is no linear layout because of it."""
+        return not self.has_meaning or self.is_refused_by(release)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an encoding was read: the whole attribute, and the value of each key."""
+
+    whole: Span
+    values: dict[str, Span]
+
+    def span(self, keys: Sequence[str]) -> Span:
+        """Return the span of the first of these keys that was written."""
+        return next((self.values[key] for key in keys if key in self.values), self.whole)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """A layout attribute in today's terms.
+
+    Attributes:
+        release: the release under whose rules it was read; it matters only where the
+            meaning of one text changed.
+        spelling: how it was written; None for an encoding built in Python.
+        origin: where it was written, for messages; None likewise.
+        fault: why an older spelling, which its releases take, has no linear layout.
+    """
+
+    release: Release = LATEST
+    spelling: Spelling | None = field(default=None, compare=False, repr=False)
+    origin: Origin | None = field(default=None, compare=False, repr=False)
+    fault: str | None = field(default=None, repr=False)
+
+    mnemonic: ClassVar[str]
+    forms: ClassVar[tuple[Form, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        for form in cls.__dict__.get("forms", ()):
+            FORMS.setdefault(form.name, []).append((form, cls))
+
+    @property
+    def rank(self) -> int | None:
+        """The number of tensor dimensions that the encoding is for; None for any."""
+        raise NotImplementedError
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules of the compiler that the fields break."""
+        yield from ()
+
+    def parents(self) -> Iterator[Encoding]:
+        """Yield the encodings among the fields."""
+        yield from ()
+
+    def check_parse(self) -> None:
+        """Raise for the first rule broken that the parser of the release checks."""
+        for violation in self.violations():
+            if violation.is_refused_by(self.release):
+                raise self.error(violation)
+
+    def check_layout(self) -> None:
+        """Raise for the first rule broken that leaves no linear layout."""
+        for parent in self.parents():
+            parent.check_layout()
+        if self.fault is not None:
+            raise self.error(Violation(self.fault))
+        for violation in self.violations():
+            if violation.denies_layout(self.release):
+                raise self.error(violation)
+
+    def error(self, violation: Violation) -> LayoutError:
+        """Return the error for a violation, pointing at the key that holds the fault."""
+        span = self.origin.span(violation.keys) if self.origin else None
+        return LayoutError(violation.message, span)
+
+    def to_linear_layout(
+        self, shape: Sequence[int], *, element_bits: int | None = None
+    ) -> LinearLayout:
+        """Return the linear layout for a tensor of this shape.
+
+        Args:
+            shape: the sizes of the tensor's dimensions, powers of two.
+            element_bits: width of an element; needed only by tensor memory written with
+                ``unpacked`` (until 3.5).
+
+        Returns:
+            From ``register, lane, warp, block`` for distributed encodings, ``offset,
+            block`` for shared memory (and ``partition``), ``row, col, block`` for tensor
+            memory, to ``dim0, dim1, ...``.
+
+        Raises:
+            LayoutError: the encoding breaks a rule, or does not fit the shape.
+        """
+        self.check_layout()
+        sizes = self.checked_shape(shape)
+        return self.layout_for(sizes, element_bits)
+
+    def checked_shape(self, shape: Sequence[int]) -> Shape:
+        """Return the shape as a tuple if the encoding can be laid over it."""
+        sizes = tuple(shape)
+        if self.rank is not None and len(sizes) != self.rank:
+            raise LayoutError(
+                f"#{self.name} is for {self.rank} dimension{'s' if self.rank != 1 else ''}, "
+                f"but the shape {list(sizes)} has {len(sizes)}"
+            )
+        for size in sizes:
+            if not is_power_of_two(size):
+                message = f"every dimension must be a power of two, got {list(sizes)}"
+                raise LayoutError(message)
+        if sum(size.bit_length() - 1 for size in sizes) > MAX_SHAPE_BITS:
+            message = f"a tensor may have 2^{MAX_SHAPE_BITS} elements at most, got {list(sizes)}"
+            raise LayoutError(message)
+        return sizes
+
+    def layout_for(self, shape: Shape, element_bits: int | None) -> LinearLayout:
+        """Return the linear layout for a shape that fits; the meaning of the encoding."""
+        raise NotImplementedError
+
+    def tensor_view(self, shape: Sequence[int]) -> View:
+        """Return the view that shows, for each element, who holds it."""
+        return self._view(self.to_linear_layout(shape), use_hw_view=False)
+
+    def hardware_view(self, shape: Sequence[int]) -> View:
+        """Return the view that shows, for each place of the hardware, what it holds."""
+        return self._view(self.to_linear_layout(shape), use_hw_view=True)
+
+    def _view(self, layout: LinearLayout, use_hw_view: bool) -> View:
+        raise NotImplementedError
+
+    def format_tensor_view(self, shape: Sequence[int]) -> str:
+        """Return the text of the tensor view: who holds each element.
+
+        Source:
+            The method of this name of Gluon's layouts; same text.
+        """
+        return self.tensor_view(shape).text()
+
+    def format_hardware_view(self, shape: Sequence[int]) -> str:
+        """Return the text of the hardware view: what each place holds.
+
+        Source:
+            The method of this name of Gluon's layouts; same text.
+        """
+        return self.hardware_view(shape).text()
+
+    @property
+    def name(self) -> str:
+        """Dialect and mnemonic as written, such as ``ttg.blocked``."""
+        return self.spelling.form.name if self.spelling else type(self).forms[-1].name
+
+    def __str__(self) -> str:
+        return str(self.spelling or self.respell())
+
+    def respell(self) -> Spelling:
+        """Return today's spelling, from the fields alone."""
+        form = type(self).forms[-1]
+        own = {f.name for f in fields(self)}
+        values = {k.name: getattr(self, k.field) for k in form.keys if k.field in own}
+        return Spelling(form, values)
+
+
+MAX_SHAPE_BITS = 60  # so that every index fits a signed 64-bit integer
+
+
+class DistributedEncoding(Encoding):
+    """An encoding of a tensor in registers."""
+
+    def _view(self, layout: LinearLayout, use_hw_view: bool) -> View:
+        from tt_layout.views import distributed_view
+
+        return distributed_view(layout, use_hw_view)
+
+
+class SharedEncoding(Encoding):
+    """An encoding of a tensor in shared memory."""
+
+    @property
+    def padding(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of an interval and the padding after it, in elements."""
+        return ()
+
+    def _view(self, layout: LinearLayout, use_hw_view: bool) -> View:
+        from tt_layout.views import shared_view
+
+        return shared_view(layout, use_hw_view, padding=self.padding)
+
+
+class TensorMemoryBase(Encoding):
+    """An encoding of a tensor in tensor memory."""
+
+    def _view(self, layout: LinearLayout, use_hw_view: bool) -> View:
+        from tt_layout.views import tensor_memory_view
+
+        return tensor_memory_view(layout, use_hw_view)

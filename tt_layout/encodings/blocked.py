@@ -1,0 +1,158 @@
+"""``#ttg.blocked``: registers tile a block, lanes tile blocks, warps tile those."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
+from tt_layout.encodings.cga import (
+    CGA_LAYOUT,
+    PRINTED_TRIPLE,
+    cga_layout,
+    cga_violations,
+    lift_triple,
+    normalize_triple,
+    rank_by,
+    triple,
+)
+from tt_layout.encodings.forms import INTEGERS, Form, Key
+from tt_layout.encodings.rules import not_permutation, not_powers_of_two
+from tt_layout.layout_utils import combine_cta_cga_with_shape, dim_names, identity_nd
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.releases import Release
+
+_KEYS = (
+    Key("sizePerThread", INTEGERS, field="size_per_thread", implied=()),
+    Key("threadsPerWarp", INTEGERS, field="threads_per_warp", implied=()),
+    Key("warpsPerCTA", INTEGERS, field="warps_per_cta", implied=()),
+    Key("order", INTEGERS, field="order", implied=()),
+)
+_RANK = rank_by("sizePerThread")
+_TRIPLE_KEYS = _KEYS + triple(_RANK)
+_NORMALIZE = normalize_triple(_RANK)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocked(DistributedEncoding):
+    """Registers tile a block, lanes tile blocks, warps tile those, each along ``order``.
+
+    A tensor larger than the whole tile repeats it in further registers.  A tensor smaller
+    than it leaves lanes and warps that repeat elements; registers that fall outside are
+    gone since 3.9 and repeat elements before.
+
+    Attributes:
+        size_per_thread: elements one thread holds along each dimension, in one tile.
+        threads_per_warp: lanes along each dimension; their product is the warp size.
+        warps_per_cta: warps along each dimension.
+        order: dimensions from the fastest varying to the slowest.
+        cga: the bases of ``block``; none for one CTA.
+
+    Example:
+        Eight elements under a 64-element tile: lane bit 1 and both warp bits are free.
+
+        >>> Blocked(size_per_thread=(4,), threads_per_warp=(4,), warps_per_cta=(4,),
+        ...         order=(0,)).to_linear_layout([8]).bases[1:3]
+        [('lane', [[4], [0]]), ('warp', [[0], [0]])]
+
+    Source:
+        Triton, lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp,
+        BlockedEncodingAttr::toLinearLayout.
+    """
+
+    size_per_thread: Shape
+    threads_per_warp: Shape
+    warps_per_cta: Shape
+    order: Shape
+    cga: Bases = ()
+
+    mnemonic = "blocked"
+    forms = (
+        Form("triton_gpu.blocked", Release.V2022, Release.V2_1, _KEYS),
+        Form(
+            "triton_gpu.blocked",
+            Release.V2_2,
+            Release.V2_3,
+            _KEYS + PRINTED_TRIPLE,
+            lift=lift_triple,
+        ),
+        Form(
+            "triton_gpu.blocked",
+            Release.V3_0,
+            Release.V3_2,
+            _TRIPLE_KEYS,
+            normalize=_NORMALIZE,
+            lift=lift_triple,
+        ),
+        Form(
+            "ttg.blocked",
+            Release.V3_3,
+            Release.V3_5,
+            _TRIPLE_KEYS,
+            normalize=_NORMALIZE,
+            lift=lift_triple,
+        ),
+        Form("ttg.blocked", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
+    )
+
+    @property
+    def rank(self) -> int:
+        """The length of ``order``."""
+        return len(self.order)
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        lists = {
+            "sizePerThread": self.size_per_thread,
+            "threadsPerWarp": self.threads_per_warp,
+            "warpsPerCTA": self.warps_per_cta,
+        }
+        lengths = {name: len(own) for name, own in (*lists.items(), ("order", self.order))}
+        if len(set(lengths.values())) > 1:
+            shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
+            message = f"the lists of #{self.name} must have one length, got {shown}"
+            yield Violation(message, since=Release.V2_2)
+            return
+        yield from not_permutation("order", self.order, since=Release.V2_2)
+        for name, own in lists.items():
+            yield from not_powers_of_two(name, own, since=Release.V3_5)
+        yield from cga_violations(self.cga, self.rank)
+
+    def to_linear_layout(
+        self, shape: Sequence[int], *, element_bits: int | None = None
+    ) -> LinearLayout:
+        """Return the linear layout; see `Encoding.to_linear_layout`."""
+        layout = super().to_linear_layout(shape, element_bits=element_bits)
+        return layout if self.release > Release.V2_0 else self._carried(layout, tuple(shape))
+
+    def _carried(self, layout: LinearLayout, shape: Shape) -> LinearLayout:
+        """Return the layout with the registers of 2.0 that leave their row.
+
+        2.0 did not clip them: their address runs on into the following rows.
+        """
+        strides = [math.prod(shape[d + 1 :]) for d in range(self.rank)]
+
+        def carried(step: Shape) -> Shape:
+            address = sum(x * stride for x, stride in zip(step, strides)) % math.prod(shape)
+            return tuple(address // stride % size for stride, size in zip(strides, shape))
+
+        tile = identity_nd("register", self.size_per_thread, self.order)
+        steps = tile.transpose_outs(dim_names(self.rank)).vectors("register")
+        fitted = layout.vectors("register")[len(steps) :]
+        return layout.with_vectors("register", (*map(carried, steps), *fitted))
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return the tile of registers, lanes and warps, repeated over the tensor."""
+        tile = (
+            identity_nd("register", self.size_per_thread, self.order)
+            * identity_nd("lane", self.threads_per_warp, self.order)
+            * identity_nd("warp", self.warps_per_cta, self.order)
+        )
+        return combine_cta_cga_with_shape(
+            tile,
+            cga_layout(self.cga, self.rank),
+            shape,
+            self.order,
+            drop_registers=self.release >= Release.V3_9,
+        )

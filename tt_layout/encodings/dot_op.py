@@ -1,0 +1,282 @@
+"""``#ttg.dot_op``: an operand of a matrix multiplication, laid out as its result asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tt_layout.encodings.amd_mfma import LANES, AmdMfma
+from tt_layout.encodings.amd_wmma import AmdWmma
+from tt_layout.encodings.base import DistributedEncoding, Encoding, Shape, Violation
+from tt_layout.encodings.blocked import Blocked
+from tt_layout.encodings.cga import cga_layout, without_dim
+from tt_layout.encodings.forms import BOOLEAN, INTEGER, LAYOUT, Form, Key, Style, Values
+from tt_layout.encodings.nvidia_mma import NvidiaMma, mma_tile
+from tt_layout.encodings.rules import not_power_of_two
+from tt_layout.errors import LayoutError
+from tt_layout.layout_utils import (
+    broadcast_nd,
+    combine_cta_cga_with_shape,
+    identity,
+    identity_nd,
+    product,
+    row_major,
+)
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.releases import Release
+
+WMMA_WIDTHS = {1: (8, 16), 2: (4, 8, 16)}
+"""Version of WMMA -> the kWidth its operands may have; version 3 takes any but 0."""
+
+_OP_IDX = Key("opIdx", INTEGER, field="op_idx")
+_IMPLIED_OP_IDX = Key("opIdx", INTEGER, field="op_idx", implied=0)
+_PARENT = Key("parent", LAYOUT, field="parent")
+
+
+def _is_ampere(values: Values) -> bool:
+    parent = values["parent"]
+    return isinstance(parent, NvidiaMma) and parent.version_major == 2
+
+
+def _is_volta(values: Values) -> bool:
+    parent = values["parent"]
+    return isinstance(parent, NvidiaMma) and parent.version_major == 1
+
+
+_IS_V1_ROW = Key(
+    "isMMAv1Row", BOOLEAN, default=None, hidden=lambda values: not _is_volta(values)
+)
+_PRINTED_FOR_AMPERE = Key(
+    "kWidth", INTEGER, field="k_width", default=None, hidden=lambda values: not _is_ampere(values)
+)
+_K_WIDTH = Key(
+    "kWidth", INTEGER, field="k_width", default=0, hidden=lambda values: values["kWidth"] == 0
+)
+
+
+def _normalize_k_width(values: Values) -> Values:
+    """Let kWidth be given only where 2.1 to 2.3 allow it; elsewhere it is 0."""
+    parent = values["parent"]
+    takes = isinstance(parent, NvidiaMma) and parent.version_major != 1
+    if values["kWidth"] is not None and not takes:
+        raise LayoutError("kWidth is only for an mma parent of Ampere or later")
+    return {**values, "kWidth": values["kWidth"] or 0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DotOperand(DistributedEncoding):
+    """An operand of ``tt.dot``, laid out as the instruction behind ``parent`` reads it.
+
+    Warps that differ only along the result's other dimension hold the same elements.
+
+    Attributes:
+        op_idx: 0 for A (M x K), 1 for B (K x N).
+        parent: the layout of the result: nvidia_mma, amd_mfma, amd_wmma or blocked.
+        k_width: adjacent elements along K that one lane holds; 0 for blocked.
+
+    Example:
+        >>> mma = NvidiaMma(version_major=2, warps_per_cta=(1, 1), instr_shape=(16, 8))
+        >>> DotOperand(op_idx=1, parent=mma, k_width=2).to_linear_layout([16, 8]).bases[:2]
+        [('register', [[1, 0], [8, 0]]), ('lane', [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]])]
+
+    Source:
+        PTX ISA and AMD matrix instruction calculator; Triton,
+        lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp,
+        DotOperandEncodingAttr::toLinearLayout.
+    """
+
+    op_idx: int
+    parent: Encoding
+    k_width: int = 0
+
+    mnemonic = "dot_op"
+    forms = (
+        Form("triton_gpu.dot_op", Release.V2022, Release.V2022, (_IMPLIED_OP_IDX, _PARENT)),
+        Form(
+            "triton_gpu.dot_op",
+            Release.V2_0,
+            Release.V2_0,
+            (_IMPLIED_OP_IDX, _PARENT, _IS_V1_ROW),
+        ),
+        Form(
+            "triton_gpu.dot_op",
+            Release.V2_1,
+            Release.V2_3,
+            (_IMPLIED_OP_IDX, _PARENT, _PRINTED_FOR_AMPERE),
+            normalize=_normalize_k_width,
+        ),
+        Form(
+            "triton_gpu.dot_op",
+            Release.V3_0,
+            Release.V3_2,
+            (_OP_IDX, _PARENT, _K_WIDTH),
+            style=Style.BRACED_STRUCT,
+        ),
+        Form(
+            "ttg.dot_op",
+            Release.V3_3,
+            Release.V3_9,
+            (_OP_IDX, _PARENT, _K_WIDTH),
+            style=Style.BRACED_STRUCT,
+        ),
+    )
+
+    @property
+    def rank(self) -> int | None:
+        """The rank of the parent."""
+        return self.parent.rank
+
+    def parents(self) -> Iterator[Encoding]:
+        """Yield the parent."""
+        yield self.parent
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        if self.op_idx not in (0, 1):
+            yield Violation(f"opIdx must be 0 or 1, got {self.op_idx}", ("opIdx",), Release.V3_0)
+            return
+        if not isinstance(self.parent, (NvidiaMma, AmdMfma, AmdWmma, Blocked)):
+            message = (
+                "the parent of a dot_op must be nvidia_mma, amd_mfma, amd_wmma or blocked, "
+                f"got #{self.parent.name}"
+            )
+            yield Violation(message, ("parent",), Release.V3_0)
+            return
+        if (fault := self._k_width_fault()) is not None:
+            yield Violation(fault, ("kWidth",), Release.V3_0)
+        if self.k_width:
+            yield from not_power_of_two("kWidth", self.k_width, since=None)
+        yield from self._layout_violations()
+
+    def _k_width_fault(self) -> str | None:
+        """Return what is wrong with kWidth, or with opIdx, for the parent."""
+        parent, width = self.parent, self.k_width
+        if isinstance(parent, NvidiaMma):
+            return self._nvidia_fault(parent)
+        if isinstance(parent, AmdMfma):
+            return None if width else "kWidth must be given for an amd_mfma parent"
+        if isinstance(parent, AmdWmma):
+            return self._wmma_fault(parent)
+        return f"kWidth must be 0 for a blocked parent, got {width}" if width else None
+
+    def _nvidia_fault(self, parent: NvidiaMma) -> str | None:
+        width, major = self.k_width, parent.version_major
+        if major == 3 and self.release <= Release.V3_2:
+            return f"kWidth must be 0 for a Hopper parent until 3.2, got {width}" if width else None
+        if major in (2, 3) and not width and self.release >= Release.V3_0:
+            return "kWidth must be given for an Ampere or Hopper parent"
+        if major == 3 and self.op_idx == 1:
+            return "opIdx must be 0 for a Hopper parent: only A may be in registers"
+        if major not in (2, 3) and width:
+            return f"kWidth must be 0 for this parent, got {width}"
+        return None
+
+    def _wmma_fault(self, parent: AmdWmma) -> str | None:
+        width = self.k_width
+        allowed: tuple[int, ...] | None = WMMA_WIDTHS.get(parent.version)
+        if self.release <= Release.V3_1:
+            allowed = (16,)
+        elif self.release <= Release.V3_4:
+            allowed = {1: (16,), 2: (8,) if self.release == Release.V3_2 else (8, 16)}.get(
+                parent.version
+            )
+        elif self.release == Release.V3_6 and parent.version == 3:
+            allowed = (2, 8, 16)
+        if allowed is None:
+            return None if width or self.release <= Release.V3_2 else "kWidth must not be 0"
+        if width in allowed:
+            return None
+        widths = " or ".join(map(str, allowed))
+        return f"kWidth must be {widths} for WMMA version {parent.version}, got {width}"
+
+    def _layout_violations(self) -> Iterator[Violation]:
+        """Yield what only the linear layout needs."""
+        parent = self.parent
+        if isinstance(parent, NvidiaMma) and parent.version_major == 1:
+            message = "the operands of Volta's mma have no linear layout"
+            yield Violation(message, ("parent",), since=None)
+        elif isinstance(parent, NvidiaMma) and not self.k_width:
+            message = "kWidth must be known for a linear layout; this release does not write it"
+            yield Violation(message, ("parent",), since=None)
+
+    @property
+    def k_dim(self) -> int:
+        """The dimension that the multiplication sums over."""
+        rank = self.rank or 2
+        return rank - 1 if self.op_idx == 0 else rank - 2
+
+    @property
+    def other_dim(self) -> int:
+        """M for A, N for B."""
+        rank = self.rank or 2
+        return rank - 2 if self.op_idx == 0 else rank - 1
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return the operand's tile, over the parent's warps, repeated over the tensor."""
+        parent = self.parent
+        if isinstance(parent, NvidiaMma):
+            return self._over_nvidia_mma(parent, shape)
+        if isinstance(parent, AmdMfma):
+            return self._over_amd_mfma(parent, shape)
+        if isinstance(parent, AmdWmma):
+            return self._over_amd_wmma(parent, shape)
+        assert isinstance(parent, Blocked)
+        return self._over_blocked(parent, shape)
+
+    def _cover_order(self) -> list[int]:
+        return [self.k_dim, self.other_dim, 0][: self.rank]
+
+    def _over_nvidia_mma(self, parent: NvidiaMma, shape: Shape) -> LinearLayout:
+        rank, width = parent.rank, self.k_width
+        m = parent.tile_shape[rank - 2] if parent.version_major == 2 else parent.tile_shape[0]
+        rows = m if self.op_idx == 0 else 8
+        depth = (4 if m == 8 else 8) * width
+        tile = mma_tile(rows, depth, self.other_dim, self.k_dim, width)
+        if rank == 3:
+            tile = tile * identity(1, "register", 0)
+        warps = broadcast_nd("warp", parent.warps_per_cta, parent.warp_order, self.k_dim)
+        cga = cga_layout(without_dim(parent.cga, self.k_dim), rank)
+        return combine_cta_cga_with_shape(tile * warps, cga, shape, self._cover_order())
+
+    def _over_amd_mfma(self, parent: AmdMfma, shape: Shape) -> LinearLayout:
+        k_dim, other, width = self.k_dim, self.other_dim, self.k_width
+        m, n = parent.instr_shape[:2]
+        lanes = m if self.op_idx == 0 else n
+        depth = LANES // lanes * width
+        factors = [
+            identity(width, "register", k_dim),
+            identity(lanes, "lane", other),
+            identity(LANES // lanes, "lane", k_dim),
+        ]
+        if (m, n, self.op_idx) in ((64, 4, 0), (4, 64, 1)):
+            factors.append(identity(16, "register", k_dim))
+            depth *= 16
+        if shape[k_dim] > depth:
+            factors.append(identity(shape[k_dim] // depth, "register", k_dim))
+        factors.append(identity(parent.tiles[other], "register", other))
+        tile = product(factors)
+        if parent.rank == 3:
+            tile = tile * identity(1, "register", 0)
+        tile = tile.transpose_outs([f"dim{d}" for d in self._cover_order()])
+        warps = identity_nd("warp", parent.warps_per_cta, row_major(parent.rank))
+        cga = cga_layout(parent.cga, parent.rank)
+        return combine_cta_cga_with_shape(tile * warps, cga, shape, self._cover_order())
+
+    def _over_amd_wmma(self, parent: AmdWmma, shape: Shape) -> LinearLayout:
+        tile = parent.operand_tile(self.op_idx, self.k_width, self.k_dim)
+        tile = tile * parent.cta_tiles(broadcast_dim=self.k_dim)
+        tile = tile.transpose_outs([f"dim{d}" for d in self._cover_order()])
+        cga = cga_layout(without_dim(parent.cga, self.k_dim), parent.rank)
+        return combine_cta_cga_with_shape(tile, cga, shape, self._cover_order())
+
+    def _over_blocked(self, parent: Blocked, shape: Shape) -> LinearLayout:
+        sizes = [*parent.size_per_thread]
+        sizes[self.k_dim] = shape[self.k_dim]
+        tile = (
+            identity_nd("register", sizes, parent.order)
+            * broadcast_nd("lane", parent.threads_per_warp, parent.order, self.k_dim)
+            * broadcast_nd("warp", parent.warps_per_cta, parent.order, self.k_dim)
+        )
+        cga = cga_layout(without_dim(parent.cga, self.k_dim), parent.rank)
+        return combine_cta_cga_with_shape(tile, cga, shape, parent.order)
+

@@ -1,0 +1,325 @@
+"""The spellings of an attribute through the releases, as data.
+
+A `Form` is one spelling: its name, the releases that use it, its keys in printed order.
+Reading is generic over it: node -> values -> fields of today's class.  A class lists its
+forms, newest last; nothing outside this table knows an old spelling.
+
+Source:
+    Read off fifteen Triton wheels, 2.0.0 to 3.9.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tt_layout.errors import LayoutError
+from tt_layout.releases import Release
+from tt_layout.syntax import (
+    AttributeNode,
+    DictNode,
+    EntryNode,
+    IntegerNode,
+    ListNode,
+    Node,
+    PairNode,
+    WordNode,
+)
+
+if TYPE_CHECKING:
+    from tt_layout.encodings.base import Encoding
+    from tt_layout.encodings.reading import Reader
+
+Values = dict[str, Any]
+
+
+class Kind(Protocol):
+    """How the value of a key is read, and how it is printed."""
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        """Return the value of a node; the error says what was expected."""
+
+    def show(self, value: Any) -> str:
+        """Return the canonical text of a value."""
+
+
+class IntegerKind:
+    """A number that is not negative; ``false`` reads as 0, as MLIR has it."""
+
+    def read(self, node: Node, reader: Reader) -> int:
+        """Return the number."""
+        if isinstance(node, WordNode) and node.word == "false":
+            return 0
+        if not isinstance(node, IntegerNode):
+            raise LayoutError(f"expected an integer, got {node.span.text}", node.span)
+        if node.value < 0:
+            message = f"expected an integer that is not negative, got {node.value}"
+            raise LayoutError(message, node.span)
+        if node.value >= 1 << 31:
+            raise LayoutError(f"the integer {node.value} does not fit into 32 bits", node.span)
+        return node.value
+
+    def show(self, value: int) -> str:
+        """Return the number in decimal."""
+        return str(value)
+
+
+class BooleanKind:
+    """``true`` or ``false``."""
+
+    def read(self, node: Node, reader: Reader) -> bool:
+        """Return the truth value."""
+        if isinstance(node, WordNode) and node.word in ("true", "false"):
+            return node.word == "true"
+        raise LayoutError(f"expected true or false, got {node.span.text}", node.span)
+
+    def show(self, value: bool) -> str:
+        """Return ``true`` or ``false``."""
+        return "true" if value else "false"
+
+
+@dataclass(frozen=True)
+class ListKind:
+    """``[a, b, ...]``, every element of one kind."""
+
+    element: Kind
+
+    def read(self, node: Node, reader: Reader) -> tuple[Any, ...]:
+        """Return the elements as a tuple."""
+        if not isinstance(node, ListNode):
+            raise LayoutError(f"expected a list, got {node.span.text}", node.span)
+        return tuple(self.element.read(item, reader) for item in node.items)
+
+    def show(self, value: Sequence[Any]) -> str:
+        """Return the elements in brackets."""
+        return "[" + ", ".join(self.element.show(item) for item in value) + "]"
+
+
+@dataclass(frozen=True)
+class WordKind:
+    """One of a few words; each stands for a value."""
+
+    meanings: Mapping[str, Any]
+
+    def read(self, node: Node, reader: Reader) -> Any:
+        """Return what the word stands for."""
+        if isinstance(node, WordNode) and node.word in self.meanings:
+            return self.meanings[node.word]
+        expected = " or ".join(self.meanings)
+        raise LayoutError(f"expected {expected}, got {node.span.text}", node.span)
+
+    def show(self, value: Any) -> str:
+        """Return the first word that stands for the value."""
+        return next(word for word, meaning in self.meanings.items() if meaning == value)
+
+
+class PairsKind:
+    """``[interval:+padding, ...]``."""
+
+    def read(self, node: Node, reader: Reader) -> tuple[tuple[int, int], ...]:
+        """Return the pairs."""
+        if not isinstance(node, ListNode):
+            raise LayoutError(f"expected [interval:+padding, ...], got {node.span.text}", node.span)
+        for item in node.items:
+            if not isinstance(item, PairNode):
+                message = f"expected interval:+padding, got {item.span.text}"
+                raise LayoutError(message, item.span)
+        return tuple((n.interval, n.padding) for n in node.items if isinstance(n, PairNode))
+
+    def show(self, value: Sequence[tuple[int, int]]) -> str:
+        """Return the pairs in brackets."""
+        return "[" + ", ".join(f"{interval}:+{padding}" for interval, padding in value) + "]"
+
+
+@dataclass(frozen=True)
+class BasesByDimKind:
+    """``{register = [[..]], warp = [[..]]}``: bases per input dimension; empty ones unprinted."""
+
+    dims: tuple[str, ...]
+
+    def read(self, node: Node, reader: Reader) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """Return the bases of each dimension, in the order of ``dims``."""
+        if not isinstance(node, DictNode):
+            raise LayoutError(f"expected a dictionary, got {node.span.text}", node.span)
+        for entry in node.entries:
+            if entry.key not in self.dims:
+                message = f"expected {' or '.join(self.dims)}, got {entry.key!r}"
+                raise LayoutError(message, entry.span)
+        values = {entry.key: BASES.read(entry.value, reader) for entry in node.entries}
+        return tuple(values.get(dim, ()) for dim in self.dims)
+
+    def show(self, value: Sequence[Any]) -> str:
+        """Return the dictionary without its empty dimensions."""
+        shown = [f"{d} = {BASES.show(bases)}" for d, bases in zip(self.dims, value) if bases]
+        return "{" + ", ".join(shown) + "}"
+
+
+class LayoutKind:
+    """Another layout attribute."""
+
+    def read(self, node: Node, reader: Reader) -> Encoding:
+        """Return the encoding that the attribute stands for."""
+        return reader.read(node)
+
+    def show(self, value: Encoding) -> str:
+        """Return the encoding's own text."""
+        return str(value)
+
+
+INTEGER = IntegerKind()
+BOOLEAN = BooleanKind()
+INTEGERS = ListKind(INTEGER)
+BASES = ListKind(INTEGERS)
+PAIRS = PairsKind()
+LAYOUT = LayoutKind()
+
+
+class _Absent(Enum):
+    REQUIRED = "the key must be given"
+
+
+REQUIRED = _Absent.REQUIRED
+
+
+def never(values: Values) -> bool:
+    """Say that a key is printed whatever its value."""
+    return False
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of a spelling.
+
+    Attributes:
+        name: as it is written.
+        kind: how its value is read and printed.
+        field: the field of today's class that it fills, if it fills one directly.
+        default: what its absence means: a value, a function of the other values, or
+            REQUIRED.
+        implied: what the wheels read in silence where a required key is absent; used only
+            where a release is named, to reproduce it.
+        hidden: whether canonical text leaves the key out, given all values.
+    """
+
+    name: str
+    kind: Kind
+    field: str | None = None
+    default: Any = REQUIRED
+    implied: Any = REQUIRED
+    hidden: Callable[[Values], bool] = never
+
+
+class Style(Enum):
+    """How the keys are enclosed."""
+
+    DICT = "<{key = value, ...}>"
+    STRUCT = "<key = value, ...>"
+    BRACED_STRUCT = "<{key = value, ...}>, bare keys and plain integers only"
+    PADDED = "<[interval:+padding, ...] {key = value, ...}>"
+    ALIGNED = "<{key = value, ...}, alignment = n>"
+
+
+@dataclass(frozen=True)
+class Form:
+    """One spelling of an attribute and the releases that use it.
+
+    Attributes:
+        name: dialect and mnemonic, such as ``ttg.blocked``.
+        since, until: the first and the last release that reads it.
+        keys: in printed order.
+        style: how the keys are enclosed.
+        normalize: canonicalises the values as those releases do before they print them.
+        lift: the fields of today's class that are not filled key by key.
+        knows: whether these releases still support what the values name, such as a
+            generation of hardware.
+    """
+
+    name: str
+    since: Release
+    until: Release
+    keys: tuple[Key, ...]
+    style: Style = Style.DICT
+    normalize: Callable[[Values], Values] = lambda values: values
+    lift: Callable[[Values], Values] = lambda values: {}
+    knows: Callable[[Mapping[str, Node]], bool] = lambda given: True
+
+    def covers(self, release: Release) -> bool:
+        """Tell whether a release reads this form."""
+        return self.since <= release <= self.until
+
+    def fields(self, values: Values) -> Values:
+        """Return the fields of today's class for the values of this form."""
+        direct = {key.field: values[key.name] for key in self.keys if key.field is not None}
+        return {**direct, **self.lift(values)}
+
+    def show(self, values: Values) -> str:
+        """Return the canonical text."""
+        shown = {k.name: k.kind.show(values[k.name]) for k in self.keys if not k.hidden(values)}
+        return f"#{self.name}<{_enclose(self.style, shown)}>"
+
+
+def _enclose(style: Style, shown: Mapping[str, str]) -> str:
+    """Join ``key = value`` pairs as the style has it."""
+    front, back = "", ""
+    plain = dict(shown)
+    if style is Style.PADDED:
+        front = plain.pop(PADDINGS) + " "
+    if style is Style.ALIGNED:
+        back = f", alignment = {plain.pop('alignment')}"
+    joined = ", ".join(f"{name} = {text}" for name, text in plain.items())
+    return joined if style is Style.STRUCT else f"{front}{{{joined}}}{back}"
+
+
+PADDINGS = "paddings"  # the name under which a form lists its leading interval:+padding pairs
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How an encoding was written: a form and its canonical values."""
+
+    form: Form
+    values: Values = field(hash=False)
+
+    def __str__(self) -> str:
+        return self.form.show(self.values)
+
+
+def entries_of(node: AttributeNode, style: Style) -> tuple[EntryNode, ...]:
+    """Return the ``key = value`` entries of an attribute written in a style.
+
+    Raises:
+        LayoutError: the attribute is not enclosed in that way.
+    """
+    body = list(node.body or ())
+    entries: list[EntryNode] = []
+    if style is Style.PADDED and body and isinstance(body[0], ListNode):
+        pairs = body.pop(0)
+        entries.append(EntryNode(pairs.span, PADDINGS, pairs))
+    if style is not Style.STRUCT and body and isinstance(body[0], DictNode):
+        entries += body.pop(0).entries  # type: ignore[attr-defined]
+    elif style is not Style.STRUCT:
+        raise _misshapen(node, style)
+    if style is Style.ALIGNED and any(entry.key == "alignment" for entry in entries):
+        raise _misshapen(node, style)
+    bare: list[EntryNode] = []
+    for item in body:
+        if style not in (Style.STRUCT, Style.ALIGNED) or not isinstance(item, EntryNode):
+            raise _misshapen(node, style)
+        bare.append(item)
+    _refuse_dictionary_syntax(entries if style is Style.BRACED_STRUCT else bare)
+    return (*entries, *bare)
+
+
+def _misshapen(node: AttributeNode, style: Style) -> LayoutError:
+    return LayoutError(f"#{node.name} is written {style.value}", node.span)
+
+
+def _refuse_dictionary_syntax(entries: Sequence[EntryNode]) -> None:
+    for entry in entries:
+        if entry.is_quoted:
+            raise LayoutError(f"the key {entry.key!r} is written without quotes here", entry.span)
+        if isinstance(entry.value, IntegerNode) and entry.value.has_type:
+            message = f"the value of {entry.key} is written without a type here"
+            raise LayoutError(message, entry.value.span)

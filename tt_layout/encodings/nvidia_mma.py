@@ -1,0 +1,267 @@
+"""``#ttg.nvidia_mma``: the result of a tensor core instruction of Volta, Ampere or Hopper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
+from tt_layout.encodings.cga import (
+    CGA_LAYOUT,
+    PRINTED_TRIPLE,
+    cga_layout,
+    cga_violations,
+    lift_triple,
+    normalize_triple,
+    rank_by,
+    triple,
+)
+from tt_layout.encodings.forms import INTEGER, INTEGERS, Form, Key, Values
+from tt_layout.encodings.rules import not_powers_of_two
+from tt_layout.layout_utils import (
+    combine_cta_cga_with_shape,
+    dim_names,
+    ensure_layout_not_larger_than,
+    identity,
+    identity_nd,
+    product,
+    row_major,
+)
+from tt_layout.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.releases import Release
+from tt_layout.syntax import IntegerNode, Node
+
+_MAJOR = Key("versionMajor", INTEGER, field="version_major", implied=0)
+_MINOR = Key("versionMinor", INTEGER, field="version_minor", default=0)
+_WARPS = Key("warpsPerCTA", INTEGERS, field="warps_per_cta", implied=())
+_INSTR = Key("instrShape", INTEGERS, field="instr_shape", implied=())
+_RANK = rank_by("warpsPerCTA")
+_TRIPLE_KEYS = (_MAJOR, _MINOR, _WARPS, *triple(_RANK), _INSTR)
+_NORMALIZE = normalize_triple(_RANK)
+
+
+def _is_not_volta(given: Mapping[str, Node]) -> bool:
+    major = given.get("versionMajor")
+    return not (isinstance(major, IntegerNode) and major.value == 1)
+
+
+def mma_tile(m: int, n: int, outer: int, inner: int, width: int, lanes: int = 4) -> LinearLayout:
+    """Return the tile of one tensor core instruction, m x n elements.
+
+    Args:
+        m, n: extents along the dimensions ``outer`` and ``inner``.
+        outer, inner: tensor dimensions.
+        width: adjacent elements along ``inner`` that one lane holds.
+        lanes: lanes along ``inner``; 8 more lie along ``outer``.
+
+    Source:
+        PTX ISA, "Matrix Fragments for mma.m16n8k16"; Triton, nvidiaMmaTile.
+    """
+    return product(
+        [
+            identity(width, "register", inner),
+            identity(lanes, "lane", inner),
+            identity(8, "lane", outer),
+            identity(m // 8, "register", outer),
+            identity(n // (4 * width), "register", inner),
+        ]
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NvidiaMma(DistributedEncoding):
+    """The accumulator of a tensor core instruction, tiled over warps.
+
+    Attributes:
+        version_major: 1 Volta (until 3.8), 2 Ampere (mma.sync), 3 Hopper (wgmma).
+        version_minor: for Volta a set of flags: bit 0 and 1 say that A and B are
+            row-major, bit 2 and 3 that they are read 4 wide; without meaning otherwise.
+        warps_per_cta: warps along each dimension.  The last dimension is the fastest, for
+            Hopper (and in 2.0) dimension 0.
+        instr_shape: the instruction's tile: Ampere ``[16, 8]`` (``[8, 8]`` for fp64, one
+            more dimension in front for batches), Hopper ``[16, n, k]``.
+        cga: the bases of ``block``; none for one CTA.
+
+    Example:
+        >>> NvidiaMma(version_major=2, warps_per_cta=(1, 1), instr_shape=(16, 8)
+        ...     ).to_linear_layout([16, 8]).bases[:2]
+        [('register', [[0, 1], [8, 0]]), ('lane', [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]])]
+
+    Source:
+        Triton, lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp,
+        NvidiaMmaEncodingAttr::toLinearLayout; Volta: the index arithmetic of the releases
+        2.1 to 3.1, read off lowered code.
+    """
+
+    version_major: int
+    version_minor: int = 0
+    warps_per_cta: Shape
+    instr_shape: Shape = ()
+    cga: Bases = ()
+
+    mnemonic = "nvidia_mma"
+    forms = (
+        Form(
+            "triton_gpu.mma",
+            Release.V2022,
+            Release.V2022,
+            (Key("version", INTEGER, field="version_major"), _WARPS),
+        ),
+        Form("triton_gpu.mma", Release.V2_0, Release.V2_1, (_MAJOR, _MINOR, _WARPS)),
+        Form(
+            "triton_gpu.mma",
+            Release.V2_2,
+            Release.V2_3,
+            (
+                _MAJOR,
+                _MINOR,
+                _WARPS,
+                *PRINTED_TRIPLE,
+                Key("instrShape", INTEGERS, field="instr_shape", default=()),
+            ),
+            lift=lift_triple,
+        ),
+        Form(
+            "triton_gpu.nvidia_mma",
+            Release.V3_0,
+            Release.V3_2,
+            _TRIPLE_KEYS,
+            normalize=_NORMALIZE,
+            lift=lift_triple,
+        ),
+        Form(
+            "ttg.nvidia_mma",
+            Release.V3_3,
+            Release.V3_5,
+            _TRIPLE_KEYS,
+            normalize=_NORMALIZE,
+            lift=lift_triple,
+        ),
+        Form(
+            "ttg.nvidia_mma",
+            Release.V3_6,
+            Release.V3_8,
+            (_MAJOR, _MINOR, _WARPS, CGA_LAYOUT, _INSTR),
+        ),
+        Form(
+            "ttg.nvidia_mma",
+            Release.V3_9,
+            Release.V3_9,
+            (_MAJOR, _MINOR, _WARPS, CGA_LAYOUT, _INSTR),
+            knows=_is_not_volta,
+        ),
+    )
+
+    @property
+    def rank(self) -> int:
+        """The length of ``warps_per_cta``."""
+        return len(self.warps_per_cta)
+
+    @property
+    def tile_shape(self) -> Shape:
+        """The instruction's tile; 2.1 and before, where it is not written, m16n8."""
+        return self.instr_shape or ((16, 8) if self.release <= Release.V2_3 else ())
+
+    @property
+    def warp_order(self) -> list[int]:
+        """The dimensions in which warps follow each other, the fastest first."""
+        if self.version_major == 3:
+            return [0, 1]
+        if self.version_major == 1 or self.release <= Release.V2_0:
+            return list(range(self.rank))
+        return row_major(self.rank)
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        if self.version_major == 1:
+            message = "Volta (versionMajor = 1) is refused since Triton 3.9; --triton 3.8 reads it"
+            yield Violation(message, ("versionMajor",), Release.V3_9, has_meaning=True)
+        elif self.version_major not in (2, 3):
+            message = f"versionMajor must be 2 (Ampere) or 3 (Hopper), got {self.version_major}"
+            yield Violation(message, ("versionMajor", "version"), Release.V3_9)
+            return
+        yield from cga_violations(self.cga, self.rank)
+        yield from not_powers_of_two("warpsPerCTA", self.warps_per_cta, since=None)
+        if (fault := self._instr_shape_fault()) is not None:
+            yield Violation(fault, ("instrShape",), since=None)
+
+    def _instr_shape_fault(self) -> str | None:
+        """Return what the linear layout misses in the instruction's shape."""
+        shape = self.tile_shape
+        if self.version_major == 1:
+            return None if self.rank == 2 and not self.cga else "Volta has rank 2 and one CTA"
+        if self.version_major == 2:
+            if self.rank in (2, 3) and len(shape) == self.rank and _tiles(*shape[-2:]):
+                return None
+            return (
+                f"instrShape must have {self.rank} entries, [.., m, n] with m and n powers of "
+                f"two of at least 8, such as [16, 8], got {list(shape)}"
+            )
+        if self.rank == 2 and len(shape) == 3 and shape[0] == 16 and _tiles(*shape[:2]):
+            return None
+        return (
+            "instrShape must be [16, n, k] with n a power of two of at least 8, and rank 2, "
+            f"got {list(shape)} and rank {self.rank}"
+        )
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return the instruction's tile, over the warps, repeated over the tensor."""
+        if self.version_major == 1:
+            return self._volta_layout(shape)
+        rank = self.rank
+        outer, inner = rank - 2, rank - 1
+        m, n = self.tile_shape[outer], self.tile_shape[inner]
+        lanes = 4
+        if self.version_major == 3:
+            outer, inner, (m, n) = 0, 1, self.tile_shape[:2]
+            if self.release in (Release.V3_0, Release.V3_1):
+                lanes = self._narrowed_lanes(shape)
+        tile = mma_tile(m, n, outer, inner, width=2, lanes=lanes)
+        if rank == 3:
+            tile = tile * identity(1, "register", 0)
+        warps = identity_nd("warp", self.warps_per_cta, self.warp_order)
+        cga = cga_layout(self.cga, rank)
+        layout = combine_cta_cga_with_shape(tile * warps, cga, shape, row_major(rank))
+        return layout if lanes == 4 else _with_free_lanes(layout, lanes)
+
+    def _narrowed_lanes(self, shape: Shape) -> int:
+        """Return the lanes along n: 3.0 and 3.1 first drop lanes where n exceeds the tensor."""
+        return max(1, 4 * min(shape[1], self.tile_shape[1]) // self.tile_shape[1])
+
+    def _volta_layout(self, shape: Shape) -> LinearLayout:
+        """Return the layout of mma.m8n8k4: quads of lanes, two of them per 16 rows."""
+        flags = self.version_minor
+        rows_of_a = 1 if flags & 0b0101 else 2
+        cols_of_b = 2 if flags & 0b0010 and not flags & 0b1000 else 1
+        tile = 16 * rows_of_a, 16 * cols_of_b
+        register = [(2, 0)] + [(4, 0)] * (rows_of_a == 2)
+        register += self._volta_repeats(shape, tile, 0)
+        register += [(0, 1), (0, 8 * cols_of_b)] + [(0, 4)] * (cols_of_b == 2)
+        register += self._volta_repeats(shape, tile, 1)
+        lane = [(1, 0), (0, 2), (4 * rows_of_a, 0), (0, 4 * cols_of_b), (8 * rows_of_a, 0)]
+        warp = [
+            tuple(step << bit if d == moved else 0 for d in range(2))
+            for moved, step in enumerate(tile)
+            for bit in range(self.warps_per_cta[moved].bit_length() - 1)
+        ]
+        bases = [("register", register), ("lane", lane), ("warp", warp), ("block", [])]
+        layout = LinearLayout.from_bases(bases, dim_names(2), require_surjective=False)
+        return ensure_layout_not_larger_than(layout, dict(zip(dim_names(2), shape)))
+
+    def _volta_repeats(self, shape: Shape, tile: tuple[int, int], dim: int) -> list[Shape]:
+        step = tile[dim] * self.warps_per_cta[dim]
+        repeats = max(1, shape[dim] // step)
+        moves = [step << bit for bit in range(repeats.bit_length() - 1)]
+        return [(move, 0) if dim == 0 else (0, move) for move in moves]
+
+
+def _tiles(m: int, n: int) -> bool:
+    return m >= 8 and n >= 8 and is_power_of_two(m) and is_power_of_two(n)
+
+
+def _with_free_lanes(layout: LinearLayout, lanes: int) -> LinearLayout:
+    """Return the layout with the lanes put back that repeat elements."""
+    used = lanes.bit_length() - 1
+    vectors = list(layout.vectors("lane"))
+    free = [(0, 0)] * (2 - used)
+    return layout.with_vectors("lane", (*vectors[:used], *free, *vectors[used:]))

@@ -1,0 +1,252 @@
+"""``#ttg.nvmma_shared``: shared memory as the tensor cores and TMA of Hopper read it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tt_layout.encodings.base import Bases, SharedEncoding, Shape, Violation
+from tt_layout.encodings.cga import (
+    TRIPLE_NAMES,
+    cga_layout,
+    cga_violations,
+    lift_triple,
+    normalize_triple,
+    shape_per_cta,
+    triple,
+)
+from tt_layout.encodings.forms import BASES, BOOLEAN, INTEGER, Form, Key, Values
+from tt_layout.errors import LayoutError
+from tt_layout.layout_utils import (
+    dim_names,
+    ensure_layout_not_larger_than,
+    ensure_layout_not_smaller_than,
+    identity,
+    product,
+    row_major,
+)
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.releases import Release
+
+SWIZZLES = (0, 32, 64, 128)
+BOX_LIMIT = 256  # elements of a TMA box along each dimension
+CORE_ROWS = 8  # rows of the core matrix whose swizzle repeats
+
+_WIDTH = Key("swizzlingByteWidth", INTEGER, field="swizzling_byte_width")
+_TRANSPOSED = Key("transposed", BOOLEAN, field="transposed", default=False)
+_BIT_WIDTH = Key("elementBitWidth", INTEGER, field="element_bit_width")
+_FP4 = Key(
+    "fp4Padded",
+    BOOLEAN,
+    field="fp4_padded",
+    default=False,
+    hidden=lambda values: not values["fp4Padded"],
+)
+
+
+def _rank_of_triple(values: Values) -> int:
+    """Return 2: the rank of a triple that is not written."""
+    return 2
+
+
+_TRIPLE = tuple(
+    Key(key.name, key.kind, default=None, hidden=key.hidden) for key in triple(_rank_of_triple)
+)
+
+
+def _lift_triple_with_rank(values: Values) -> Values:
+    rank = len(values[TRIPLE_NAMES[0]])
+    return {**lift_triple(values), "rank_key": rank if rank != 2 else None}
+
+
+def _hides_rank(values: Values) -> bool:
+    return values["rank"] in (None, 2) or bool(values["CGALayout"])
+
+
+_RANK_KEY = Key("rank", INTEGER, field="rank_key", default=None, hidden=_hides_rank)
+_CGA = Key("CGALayout", BASES, field="cga", default=(), hidden=lambda v: not v["CGALayout"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class NvmmaShared(SharedEncoding):
+    """Shared memory in core matrices of 8 rows, swizzled as wgmma, tcgen05 and TMA expect.
+
+    Attributes:
+        swizzling_byte_width: bytes in a row of the core matrix: 32, 64 or 128; 0 for none.
+        transposed: whether dimension 0 is contiguous, rather than the last one.
+        element_bit_width: bits of an element.
+        fp4_padded: whether each 8 bytes of packed fp4 are followed by 8 unused ones.
+        cga: the bases of ``block``; none for one CTA.
+        rank_key: the rank, where it is written; None where nothing tells it, which means 2
+            (until 3.5: any).
+
+    Example:
+        >>> NvmmaShared(swizzling_byte_width=32, element_bit_width=16
+        ...     ).to_linear_layout([8, 16]).bases[0]
+        ('offset', [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 8]])
+
+    Source:
+        PTX ISA, "Shared Memory Matrix Layout"; Triton,
+        lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp, nvmmaSharedToLinearLayout.
+    """
+
+    swizzling_byte_width: int
+    transposed: bool = False
+    element_bit_width: int
+    fp4_padded: bool = False
+    cga: Bases = ()
+    rank_key: int | None = None
+
+    mnemonic = "nvmma_shared"
+    forms = (
+        Form(
+            "ttg.nvmma_shared",
+            Release.V3_3,
+            Release.V3_5,
+            (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, *_TRIPLE),
+            normalize=normalize_triple(_rank_of_triple),
+            lift=_lift_triple_with_rank,
+        ),
+        Form(
+            "ttg.nvmma_shared",
+            Release.V3_6,
+            Release.V3_9,
+            (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, _CGA, _RANK_KEY),
+        ),
+    )
+
+    @property
+    def rank(self) -> int | None:
+        """The rank written, else that of the CTA layout, else 2."""
+        if self.rank_key is not None:
+            return self.rank_key
+        if self.cga:
+            return len(self.cga[0])
+        return None if self.release <= Release.V3_5 else 2
+
+    @property
+    def alignment(self) -> int:
+        """Bytes to which the buffer must be aligned."""
+        return 128 * max(1, self.swizzling_byte_width // 16)
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        if self.swizzling_byte_width not in SWIZZLES:
+            message = (
+                f"swizzlingByteWidth must be 0, 32, 64 or 128, got {self.swizzling_byte_width}"
+            )
+            yield Violation(message, ("swizzlingByteWidth",), Release.V3_7)
+        if self.element_bit_width <= 0:
+            yield Violation(
+                f"elementBitWidth must be positive, got {self.element_bit_width}",
+                ("elementBitWidth",),
+                Release.V3_7,
+            )
+        elif self.element_bit_width not in (8, 16, 32, 64, 128):
+            yield Violation(
+                f"elementBitWidth must be 8, 16, 32, 64 or 128, got {self.element_bit_width}",
+                ("elementBitWidth",),
+                since=None,
+            )
+        if self.fp4_padded and (self.element_bit_width, self.swizzling_byte_width) != (8, 128):
+            message = "fp4Padded needs elementBitWidth = 8 and swizzlingByteWidth = 128"
+            yield Violation(message, ("fp4Padded",), since=None)
+        if self.cga:
+            needs_rank = self.release in (Release.V3_6, Release.V3_7) and self.rank_key is None
+            yield from cga_violations(self.cga, 2 if needs_rank else self.rank or 2)
+
+    def checked_shape(self, shape: Sequence[int]) -> Shape:
+        """Return the shape if the swizzle fits into it."""
+        sizes = super().checked_shape(shape)
+        if not self.swizzling_byte_width:
+            return sizes
+        if len(sizes) < 2:
+            raise LayoutError(f"a swizzled #{self.name} needs rank 2 or more, got {list(sizes)}")
+        inner = 0 if self.transposed else len(sizes) - 1
+        needed = self.core_columns // (2 if self.fp4_padded else 1)
+        box = self._box(sizes)
+        found = min(shape_per_cta(self.cga, sizes)[inner], BOX_LIMIT)
+        if found < needed:
+            raise LayoutError(
+                f"the contiguous dimension {inner} must have at least {needed} elements per CTA "
+                f"for swizzlingByteWidth = {self.swizzling_byte_width}, got {found}"
+            )
+        rows, _ = self._collapsed(box)
+        if rows < CORE_ROWS:
+            message = f"the dimensions across must hold at least {CORE_ROWS} rows, got {rows}"
+            raise LayoutError(message)
+        return sizes
+
+    @property
+    def core_columns(self) -> int:
+        """Elements in a row of the core matrix, the unused ones of fp4 included."""
+        return 8 * self.swizzling_byte_width // self.element_bit_width
+
+    def _box(self, shape: Shape) -> list[int]:
+        """Return the part of the tensor that one TMA box brings."""
+        box = shape_per_cta(self.cga, shape)
+        inner = 0 if self.transposed else len(shape) - 1
+        if self.release >= Release.V3_4:
+            box = [min(size, BOX_LIMIT) for size in box]
+        if self.swizzling_byte_width:
+            box[inner] = self.core_columns // (2 if self.fp4_padded else 1)
+        return box
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return the core matrices, box by box, CTA by CTA."""
+        tile = self._swizzled_box(shape) if self.swizzling_byte_width else self._plain_box(shape)
+        names = dim_names(len(shape))
+        per_cta = dict(zip(names, shape_per_cta(self.cga, shape)))
+        tile = ensure_layout_not_smaller_than(tile, per_cta)
+        tile = ensure_layout_not_larger_than(tile, per_cta)
+        cga = cga_layout(self.cga, len(shape)).transpose_outs(names)
+        cga = ensure_layout_not_larger_than(cga, dict(zip(names, shape)))
+        return (tile * cga).transpose_outs(names)
+
+    def _plain_box(self, shape: Shape) -> LinearLayout:
+        """Return a box without swizzle, output dimensions from the last to the first."""
+        rank, box = len(shape), self._box(shape)
+        order = row_major(rank)
+        if not self.transposed or self.release <= Release.V3_7:
+            tile = product([identity(box[d], "offset", d) for d in order])
+        else:
+            # Sizes and dimensions are paired as 3.9 pairs them, one place apart for rank 3
+            # and more; growing and clipping to the shape repairs what does not fit.
+            sizes = [*box[1:], box[0]]
+            tile = product([identity(sizes[j], "offset", (j - 1) % rank) for j in order])
+        return tile.transpose_outs([f"dim{d}" for d in order])
+
+    def _swizzled_box(self, shape: Shape) -> LinearLayout:
+        """Return a box of core matrices, output dimensions in natural order."""
+        rank, box = len(shape), self._box(shape)
+        rotated = [*box[1:], box[0]] if self.transposed else box
+        flat = dict(zip(("dim0", "dim1"), self._collapsed(box)))
+        tile = ensure_layout_not_smaller_than(self._core_matrix(), flat)
+        sizes = [(f"dim{d}", rotated[d]) for d in row_major(rank)]
+        tile = tile.transpose_outs(["dim1", "dim0"]).reshape_outs(sizes)
+        tile = tile.transpose_outs(dim_names(rank))
+        if not self.transposed:
+            return tile
+        # Position j of the rotated box is dimension j + 1; its last one is dimension 0.
+        natural = [rank - 1, *range(rank - 1)]
+        bases = tuple((n, tuple(tuple(v[j] for j in natural) for v in vs)) for n, vs in tile.in_bases)
+        return LinearLayout(bases, tuple((f"dim{d}", box[d]) for d in range(rank)))
+
+    def _collapsed(self, box: Sequence[int]) -> tuple[int, int]:
+        """Return the rows and columns of a box seen as a matrix of core matrices."""
+        if self.transposed:
+            return box[-1], math.prod(box[:-1])
+        return math.prod(box[:-1]), box[-1]
+
+    def _core_matrix(self) -> LinearLayout:
+        """Return 8 rows of ``swizzling_byte_width`` bytes, each xored by its phase."""
+        vec = 128 // self.element_bit_width
+        per_phase, max_phase = 128 // self.swizzling_byte_width, self.swizzling_byte_width // 16
+        columns = [1 << bit for bit in range(self.core_columns.bit_length() - 1)]
+        offsets = [(0, column) for column in columns]
+        offsets += [(row, vec * (row // per_phase % max_phase)) for row in (1, 2, 4)]
+        if self.fp4_padded:
+            offsets = [(row, column // 16 * 8 + column % 8) for row, column in offsets]
+        width = self.core_columns // (2 if self.fp4_padded else 1)
+        return LinearLayout.from_bases([("offset", offsets)], ["dim0", "dim1"], [CORE_ROWS, width])

@@ -1,0 +1,217 @@
+"""``#ttg.padded_shared``: shared memory with gaps at regular intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tt_layout.encodings.base import Bases, SharedEncoding, Shape, Violation
+from tt_layout.encodings.cga import (
+    cga_layout,
+    lift_triple,
+    normalize_triple,
+    rank_by,
+    shape_per_cta,
+    triple,
+)
+from tt_layout.encodings.forms import (
+    BASES,
+    INTEGERS,
+    PADDINGS,
+    PAIRS,
+    Form,
+    Key,
+    Style,
+    Values,
+)
+from tt_layout.encodings.rules import not_permutation, not_powers_of_two, ragged
+from tt_layout.errors import LayoutError
+from tt_layout.layout_utils import combine_cta_cga_with_shape, dim_names, identity_nd
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.releases import Release
+
+_PADDINGS = Key(PADDINGS, PAIRS, field="paddings")
+_RANK = rank_by("order")
+
+
+def _by_order(values: Values) -> bool:
+    return values["order"] is not None
+
+
+def _by_bases(values: Values) -> bool:
+    return values["order"] is None
+
+
+def _normalize_component(values: Values) -> Values:
+    """Write the linear component as order and shape where it is an identity, else as bases."""
+    by_order = [values[name] for name in ("order", "shape")]
+    by_bases = [values[name] for name in ("offset", "block")]
+    if None not in by_order and by_bases == [None, None]:
+        offset, block = _identity_bases(*by_order), ()
+    elif None not in by_bases and by_order == [None, None]:
+        offset, block = by_bases
+    else:
+        message = "a padded_shared is given either by order and shape or by offset and block"
+        given = [name for name, value in values.items() if value is not None and name != PADDINGS]
+        raise LayoutError(f"{message}, got {', '.join(given) or 'neither'}")
+    order, shape = _as_identity(offset) if not block else (None, None)
+    return {**values, "order": order, "shape": shape, "offset": offset, "block": block}
+
+
+def _identity_bases(order: Shape, shape: Shape) -> Bases:
+    if len(order) != len(shape):
+        raise LayoutError(
+            f"order and shape must have one length, got {list(order)} and {list(shape)}"
+        )
+    for violation in (*not_permutation("order", order), *not_powers_of_two("shape", shape)):
+        raise LayoutError(violation.message)
+    tile = identity_nd("offset", shape, order).transpose_outs(dim_names(len(shape)))
+    return tile.vectors("offset")
+
+
+def _as_identity(offset: Bases) -> tuple[Shape | None, Shape | None]:
+    """Return the order and the shape of which these bases are the identity, if of any.
+
+    Dimensions of size 1 come last, the highest first.
+    """
+    rank = len(offset[0]) if offset else 0
+    if not rank or any(len(basis) != rank for basis in offset):
+        return None, None
+    moved = [d for basis in offset for d, step in enumerate(basis) if step]
+    still = [d for d in reversed(range(rank)) if d not in moved]
+    order = tuple(dict.fromkeys([*moved, *still]))
+    shape = tuple(1 << moved.count(d) for d in range(rank))
+    return (order, shape) if _identity_bases(order, shape) == offset else (None, None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaddedShared(SharedEncoding):
+    """Shared memory where gaps are left out of reach, so that a column changes its bank.
+
+    Element ``i`` of the linear component lies at ``i + sum(i // interval * padding)``.
+    That is not linear, so the linear layout is of the component, by unpadded offset.
+
+    Attributes:
+        paddings: pairs of an interval and the padding after it, in elements.
+        offset: bases of the linear component; None where only the order is known (3.5).
+        block: bases of the CTAs, with ``offset``.
+        order: dimensions from the fastest to the slowest, where ``offset`` is None.
+        cga: bases of the CTAs, where ``offset`` is None.
+
+    Example:
+        >>> padded = PaddedShared(paddings=((2, 2),), offset=((1,), (2,)))
+        >>> padded.to_linear_layout([4]).bases[0], padded.padding
+        (('offset', [[1], [2]]), ((2, 2),))
+
+    Source:
+        Triton, TritonGPUAttrDefs.td, PaddedSharedEncodingAttr; addresses and size
+        confirmed on lowered stores.
+    """
+
+    paddings: tuple[tuple[int, int], ...]
+    offset: Bases | None = None
+    block: Bases = ()
+    order: Shape | None = None
+    cga: Bases = ()
+
+    mnemonic = "padded_shared"
+    forms = (
+        Form(
+            "ttg.padded_shared",
+            Release.V3_5,
+            Release.V3_5,
+            (_PADDINGS, Key("order", INTEGERS, field="order"), *triple(_RANK)),
+            style=Style.PADDED,
+            normalize=normalize_triple(_RANK),
+            lift=lift_triple,
+        ),
+        Form(
+            "ttg.padded_shared",
+            Release.V3_6,
+            Release.V3_9,
+            (
+                _PADDINGS,
+                Key("order", INTEGERS, default=None, hidden=_by_bases),
+                Key("shape", INTEGERS, default=None, hidden=_by_bases),
+                Key("offset", BASES, field="offset", default=None, hidden=_by_order),
+                Key("block", BASES, field="block", default=None, hidden=_by_order),
+            ),
+            style=Style.PADDED,
+            normalize=_normalize_component,
+            knows=lambda given: "shape" in given or "offset" in given,
+        ),
+    )
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions of the linear component."""
+        if self.offset is None:
+            return len(self.order or ())
+        return next((len(basis) for basis in (*self.offset, *self.block)), 0)
+
+    @property
+    def padding(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of an interval and the padding after it, in elements."""
+        return self.paddings
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        keys = (PADDINGS,)
+        if not self.paddings:
+            yield Violation("padded_shared needs at least one interval:+padding", keys)
+        for name, values in zip(("intervals", "paddings"), zip(*self.paddings)):
+            for violation in not_powers_of_two(name, values):
+                yield Violation(violation.message, keys)
+        intervals = [interval for interval, _ in self.paddings]
+        if len(set(intervals)) < len(intervals):
+            yield Violation(f"the intervals must differ from each other, got {intervals}", keys)
+        if self.offset is None:
+            order = self.order or ()
+            yield from not_permutation("order", order)
+            if not order:
+                yield Violation("order must name at least one dimension", ("order",))
+        else:
+            yield from self._component_violations(self.offset)
+
+    def _component_violations(self, offset: Bases) -> Iterator[Violation]:
+        if not self.rank:
+            yield Violation("offset must have at least one basis", ("offset",))
+            return
+        for name, bases in (("offset", offset), ("block", self.block)):
+            yield from ragged(name, bases, self.rank)
+            for basis in bases:
+                moved = [step for step in basis if step]
+                if len(moved) > 1 or any(step & (step - 1) for step in moved):
+                    message = f"a basis of {name} must be one power of two, got {list(basis)}"
+                    yield Violation(message, (name,))
+        if not all(any(basis) for basis in offset):
+            yield Violation("a basis of offset must not be zero", ("offset",))
+        if not all(any(basis) for basis in self.block) and self.release == Release.V3_6:
+            yield Violation("a basis of block must not be zero until 3.7", ("block",))
+        if not any(len(basis) != self.rank for basis in (*offset, *self.block)):
+            if not self._component().is_surjective():
+                yield Violation("offset and block must reach every element", ("offset",))
+            elif len(set(offset)) < len(offset):
+                yield Violation("the bases of offset must differ from each other", ("offset",))
+
+    def _component(self) -> LinearLayout:
+        bases = [("offset", self.offset or ()), ("block", self.block)]
+        return LinearLayout.from_bases(bases, dim_names(self.rank), require_surjective=False)
+
+    def checked_shape(self, shape: Sequence[int]) -> Shape:
+        """Return the shape if it is the one that the linear component spans."""
+        sizes = super().checked_shape(shape)
+        if self.offset is not None:
+            own = [size for _, size in self._component().out_sizes]
+            if own != list(sizes):
+                message = f"this #{self.name} is for the shape {own}, got {list(sizes)}"
+                raise LayoutError(message)
+        return sizes
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return the linear component: unpadded offset to element."""
+        if self.offset is not None:
+            return self._component()
+        order = self.order or ()
+        tile = identity_nd("offset", shape_per_cta(self.cga, shape), order)
+        return combine_cta_cga_with_shape(tile, cga_layout(self.cga, self.rank), shape, order)

@@ -1,0 +1,252 @@
+"""Syntax tree to encoding, under the rules of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tt_layout.encodings.base import FORMS, Encoding, Origin
+from tt_layout.encodings.forms import LAYOUT, PADDINGS, REQUIRED, Form, Key, Spelling, Values, entries_of
+from tt_layout.errors import LayoutError, UnknownKeyError
+from tt_layout.releases import Release
+from tt_layout.syntax import AttributeNode, DictNode, EntryNode, Node
+
+
+def read_encoding(node: Node, release: Release | None = None) -> Encoding:
+    """Return the encoding that a syntax tree without aliases stands for.
+
+    Args:
+        node: the attribute.
+        release: the release whose rules hold.  By default the newest that knows every key
+            of the text, and then a required key may not be missing even where that release
+            would read its absence as 0.
+
+    Raises:
+        LayoutError: the attribute is unknown, or breaks a rule of the release.
+    """
+    if release is not None:
+        return Reader(release, reproduces=True).read(node)
+    return Reader(newest_release(node)).read(node)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads attributes under the rules of one release.
+
+    Attributes:
+        release: whose rules.
+        reproduces: whether what its wheels imply in silence is implied here too.
+    """
+
+    release: Release
+    reproduces: bool = False
+
+    def read(self, node: Node) -> Encoding:
+        """Return the encoding of an attribute."""
+        attribute = expect_layout(node)
+        try:
+            return self._read_attribute(attribute)
+        except LayoutError as error:
+            raise error.at(attribute.span) from None
+
+    def _read_attribute(self, attribute: AttributeNode) -> Encoding:
+        form, encoding_class = self._form(attribute)
+        entries = entries_of(attribute, form.style)
+        self._refuse_unknown(attribute, form, entries)
+        values = form.normalize(self._values(attribute, form, entries))
+        encoding = encoding_class(
+            release=self.release,
+            spelling=Spelling(form, values),
+            origin=Origin(attribute.span, {e.key: e.value.span for e in entries}),
+            **form.fields(values),
+        )
+        encoding.check_parse()
+        return encoding
+
+    def _form(self, attribute: AttributeNode) -> tuple[Form, type[Encoding]]:
+        """Return the form that this release gives the attribute."""
+        known = FORMS[attribute.name]
+        for form, encoding_class in known:
+            if form.covers(self.release):
+                return form, encoding_class
+        raise LayoutError(
+            f"Triton {self.release} has no attribute #{attribute.name}; "
+            f"{_releases(form for form, _ in known)} has it",
+            attribute.name_span,
+        )
+
+    def _refuse_unknown(
+        self, attribute: AttributeNode, form: Form, entries: Iterable[EntryNode]
+    ) -> None:
+        known = [key.name for key in form.keys]
+        for entry in entries:
+            if entry.key not in known:
+                raise _unknown_key(attribute.name, entry, known, self.release)
+
+    def _values(
+        self, attribute: AttributeNode, form: Form, entries: Iterable[EntryNode]
+    ) -> Values:
+        """Return the value of every key, given or by default."""
+        given = {entry.key: entry.value for entry in entries}
+        values = {k.name: k.kind.read(given[k.name], self) for k in form.keys if k.name in given}
+        for key in form.keys:
+            if key.name not in values:
+                values[key.name] = self._default(attribute, key, values)
+        return {key.name: values[key.name] for key in form.keys}
+
+    def _default(self, attribute: AttributeNode, key: Key, values: Values) -> object:
+        default = key.default
+        if default is REQUIRED and self.reproduces:
+            default = key.implied
+        if default is REQUIRED:
+            message = f"#{attribute.name} needs the key {key.name!r}"
+            raise LayoutError(message, attribute.name_span)
+        return default(values) if callable(default) else default
+
+
+def expect_layout(node: Node) -> AttributeNode:
+    """Return the node if it is a layout attribute with a body.
+
+    Raises:
+        LayoutError: it is something else; the nearest known attribute is named.
+    """
+    if not isinstance(node, AttributeNode):
+        message = f"expected a layout attribute such as #ttg.blocked<{{...}}>, got {node.span.text}"
+        raise LayoutError(message, node.span)
+    if node.name not in FORMS:
+        near = nearest(node.name, FORMS)
+        hint = f"; did you mean #{near}?" if near else ""
+        raise LayoutError(f"#{node.name} is no layout attribute{hint}", node.name_span)
+    if node.body is None:
+        raise LayoutError(f"#{node.name} needs its parameters in <...>", node.span)
+    return node
+
+
+def newest_release(node: Node) -> Release:
+    """Return the newest release that knows every key of a text.
+
+    Of the releases that know every key, those that also find every key they require come
+    first.
+
+    Raises:
+        LayoutError: no release knows them all; the first key at fault is named.
+    """
+    attributes = list(_layout_attributes(expect_layout(node)))
+    for judge in (_is_complete_for, _knows_keys_of):
+        for release in reversed(Release):
+            if all(judge(attribute, release) for attribute in attributes):
+                return release
+    raise _no_release(attributes)
+
+
+def _layout_attributes(attribute: AttributeNode) -> Iterable[AttributeNode]:
+    """Yield an attribute and the layout attributes among its values, outermost first."""
+    yield expect_layout(attribute)
+    forms = [form for form, _ in FORMS[attribute.name]]
+    parents = {key.name for form in forms for key in form.keys if key.kind is LAYOUT}
+    for entry in _entries(attribute):
+        if entry.key in parents and isinstance(entry.value, AttributeNode):
+            yield from _layout_attributes(entry.value)
+
+
+def _entries(attribute: AttributeNode) -> list[EntryNode]:
+    """Return all entries of an attribute, however it is enclosed."""
+    entries: list[EntryNode] = []
+    for item in attribute.body or ():
+        entries += item.entries if isinstance(item, DictNode) else ()
+        entries += [item] if isinstance(item, EntryNode) else []
+    return entries
+
+
+def _form_of(attribute: AttributeNode, release: Release) -> Form | None:
+    return next((form for form, _ in FORMS[attribute.name] if form.covers(release)), None)
+
+
+def _knows_keys_of(attribute: AttributeNode, release: Release) -> bool:
+    form = _form_of(attribute, release)
+    if form is None:
+        return False
+    return {entry.key for entry in _entries(attribute)} <= {key.name for key in form.keys}
+
+
+def _is_complete_for(attribute: AttributeNode, release: Release) -> bool:
+    form = _form_of(attribute, release)
+    if form is None or not _knows_keys_of(attribute, release):
+        return False
+    given = {entry.key: entry.value for entry in _entries(attribute)}
+    required = {key.name for key in form.keys if key.default is REQUIRED and key.name != PADDINGS}
+    return required <= set(given) and form.knows(given)
+
+
+def _no_release(attributes: list[AttributeNode]) -> LayoutError:
+    """Return why no release knows all keys: one is unknown, or two exclude each other."""
+    for attribute in attributes:
+        forms = [form for form, _ in FORMS[attribute.name]]
+        known = [key.name for form in reversed(forms) for key in form.keys]
+        for entry in _entries(attribute):
+            if entry.key not in known:
+                return _unknown_key(attribute.name, entry, list(dict.fromkeys(known)), None)
+    for attribute in attributes:
+        if not any(_knows_keys_of(attribute, release) for release in Release):
+            newest = max(_releases_of_key(attribute.name, e.key)[-1] for e in _entries(attribute))
+            form = _form_of(attribute, newest)
+            stale = next(e for e in _entries(attribute) if not _has_key(form, e.key))
+            message = (
+                f"no release knows all keys of this #{attribute.name}: {stale.key!r} belongs to "
+                f"{_span_text(_releases_of_key(attribute.name, stale.key))}, others to "
+                f"{newest}"
+            )
+            return UnknownKeyError(message, stale.span)
+    outer, inner = attributes[0], attributes[-1]
+    message = f"no release reads both #{outer.name} and #{inner.name} as they are written here"
+    return LayoutError(message, inner.name_span)
+
+
+def _has_key(form: Form | None, name: str) -> bool:
+    return form is not None and any(key.name == name for key in form.keys)
+
+
+def _releases_of_key(attribute_name: str, key: str) -> list[Release]:
+    """Return the releases in which an attribute has a key, oldest first."""
+    forms = [form for form, _ in FORMS[attribute_name]]
+    return [r for r in Release if any(f.covers(r) and _has_key(f, key) for f in forms)]
+
+
+def _unknown_key(
+    attribute_name: str, entry: EntryNode, known: list[str], release: Release | None
+) -> UnknownKeyError:
+    """Return the error for a key that a release, or none at all, knows."""
+    subject = f"#{attribute_name} has no key {entry.key!r}"
+    others = _releases_of_key(attribute_name, entry.key)
+    if release is not None and others:
+        message = f"{subject} in Triton {release}; {_span_text(others)} has it"
+        return UnknownKeyError(f"{message} (--triton {others[-1]})", entry.span)
+    near = nearest(entry.key, known)
+    hint = f"did you mean {near!r}? " if near else ""
+    takes = ", ".join(name for name in known if name != PADDINGS)
+    return UnknownKeyError(f"{subject}; {hint}It takes {takes}", entry.span)
+
+
+def _releases(forms: Iterable[Form]) -> str:
+    listed = list(forms)
+    return _span_text([min(f.since for f in listed), max(f.until for f in listed)])
+
+
+def _span_text(releases: list[Release]) -> str:
+    if releases[0] == releases[-1]:
+        return f"Triton {releases[0]}"
+    return f"Triton {releases[0]} to {releases[-1]}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that looks most like ``name``, if any does.
+
+    Example:
+        >>> nearest("sizePerThred", ["order", "sizePerThread"])
+        'sizePerThread'
+    """
+    from difflib import get_close_matches
+
+    matches = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else None
+

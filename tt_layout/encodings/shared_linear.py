@@ -1,0 +1,100 @@
+"""``#ttg.shared_linear``: shared memory given by its bases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tt_layout.encodings.base import Bases, SharedEncoding, Shape, Violation
+from tt_layout.encodings.forms import BASES, INTEGER, Form, Key, Style
+from tt_layout.encodings.rules import not_power_of_two, ragged
+from tt_layout.errors import LayoutError
+from tt_layout.layout_utils import dim_names
+from tt_layout.linear_layout import F2Span, LinearLayout
+from tt_layout.releases import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedLinear(SharedEncoding):
+    """Shared memory given by the element at each power-of-two offset.
+
+    Attributes:
+        offset, block: the basis vectors, least significant first; they may move in several
+            dimensions (a swizzle) or be zero (unused memory).
+        alignment: bytes to which the buffer must be aligned.
+
+    Example:
+        >>> swizzled = SharedLinear(offset=((0, 1), (1, 1)), alignment=16)
+        >>> print(swizzled)
+        #ttg.shared_linear<{offset = [[0, 1], [1, 1]]}, alignment = 16>
+        >>> swizzled.format_tensor_view([2, 2])
+        '[[(0:0),(0:1)]\\n[ (1:1),(1:0)]]\\n'
+
+    Source:
+        Triton, TritonGPUAttrDefs.td, SharedLinearEncodingAttr.
+    """
+
+    offset: Bases
+    block: Bases = ()
+    alignment: int
+
+    mnemonic = "shared_linear"
+    forms = (
+        Form(
+            "ttg.shared_linear",
+            Release.V3_6,
+            Release.V3_9,
+            (
+                Key("offset", BASES, field="offset"),
+                Key(
+                    "block",
+                    BASES,
+                    field="block",
+                    default=(),
+                    hidden=lambda values: not values["block"],
+                ),
+                Key("alignment", INTEGER, field="alignment"),
+            ),
+            style=Style.ALIGNED,
+        ),
+    )
+
+    @property
+    def rank(self) -> int:
+        """The length of the basis vectors."""
+        return next((len(basis) for basis in (*self.offset, *self.block)), 0)
+
+    def _layout(self) -> LinearLayout:
+        bases = [("offset", self.offset), ("block", self.block)]
+        return LinearLayout.from_bases(bases, dim_names(self.rank), require_surjective=False)
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        yield from not_power_of_two("alignment", self.alignment)
+        if not self.rank:
+            yield Violation("offset must have at least one basis", ("offset",))
+            return
+        faults = [*ragged("offset", self.offset, self.rank), *ragged("block", self.block, self.rank)]
+        if faults:
+            yield from faults
+            return
+        layout = self._layout()
+        if not layout.is_surjective():
+            sizes = [size for _, size in layout.out_sizes]
+            message = f"the bases must reach every element of the shape they span ({sizes})"
+            yield Violation(message, ("offset",))
+        nonzero = [layout.flatten(v) for v in (*self.offset, *self.block) if any(v)]
+        if F2Span(nonzero).rank < len(nonzero):
+            yield Violation("the nonzero bases must be independent of each other", ("offset",))
+
+    def checked_shape(self, shape: Sequence[int]) -> Shape:
+        """Return the shape if it is the one that the bases span."""
+        sizes = super().checked_shape(shape)
+        own = [size for _, size in self._layout().out_sizes]
+        if own != list(sizes):
+            raise LayoutError(f"this #{self.name} is for the shape {own}, got {list(sizes)}")
+        return sizes
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return the bases as they are."""
+        return self._layout()

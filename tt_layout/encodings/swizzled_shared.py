@@ -1,0 +1,235 @@
+"""``#ttg.swizzled_shared`` and ``#ttg.amd_rotating_shared``: rows xored by their phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tt_layout.encodings.base import Bases, SharedEncoding, Shape, Violation
+from tt_layout.encodings.cga import (
+    CGA_LAYOUT,
+    PRINTED_TRIPLE,
+    cga_layout,
+    cga_violations,
+    lift_triple,
+    normalize_triple,
+    rank_by,
+    shape_per_cta,
+    triple,
+)
+from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key
+from tt_layout.encodings.nvmma_shared import NvmmaShared
+from tt_layout.encodings.rules import not_permutation, not_power_of_two
+from tt_layout.layout_utils import combine_cta_cga_with_shape, identity, product
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.releases import Release
+
+_KEYS = (
+    Key("vec", INTEGER, field="vec", implied=0),
+    Key("perPhase", INTEGER, field="per_phase", implied=0),
+    Key("maxPhase", INTEGER, field="max_phase", implied=0),
+    Key("order", INTEGERS, field="order", implied=()),
+)
+_RANK = rank_by("order")
+_LEADING_OFFSET = Key("hasLeadingOffset", BOOLEAN, field="has_leading_offset", default=False)
+_TRIPLE_KEYS = _KEYS + triple(_RANK)
+_NORMALIZE = normalize_triple(_RANK)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwizzledShared(SharedEncoding):
+    """Shared memory in rows; vectors of a row are xored by the row's phase.
+
+    Element (row, column) lies at ``row * columns + (column ^ vec * phase)`` with
+    ``phase = row // perPhase % maxPhase``, so that a column does not fall into one bank.
+
+    Attributes:
+        vec: adjacent elements that stay together.
+        per_phase: rows that share a phase.
+        max_phase: number of phases.
+        order: dimensions from the fastest varying to the slowest.
+        cga: the bases of ``block``; none for one CTA.
+        has_leading_offset: until 3.2, what is nvmma_shared today.
+
+    Example:
+        >>> SwizzledShared(vec=1, per_phase=1, max_phase=4, order=(1, 0)
+        ...     ).to_linear_layout([4, 4]).bases[0]
+        ('offset', [[0, 1], [0, 2], [1, 1], [2, 2]])
+
+    Source:
+        Triton, TritonGPUAttrDefs.td, SwizzledSharedEncodingAttr, and
+        lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp, swizzledSharedToLinearLayout.
+    """
+
+    vec: int
+    per_phase: int
+    max_phase: int
+    order: Shape
+    cga: Bases = ()
+    has_leading_offset: bool = False
+
+    mnemonic = "swizzled_shared"
+    forms = (
+        Form("triton_gpu.shared", Release.V2022, Release.V2_1, _KEYS),
+        Form(
+            "triton_gpu.shared",
+            Release.V2_2,
+            Release.V2_3,
+            (*_KEYS, *PRINTED_TRIPLE, _LEADING_OFFSET),
+            lift=lift_triple,
+        ),
+        Form(
+            "triton_gpu.shared",
+            Release.V3_0,
+            Release.V3_2,
+            (*_TRIPLE_KEYS, _LEADING_OFFSET),
+            normalize=_NORMALIZE,
+            lift=lift_triple,
+        ),
+        Form(
+            "ttg.swizzled_shared",
+            Release.V3_3,
+            Release.V3_5,
+            _TRIPLE_KEYS,
+            normalize=_NORMALIZE,
+            lift=lift_triple,
+        ),
+        Form("ttg.swizzled_shared", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
+    )
+
+    @property
+    def rank(self) -> int:
+        """The length of ``order``."""
+        return len(self.order)
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        yield from not_permutation("order", self.order, since=Release.V3_4)
+        yield from cga_violations(self.cga, self.rank)
+        if not self.order:
+            yield Violation("order must name at least one dimension", ("order",), since=None)
+        for key, value in (
+            ("vec", self.vec),
+            ("perPhase", self.per_phase),
+            ("maxPhase", self.max_phase),
+        ):
+            yield from not_power_of_two(key, value, since=None)
+        if self.has_leading_offset and self.rank > 1:
+            yield from self._leading_offset_violations()
+
+    def _leading_offset_violations(self) -> Iterator[Violation]:
+        if (self.per_phase, self.max_phase) not in ((4, 2), (2, 4), (1, 8)):
+            message = (
+                "with hasLeadingOffset, perPhase and maxPhase must be 4 and 2, 2 and 4, or "
+                f"1 and 8, got {self.per_phase} and {self.max_phase}"
+            )
+            yield Violation(message, ("maxPhase",), since=None)
+        if self.vec not in (1, 2, 4, 8, 16):
+            message = f"with hasLeadingOffset, vec must hold 16 bytes of elements, got {self.vec}"
+            yield Violation(message, ("vec",), since=None)
+        if tuple(sorted(self.order[:2])) != (self.rank - 2, self.rank - 1):
+            message = "with hasLeadingOffset, the last two dimensions must be the fastest"
+            yield Violation(f"{message}, got order {list(self.order)}", ("order",), since=None)
+
+    def checked_shape(self, shape: Sequence[int]) -> Shape:
+        """Return the shape if the encoding can be laid over it."""
+        sizes = super().checked_shape(shape)
+        if self.has_leading_offset and self.rank > 1:
+            self._core_matrices().checked_shape(sizes[-2:])
+        return sizes
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return the rows, each with its phase xored into the column."""
+        if self.has_leading_offset and self.rank > 1:
+            return self._leading_offset_layout(shape)
+        return self._swizzled(shape, shape_per_cta(self.cga, shape))
+
+    def _swizzled(self, shape: Shape, extent: Sequence[int]) -> LinearLayout:
+        """Return the layout with rows and columns of ``extent``, fitted to the tensor."""
+        cga = cga_layout(self.cga, self.rank)
+        if self.rank == 1:
+            tile = identity(shape_per_cta(self.cga, shape)[0], "offset", 0)
+            return combine_cta_cga_with_shape(tile, cga, shape, [0])
+        column, row, *further = self.order
+        names = [f"dim{column}", f"dim{row}"]
+        columns, rows = extent[column], extent[row]
+        bases = [(1 << bit, 0) for bit in range(columns.bit_length() - 1)]
+        bases += [(self.swizzle(1 << b) % columns, 1 << b) for b in range(rows.bit_length() - 1)]
+        plane = LinearLayout.from_bases([("offset", bases)], names, [columns, rows])
+        tile = product([plane, *(identity(extent[d], "offset", d) for d in further)])
+        return combine_cta_cga_with_shape(tile, cga, shape, [row, column, *further])
+
+    def swizzle(self, row: int) -> int:
+        """Return what the columns of a row are xored with, in elements."""
+        return self.vec * (row // self.per_phase % self.max_phase)
+
+    def _core_matrices(self) -> NvmmaShared:
+        """Return today's encoding of the fastest two dimensions; 3.3 had no box limit yet."""
+        return NvmmaShared(
+            release=Release.V3_3,
+            swizzling_byte_width=16 * self.max_phase,
+            transposed=self.order[0] < self.order[1],
+            element_bit_width=128 // self.vec,
+        )
+
+    def _leading_offset_layout(self, shape: Shape) -> LinearLayout:
+        """Return core matrices over the fastest two dimensions, the others outside."""
+        column, row, *further = self.order
+        core = self._core_matrices()._core_matrix()
+        plane = LinearLayout.from_bases(
+            [("offset", [(v[1], v[0]) for v in core.vectors("offset")])],
+            [f"dim{column}", f"dim{row}"],
+        )
+        tile = product([plane, *(identity(shape[d], "offset", d) for d in further)])
+        cga = cga_layout(self.cga, self.rank)
+        return combine_cta_cga_with_shape(tile, cga, shape, [row, column, *further])
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmdRotatingShared(SwizzledShared):
+    """Shared memory as `SwizzledShared`, whose phases rotate from one block of rows to the next.
+
+    The phase of a row is ``phase ^ block`` with ``block = row // (perPhase * maxPhase) %
+    maxPhase``.
+
+    Attributes:
+        vec, per_phase, max_phase, order, cga: as in `SwizzledShared`.
+
+    Example:
+        >>> AmdRotatingShared(vec=1, per_phase=1, max_phase=2, order=(1, 0)
+        ...     ).to_linear_layout([8, 4]).bases[0]
+        ('offset', [[0, 1], [0, 2], [1, 1], [2, 1], [4, 0]])
+
+    Source:
+        Triton, TritonGPUAttrDefs.td, AMDRotatingSharedEncodingAttr; addresses confirmed on
+        lowered stores.
+    """
+
+    mnemonic = "amd_rotating_shared"
+    forms = (
+        Form(
+            "ttg.amd_rotating_shared",
+            Release.V3_4,
+            Release.V3_5,
+            _TRIPLE_KEYS,
+            normalize=_NORMALIZE,
+            lift=lift_triple,
+        ),
+        Form("ttg.amd_rotating_shared", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
+    )
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break; no release checks the order."""
+        for violation in super().violations():
+            is_order = violation.keys == ("order",)
+            yield Violation(violation.message, ("order",), since=None) if is_order else violation
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return the rows over the whole tensor; CTAs that split it leave holes."""
+        return self._swizzled(shape, shape)
+
+    def swizzle(self, row: int) -> int:
+        """Return what the columns of a row are xored with, in elements."""
+        phase = row // self.per_phase % self.max_phase
+        block = row // (self.per_phase * self.max_phase) % self.max_phase
+        return self.vec * (phase ^ block)

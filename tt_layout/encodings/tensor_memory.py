@@ -1,0 +1,289 @@
+"""``#ttng.tensor_memory_encoding`` and its scales: the tensor memory of Blackwell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tt_layout.encodings.base import Bases, Shape, TensorMemoryBase, Violation
+from tt_layout.encodings.cga import (
+    CGA_LAYOUT,
+    cga_layout,
+    cga_violations,
+    shape_per_cta,
+)
+from tt_layout.encodings.forms import BOOLEAN, INTEGER, Form, Key, Style, Values, WordKind
+from tt_layout.encodings.rules import not_power_of_two
+from tt_layout.errors import LayoutError
+from tt_layout.layout_utils import (
+    dim_names,
+    ensure_layout_not_larger_than,
+    identity,
+    product,
+    zeros,
+)
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.releases import Release
+
+CELL_BITS = 32  # of one column in one row
+
+_BLOCK_M = Key("blockM", INTEGER, field="block_m")
+_BLOCK_N = Key("blockN", INTEGER, field="block_n")
+_COL_STRIDE = Key("colStride", INTEGER, field="col_stride")
+
+
+def _split_key(name: str) -> Key:
+    return Key(name, INTEGER, default=1, hidden=lambda values: values[name] == 1)
+
+
+_SPLITS = (_split_key("CTASplitM"), _split_key("CTASplitN"))
+
+
+def _flag(name: str, field: str) -> Key:
+    return Key(name, BOOLEAN, field=field, default=False, hidden=lambda v: not v[name])
+
+
+_TWO_CTAS = _flag("twoCTAs", "two_ctas")
+
+
+def _lift_splits(values: Values) -> Values:
+    """Return the bases of ``block`` for CTASplitM and CTASplitN: M first."""
+    for name in ("CTASplitM", "CTASplitN"):
+        for violation in not_power_of_two(name, values[name]):
+            raise LayoutError(violation.message)
+    rows = [(1 << bit, 0) for bit in range(values["CTASplitM"].bit_length() - 1)]
+    columns = [(0, 1 << bit) for bit in range(values["CTASplitN"].bit_length() - 1)]
+    return {"cga": (*rows, *columns)}
+
+
+def _lift_unpacked(values: Values) -> Values:
+    return {**_lift_splits(values), "col_stride": None if values["unpacked"] else 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorMemory(TensorMemoryBase):
+    """An accumulator or operand in tensor memory: 128 rows of 32-bit cells.
+
+    Attributes:
+        block_m: rows of an instruction's tile, 64 or 128.
+        block_n: columns of an instruction's tile.
+        col_stride: columns from one element to the next: 1, 2 or 4.  None means that an
+            element fills a cell whatever its width (``unpacked = true``, until 3.5).
+        cga: the bases of ``block``; none for one CTA.
+        two_ctas: whether two CTAs work on one tile.
+        fp4_padded: whether packed fp4 leaves every second column unused.
+
+    Example:
+        >>> TensorMemory(block_m=128, block_n=4, col_stride=2).to_linear_layout([128, 4]).bases[1]
+        ('col', [[0, 0], [0, 1], [0, 2]])
+
+    Source:
+        PTX ISA, "tcgen05 data layouts"; Triton,
+        lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp, tensorMemoryToLinearLayout.
+    """
+
+    block_m: int
+    block_n: int
+    col_stride: int | None
+    cga: Bases = ()
+    two_ctas: bool = False
+    fp4_padded: bool = False
+
+    mnemonic = "tensor_memory_encoding"
+    forms = (
+        Form(
+            "ttng.tensor_memory_encoding",
+            Release.V3_3,
+            Release.V3_5,
+            (_BLOCK_M, _BLOCK_N, Key("unpacked", BOOLEAN), *_SPLITS),
+            style=Style.STRUCT,
+            lift=_lift_unpacked,
+        ),
+        Form(
+            "ttng.tensor_memory_encoding",
+            Release.V3_6,
+            Release.V3_7,
+            (_BLOCK_M, _BLOCK_N, _COL_STRIDE, *_SPLITS, _TWO_CTAS),
+            style=Style.STRUCT,
+            lift=_lift_splits,
+        ),
+        Form(
+            "ttng.tensor_memory_encoding",
+            Release.V3_8,
+            Release.V3_9,
+            (
+                _BLOCK_M,
+                _BLOCK_N,
+                _COL_STRIDE,
+                CGA_LAYOUT,
+                _TWO_CTAS,
+                _flag("fp4Padded", "fp4_padded"),
+            ),
+            style=Style.STRUCT,
+        ),
+    )
+
+    @property
+    def rank(self) -> int:
+        """Always 2."""
+        return 2
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        if self.block_m not in (64, 128):
+            message = f"blockM must be 64 or 128, got {self.block_m}"
+            yield Violation(message, ("blockM",), Release.V3_6)
+        if self.col_stride not in (None, 1, 2, 4):
+            message = f"colStride must be 1, 2 or 4, got {self.col_stride}"
+            yield Violation(message, ("colStride",), Release.V3_6)
+        yield from cga_violations(self.cga, 2)
+        if self.two_ctas and (not self.cga or self.cga[0] != (1, 0)):
+            message = "twoCTAs = true needs [1, 0] as the first entry of CGALayout"
+            yield Violation(message, ("twoCTAs",), Release.V3_8)
+        if self.fp4_padded and self.col_stride != 1:
+            yield Violation("fp4Padded needs colStride = 1", ("fp4Padded",), Release.V3_8)
+        yield from not_power_of_two("blockN", self.block_n, since=None)
+        if self.block_n > 512:
+            message = f"blockN must be 512 at most, got {self.block_n}"
+            yield Violation(message, ("blockN",), since=None)
+
+    def checked_shape(self, shape: Sequence[int]) -> Shape:
+        """Return the shape if a tile fits into each CTA's part of it."""
+        sizes = super().checked_shape(shape)
+        rows = shape_per_cta(self.cga, sizes)[0]
+        if rows < self.block_m:
+            message = f"a CTA must hold at least blockM = {self.block_m} rows, got {rows}"
+            raise LayoutError(message)
+        return sizes
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return a tile, repeated along the columns over the CTA's part of the tensor."""
+        rows, columns = shape_per_cta(self.cga, shape)
+        width = min(self.block_n, columns)
+        stride = zeros(self._stride(element_bits), "col", 1)
+        line = identity(width, "col", 1)
+        if self.fp4_padded:
+            line = zeros(2, "col", 1) * line
+        tile = stride * identity(16 if self._is_halved else self.block_m, "row", 0) * line
+        if self._is_halved:
+            tile = _with_upper_rows(tile, self._second_half(rows, columns, width))
+        elif self.block_m == 64:
+            tile = _with_last_column_as_row(tile)
+        tile = tile.transpose_outs(dim_names(2))
+        repeats = [n // tile.get_out_dim_size(f"dim{d}") for d, n in enumerate((rows, columns))]
+        tile = tile * identity(repeats[0], "col", 0) * identity(repeats[1], "col", 1)
+        layout = tile * cga_layout(self.cga, 2)
+        return layout.transpose_ins(["row", "col", "block"]).transpose_outs(dim_names(2))
+
+    def _stride(self, element_bits: int | None) -> int:
+        if self.col_stride is not None:
+            return self.col_stride
+        if element_bits is None:
+            raise LayoutError("unpacked = true needs the element type to know the column stride")
+        return max(1, CELL_BITS // element_bits)
+
+    @property
+    def _is_halved(self) -> bool:
+        """Whether the tile has 64 rows on one CTA: 16 rows in each 32-row slice."""
+        return self.block_m == 64 and not self.two_ctas
+
+    def _second_half(self, rows: int, columns: int, width: int) -> Shape:
+        """Return what rows 16 to 31 of each slice hold: the next tile, or nothing."""
+        if rows > 64:
+            return (64, 0)
+        return (0, width) if columns > width else (0, 0)
+
+
+def _with_upper_rows(tile: LinearLayout, second_half: Shape) -> LinearLayout:
+    """Append the row bases 16, 32 and 64 of a tile of 64 rows."""
+    names = ["dim0", "dim1"]
+    tile = tile.transpose_outs(names)
+    rows = (*tile.vectors("row"), second_half, (16, 0), (32, 0))
+    bases = [("col", tile.vectors("col")), ("row", rows)]
+    sizes = [max(tile.get_out_dim_size(n), 2 * second_half[d]) for d, n in enumerate(names)]
+    sizes[0] = max(sizes[0], 64)
+    return LinearLayout.from_bases(bases, names, sizes, require_surjective=False)
+
+
+def _with_last_column_as_row(tile: LinearLayout) -> LinearLayout:
+    """Move the last column basis behind the row bases."""
+    *columns, last = tile.vectors("col")
+    return tile.with_vectors("col", columns).with_vectors("row", (*tile.vectors("row"), last))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorMemoryScales(TensorMemoryBase):
+    """Scales of a block-scaled matrix multiplication in tensor memory.
+
+    Attributes:
+        cga: the bases of ``block``; none for one CTA.
+        k_before_mn: whether blocks repeat along K before M or N.
+
+    Example:
+        >>> TensorMemoryScales().to_linear_layout([128, 4]).bases[1]
+        ('col', [[0, 1], [0, 2], [32, 0], [64, 0]])
+
+    Source:
+        PTX ISA, "tcgen05 block scaling"; Triton,
+        lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp.
+    """
+
+    cga: Bases = ()
+    k_before_mn: bool = False
+
+    mnemonic = "tensor_memory_scales_encoding"
+    forms = (
+        Form(
+            "ttng.tensor_memory_scales_encoding",
+            Release.V3_3,
+            Release.V3_7,
+            _SPLITS,
+            style=Style.STRUCT,
+            lift=_lift_splits,
+        ),
+        Form(
+            "ttng.tensor_memory_scales_encoding",
+            Release.V3_8,
+            Release.V3_9,
+            (
+                CGA_LAYOUT,
+                Key(
+                    "blockRepOrder",
+                    WordKind({"mnThenK": False, "kThenMn": True}),
+                    field="k_before_mn",
+                    default=False,
+                    hidden=lambda values: not values["blockRepOrder"],
+                ),
+            ),
+            style=Style.STRUCT,
+        ),
+    )
+
+    @property
+    def rank(self) -> int:
+        """Always 2."""
+        return 2
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield the rules that the fields break."""
+        yield from cga_violations(self.cga, 2)
+
+    def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
+        """Return blocks of 64 x 4 scales, each held by all four 32-row slices."""
+        rows, columns = shape_per_cta(self.cga, shape)
+        blocks, depth = -(-rows // 64), -(-columns // 4)
+        tile = product(
+            [
+                identity(32, "row", 0),
+                zeros(4, "row", 0),
+                identity(4, "col", 1),
+                identity(2, "col", 0),
+            ]
+        )
+        if blocks > 1:
+            tile, blocks = tile * identity(2, "col", 0), blocks // 2
+        repeats = [identity(blocks, "col", 0), identity(depth, "col", 1)]
+        tile = product([tile, *(reversed(repeats) if self.k_before_mn else repeats)])
+        per_cta = {"dim0": rows, "dim1": columns}
+        tile = ensure_layout_not_larger_than(tile, per_cta) * cga_layout(self.cga, 2)
+        return tile.transpose_ins(["row", "col", "block"]).transpose_outs(dim_names(2))

@@ -1,0 +1,56 @@
+"""The Triton releases whose spellings and meanings of layouts are told apart."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from tt_layout.errors import LayoutError
+
+
+class Release(IntEnum):
+    """A release of Triton, oldest first; 2022 is the MLIR rewrite before 2.0.
+
+    Example:
+        >>> Release.parse("3.5.1") is Release.V3_5
+        True
+        >>> Release.V2_3 < Release.V3_0
+        True
+        >>> str(Release.V3_9)
+        '3.9'
+    """
+
+    V2022 = 0
+    V2_0 = 1
+    V2_1 = 2
+    V2_2 = 3
+    V2_3 = 4
+    V3_0 = 5
+    V3_1 = 6
+    V3_2 = 7
+    V3_3 = 8
+    V3_4 = 9
+    V3_5 = 10
+    V3_6 = 11
+    V3_7 = 12
+    V3_8 = 13
+    V3_9 = 14
+
+    @classmethod
+    def parse(cls, text: str) -> Release:
+        """Return the release named ``2022``, ``3.5`` or ``3.5.1``.
+
+        Raises:
+            LayoutError: no such release is known.
+        """
+        name = ".".join(text.strip().removeprefix("v").split(".")[:2])
+        for release in cls:
+            if str(release) == name:
+                return release
+        known = f"{cls.V2022}, {cls.V2_0} to {LATEST}"
+        raise LayoutError(f"unknown Triton release {text!r}; known are {known}")
+
+    def __str__(self) -> str:
+        return self.name.removeprefix("V").replace("_", ".")
+
+
+LATEST = Release.V3_9

@@ -1,0 +1,92 @@
+"""Text that remembers where it came from, so that an error can point at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+QUOTE_WIDTH = 110  # columns of a source line that a message shows
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text and the name under which messages speak of it.
+
+    Example:
+        >>> Source("ab\\ncd", "a.mlir").line_column(4)
+        (2, 2)
+    """
+
+    text: str
+    name: str = "<layout>"
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        position = self.text.find("\n")
+        while position >= 0:
+            starts.append(position + 1)
+            position = self.text.find("\n", position + 1)
+        return starts
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Return the 1-based line and column of a character offset."""
+        from bisect import bisect_right
+
+        line = bisect_right(self._line_starts, offset)
+        return line, offset - self._line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """Return line ``number`` (1-based) without its end."""
+        start = self._line_starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else len(self.text)]
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the span of characters ``start`` up to ``end``."""
+        return Span(self, start, end)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Characters ``start`` up to ``end`` of a source.
+
+    Example:
+        >>> print(Source("order = [1, 1]", "a.mlir").span(8, 14).quote("not a permutation"))
+        a.mlir:1:9: error: not a permutation
+        order = [1, 1]
+                ^^^^^^
+    """
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The characters themselves."""
+        return self.source.text[self.start : self.end]
+
+    def quote(self, message: str) -> str:
+        """Return ``name:line:column: error: message``, the line, and carets under the span.
+
+        Of a long line only the part around the span is shown, with ``...`` where it was cut.
+        """
+        line_number, column = self.source.line_column(self.start)
+        line = self.source.line(line_number)
+        indent = column - 1
+        width = max(1, min(self.end - self.start, len(line) - indent))
+        if len(line) > QUOTE_WIDTH:
+            line, indent, width = _excerpt(line, indent, width)
+        shown = "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in line)
+        heading = f"{self.source.name}:{line_number}:{column}: error: {message}"
+        return f"{heading}\n{shown}\n{' ' * indent}{'^' * width}"
+
+
+def _excerpt(line: str, indent: int, width: int) -> tuple[str, int, int]:
+    """Cut a long line to a window around the caret; return it with the caret's new place."""
+    start = max(0, min(indent - QUOTE_WIDTH // 3, len(line) - QUOTE_WIDTH))
+    end = min(len(line), start + QUOTE_WIDTH)
+    before, after = "..." if start else "", "..." if end < len(line) else ""
+    caret = len(before) + indent - start
+    return before + line[start:end] + after, caret, min(width, end - indent)
