@@ -33,12 +33,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.errors import LayoutError
+from tt_layout.f2 import F2Span
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 Basis = tuple[int, ...]
 Bases = tuple[tuple[str, tuple[Basis, ...]], ...]
+Vectors = Iterable[Sequence[int]]
 
 
 def is_power_of_two(value: int) -> bool:
@@ -178,7 +180,7 @@ class LinearLayout:
     @classmethod
     def from_bases(
         cls,
-        bases: Iterable[tuple[str, Iterable[Sequence[int]]]] | Mapping[str, Iterable[Sequence[int]]],
+        bases: Iterable[tuple[str, Vectors]] | Mapping[str, Vectors],
         out_dim_names: Sequence[str],
         out_dim_sizes: Sequence[int] | None = None,
         require_surjective: bool = True,
@@ -552,7 +554,7 @@ class LinearLayout:
             LayoutError: the layout is not invertible.
         """
         if not self.is_invertible():
-            raise LayoutError(f"only an invertible layout has an inverse, and this is none:\n{self}")
+            raise LayoutError(f"only an invertible layout has an inverse, but not\n{self}")
         return self.pseudoinvert()
 
     # -- text -------------------------------------------------------------------------------
@@ -592,58 +594,10 @@ class LinearLayout:
         return "\n".join([*lines, f"where out dims are: [{outs}]"])
 
 
-class F2Span:
-    """The span of a list of F2 vectors, each a column packed into an int.
-
-    A column is a pivot when it is not in the span of the columns before it.  Every vector
-    of the span is the xor of exactly one set of pivot columns.
-
-    Example:
-        >>> span = F2Span([0b01, 0b01, 0b11])
-        >>> span.rank, bin(span.pivots), bin(span.express(0b10))
-        (2, '0b101', '0b101')
-        >>> span.express(0b100) is None
-        True
-    """
-
-    def __init__(self, columns: Sequence[int]) -> None:
-        self.pivots = 0
-        self._rows: dict[int, tuple[int, int]] = {}
-        for index, column in enumerate(columns):
-            rest, combination = self._reduce(column)
-            if rest:
-                self._rows[rest.bit_length()] = rest, combination | 1 << index
-                self.pivots |= 1 << index
-
-    @property
-    def rank(self) -> int:
-        """The number of independent columns."""
-        return len(self._rows)
-
-    def _reduce(self, vector: int) -> tuple[int, int]:
-        """Return what the span leaves of a vector, and the pivots that were xored away."""
-        combination = rest = 0
-        while vector:
-            top = vector.bit_length()
-            if top in self._rows:
-                row, pivots = self._rows[top]
-                vector ^= row
-                combination ^= pivots
-            else:
-                rest |= 1 << top - 1
-                vector ^= 1 << top - 1
-        return rest, combination
-
-    def express(self, vector: int) -> int | None:
-        """Return the mask of the pivot columns whose xor is ``vector``, or None."""
-        rest, combination = self._reduce(vector)
-        return None if rest else combination
-
-
 def _merge(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """Merge two orders of names; where they contradict each other the first wins."""
     merged: list[str] = []
-    pending = [name for name in second]
+    pending = list(second)
     for name in first:
         if name in pending:
             cut = pending.index(name)

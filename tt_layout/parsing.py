@@ -8,7 +8,9 @@ from tt_layout.source import Source
 from tt_layout.syntax import Aliases, Parser
 
 
-def parse_layout(text: str, *, release: str | Release | None = None) -> Encoding:
+def parse_layout(
+    text: str, *, release: str | Release | None = None, name: str = "<layout>"
+) -> Encoding:
     """Return the encoding that an attribute text stands for.
 
     Args:
@@ -16,16 +18,17 @@ def parse_layout(text: str, *, release: str | Release | None = None) -> Encoding
         release: whose rules hold, such as ``"3.5"``.  By default the newest release that
             knows every key of the text; and then a missing key is an error even where
             that release would read its absence as 0.
+        name: what messages call the text.
 
     Raises:
         LayoutError: the text is no layout attribute, or breaks a rule; ``str`` of the
             error shows where.
 
     Example:
-        >>> print(parse_layout("#ttg.swizzled_shared<{order=[1,0], vec=8, perPhase=1, maxPhase=8}>"))
-        #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+        >>> print(parse_layout("#ttg.swizzled_shared<{order=[0], vec=8, perPhase=1, maxPhase=8}>"))
+        #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [0]}>
     """
-    parser = Parser(Source(text))
+    parser = Parser(Source(text, name))
     node = Aliases({}).expand(parser.parse_value())
     if parser.accept(":"):
         parser.advance()  # a type after an attribute is accepted and means nothing

@@ -90,3 +90,33 @@ def _excerpt(line: str, indent: int, width: int) -> tuple[str, int, int]:
     before, after = "..." if start else "", "..." if end < len(line) else ""
     caret = len(before) + indent - start
     return before + line[start:end] + after, caret, min(width, end - indent)
+
+
+def read_source(path: str) -> Source:
+    """Return the text of a file, or of standard input for ``-``.
+
+    Raises:
+        LayoutError: the file cannot be read, is no text, or is empty.
+    """
+    import sys
+
+    from tt_layout.errors import LayoutError
+
+    name = "<stdin>" if path == "-" else path
+    try:
+        if path == "-":
+            data = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as file:
+                data = file.read()
+        text = data.decode("utf-8")
+    except OSError as error:
+        raise LayoutError(f"{name}: error: cannot read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        message = f"{name}: error: not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}"
+        raise LayoutError(message) from None
+    if "\0" in text:
+        raise LayoutError(f"{name}: error: not text: byte {data.index(0)} is 0x00")
+    if not text.strip():
+        raise LayoutError(f"{name}: error: the file is empty")
+    return Source(text.replace("\r\n", "\n"), name)

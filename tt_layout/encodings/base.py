@@ -13,7 +13,7 @@ from tt_layout.releases import LATEST, Release
 
 if TYPE_CHECKING:
     from tt_layout.source import Span
-    from tt_layout.views import View
+    from tt_layout.views import Selection, View
 
 Shape = tuple[int, ...]
 Basis = tuple[int, ...]
@@ -79,11 +79,14 @@ class Encoding:
     fault: str | None = field(default=None, repr=False)
 
     mnemonic: ClassVar[str]
-    forms: ClassVar[tuple[Form, ...]] = ()
+    forms: ClassVar[tuple[Form, ...]]
 
     def __init_subclass__(cls) -> None:
         for form in cls.__dict__.get("forms", ()):
             FORMS.setdefault(form.name, []).append((form, cls))
+
+    memory_kind: ClassVar[str]
+    """Where the tensor lies: ``registers``, ``shared memory`` or ``tensor memory``."""
 
     @property
     def rank(self) -> int | None:
@@ -158,20 +161,28 @@ class Encoding:
             raise LayoutError(message)
         return sizes
 
+    def check_element(self, bits: int) -> None:
+        """Raise where the encoding cannot hold elements of so many bits."""
+
     def layout_for(self, shape: Shape, element_bits: int | None) -> LinearLayout:
         """Return the linear layout for a shape that fits; the meaning of the encoding."""
         raise NotImplementedError
 
-    def tensor_view(self, shape: Sequence[int]) -> View:
-        """Return the view that shows, for each element, who holds it."""
-        return self._view(self.to_linear_layout(shape), use_hw_view=False)
+    def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
+        """Return a view of the encoding's linear layout.
 
-    def hardware_view(self, shape: Sequence[int]) -> View:
-        """Return the view that shows, for each place of the hardware, what it holds."""
-        return self._view(self.to_linear_layout(shape), use_hw_view=True)
-
-    def _view(self, layout: LinearLayout, use_hw_view: bool) -> View:
+        Args:
+            layout: what `to_linear_layout` returned.
+            use_hw_view: whether to show what each place holds, rather than who holds
+                each element.
+            selection: the part to show.
+        """
         raise NotImplementedError
+
+    def _format(self, shape: Sequence[int], use_hw_view: bool) -> str:
+        from tt_layout.views import Selection
+
+        return self.view(self.to_linear_layout(shape), use_hw_view, Selection()).text()
 
     def format_tensor_view(self, shape: Sequence[int]) -> str:
         """Return the text of the tensor view: who holds each element.
@@ -179,7 +190,7 @@ class Encoding:
         Source:
             The method of this name of Gluon's layouts; same text.
         """
-        return self.tensor_view(shape).text()
+        return self._format(shape, use_hw_view=False)
 
     def format_hardware_view(self, shape: Sequence[int]) -> str:
         """Return the text of the hardware view: what each place holds.
@@ -187,7 +198,7 @@ class Encoding:
         Source:
             The method of this name of Gluon's layouts; same text.
         """
-        return self.hardware_view(shape).text()
+        return self._format(shape, use_hw_view=True)
 
     @property
     def name(self) -> str:
@@ -211,30 +222,44 @@ MAX_SHAPE_BITS = 60  # so that every index fits a signed 64-bit integer
 class DistributedEncoding(Encoding):
     """An encoding of a tensor in registers."""
 
-    def _view(self, layout: LinearLayout, use_hw_view: bool) -> View:
+    memory_kind = "registers"
+
+    def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
+        """Return a view of the tensor in registers."""
         from tt_layout.views import distributed_view
 
-        return distributed_view(layout, use_hw_view)
+        return distributed_view(layout, use_hw_view, selection)
 
 
 class SharedEncoding(Encoding):
     """An encoding of a tensor in shared memory."""
+
+    memory_kind = "shared memory"
 
     @property
     def padding(self) -> tuple[tuple[int, int], ...]:
         """Pairs of an interval and the padding after it, in elements."""
         return ()
 
-    def _view(self, layout: LinearLayout, use_hw_view: bool) -> View:
+    def check_element(self, bits: int) -> None:
+        """Raise where a buffer cannot hold elements of so many bits."""
+        if bits % 8 and self.release >= Release.V3_9:
+            raise LayoutError(f"elements in memory must be whole bytes, got {bits} bits")
+
+    def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
+        """Return a view of the tensor in shared memory, padding included."""
         from tt_layout.views import shared_view
 
-        return shared_view(layout, use_hw_view, padding=self.padding)
+        return shared_view(layout, use_hw_view, selection, self.padding)
 
 
 class TensorMemoryBase(Encoding):
     """An encoding of a tensor in tensor memory."""
 
-    def _view(self, layout: LinearLayout, use_hw_view: bool) -> View:
+    memory_kind = "tensor memory"
+
+    def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
+        """Return a view of the rows and columns of tensor memory."""
         from tt_layout.views import tensor_memory_view
 
-        return tensor_memory_view(layout, use_hw_view)
+        return tensor_memory_view(layout, use_hw_view, selection)

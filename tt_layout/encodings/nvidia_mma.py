@@ -16,7 +16,7 @@ from tt_layout.encodings.cga import (
     rank_by,
     triple,
 )
-from tt_layout.encodings.forms import INTEGER, INTEGERS, Form, Key, Values
+from tt_layout.encodings.forms import INTEGER, INTEGERS, Form, Key
 from tt_layout.encodings.rules import not_powers_of_two
 from tt_layout.layout_utils import (
     combine_cta_cga_with_shape,
@@ -239,16 +239,15 @@ class NvidiaMma(DistributedEncoding):
         register += [(0, 1), (0, 8 * cols_of_b)] + [(0, 4)] * (cols_of_b == 2)
         register += self._volta_repeats(shape, tile, 1)
         lane = [(1, 0), (0, 2), (4 * rows_of_a, 0), (0, 4 * cols_of_b), (8 * rows_of_a, 0)]
-        warp = [
-            tuple(step << bit if d == moved else 0 for d in range(2))
-            for moved, step in enumerate(tile)
-            for bit in range(self.warps_per_cta[moved].bit_length() - 1)
-        ]
-        bases = [("register", register), ("lane", lane), ("warp", warp), ("block", [])]
+        warps_m, warps_n = (range(count.bit_length() - 1) for count in self.warps_per_cta)
+        warp = [(tile[0] << bit, 0) for bit in warps_m] + [(0, tile[1] << bit) for bit in warps_n]
+        bases = {"register": register, "lane": lane, "warp": warp, "block": ()}
         layout = LinearLayout.from_bases(bases, dim_names(2), require_surjective=False)
         return ensure_layout_not_larger_than(layout, dict(zip(dim_names(2), shape)))
 
-    def _volta_repeats(self, shape: Shape, tile: tuple[int, int], dim: int) -> list[Shape]:
+    def _volta_repeats(
+        self, shape: Shape, tile: tuple[int, int], dim: int
+    ) -> list[tuple[int, int]]:
         step = tile[dim] * self.warps_per_cta[dim]
         repeats = max(1, shape[dim] // step)
         moves = [step << bit for bit in range(repeats.bit_length() - 1)]

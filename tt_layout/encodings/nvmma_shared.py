@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tt_layout.encodings.base import Bases, SharedEncoding, Shape, Violation
+from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.cga import (
     TRIPLE_NAMES,
     cga_layout,
@@ -230,8 +230,9 @@ class NvmmaShared(SharedEncoding):
             return tile
         # Position j of the rotated box is dimension j + 1; its last one is dimension 0.
         natural = [rank - 1, *range(rank - 1)]
-        bases = tuple((n, tuple(tuple(v[j] for j in natural) for v in vs)) for n, vs in tile.in_bases)
-        return LinearLayout(bases, tuple((f"dim{d}", box[d]) for d in range(rank)))
+        offset = tuple(tuple(v[j] for j in natural) for v in tile.vectors("offset"))
+        sizes = [(f"dim{d}", size) for d, size in enumerate(box)]
+        return LinearLayout((("offset", offset),), tuple(sizes))
 
     def _collapsed(self, box: Sequence[int]) -> tuple[int, int]:
         """Return the rows and columns of a box seen as a matrix of core matrices."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tt_layout.encodings.base import Encoding, SharedEncoding, Shape, Violation
+from tt_layout.encodings.base import Encoding, Shape, SharedEncoding, Violation
 from tt_layout.encodings.forms import INTEGER, LAYOUT, Form, Key
 from tt_layout.encodings.rules import not_power_of_two
 from tt_layout.errors import LayoutError

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tt_layout.encodings.base import FORMS, Encoding, Origin
-from tt_layout.encodings.forms import LAYOUT, PADDINGS, REQUIRED, Form, Key, Spelling, Values, entries_of
+from tt_layout.encodings.forms import (
+    LAYOUT,
+    PADDINGS,
+    REQUIRED,
+    Form,
+    Key,
+    Spelling,
+    Values,
+    entries_of,
+)
 from tt_layout.errors import LayoutError, UnknownKeyError
 from tt_layout.releases import Release
 from tt_layout.syntax import AttributeNode, DictNode, EntryNode, Node

@@ -28,7 +28,9 @@ def not_powers_of_two(
         yield Violation(message, (key,), since)
 
 
-def not_power_of_two(key: str, value: int, since: Release | None = Release.V2022) -> Iterator[Violation]:
+def not_power_of_two(
+    key: str, value: int, since: Release | None = Release.V2022
+) -> Iterator[Violation]:
     """Yield a violation unless the value is 1, 2, 4, ..."""
     if not is_power_of_two(value):
         yield Violation(f"{key} must be a power of two, got {value}", (key,), since)
@@ -39,7 +41,7 @@ def not_length(
 ) -> Iterator[Violation]:
     """Yield a violation unless a list has the length asked for."""
     if len(values) != length:
-        message = f"{key} must have {length} entries, got {_show(values)}"
+        message = f"{key} must have {length} entries, got {list(values)}"
         yield Violation(message, (key,), since)
 
 
@@ -49,7 +51,3 @@ def ragged(name: str, vectors: Sequence[Sequence[int]], rank: int) -> Iterator[V
     if wrong is not None:
         message = f"every basis of {name} must have {rank} numbers, got {list(wrong)}"
         yield Violation(message, (name,))
-
-
-def _show(values: Sequence[object]) -> str:
-    return str(list(values))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tt_layout.encodings.base import Bases, SharedEncoding, Shape, Violation
+from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.forms import BASES, INTEGER, Form, Key, Style
 from tt_layout.encodings.rules import not_power_of_two, ragged
 from tt_layout.errors import LayoutError
+from tt_layout.f2 import F2Span
 from tt_layout.layout_utils import dim_names
-from tt_layout.linear_layout import F2Span, LinearLayout
+from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
 
@@ -74,8 +75,8 @@ class SharedLinear(SharedEncoding):
         if not self.rank:
             yield Violation("offset must have at least one basis", ("offset",))
             return
-        faults = [*ragged("offset", self.offset, self.rank), *ragged("block", self.block, self.rank)]
-        if faults:
+        offset_faults = ragged("offset", self.offset, self.rank)
+        if faults := [*offset_faults, *ragged("block", self.block, self.rank)]:
             yield from faults
             return
         layout = self._layout()

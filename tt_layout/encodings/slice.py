@@ -67,7 +67,8 @@ class Slice(DistributedEncoding):
             message = f"the parent of a slice must have rank 2 or more, got rank {parent_rank}"
             yield Violation(message, ("parent",), Release.V3_5)
         elif parent_rank is not None and self.dim >= parent_rank:
-            message = f"dim must be a dimension of the parent (0..{parent_rank - 1}), got {self.dim}"
+            last = parent_rank - 1
+            message = f"dim must be a dimension of the parent (0..{last}), got {self.dim}"
             yield Violation(message, ("dim",), Release.V3_5)
 
     def parents(self) -> Iterator[Encoding]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from tt_layout.encodings.base import Bases, SharedEncoding, Shape, Violation
+from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
     PRINTED_TRIPLE,
@@ -69,7 +70,7 @@ class SwizzledShared(SharedEncoding):
     has_leading_offset: bool = False
 
     mnemonic = "swizzled_shared"
-    forms = (
+    forms: ClassVar[tuple[Form, ...]] = (
         Form("triton_gpu.shared", Release.V2022, Release.V2_1, _KEYS),
         Form(
             "triton_gpu.shared",

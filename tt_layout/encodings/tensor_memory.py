@@ -156,6 +156,15 @@ class TensorMemory(TensorMemoryBase):
             raise LayoutError(message)
         return sizes
 
+    def check_element(self, bits: int) -> None:
+        """Raise where an element and its stride do not fit into a cell."""
+        stride = self.col_stride or 1
+        if bits * stride > CELL_BITS and self.release >= Release.V3_6:
+            message = f"an element times colStride must fit {CELL_BITS} bits"
+            raise LayoutError(f"{message}, got {bits} bits and colStride = {stride}")
+        if bits > 16 and self.release == Release.V3_5 and self.col_stride == 1:
+            raise LayoutError(f"unpacked = false is for 16 bits at most, got {bits} bits")
+
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return a tile, repeated along the columns over the CTA's part of the tensor."""
         rows, columns = shape_per_cta(self.cga, shape)
@@ -267,6 +276,11 @@ class TensorMemoryScales(TensorMemoryBase):
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
         yield from cga_violations(self.cga, 2)
+
+    def check_element(self, bits: int) -> None:
+        """Raise unless scales are bytes."""
+        if bits != 8 and self.release >= Release.V3_5:
+            raise LayoutError(f"scales have elements of 8 bits, got {bits}")
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return blocks of 64 x 4 scales, each held by all four 32-row slices."""

@@ -1,0 +1,5 @@
+"""``python -m tt_layout``."""
+
+from tt_layout.cli import main
+
+main()

@@ -1,0 +1,208 @@
+"""The command line: read, call, write, exit.
+
+Exit status as ``diff`` has it: 0 as asked, 1 a difference or a finding, 2 trouble.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from tt_layout import __version__
+from tt_layout.errors import LayoutError
+
+TROUBLE = 2
+
+COMMANDS: dict[str, str] = {}
+"""Subcommand -> the module of `tt_layout.commands` that defines it; imported when used."""
+
+_LONG_OPTION = re.compile(r"-(alias-names|use-hw-view|help|version)(=.*)?", re.DOTALL)
+_SHORT_OPTION = re.compile(r"--?([ltio])(?:=(.*))?", re.DOTALL)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its status."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        status = cli.main(_from_llvm(given), prog_name="tt-layout", standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except LayoutError as error:
+        click.echo(str(error) if ": error: " in str(error) else f"error: {error}", err=True)
+        sys.exit(TROUBLE)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _from_llvm(arguments: Sequence[str]) -> list[str]:
+    """Translate LLVM's spellings of options, such as ``-alias-names=a``, to click's."""
+    translated: list[str] = []
+    for argument in arguments:
+        if match := _LONG_OPTION.fullmatch(argument):
+            translated.append(f"-{argument}")
+        elif (match := _SHORT_OPTION.fullmatch(argument)) and match.group(2) is not None:
+            translated += [f"-{match.group(1)}", match.group(2)]
+        elif match is not None:
+            translated.append(f"-{match.group(1)}")
+        else:
+            translated.append(argument)
+    return translated
+
+
+class LazyGroup(click.Group):
+    """A group whose subcommands are imported when they are used."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of all subcommands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return a subcommand, importing its module."""
+        if name not in COMMANDS:
+            return None
+        command = import_module(f"tt_layout.commands.{COMMANDS[name]}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+_RANGES = {
+    "warp": "warps",
+    "lane": "lanes",
+    "register": "registers",
+    "block": "blocks",
+    "offset": "offsets",
+    "row": "rows",
+    "column": "columns",
+}
+"""Option of the hardware view -> the field of `Selection` that it fills."""
+
+
+def _range_options(function: Any) -> Any:
+    """Add an option for each part of a hardware view."""
+    for name in reversed(_RANGES):
+        text = f"Hardware view: only this {name}, or a range such as 0:4."
+        function = click.option(f"--{name}", metavar="N[:M]", help=text)(function)
+    return function
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("-l", "layout", metavar="ATTRIBUTE", help="Layout attribute, as text.")
+@click.option("-t", "tensor", metavar="TYPE", help="Tensor type, such as tensor<16x16xf16>.")
+@click.option("-i", "path", metavar="FILE", help="File with alias definitions; - is stdin.")
+@click.option("-o", "output", metavar="FILE", help="Write to this file instead of stdout.")
+@click.option("--alias-names", multiple=True, metavar="A,B", help="Only these aliases of the file.")
+@click.option("--use-hw-view", is_flag=True, help="Show what each place of the hardware holds.")
+@click.option("--triton", metavar="RELEASE", help="Rules of this release: 2022, 2.0 to 3.9.")
+@click.option("--slice", "slices", metavar="A:B,C:D", help="Tensor view: only this part.")
+@_range_options
+@click.option(
+    "--max-text", default="256MiB", show_default=True, metavar="SIZE", help="Refuse longer text."
+)
+@click.version_option(__version__, "--version", prog_name="tt-layout")
+@click.pass_context
+def cli(context: click.Context, /, **options: Any) -> None:
+    """Show who holds which element of a tensor under a Triton GPU layout.
+
+    \b
+    tt-layout -l ATTRIBUTE -t TYPE     the layout of an attribute
+    tt-layout -i FILE -t TYPE          the layouts that a file's aliases name
+    """
+    if context.invoked_subcommand is None:
+        show(**options)
+
+
+def show(
+    layout: str | None,
+    tensor: str | None,
+    path: str | None,
+    output: str | None,
+    alias_names: tuple[str, ...],
+    use_hw_view: bool,
+    triton: str | None,
+    slices: str | None,
+    max_text: str,
+    **ranges: str | None,
+) -> None:
+    """Print the views asked for: those of the file first, then that of the attribute."""
+    from tt_layout.output import write
+    from tt_layout.printing import PrintedView, check_size, parse_size, print_view
+    from tt_layout.releases import Release
+    from tt_layout.types import parse_type
+
+    if layout is None and path is None:
+        raise LayoutError("nothing to show: give an attribute with -l or a file with -i")
+    if tensor is None:
+        raise LayoutError("no tensor type: give one with -t, such as -t 'tensor<16x16xf16>'")
+    if alias_names and path is None:
+        raise LayoutError("--alias-names picks aliases of a file: give one with -i")
+    limit = parse_size(max_text)
+    release = Release.parse(triton) if triton is not None else None
+    tensor_type = parse_type(tensor, name="-t")
+    selection = _selection(slices, ranges)
+
+    def printed(alias: str | None, encoding: Any, ending: bytes) -> PrintedView:
+        view = print_view(
+            encoding, tensor_type, use_hw_view=use_hw_view, alias=alias, selection=selection
+        )
+        return PrintedView(view.heading, view.view, ending)
+
+    views: list[PrintedView] = []
+    if path is not None:
+        views += [printed(*found) for found in _file_layouts(path, alias_names, release)]
+    if layout is not None:
+        from tt_layout.parsing import parse_layout
+
+        views.append(printed(None, parse_layout(layout, release=release, name="-l"), b""))
+    size = check_size(views, limit)
+    write((chunk for view in views for chunk in view.chunks()), output, size=size)
+
+
+def _file_layouts(
+    path: str, alias_names: Sequence[str], release: Any
+) -> Iterator[tuple[str, Any, bytes]]:
+    """Yield alias, encoding and what follows the view, for each layout of a file."""
+    from tt_layout.document import Document
+    from tt_layout.source import read_source
+
+    document = Document(read_source(path))
+    wanted = [n.strip().removeprefix("#") for part in alias_names for n in part.split(",") if n]
+    names = wanted or document.layout_names()
+    if not names:
+        raise LayoutError(f"{document.source.name}: error: no alias in the file is a layout")
+    for name in names:
+        yield name, document.layout(name, release), b"\n" if wanted else b""
+
+
+def _selection(slices: str | None, ranges: dict[str, str | None]) -> Any:
+    """Return the part of the view to show."""
+    from tt_layout.views import Selection
+
+    given = {name: text for name, text in ranges.items() if text is not None}
+    fields: dict[str, Any] = {_RANGES[name]: _range(name, text) for name, text in given.items()}
+    if slices is not None:
+        fields["slices"] = tuple(
+            None if part.strip() in ("", ":") else _range("slice", part)
+            for part in slices.split(",")
+        )
+    return Selection(**fields)
+
+
+def _range(option: str, text: str) -> tuple[int, int]:
+    """Return the first and the last-but-one of ``N`` or ``N:M``."""
+    match = re.fullmatch(r"\s*(\d{1,18})\s*(?::\s*(\d{1,18})\s*)?", text)
+    if match is None:
+        message = f"--{option} takes a number or a range such as 0:16, got {text!r}"
+        raise LayoutError(message)
+    first = int(match.group(1))
+    return first, int(match.group(2)) if match.group(2) else first + 1

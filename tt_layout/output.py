@@ -1,0 +1,106 @@
+"""Writing: streams, files that are replaced whole or not at all, closed pipes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from tt_layout.errors import LayoutError
+
+PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
+
+
+def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) -> None:
+    """Write chunks to a file, or to standard output where there is no path.
+
+    Args:
+        chunks: the text, as it is made.
+        path: a file; it is replaced when everything has been written, and left as it was
+            if anything fails.
+        size: bytes in all, for the progress on a terminal.
+
+    Raises:
+        LayoutError: the file cannot be written.
+    """
+    if path is None:
+        _write_to_stdout(_with_progress(chunks, size))
+        return
+    try:
+        with replacing(path) as file:
+            for chunk in _with_progress(chunks, size):
+                file.write(chunk)
+    except OSError as error:
+        raise LayoutError(f"{path}: error: cannot write: {error.strerror or error}") from None
+
+
+def _write_to_stdout(chunks: Iterable[bytes | memoryview]) -> None:
+    """Write to standard output; a reader that has gone away ends it without complaint."""
+    try:
+        sys.stdout.flush()
+        for chunk in chunks:
+            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # What is left in the buffer must not be flushed into the closed pipe at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        message = f"cannot write to standard output: {error.strerror or error}"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise LayoutError(message) from None
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[IO[bytes]]:
+    """Open a file whose content is replaced at the end, all at once.
+
+    What is not a regular file (a device, a pipe) is written in place; a link is followed.
+    """
+    target = os.path.realpath(path)
+    mode = os.stat(target).st_mode if os.path.exists(target) else None
+    if mode is not None and not stat.S_ISREG(mode):
+        with open(target, "wb") as file:
+            yield file
+        return
+    descriptor, temporary = tempfile.mkstemp(
+        dir=os.path.dirname(target), prefix=f".{os.path.basename(target)}."
+    )
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        os.chmod(temporary, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def _with_progress(
+    chunks: Iterable[bytes | memoryview], size: int
+) -> Iterable[bytes | memoryview]:
+    """Pass chunks on; on a terminal show on standard error how far long output is."""
+    if size < PROGRESS_FROM or not sys.stderr.isatty() or sys.stdout.isatty():
+        return chunks
+    return _counted(chunks, size)
+
+
+def _counted(chunks: Iterable[bytes | memoryview], size: int) -> Iterator[bytes | memoryview]:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+
+    columns = BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=size)
+        for chunk in chunks:
+            yield chunk
+            progress.advance(task, len(chunk))

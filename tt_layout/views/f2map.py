@@ -1,0 +1,129 @@
+"""Linear functions over F2 for whole arrays, and the distinct values of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tt_layout.views.text import Ints
+
+LOOKUP_BITS = 11  # a table of 2**11 values of 8 bytes stays in the first-level cache
+
+
+@dataclass(frozen=True)
+class F2Map:
+    """A linear function from ints to ints, given by its values on single bits.
+
+    Example:
+        >>> swap = F2Map((2, 1))
+        >>> swap(np.arange(4)).tolist()
+        [0, 2, 1, 3]
+    """
+
+    basis: tuple[int, ...]
+
+    @cached_property
+    def _tables(self) -> list[Ints]:
+        """The values on each group of bits."""
+        groups = range(0, len(self.basis), LOOKUP_BITS)
+        return [span(self.basis[at : at + LOOKUP_BITS]) for at in groups]
+
+    def __call__(self, inputs: Ints) -> Ints:
+        """Return the value at every input."""
+        if not any(self.basis):
+            return np.zeros(inputs.shape, np.int64)
+        mask = (1 << LOOKUP_BITS) - 1
+        values: Ints = self._tables[0][inputs & mask]
+        for group, table in enumerate(self._tables[1:], 1):
+            values ^= table[inputs >> group * LOOKUP_BITS & mask]
+        return values
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether every value is 0."""
+        return not any(self.basis)
+
+
+def span(basis: Sequence[int]) -> Ints:
+    """Return the values of the linear function with this basis on 0, 1, 2, ...
+
+    Example:
+        >>> span([2, 5]).tolist()
+        [0, 2, 5, 7]
+    """
+    values = np.zeros(1, np.int64)
+    for vector in basis:
+        values = np.concatenate([values, values ^ vector])
+    return values
+
+
+def distinct(values: Ints) -> tuple[Ints, npt.NDArray[np.intp]]:
+    """Return the distinct values in ascending order, and for each value its place there.
+
+    Example:
+        >>> found, place = distinct(np.array([7, 3, 7]))
+        >>> found.tolist(), place.tolist()
+        ([3, 7], [1, 0, 1])
+    """
+    low, high = int(values.min()), int(values.max())
+    if high - low > 4 * values.size + 1024:
+        found, place = np.unique(values, return_inverse=True)
+        return found, place.reshape(values.shape)
+    shifted = values - low
+    seen = np.zeros(high - low + 1, np.bool_)
+    seen[shifted] = True
+    places = np.cumsum(seen, dtype=np.intp) - 1
+    return np.flatnonzero(seen) + low, places[shifted]
+
+
+def distinct_rows(
+    rows: npt.NDArray[np.uint8],
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
+    """Return the distinct rows of a matrix, and for each row its place among them."""
+    whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1])))[:, 0]
+    _, first, place = np.unique(whole, return_index=True, return_inverse=True)
+    return rows[first], place.reshape(len(rows))
+
+
+def count_zeros(map_: F2Map, ranges: Sequence[tuple[int, int]], sizes: Sequence[int]) -> int:
+    """Count the points of a box at which a linear function is 0.
+
+    The box is given by a range per axis; a point's number is row-major in ``sizes``.
+    Every axis falls apart into aligned ranges, on whose products the function is affine.
+
+    Example:
+        >>> count_zeros(F2Map((1, 1, 0)), [(0, 2), (1, 4)], [2, 4])
+        2
+    """
+    from itertools import product
+
+    from tt_layout.linear_layout import F2Span, log2
+
+    total = 0
+    for pieces in product(*(list(_aligned(*bounds)) for bounds in ranges)):
+        offset, bit = 0, 0
+        free: list[int] = []
+        for (start, length), size in zip(reversed(pieces), reversed(list(sizes))):
+            bits = map_.basis[bit : bit + log2(size)]
+            free += bits[: log2(length)]
+            for place, vector in enumerate(bits):
+                offset ^= vector if start >> place & 1 else 0
+            bit += log2(size)
+        reached = F2Span(free)
+        if reached.express(offset) is not None:
+            total += 1 << len(free) - reached.rank
+    return total
+
+
+def _aligned(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Split a range into starts and lengths, each length a power of two dividing its start."""
+    while start < stop:
+        length = 1 << (stop - start).bit_length() - 1
+        if start:
+            length = min(length, start & -start)
+        yield start, length
+        start += length

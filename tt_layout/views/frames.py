@@ -1,0 +1,209 @@
+"""What stands around the cells: brackets, line ends and headers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from tt_layout.views.box import BLOCK_BYTES, Painter
+from tt_layout.views.selection import Range
+from tt_layout.views.text import FILLER, Bytes, decimals, digits, total_digits
+from tt_layout.views.view import Block, View
+
+
+class Frame(Protocol):
+    """What stands around the cells of each line."""
+
+    @property
+    def opening_width(self) -> int:
+        """The number of bytes in front of the cells of a line."""
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of everything but cells and the separators between them."""
+
+    def closing_width(self, first: int, count: int) -> int:
+        """Return the number of bytes, fillers included, behind the cells of these lines."""
+
+    def open(self, first: int, lines: Bytes) -> None:
+        """Write what stands in front of the cells, from line ``first`` on."""
+
+    def close(self, first: int, lines: Bytes) -> None:
+        """Write what stands behind the cells, from line ``first`` on."""
+
+    def finish(self, first: int, lines: Bytes, starts: bool) -> Block:
+        """Return the text of lines, which begin with their start unless not ``starts``."""
+
+
+def framed_view(painter: Painter, frame: Frame, gaps: int = 0) -> View:
+    """Return the view of cells in a frame.
+
+    Args:
+        painter: makes the text of the cells.
+        frame: what stands around them.
+        gaps: the number of bytes which the cells lack of their width.
+    """
+    box, separator = painter.box, len(painter.cells.separator)
+    size = box.lines * (box.line_cells * painter.cells.width - separator) + frame.size - gaps
+    return View(size, lambda: _framed_blocks(painter, frame))
+
+
+def _framed_blocks(painter: Painter, frame: Frame) -> Iterator[Block]:
+    line, separator = painter.box.line_cells, len(painter.cells.separator)
+    for page, start, stop in painter.pages(_whole_lines_if_short(painter)):
+        first, count = start * painter.span // line, max(1, (stop - start) * painter.span // line)
+        starts, ends = start * painter.span % line == 0, stop * painter.span % line == 0
+        opening = frame.opening_width if starts else 0
+        body = (stop - start) * painter.row_bytes // count - (separator if ends else 0)
+        closing = frame.closing_width(first, count) if ends else 0
+        lines = np.empty((count, opening + body + closing), np.uint8)
+        if starts:
+            frame.open(first, lines[:, :opening])
+        page.paint(start, stop, lines[:, opening : opening + body])
+        if ends:
+            frame.close(first, lines[:, opening + body :])
+        yield frame.finish(first, lines, starts)
+
+
+def _whole_lines_if_short(painter: Painter) -> Iterator[Range]:
+    """Cut the rows into blocks: several whole lines, or pieces of one line."""
+    rows, line = painter.rows, max(1, painter.box.line_cells // painter.span)
+    block = max(1, BLOCK_BYTES // painter.row_bytes)
+    if line <= block:
+        block -= block % line
+        line = rows
+    for start in range(0, rows, line):
+        for first in range(start, start + line, block):
+            yield first, min(first + block, start + line)
+
+
+@dataclass(frozen=True)
+class Brackets:
+    """The nested brackets around the elements of a tensor.
+
+    Attributes:
+        extents: the number of elements along each dimension.
+        has_gaps: whether cells may hold fillers.
+    """
+
+    extents: tuple[int, ...]
+    has_gaps: bool = False
+
+    @property
+    def opening_width(self) -> int:
+        """The number of bytes in front of the cells: a place per dimension."""
+        return len(self.extents)
+
+    @cached_property
+    def _periods(self) -> list[int]:
+        """Each bracket but the innermost holds this many lines, from inside to outside."""
+        lines = self.extents[:-1]
+        return [math.prod(lines[axis:]) for axis in reversed(range(len(lines)))]
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of opening places, closing brackets and line ends."""
+        lines = math.prod(self.extents[:-1])
+        closed = sum(math.prod(self.extents[:axis]) for axis in range(len(self.extents)))
+        return lines * self.opening_width + closed + lines
+
+    def _closed(self, first: int, count: int) -> list[int]:
+        """Return how many of these lines close each outer bracket, as far as any does."""
+        counts = [(first + count) // period - first // period for period in self._periods]
+        return [closed for closed in counts if closed]
+
+    def closing_width(self, first: int, count: int) -> int:
+        """Return the number of brackets behind the cells and the line end."""
+        return 1 + len(self._closed(first, count)) + 1
+
+    def open(self, first: int, lines: Bytes) -> None:
+        """Write the opening brackets, with spaces in place of those that stay open."""
+        lines[:, 0] = ord("[")
+        for place, period in enumerate(self._periods, 1):
+            lines[:, place] = ord(" ")
+            lines[-first % period :: period, place] = ord("[")
+
+    def close(self, first: int, lines: Bytes) -> None:
+        """Write the closing brackets, with fillers in place of those that stay open."""
+        lines[:, 0] = ord("]")
+        for place in range(1, lines.shape[1] - 1):
+            period = self._periods[place - 1]
+            lines[:, place] = FILLER
+            lines[(-first - 1) % period :: period, place] = ord("]")
+        lines[:, -1] = ord("\n")
+
+    def finish(self, first: int, lines: Bytes, starts: bool) -> Block:
+        """Return the text of lines without the fillers."""
+        uneven = any(closed < len(lines) for closed in self._closed(first, len(lines)))
+        if self.has_gaps or uneven:
+            return lines.tobytes().replace(bytes([FILLER]), b"")
+        return lines.ravel()
+
+
+@dataclass(frozen=True)
+class Sections:
+    """Headers above groups of lines of equal number.
+
+    Attributes:
+        count: the number of sections.
+        lines: the number of lines in each.
+        header: the text above a section, by the section's number.
+        header_size: the number of bytes of all headers.
+        row: for lines that begin with ``Row<r>: ``, the first r and the number of rows.
+    """
+
+    count: int
+    lines: int
+    header: Callable[[int], str]
+    header_size: int
+    row: tuple[int, int] | None = None
+
+    @property
+    def opening_width(self) -> int:
+        """The number of bytes of ``Row<r>: ``."""
+        return 0 if self.row is None else len("Row") + digits(self.row[1]) + len(": ")
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of headers, row labels and line ends."""
+        return self.header_size + self.count * self.lines * (self.opening_width + 1)
+
+    def closing_width(self, first: int, count: int) -> int:
+        """Return the width of a line end."""
+        return 1
+
+    def open(self, first: int, lines: Bytes) -> None:
+        """Write the row labels, if there are any."""
+        if self.row is not None:
+            start, count = self.row
+            rows = start + np.arange(first, first + len(lines)) % self.lines
+            lines[:, :3] = np.frombuffer(b"Row", np.uint8)
+            lines[:, 3:-2] = decimals(rows, digits(count), fill=ord(" "))
+            lines[:, -2:] = np.frombuffer(b": ", np.uint8)
+
+    def close(self, first: int, lines: Bytes) -> None:
+        """Write the line ends."""
+        lines[:] = ord("\n")
+
+    def finish(self, first: int, lines: Bytes, starts: bool) -> Block:
+        """Return the text of lines with the headers above them."""
+        begun = -(-first // self.lines) if starts else first // self.lines + 1
+        sections = range(begun, -(-(first + len(lines)) // self.lines))
+        if not sections:
+            return lines.ravel()
+        pieces = [lines[: sections[0] * self.lines - first].tobytes()]
+        for section in sections:
+            start = section * self.lines - first
+            pieces.append(self.header(section).encode())
+            pieces.append(lines[start : start + self.lines].tobytes())
+        return b"".join(pieces)
+
+
+def header_size(text: str, start: int, stop: int) -> int:
+    """Return the bytes of a header's lines with the numbers ``start`` .. ``stop - 1``."""
+    return (stop - start) * len(text) + total_digits(start, stop)

@@ -1,0 +1,90 @@
+"""Which part of a view is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from tt_layout.errors import LayoutError
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The part of a view that is shown; everything by default.
+
+    Each range is ``(start, stop)`` and counts as Python's own: from start up to, but not
+    including, stop.  None means everything.
+
+    Attributes:
+        slices: for tensor views, a range or None per tensor dimension; () is everything.
+        blocks: for hardware views.
+        warps: for hardware views of distributed layouts.
+        lanes: for hardware views of distributed layouts.
+        registers: for hardware views of distributed layouts.
+        offsets: for hardware views of shared memory, the numbers printed after ``Offset:``.
+        rows: for hardware views of tensor memory.
+        columns: for hardware views of tensor memory.
+
+    Example:
+        >>> Selection(slices=((0, 16), None)).lanes is None
+        True
+    """
+
+    slices: tuple[Range | None, ...] = ()
+    blocks: Range | None = None
+    warps: Range | None = None
+    lanes: Range | None = None
+    registers: Range | None = None
+    offsets: Range | None = None
+    rows: Range | None = None
+    columns: Range | None = None
+
+    def check_options(self, view: str, *allowed: str) -> None:
+        """Refuse a selection of what this view does not have.
+
+        Raises:
+            LayoutError: an option other than ``allowed`` is set.
+        """
+        for field in fields(self):
+            chosen = getattr(self, field.name)
+            if chosen not in (None, ()) and field.name not in allowed:
+                raise LayoutError(
+                    f"{field.name} cannot be selected in {view}; it has {', '.join(allowed)}"
+                )
+
+    def tensor_ranges(self, names: list[str], sizes: list[int]) -> tuple[Range, ...]:
+        """Return a checked range per tensor dimension."""
+        slices = self.slices or (None,) * len(sizes)
+        if len(slices) != len(sizes):
+            raise LayoutError(
+                f"slices must have one entry per tensor dimension ({len(sizes)}), got {len(slices)}"
+            )
+        return tuple(checked_range(*axis) for axis in zip(names, slices, sizes))
+
+
+EVERYTHING = Selection()
+
+
+def checked_range(name: str, chosen: Range | None, size: int) -> Range:
+    """Return the chosen range, or the whole of ``range(size)`` where none is chosen.
+
+    Raises:
+        LayoutError: the range is empty or leaves ``range(size)``.
+
+    Example:
+        >>> checked_range("lane", None, 32)
+        (0, 32)
+        >>> checked_range("lane", (30, 41), 32)
+        Traceback (most recent call last):
+        tt_layout.errors.LayoutError: lane 40 is outside 0..31
+    """
+    if chosen is None:
+        return 0, size
+    start, stop = chosen
+    for value in (start, stop - 1):
+        if not 0 <= value < size and start < stop:
+            raise LayoutError(f"{name} {value} is outside 0..{size - 1}")
+    if start >= stop:
+        raise LayoutError(f"{name} {start}:{stop} selects nothing")
+    return start, stop

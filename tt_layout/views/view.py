@@ -1,0 +1,48 @@
+"""A printed view: its size is known before any of its text is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tt_layout.views.text import Bytes
+
+Block = Bytes | bytes
+
+
+@dataclass(frozen=True)
+class View:
+    """The text of a layout, made piece by piece.
+
+    Attributes:
+        size: the number of bytes, computed without making the text.
+        blocks: makes the pieces; an array among them is good only until the next piece.
+
+    Example:
+        >>> from tt_layout.linear_layout import LinearLayout
+        >>> from tt_layout.views import distributed_view
+        >>> view = distributed_view(LinearLayout.identity_1d(4, "lane", "dim0"), False)
+        >>> view.size
+        25
+        >>> view.text()
+        '[T0:0, T1:0, T2:0, T3:0]\\n'
+    """
+
+    size: int
+    blocks: Callable[[], Iterator[Block]]
+
+    def chunks(self) -> Iterator[bytes]:
+        """Return the text in pieces, whose size does not depend on the tensor."""
+        for block in self.blocks():
+            yield block if isinstance(block, bytes) else block.tobytes()
+
+    def text(self) -> str:
+        """Return the whole text."""
+        whole, end = np.empty(self.size, np.uint8), 0
+        for block in self.blocks():
+            piece = np.frombuffer(block, np.uint8)
+            whole[end : end + len(piece)] = piece
+            end += len(piece)
+        return str(whole.data, "ascii")
