@@ -12,13 +12,14 @@ from functools import cached_property
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
 from tt_layout.encodings.reading import nearest
+from tt_layout.encodings.registry import DIALECTS
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 from tt_layout.source import Source, Span
 from tt_layout.syntax import Aliases, AliasNode, AttributeNode, Node, Parser
 
 _DEFINITION = re.compile(r"^[ \t]*#([A-Za-z_$][\w$-]*)[ \t]*=[ \t\r\n]*", re.MULTILINE)
-_DIALECTS = {name.split(".")[0] for name in FORMS}
+_DIALECT = re.compile(r"#([A-Za-z_$][\w$]*)[.<]")
 
 
 class Definitions(Mapping[str, Node]):
@@ -42,6 +43,8 @@ class Definitions(Mapping[str, Node]):
         if name not in self._parsed:
             parser = Parser(self._source, self._offsets[name])
             self._parsed[name] = parser.parse_value()
+            if parser.kind != "end" and "\n" not in self._source.text[parser.last_end : parser.start]:
+                parser.expect_end(f"definition of #{name}")
         return self._parsed[name]
 
     def __contains__(self, name: object) -> bool:
@@ -61,6 +64,9 @@ class Definitions(Mapping[str, Node]):
         """Tell whether an alias stands for a layout attribute, if need be through others."""
         seen = {name}
         while self._source.text.startswith("#", self._offsets[name]):
+            dialect = _DIALECT.match(self._source.text, self._offsets[name])
+            if dialect is not None and dialect.group(1) not in DIALECTS:
+                return False  # its syntax is that dialect's own
             node = self[name]
             if isinstance(node, AttributeNode):
                 return _claims_to_be_layout(node)
@@ -75,7 +81,7 @@ def _claims_to_be_layout(node: AttributeNode) -> bool:
     """Tell whether an attribute is a layout; raise if it looks like a misspelled one."""
     if node.name in FORMS:
         return True
-    if node.name.split(".")[0] not in _DIALECTS or node.body is None:
+    if node.body is None:
         return False
     near = nearest(node.name, FORMS)
     hint = f"; did you mean #{near}?" if near else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO
@@ -30,6 +29,8 @@ def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) 
     if path is None:
         _write_to_stdout(_with_progress(chunks, size))
         return
+    if not path:
+        raise LayoutError("-o needs the name of a file, got ''")
     try:
         with replacing(path) as file:
             for chunk in _with_progress(chunks, size):
@@ -66,7 +67,9 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         with open(target, "wb") as file:
             yield file
         return
-    descriptor, temporary = tempfile.mkstemp(
+    from tempfile import mkstemp
+
+    descriptor, temporary = mkstemp(
         dir=os.path.dirname(target), prefix=f".{os.path.basename(target)}."
     )
     try:

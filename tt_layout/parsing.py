@@ -29,7 +29,7 @@ def parse_layout(
         #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [0]}>
     """
     parser = Parser(Source(text, name))
-    node = Aliases({}).expand(parser.parse_value())
+    node = Aliases({}).expand(parser.parse_attribute())
     if parser.accept(":"):
         parser.advance()  # a type after an attribute is accepted and means nothing
     parser.expect_end("attribute")

@@ -58,20 +58,10 @@ def print_view(
         LayoutError: the layout does not fit the type.
     """
     try:
-        return _print_view(encoding, tensor, use_hw_view, alias, selection)
+        shape = buffer_shape(encoding, tensor)
+        layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
     except LayoutError as error:
         raise error.at(tensor.span) from None
-
-
-def _print_view(
-    encoding: Encoding,
-    tensor: TensorType,
-    use_hw_view: bool,
-    alias: str | None,
-    selection: Selection,
-) -> PrintedView:
-    shape = buffer_shape(encoding, tensor)
-    layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
     name = f"#{alias} = " if alias is not None else ""
     note = _buffer_note(encoding, tensor, shape)
     heading = f"Print layout attribute: {name}{encoding}{note}\n"

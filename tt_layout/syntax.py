@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from tt_layout.errors import LayoutError
 from tt_layout.source import Source, Span
@@ -42,80 +41,87 @@ _TOKEN = re.compile(
 _EQUALS = re.compile(r"\s*=")
 
 
-@dataclass(frozen=True)
-class Node:
-    """A piece of the syntax tree and where it stands."""
-
-    span: Span
-
-
-@dataclass(frozen=True)
-class IntegerNode(Node):
+class IntegerNode(NamedTuple):
     """A number such as ``4``, ``0x4`` or ``4 : i32``."""
 
+    span: Span
     value: int
     has_type: bool = False
 
 
-@dataclass(frozen=True)
-class WordNode(Node):
+class WordNode(NamedTuple):
     """A bare word such as ``true``, ``f64`` or ``mnThenK``."""
 
+    span: Span
     word: str
 
 
-@dataclass(frozen=True)
-class StringNode(Node):
+class StringNode(NamedTuple):
     """A quoted string, without its quotes."""
 
+    span: Span
     string: str
 
 
-@dataclass(frozen=True)
-class PairNode(Node):
+class PairNode(NamedTuple):
     """An interval and its padding, ``64:+4``."""
 
+    span: Span
     interval: int
     padding: int
 
 
-@dataclass(frozen=True)
-class ListNode(Node):
+class ListNode(NamedTuple):
     """``[a, b, c]``."""
 
+    span: Span
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True)
-class EntryNode(Node):
+class EntryNode(NamedTuple):
     """``key = value``; the span is the key's."""
 
+    span: Span
     key: str
     value: Node
     is_quoted: bool = False
 
 
-@dataclass(frozen=True)
-class DictNode(Node):
+class DictNode(NamedTuple):
     """``{key = value, ...}``."""
 
+    span: Span
     entries: tuple[EntryNode, ...]
 
 
-@dataclass(frozen=True)
-class AliasNode(Node):
+class AliasNode(NamedTuple):
     """``#name``, to be replaced by what it stands for."""
 
+    span: Span
     name: str
 
 
-@dataclass(frozen=True)
-class AttributeNode(Node):
+class AttributeNode(NamedTuple):
     """``#dialect.mnemonic<body>``; ``body`` is None where there are no angle brackets."""
 
+    span: Span
     name: str
     name_span: Span
     body: tuple[Node, ...] | None
+
+
+Node = (
+    IntegerNode
+    | WordNode
+    | StringNode
+    | PairNode
+    | ListNode
+    | EntryNode
+    | DictNode
+    | AliasNode
+    | AttributeNode
+)
+"""A piece of the syntax tree; its span says where it stands."""
 
 
 class Parser:
@@ -204,8 +210,10 @@ class Parser:
             string = self.text[1:-1]
             self.advance()
             return StringNode(self.since(start), string)
-        if self.kind == "mark" and self.text in "[{":
-            return self.nested(self.parse_list if self.text == "[" else self.parse_dict)
+        if self.kind == "mark" and self.text == "[":
+            return self.nested(self.parse_list)
+        if self.kind == "mark" and self.text == "{":
+            return self.nested(self.parse_dict)
         raise self.fail("a value")
 
     def nested(self, parse: Callable[[], T]) -> T:
@@ -382,8 +390,8 @@ class Aliases:
             raise LayoutError(f"the alias #{name} is defined by itself: {chain}", alias.span)
         if name not in self.definitions:
             known = ", ".join(f"#{n}" for n in list(self.definitions)[:8])
-            message = f"the alias #{name} is not defined"
-            raise LayoutError(f"{message}; defined are {known}" if known else message, alias.span)
+            hint = f"defined are {known}" if known else "only a file (-i) can define aliases"
+            raise LayoutError(f"the alias #{name} is not defined; {hint}", alias.span)
         if len(within) >= MAX_DEPTH:
             message = f"aliases may nest {MAX_DEPTH} deep at most; here they nest deeper"
             raise LayoutError(message, alias.span)

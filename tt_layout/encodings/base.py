@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar
 
 from tt_layout.encodings.forms import Form, Spelling
+from tt_layout.encodings.registry import FORMS
 from tt_layout.errors import LayoutError
 from tt_layout.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.releases import LATEST, Release
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 Shape = tuple[int, ...]
 Basis = tuple[int, ...]
 Bases = tuple[Basis, ...]
-
-FORMS: dict[str, list[tuple[Form, type[Encoding]]]] = {}
-"""Attribute name, such as ``ttg.blocked`` -> its forms and the class they lead to."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Encoding:
 
     def __init_subclass__(cls) -> None:
         for form in cls.__dict__.get("forms", ()):
-            FORMS.setdefault(form.name, []).append((form, cls))
+            FORMS.add(form, cls)
 
     memory_kind: ClassVar[str]
     """Where the tensor lies: ``registers``, ``shared memory`` or ``tensor memory``."""

@@ -293,23 +293,24 @@ def entries_of(node: AttributeNode, style: Style) -> tuple[EntryNode, ...]:
         LayoutError: the attribute is not enclosed in that way.
     """
     body = list(node.body or ())
-    entries: list[EntryNode] = []
+    paddings: list[EntryNode] = []
     if style is Style.PADDED and body and isinstance(body[0], ListNode):
         pairs = body.pop(0)
-        entries.append(EntryNode(pairs.span, PADDINGS, pairs))
-    if style is not Style.STRUCT and body and isinstance(body[0], DictNode):
-        entries += body.pop(0).entries  # type: ignore[attr-defined]
-    elif style is not Style.STRUCT:
-        raise _misshapen(node, style)
-    if style is Style.ALIGNED and any(entry.key == "alignment" for entry in entries):
-        raise _misshapen(node, style)
-    bare: list[EntryNode] = []
-    for item in body:
-        if style not in (Style.STRUCT, Style.ALIGNED) or not isinstance(item, EntryNode):
+        paddings.append(EntryNode(pairs.span, PADDINGS, pairs))
+    inside: tuple[EntryNode, ...] = ()
+    if style is not Style.STRUCT:
+        first = body.pop(0) if body else None
+        if not isinstance(first, DictNode):
             raise _misshapen(node, style)
-        bare.append(item)
-    _refuse_dictionary_syntax(entries if style is Style.BRACED_STRUCT else bare)
-    return (*entries, *bare)
+        inside = first.entries
+    bare = [item for item in body if isinstance(item, EntryNode)]
+    takes_bare = style in (Style.STRUCT, Style.ALIGNED)
+    if len(bare) < len(body) or (bare and not takes_bare):
+        raise _misshapen(node, style)
+    if style is Style.ALIGNED and any(entry.key == "alignment" for entry in inside):
+        raise _misshapen(node, style)
+    _refuse_dictionary_syntax(inside if style is Style.BRACED_STRUCT else bare)
+    return (*paddings, *inside, *bare)
 
 
 def _misshapen(node: AttributeNode, style: Style) -> LayoutError:

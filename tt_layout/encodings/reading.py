@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tt_layout.encodings.base import FORMS, Encoding, Origin
+from tt_layout.encodings.base import Encoding, Origin
 from tt_layout.encodings.forms import (
     LAYOUT,
     PADDINGS,
@@ -16,6 +16,7 @@ from tt_layout.encodings.forms import (
     Values,
     entries_of,
 )
+from tt_layout.encodings.registry import FORMS
 from tt_layout.errors import LayoutError, UnknownKeyError
 from tt_layout.releases import Release
 from tt_layout.syntax import AttributeNode, DictNode, EntryNode, Node

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from tt_layout.views.f2map import F2Map, distinct, distinct_rows, span
+from tt_layout.views.f2map import F2Map, Places, covering, distinct, distinct_rows, span
 from tt_layout.views.text import (
     FILLER,
     Bytes,
@@ -36,7 +35,7 @@ class Layer(NamedTuple):
     """The texts of one number in some rows: row i has ``texts[which[i]]``."""
 
     texts: Bytes
-    which: npt.NDArray[np.intp]
+    which: Places
 
 
 class Gap(NamedTuple):
@@ -102,7 +101,7 @@ class TupleCells:
     def _layer(self, axis: int, firsts: Ints, offsets: Ints) -> Layer:
         coordinate = self.coordinates[axis]
         keys, which = distinct(coordinate(firsts))
-        values, place = distinct(keys[:, np.newaxis] ^ coordinate(offsets))
+        values, place = covering(keys[:, np.newaxis] ^ coordinate(offsets))
         texts = np.take(self._stamps(axis, values), place, axis=0)
         return Layer(texts.reshape(len(keys), -1), which)
 
@@ -247,7 +246,7 @@ class LabelCells:
         return (self.outer(offsets)[:, np.newaxis] ^ span(self.outer_copies)).ravel()
 
     def _outer_rows(self, outers: Ints, inner_digits: Bytes, span: int) -> Bytes:
-        values, place = distinct(outers)
+        values, place = covering(outers)
         texts, width = self.label.outer_texts(values), self.label.width
         longest = digits(self.label.inners)
         wide = np.full((len(values), longest, width), ord(" "), np.uint8)
@@ -257,12 +256,12 @@ class LabelCells:
         return self._join(stamps, place * longest + (inner_digits - 1), span, b"")
 
     def _inner_rows(self, inners: Ints, span: int) -> Bytes:
-        values, place = distinct(inners)
+        values, place = covering(inners)
         stamps = np.full((len(values), self.label.width), FILLER, np.uint8)
         stamps[:, -self.label.inner_width :] = self.label.inner_texts(values)
         return self._join(stamps, place, span, b"|")
 
-    def _join(self, stamps: Bytes, place: npt.NDArray[np.intp], span: int, bar: bytes) -> Bytes:
+    def _join(self, stamps: Bytes, place: Places, span: int, bar: bytes) -> Bytes:
         """Return rows of cells of stamps, with bars and separators where there is a bar."""
         end = self.separator if bar else bytes(len(self.separator))
         if self.copies == 1:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tt_layout.views.text import Ints
+from tt_layout.f2 import F2Span
+from tt_layout.linear_layout import log2
+from tt_layout.views.text import Bytes, Ints
+
+Places = npt.NDArray[np.intp]
 
 LOOKUP_BITS = 11  # a table of 2**11 values of 8 bytes stays in the first-level cache
 
@@ -61,7 +67,7 @@ def span(basis: Sequence[int]) -> Ints:
     return values
 
 
-def distinct(values: Ints) -> tuple[Ints, npt.NDArray[np.intp]]:
+def distinct(values: Ints) -> tuple[Ints, Places]:
     """Return the distinct values in ascending order, and for each value its place there.
 
     Example:
@@ -71,22 +77,47 @@ def distinct(values: Ints) -> tuple[Ints, npt.NDArray[np.intp]]:
     """
     low, high = int(values.min()), int(values.max())
     if high - low > 4 * values.size + 1024:
-        found, place = np.unique(values, return_inverse=True)
-        return found, place.reshape(values.shape)
+        first, place = _firsts(values.ravel())
+        return values.ravel()[first], place.reshape(values.shape)
     shifted = values - low
     seen = np.zeros(high - low + 1, np.bool_)
     seen[shifted] = True
-    places = np.cumsum(seen, dtype=np.intp) - 1
-    return np.flatnonzero(seen) + low, places[shifted]
+    found = np.flatnonzero(seen)
+    places = np.empty(len(seen), np.intp)
+    places[found] = np.arange(len(found))
+    return found + low, places[shifted]
 
 
-def distinct_rows(
-    rows: npt.NDArray[np.uint8],
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
+def covering(values: Ints) -> tuple[Ints, Places]:
+    """Return ascending values, all given ones among them, and for each given one its place.
+
+    Unlike `distinct` this is quick rather than exact: a range where that is not longer.
+    """
+    low, high = int(values.min()), int(values.max())
+    if high - low < values.size:
+        return np.arange(low, high + 1), values - low
+    return distinct(values)
+
+
+def distinct_rows(rows: Bytes) -> tuple[Bytes, Places]:
     """Return the distinct rows of a matrix, and for each row its place among them."""
     whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1])))[:, 0]
-    _, first, place = np.unique(whole, return_index=True, return_inverse=True)
-    return rows[first], place.reshape(len(rows))
+    first, place = _firsts(whole)
+    return rows[first], place
+
+
+def _firsts(items: npt.NDArray[Any]) -> tuple[Places, Places]:
+    """Return where each distinct item is found, and for each item its place among those.
+
+    Done by hand, because numpy's own function first imports all of its masked arrays.
+    """
+    order = np.argsort(items, kind="stable")
+    ordered = items[order]
+    is_first = np.ones(len(items), np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    place = np.empty(len(items), np.intp)
+    place[order] = np.cumsum(is_first) - 1
+    return order[is_first], place
 
 
 def count_zeros(map_: F2Map, ranges: Sequence[tuple[int, int]], sizes: Sequence[int]) -> int:
@@ -99,10 +130,6 @@ def count_zeros(map_: F2Map, ranges: Sequence[tuple[int, int]], sizes: Sequence[
         >>> count_zeros(F2Map((1, 1, 0)), [(0, 2), (1, 4)], [2, 4])
         2
     """
-    from itertools import product
-
-    from tt_layout.linear_layout import F2Span, log2
-
     total = 0
     for pieces in product(*(list(_aligned(*bounds)) for bounds in ranges)):
         offset, bit = 0, 0

@@ -139,8 +139,10 @@ class Brackets:
 
     def finish(self, first: int, lines: Bytes, starts: bool) -> Block:
         """Return the text of lines without the fillers."""
-        uneven = any(closed < len(lines) for closed in self._closed(first, len(lines)))
-        if self.has_gaps or uneven:
+        if self.has_gaps:
+            text: Bytes = lines.ravel()
+            return text.compress(text != FILLER)
+        if any(closed < len(lines) for closed in self._closed(first, len(lines))):
             return lines.tobytes().replace(bytes([FILLER]), b"")
         return lines.ravel()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,6 +11,8 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 FILLER = 0  # a byte that stands for no text at all; a bitwise or leaves the other byte
+
+GROUP = 4  # so many digits are looked up at once
 
 
 def digits(value: int) -> int:
@@ -57,15 +61,26 @@ def decimals(values: Ints, width: int, fill: int) -> Bytes:
         >>> [bytes(row) for row in decimals(np.array([7, 42]), 3, fill=ord(" "))]
         [b'  7', b' 42']
     """
-    text = np.empty((*values.shape, width), np.uint8)
+    groups = -(-width // GROUP)
+    text = np.empty((*values.shape, groups), np.uint32)
     rest = values.astype(np.uint32) if values.max(initial=0) < 1 << 32 else values
-    for column in reversed(range(width)):
-        quotient = rest // 10
-        text[..., column] = rest - quotient * 10 + ord("0")
-        rest = quotient
-    for column in range(width - 1):
-        text[values < 10 ** (width - 1 - column), column] = fill
-    return text
+    for place in reversed(range(groups)):
+        higher = rest // 10**GROUP
+        group = rest - higher * 10**GROUP
+        text[..., place] = _group_texts(fill)[group + (higher > 0) * np.uint32(10**GROUP)]
+        rest = higher
+    aligned = text.view(np.uint8)[..., GROUP * groups - width :]
+    aligned[..., -1] |= ord("0")  # the last digit stands even in 0
+    return aligned
+
+
+@lru_cache
+def _group_texts(fill: int) -> npt.NDArray[np.uint32]:
+    """Return the digits of each group, four bytes in one: as the number's first, then behind."""
+    groups, weights = np.arange(10**GROUP)[:, np.newaxis], 10 ** np.arange(GROUP)[::-1]
+    behind = (groups // weights % 10 + ord("0")).astype(np.uint8)
+    first = np.where(groups < weights, np.uint8(fill), behind)
+    return np.concatenate([first, behind]).view(np.uint32).ravel()
 
 
 def append(left: Bytes, mark: str, values: Ints, width: int) -> Bytes:
@@ -110,7 +125,7 @@ def shift_left(text: Bytes, by: npt.NDArray[np.uint8]) -> Bytes:
         [b' ab\\x00', b'cd\\x00\\x00']
     """
     shifted = np.full(text.shape, FILLER, np.uint8)
-    for distance in np.unique(by).tolist():
+    for distance in range(int(by.min()), int(by.max()) + 1):
         rows = by == distance
         shifted[rows, : text.shape[1] - distance] = text[rows, distance:]
     return shifted
