@@ -18,7 +18,7 @@ from tt_layout.errors import LayoutError
 
 TROUBLE = 2
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {"check": "check", "diff": "diff", "init": "init"}
 """Subcommand -> the module of `tt_layout.commands` that defines it; imported when used."""
 
 _LONG_OPTION = re.compile(r"-(alias-names|use-hw-view|help|version)(=.*)?", re.DOTALL)

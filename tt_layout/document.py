@@ -43,7 +43,7 @@ class Definitions(Mapping[str, Node]):
         if name not in self._parsed:
             parser = Parser(self._source, self._offsets[name])
             self._parsed[name] = parser.parse_value()
-            if parser.kind != "end" and "\n" not in self._source.text[parser.last_end : parser.start]:
+            if "\n" not in self._source.text[parser.last_end : parser.start]:
                 parser.expect_end(f"definition of #{name}")
         return self._parsed[name]
 

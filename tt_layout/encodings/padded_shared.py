@@ -54,7 +54,8 @@ def _normalize_component(values: Values) -> Values:
         message = "a padded_shared is given either by order and shape or by offset and block"
         given = [name for name, value in values.items() if value is not None and name != PADDINGS]
         raise LayoutError(f"{message}, got {', '.join(given) or 'neither'}")
-    order, shape = _as_identity(offset) if not block else (None, None)
+    rank = len(by_order[0] or next(iter(offset), ()))
+    order, shape = _as_identity(offset, rank) if not block else (None, None)
     return {**values, "order": order, "shape": shape, "offset": offset, "block": block}
 
 
@@ -69,12 +70,15 @@ def _identity_bases(order: Shape, shape: Shape) -> Bases:
     return tile.vectors("offset")
 
 
-def _as_identity(offset: Bases) -> tuple[Shape | None, Shape | None]:
+def _lift_rank(values: Values) -> Values:
+    return {"rank_key": len(values["shape"]) if values["shape"] is not None else None}
+
+
+def _as_identity(offset: Bases, rank: int) -> tuple[Shape | None, Shape | None]:
     """Return the order and the shape of which these bases are the identity, if of any.
 
     Dimensions of size 1 come last, the highest first.
     """
-    rank = len(offset[0]) if offset else 0
     if not rank or any(len(basis) != rank for basis in offset):
         return None, None
     moved = [d for basis in offset for d, step in enumerate(basis) if step]
@@ -97,6 +101,7 @@ class PaddedShared(SharedEncoding):
         block: bases of the CTAs, with ``offset``.
         order: dimensions from the fastest to the slowest, where ``offset`` is None.
         cga: bases of the CTAs, where ``offset`` is None.
+        rank_key: the rank where the bases do not tell it, as for a single element.
 
     Example:
         >>> padded = PaddedShared(paddings=((2, 2),), offset=((1,), (2,)))
@@ -113,6 +118,7 @@ class PaddedShared(SharedEncoding):
     block: Bases = ()
     order: Shape | None = None
     cga: Bases = ()
+    rank_key: int | None = None
 
     mnemonic = "padded_shared"
     forms = (
@@ -138,6 +144,7 @@ class PaddedShared(SharedEncoding):
             ),
             style=Style.PADDED,
             normalize=_normalize_component,
+            lift=_lift_rank,
             knows=lambda given: "shape" in given or "offset" in given,
         ),
     )
@@ -147,7 +154,7 @@ class PaddedShared(SharedEncoding):
         """The number of dimensions of the linear component."""
         if self.offset is None:
             return len(self.order or ())
-        return next((len(basis) for basis in (*self.offset, *self.block)), 0)
+        return next((len(basis) for basis in (*self.offset, *self.block)), self.rank_key or 0)
 
     @property
     def padding(self) -> tuple[tuple[int, int], ...]:

@@ -148,11 +148,18 @@ class TensorMemory(TensorMemoryBase):
             yield Violation(message, ("blockN",), since=None)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
-        """Return the shape if a tile fits into each CTA's part of it."""
+        """Return the shape if a tile fits into each CTA's part of it.
+
+        Fewer columns than blockN are allowed only where CTAs do not split them.
+        """
         sizes = super().checked_shape(shape)
-        rows = shape_per_cta(self.cga, sizes)[0]
+        rows, columns = shape_per_cta(self.cga, sizes)
         if rows < self.block_m:
             message = f"a CTA must hold at least blockM = {self.block_m} rows, got {rows}"
+            raise LayoutError(message)
+        is_split = any(basis[1] for basis in self.cga)
+        if is_split and columns < self.block_n:
+            message = f"a CTA must hold at least blockN = {self.block_n} columns, got {columns}"
             raise LayoutError(message)
         return sizes
 

@@ -113,12 +113,15 @@ class Page:
         painted = [np.take(layer.texts, layer.which[rows], axis=0) for layer in self._layers]
         if self.cells.gap is not None:
             self._show_gaps(self.cells.gap, self.firsts[rows], painted)
-        first, *others = (rows.reshape(len(lines), -1) for rows in painted)
-        for other in others[:-1]:
-            np.bitwise_or(first, other, out=first)
-        last = others[-1] if others else first
         width = lines.shape[1]
-        np.bitwise_or(first[:, :width], last[:, :width], out=lines)
+        first, *others = (layer.reshape(len(lines), -1)[:, :width] for layer in painted)
+        if not others:
+            lines[:] = first
+            return
+        *between, last = others
+        for layer in between:
+            np.bitwise_or(first, layer, out=first)
+        np.bitwise_or(first, last, out=lines)
 
     def _show_gaps(self, gap: Gap, firsts: Ints, painted: list[Bytes]) -> None:
         cells = firsts[:, np.newaxis] + np.arange(self.span)

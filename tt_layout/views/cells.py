@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from tt_layout.views.f2map import F2Map, Places, covering, distinct, distinct_rows, span
+from tt_layout.views.f2map import F2Map, Places, all_values, covering, distinct, distinct_rows
 from tt_layout.views.text import (
     FILLER,
     Bytes,
@@ -240,10 +240,10 @@ class LabelCells:
         ]
 
     def _low_inners(self, offsets: Ints) -> Ints:
-        return (self.inner(offsets)[:, np.newaxis] ^ span(self.inner_copies)).ravel()
+        return (self.inner(offsets)[:, np.newaxis] ^ all_values(self.inner_copies)).ravel()
 
     def _low_outers(self, offsets: Ints) -> Ints:
-        return (self.outer(offsets)[:, np.newaxis] ^ span(self.outer_copies)).ravel()
+        return (self.outer(offsets)[:, np.newaxis] ^ all_values(self.outer_copies)).ravel()
 
     def _outer_rows(self, outers: Ints, inner_digits: Bytes, span: int) -> Bytes:
         values, place = covering(outers)

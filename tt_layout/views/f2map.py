@@ -36,7 +36,7 @@ class F2Map:
     def _tables(self) -> list[Ints]:
         """The values on each group of bits."""
         groups = range(0, len(self.basis), LOOKUP_BITS)
-        return [span(self.basis[at : at + LOOKUP_BITS]) for at in groups]
+        return [all_values(self.basis[at : at + LOOKUP_BITS]) for at in groups]
 
     def __call__(self, inputs: Ints) -> Ints:
         """Return the value at every input."""
@@ -54,11 +54,11 @@ class F2Map:
         return not any(self.basis)
 
 
-def span(basis: Sequence[int]) -> Ints:
+def all_values(basis: Sequence[int]) -> Ints:
     """Return the values of the linear function with this basis on 0, 1, 2, ...
 
     Example:
-        >>> span([2, 5]).tolist()
+        >>> all_values([2, 5]).tolist()
         [0, 2, 5, 7]
     """
     values = np.zeros(1, np.int64)

@@ -54,19 +54,21 @@ def framed_view(painter: Painter, frame: Frame, gaps: int = 0) -> View:
 
 
 def _framed_blocks(painter: Painter, frame: Frame) -> Iterator[Block]:
+    """Make whole lines, or pieces of a line of which only the outer ones are framed."""
     line, separator = painter.box.line_cells, len(painter.cells.separator)
     for page, start, stop in painter.pages(_whole_lines_if_short(painter)):
-        first, count = start * painter.span // line, max(1, (stop - start) * painter.span // line)
-        starts, ends = start * painter.span % line == 0, stop * painter.span % line == 0
-        opening = frame.opening_width if starts else 0
+        first, before = divmod(start * painter.span, line)
+        last, behind = divmod(stop * painter.span, line)
+        starts, ends, count = before == 0, behind == 0, max(1, last - first)
         body = (stop - start) * painter.row_bytes // count - (separator if ends else 0)
-        closing = frame.closing_width(first, count) if ends else 0
-        lines = np.empty((count, opening + body + closing), np.uint8)
+        begin = frame.opening_width if starts else 0
+        end = begin + body
+        lines = np.empty((count, end + frame.closing_width(first, count) * ends), np.uint8)
         if starts:
-            frame.open(first, lines[:, :opening])
-        page.paint(start, stop, lines[:, opening : opening + body])
+            frame.open(first, lines[:, :begin])
+        page.paint(start, stop, lines[:, begin:end])
         if ends:
-            frame.close(first, lines[:, opening + body :])
+            frame.close(first, lines[:, end:])
         yield frame.finish(first, lines, starts)
 
 

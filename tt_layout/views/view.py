@@ -18,7 +18,7 @@ class View:
 
     Attributes:
         size: the number of bytes, computed without making the text.
-        blocks: makes the pieces; an array among them is good only until the next piece.
+        blocks: makes the text in pieces, whose size does not depend on the tensor's.
 
     Example:
         >>> from tt_layout.linear_layout import LinearLayout
@@ -33,10 +33,10 @@ class View:
     size: int
     blocks: Callable[[], Iterator[Block]]
 
-    def chunks(self) -> Iterator[bytes]:
-        """Return the text in pieces, whose size does not depend on the tensor."""
+    def chunks(self) -> Iterator[bytes | memoryview]:
+        """Return the text in pieces, each made when it is asked for."""
         for block in self.blocks():
-            yield block if isinstance(block, bytes) else block.tobytes()
+            yield block if isinstance(block, bytes) else block.data
 
     def text(self) -> str:
         """Return the whole text."""
