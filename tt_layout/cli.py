@@ -157,13 +157,8 @@ def show(
         )
         return PrintedView(view.heading, view.view, ending)
 
-    views: list[PrintedView] = []
-    if path is not None:
-        views += [printed(*found) for found in _file_layouts(path, alias_names, release)]
-    if layout is not None:
-        from tt_layout.parsing import parse_layout
-
-        views.append(printed(None, parse_layout(layout, release=release, name="-l"), b""))
+    found = _file_layouts(path, alias_names, release) if path is not None else iter(())
+    views = [printed(*one) for one in (*found, *_given_layout(layout, release))]
     size = check_size(views, limit)
     write((chunk for view in views for chunk in view.chunks()), output, size=size)
 
@@ -182,6 +177,14 @@ def _file_layouts(
         raise LayoutError(f"{document.source.name}: error: no alias in the file is a layout")
     for name in names:
         yield name, document.layout(name, release), b"\n" if wanted else b""
+
+
+def _given_layout(text: str | None, release: Any) -> Iterator[tuple[None, Any, bytes]]:
+    """Yield the layout of ``-l``, if it is given, as `_file_layouts` does."""
+    from tt_layout.parsing import parse_layout
+
+    if text is not None:
+        yield None, parse_layout(text, release=release, name="-l"), b""
 
 
 def _selection(slices: str | None, ranges: dict[str, str | None]) -> Any:

@@ -60,6 +60,10 @@ class Definitions(Mapping[str, Node]):
         """Return where an alias is named by its definition."""
         return self._names[name]
 
+    def value_span(self, name: str) -> Span:
+        """Return the first word of what an alias stands for."""
+        return Parser(self._source, self._offsets[name]).here()
+
     def names_layout(self, name: str) -> bool:
         """Tell whether an alias stands for a layout attribute, if need be through others."""
         seen = {name}
@@ -125,6 +129,9 @@ class Document:
             raise LayoutError(
                 f"{self.source.name}: error: there is no alias #{name}; defined are {defined}"
             )
+        if not self.definitions.names_layout(name):
+            message = f"the alias #{name} stands for no layout"
+            raise LayoutError(message, self.definitions.value_span(name))
         try:
             node = self.aliases.expand(self.definitions[name])
         except LayoutError as error:

@@ -595,16 +595,20 @@ class LinearLayout:
 
 
 def _merge(first: Sequence[str], second: Sequence[str]) -> list[str]:
-    """Merge two orders of names; where they contradict each other the first wins."""
-    merged: list[str] = []
-    pending = list(second)
-    for name in first:
-        if name in pending:
-            cut = pending.index(name)
-            merged += [n for n in pending[:cut] if n not in first and n not in merged]
-            pending = pending[cut + 1 :]
-        merged.append(name)
-    return merged + [n for n in pending if n not in first and n not in merged]
+    """Merge two orders of names as Triton does.
+
+    Where they contradict each other, the name that stands earlier in the other list wins.
+    """
+    merged: dict[str, None] = {}
+    left, right = list(first), list(second)
+    while left or right:
+        for names, others in ((left, second), (right, first)):
+            while names and (names[0] in merged or names[0] not in others):
+                merged[names.pop(0)] = None
+        if left and right:
+            is_left = second.index(left[0]) <= first.index(right[0])
+            merged[(left if is_left else right).pop(0)] = None
+    return list(merged)
 
 
 def _pick(vector: Basis, indices: Sequence[int | None]) -> Basis:

@@ -102,6 +102,8 @@ def read_source(path: str) -> Source:
 
     from tt_layout.errors import LayoutError
 
+    if not path:
+        raise LayoutError("-i needs the name of a file, got ''")
     name = "<stdin>" if path == "-" else path
     try:
         if path == "-":

@@ -105,9 +105,9 @@ def _parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:
         span = source.span(*match.span(1))
         if match.group(1) in "?*":
             raise LayoutError(f"every dimension must be known, got {match.group(1)!r}", span)
-        if len(match.group(1)) > 18:
+        size = int(match.group(1)[:40])  # so that rubbish cannot take long
+        if size >= 1 << 63:
             raise LayoutError("the dimension does not fit into 64 bits", span)
-        size = int(match.group(1))
         if size <= 0:
             raise LayoutError(f"every dimension must be positive, got {size}", span)
         shape.append(size)

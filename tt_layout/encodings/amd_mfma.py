@@ -72,7 +72,11 @@ def _normalize_two_entries(values: Values) -> Values:
 
 def _lift_3_5(values: Values) -> Values:
     width = 64 if values["elementType"] == "f64" else 32
-    return {**lift_triple(values), "element_bit_width": width}
+    return {**lift_triple(values), **_lift_tiles(values), "element_bit_width": width}
+
+
+def _lift_tiles(values: Values) -> Values:
+    return {"tiles_per_warp": () if _all_ones(values) else values["tilesPerWarp"]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +143,7 @@ class AmdMfma(DistributedEncoding):
             Release.V3_6,
             Release.V3_9,
             (_VERSION, _WARPS, _INSTR, _TRANSPOSED, CGA_LAYOUT, _TILES, _BIT_WIDTH),
+            lift=_lift_tiles,
         ),
     )
 

@@ -115,7 +115,10 @@ def _lift_triple_and_lists(values: Values) -> Values:
 
 
 def _lift_rank(values: Values) -> Values:
-    return {"rank_key": values["rank"]}
+    register, warp = values["ctaLayout"]
+    told = [len(basis) for basis in (*register, *warp, *values["CGALayout"])]
+    is_told = values["rank"] == (told[0] if told else 2)
+    return {"rank_key": None if is_told else values["rank"]}
 
 
 @dataclass(frozen=True, kw_only=True)

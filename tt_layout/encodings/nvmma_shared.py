@@ -64,6 +64,12 @@ def _hides_rank(values: Values) -> bool:
     return values["rank"] in (None, 2) or bool(values["CGALayout"])
 
 
+def _lift_rank(values: Values) -> Values:
+    """Leave out a rank that CGALayout, or the default, tells as well."""
+    told = len(values["CGALayout"][0]) if values["CGALayout"] else 2
+    return {"rank_key": None if values["rank"] == told else values["rank"]}
+
+
 _RANK_KEY = Key("rank", INTEGER, field="rank_key", default=None, hidden=_hides_rank)
 _CGA = Key("CGALayout", BASES, field="cga", default=(), hidden=lambda v: not v["CGALayout"])
 
@@ -111,8 +117,15 @@ class NvmmaShared(SharedEncoding):
         Form(
             "ttg.nvmma_shared",
             Release.V3_6,
+            Release.V3_7,
+            (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, _CGA, _RANK_KEY),
+        ),
+        Form(
+            "ttg.nvmma_shared",
+            Release.V3_8,
             Release.V3_9,
             (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, _CGA, _RANK_KEY),
+            lift=_lift_rank,
         ),
     )
 

@@ -169,6 +169,8 @@ class PaddedShared(SharedEncoding):
         for name, values in zip(("intervals", "paddings"), zip(*self.paddings)):
             for violation in not_powers_of_two(name, values):
                 yield Violation(violation.message, keys)
+            if max(values) >= 1 << 32:
+                yield Violation(f"{name} must fit into 32 bits, got {list(values)}", keys)
         intervals = [interval for interval, _ in self.paddings]
         if len(set(intervals)) < len(intervals):
             yield Violation(f"the intervals must differ from each other, got {intervals}", keys)

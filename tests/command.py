@@ -1,0 +1,46 @@
+"""Running the command in this process, as its tests do."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from tt_layout import cli
+
+BLOCKED = (
+    "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [2, 2], "
+    "warpsPerCTA = [2, 1], order = [1, 0]}>"
+)
+"""A layout whose views of a 4x4 tensor are small enough to read."""
+
+TYPE = "tensor<4x4xf16>"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of the command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Outcome]
+
+
+def runner(capture: pytest.CaptureFixture[bytes], patch: pytest.MonkeyPatch) -> Run:
+    """Return a function that runs the command with arguments and perhaps standard input."""
+
+    def run(*arguments: str, stdin: bytes = b"") -> Outcome:
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as ended:
+            cli.main(arguments)
+        out, err = capture.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Outcome(ended.value.code, out.decode(), err.decode())
+
+    return run

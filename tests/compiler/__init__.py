@@ -1,0 +1,1 @@
+"""Checks against the real compiler; run with ``--compiler-python PATH``."""

@@ -1,0 +1,67 @@
+"""Options of the test run, and the table of counts at its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+_TALLIES = pytest.StashKey[dict[str, "Counter[str]"]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("tt_layout")
+    group.addoption(
+        "--compiler-python",
+        metavar="PATH",
+        help="python of an environment that holds triton==3.9.0: run tests/compiler, too",
+    )
+    group.addoption(
+        "--seed",
+        type=int,
+        default=date.today().toordinal(),
+        help="seed of the random cases; today's date by default",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_TALLIES] = {}
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"seed: {config.getoption('--seed')}"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the tests against the compiler out, not skipped, where there is no compiler."""
+    is_compiler = collection_path == Path(__file__).parent / "compiler"
+    return True if is_compiler and config.getoption("--compiler-python") is None else None
+
+
+@pytest.fixture(scope="session")
+def seed(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("--seed"))
+
+
+@pytest.fixture
+def tally(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
+    """Count outcomes; the counts are printed at the end of the run."""
+    counts: Counter[str] = Counter()
+    yield counts
+    request.config.stash[_TALLIES][request.node.name] = counts
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    tallies = config.stash[_TALLIES]
+    if not tallies:
+        return
+    terminalreporter.section("counts")
+    for name, counts in sorted(tallies.items()):
+        terminalreporter.write_line(name)
+        for outcome, count in sorted(counts.items()):
+            terminalreporter.write_line(f"  {count:7d}  {outcome}")

@@ -1,0 +1,40 @@
+"""The command in the first line of each example works."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.mlir"))
+PROMPT = "// tt-layout "
+
+
+def test_there_are_examples() -> None:
+    assert EXAMPLES
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_command_prints_every_alias(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    first = text.splitlines()[0]
+    assert first.startswith(f"{PROMPT}-i examples/{path.name} ")
+    arguments = shlex.split(first.removeprefix(PROMPT))
+    done = subprocess.run(
+        [sys.executable, "-m", "tt_layout", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    names = next(a for a in arguments if a.startswith("--alias-names="))
+    views = re.split(r"^Print layout attribute: #(\w+) = .*\n", done.stdout, flags=re.MULTILINE)
+    assert views[1::2] == names.removeprefix("--alias-names=").split(",")
+    assert all(view.strip() for view in views[2::2])

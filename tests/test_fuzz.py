@@ -1,0 +1,214 @@
+"""Whatever the input, the end is an answer or a LayoutError, and it comes soon."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from truth.make_truth import read_rows
+
+import tt_layout
+from tt_layout.document import Document
+from tt_layout.errors import LayoutError
+from tt_layout.source import Source
+from tt_layout.types import parse_type
+from tt_layout.views import Selection
+
+ATTRIBUTES = 24000
+FILES = 3000
+TYPES = 3000
+SECONDS_IN_ALL = 45
+SECONDS_FOR_ONE = 2.0
+MAX_VIEW_BYTES = 1 << 17  # longer views are made by the same code, only slower
+
+TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+HUGE = ["0", "-1", "3", "65536", "4294967296", "9223372036854775808", "9" * 30, "1e9", "0x10"]
+STRAY = list("<>{}[](),=:+#!-\"'\\\0\n\t") + ["é", "\u2028", "𝔸", "//", "true", "default", "#a"]
+
+FILE_TEXTS = [
+    "#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], "
+    "order = [0]}>\n#b = #ttg.slice<{dim = 0, parent = #c}>\n#c = #ttg.slice<{dim = 0, "
+    "parent = #d}>\n#d = #ttg.blocked<{sizePerThread = [1, 1, 1], threadsPerWarp = [1, 4, 8], "
+    "warpsPerCTA = [2, 2, 1], order = [2, 1, 0]}>\nmodule {\n}\n",
+    "#a = #b\n#b = #c\n#c = #a\n#d = #ttg.slice<{dim = 0, parent = #a}>\n",
+    "#a = {order = [1, 0]}\n#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, "
+    "order = [1, 0]}>\n#smem = #ttg.shared_memory\n#p = #ttg.partitioned_shared<{numPartitions = "
+    "2, numGroups = 2, partitionDim = 0, partitionLayout = #shared}>\n",
+]
+TYPE_TEXTS = [
+    "tensor<16x16xf16>",
+    "tensor<32x!tt.ptr<f32>, #ttg.blocked<{order = [0]}>>",
+    "!ttg.memdesc<2x64x64xf16, #shared, #ttg.shared_memory, mutable, 4x64x64>",
+]
+
+Mutation = Callable[[Random, list[str]], None]
+Question = tuple[str, Callable[[], str]]
+
+
+def delete(r: Random, tokens: list[str]) -> None:
+    start = r.randrange(len(tokens))
+    del tokens[start : start + r.choice([1, 1, 2, 5])]
+
+
+def duplicate(r: Random, tokens: list[str]) -> None:
+    start = r.randrange(len(tokens))
+    end = start + r.choice([1, 1, 3, 12])
+    tokens[start:start] = tokens[start:end]
+
+
+def swap(r: Random, tokens: list[str]) -> None:
+    i, j = r.randrange(len(tokens)), r.randrange(len(tokens))
+    tokens[i], tokens[j] = tokens[j], tokens[i]
+
+
+def insert_stray(r: Random, tokens: list[str]) -> None:
+    tokens.insert(r.randint(0, len(tokens)), r.choice(STRAY))
+
+
+def insert_random(r: Random, tokens: list[str]) -> None:
+    noise = "".join(chr(r.randrange(1, 0x250)) for _ in range(r.randint(1, 6)))
+    tokens.insert(r.randint(0, len(tokens)), noise)
+
+
+def change_number(r: Random, tokens: list[str]) -> None:
+    places = [at for at, token in enumerate(tokens) if token.isdigit()]
+    if places:
+        tokens[r.choice(places)] = r.choice([*HUGE, str(1 << r.randrange(70))])
+
+
+def change_number_a_little(r: Random, tokens: list[str]) -> None:
+    places = [at for at, token in enumerate(tokens) if token.isdigit()]
+    if places:
+        tokens[r.choice(places)] = str(r.choice([0, 1, 2, 4, 8, 16, 32, 64, 128]))
+
+
+def change_word(r: Random, tokens: list[str]) -> None:
+    places = [at for at, token in enumerate(tokens) if token.isidentifier()]
+    if len(places) > 1:
+        tokens[r.choice(places)] = tokens[r.choice(places)]
+
+
+def nest(r: Random, tokens: list[str]) -> None:
+    left, right = r.choice(["[]", "{}", "<>", "()", "[ "])
+    depth = r.choice([1, 3, 100, 3000])
+    at = r.randint(0, len(tokens))
+    tokens[at:at] = [left] * depth
+    tokens[at + depth : at + depth] = [right] * r.choice([depth, depth - 1])
+
+
+def cut(r: Random, tokens: list[str]) -> None:
+    del tokens[r.randrange(len(tokens)) :]
+
+
+MUTATIONS: list[Mutation] = [
+    delete,
+    duplicate,
+    swap,
+    insert_stray,
+    insert_random,
+    change_number,
+    change_number_a_little,
+    change_number_a_little,
+    change_number_a_little,
+    change_number_a_little,
+    change_word,
+    nest,
+    cut,
+]
+
+
+def mutated(r: Random, text: str) -> str:
+    tokens = TOKEN.findall(text)
+    for _ in range(r.choice([1, 1, 1, 1, 2, 4])):
+        if tokens:
+            r.choice(MUTATIONS)(r, tokens)
+    return "".join(tokens)
+
+
+def random_shape(r: Random, shape: list[int]) -> list[int]:
+    """Return mostly the shape that suits the text, else any, sound or not."""
+    if r.random() < 0.8:
+        return shape
+    sizes = [1, 2, 4, 8, 16, 32, 64, 128, 3, 0, -1, 1 << 20, 1 << 40]
+    return [r.choice(sizes) for _ in range(r.choice([0, 1, 1, 2, 2, 2, 3, 4]))]
+
+
+def outcome(ask: Callable[[], str]) -> str:
+    """Return how a question ended; anything but a LayoutError goes on its way."""
+    start = time.perf_counter()
+    try:
+        answer = ask()
+    except LayoutError as error:
+        assert str(error), "an error without a message"
+        answer = "LayoutError"
+    assert time.perf_counter() - start < SECONDS_FOR_ONE
+    return answer
+
+
+def ask_layout(r: Random, text: str, shape: list[int]) -> str:
+    release = r.choice([None, None, None, None, "3.9", "3.9", "3.5", "2.1"])
+    encoding = tt_layout.parse_layout(text, release=release)
+    layout = encoding.to_linear_layout(shape, element_bits=r.choice([None, 8, 16, 64]))
+    views = [encoding.view(layout, use_hw_view, Selection()) for use_hw_view in (False, True)]
+    if max(view.size for view in views) > MAX_VIEW_BYTES:
+        return "layout"
+    for view in views:
+        assert len(view.text()) == view.size
+    return "layout and views"
+
+
+def ask_file(text: str) -> str:
+    document = Document(Source(text))
+    for name in document.layout_names():
+        document.layout(name)
+    return "file"
+
+
+def ask_type(text: str) -> str:
+    parse_type(text)
+    return "type"
+
+
+def run(tally: Counter[str], count: int, question: Callable[[], Question]) -> None:
+    for _ in range(count):
+        shown, ask = question()
+        try:
+            tally[outcome(ask)] += 1
+        except Exception as error:
+            pytest.fail(f"{type(error).__name__}: {error}\nfor {shown!r}")
+
+
+def test_attributes(seed: int, tally: Counter[str]) -> None:
+    r, rows, start = Random(seed), read_rows(), time.perf_counter()
+
+    def question() -> Question:
+        row = r.choice(rows)
+        text, shape = mutated(r, row["attr"]), random_shape(r, row["shape"])
+        return f"{text} over {shape}", lambda: ask_layout(r, text, shape)
+
+    run(tally, ATTRIBUTES, question)
+    assert time.perf_counter() - start < SECONDS_IN_ALL
+
+
+def test_files(seed: int, tally: Counter[str]) -> None:
+    r = Random(seed)
+
+    def question() -> Question:
+        text = mutated(r, r.choice(FILE_TEXTS))
+        return text, lambda: ask_file(text)
+
+    run(tally, FILES, question)
+
+
+def test_types(seed: int, tally: Counter[str]) -> None:
+    r = Random(seed)
+
+    def question() -> Question:
+        text = mutated(r, r.choice(TYPE_TEXTS))
+        return text, lambda: ask_type(text)
+
+    run(tally, TYPES, question)

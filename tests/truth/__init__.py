@@ -1,0 +1,1 @@
+"""What the real compiler says of many layouts, stored; see make_truth.py."""
