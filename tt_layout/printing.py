@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError, TooLargeError
+from tt_layout.releases import Release
 from tt_layout.types import TensorType
 from tt_layout.views import Selection, View
 
 
-@dataclass(frozen=True)
-class PrintedView:
+class PrintedView(NamedTuple):
     """A view with its heading, and whether an empty line follows.
 
     Attributes:
@@ -75,6 +75,10 @@ def buffer_shape(encoding: Encoding, tensor: TensorType) -> tuple[int, ...]:
     Raises:
         LayoutError: the layout is not for such a type.
     """
+    has_index = encoding.rank is not None and len(tensor.shape) == encoding.rank + 1
+    is_ring = has_index and isinstance(encoding, SharedEncoding)
+    if tensor.kind == "tensor" and is_ring and encoding.release <= Release.V2_3:
+        return tensor.shape[1:]  # there were no memdescs yet
     if tensor.kind == "tensor":
         return tensor.shape
     if isinstance(encoding, DistributedEncoding):
@@ -82,7 +86,6 @@ def buffer_shape(encoding: Encoding, tensor: TensorType) -> tuple[int, ...]:
         raise LayoutError(f"{message}; write tensor<...>")
     if tensor.element_bits is not None:
         encoding.check_element(tensor.element_bits)
-    has_index = encoding.rank is not None and len(tensor.shape) == encoding.rank + 1
     return tensor.shape[1:] if has_index else tensor.shape
 
 

@@ -12,7 +12,7 @@ Source:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tt_layout.errors import LayoutError
 from tt_layout.source import Source, Span
@@ -29,8 +29,7 @@ _ALLOCATION = re.compile(r"\d+(?:x\d+)*")
 _EXAMPLE = "such as tensor<16x16xf16>"
 
 
-@dataclass(frozen=True)
-class TensorType:
+class TensorType(NamedTuple):
     """A tensor in registers or a buffer in memory.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from tt_layout.encodings.forms import Form, Spelling
 from tt_layout.encodings.registry import FORMS
@@ -21,8 +21,7 @@ Basis = tuple[int, ...]
 Bases = tuple[Basis, ...]
 
 
-@dataclass(frozen=True)
-class Violation:
+class Violation(NamedTuple):
     """A rule that an encoding breaks.
 
     Attributes:
@@ -47,8 +46,7 @@ class Violation:
         return not self.has_meaning or self.is_refused_by(release)
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Where an encoding was read: the whole attribute, and the value of each key."""
 
     whole: Span
@@ -224,7 +222,7 @@ class DistributedEncoding(Encoding):
 
     def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
         """Return a view of the tensor in registers."""
-        from tt_layout.views import distributed_view
+        from tt_layout.views.distributed import distributed_view
 
         return distributed_view(layout, use_hw_view, selection)
 
@@ -246,7 +244,7 @@ class SharedEncoding(Encoding):
 
     def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
         """Return a view of the tensor in shared memory, padding included."""
-        from tt_layout.views import shared_view
+        from tt_layout.views.shared import shared_view
 
         return shared_view(layout, use_hw_view, selection, self.padding)
 
@@ -258,6 +256,6 @@ class TensorMemoryBase(Encoding):
 
     def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
         """Return a view of the rows and columns of tensor memory."""
-        from tt_layout.views import tensor_memory_view
+        from tt_layout.views.tensor_memory import tensor_memory_view
 
         return tensor_memory_view(layout, use_hw_view, selection)

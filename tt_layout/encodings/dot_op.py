@@ -25,6 +25,7 @@ from tt_layout.layout_utils import (
 from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
+REGISTER_BITS = 32
 WMMA_WIDTHS = {1: (8, 16), 2: (4, 8, 16)}
 """Version of WMMA -> the kWidth its operands may have; version 3 takes any but 0."""
 
@@ -54,6 +55,14 @@ _K_WIDTH = Key(
 )
 
 
+def _default_k_width(element_bits: int | None) -> int:
+    """Return the elements that fill a register of 32 bits."""
+    if element_bits is None:
+        message = "this dot_op has no kWidth: its layout depends on the width of an element"
+        raise LayoutError(f"{message}, which is not known")
+    return max(1, REGISTER_BITS // element_bits)
+
+
 def _normalize_k_width(values: Values) -> Values:
     """Let kWidth be given only where 2.1 to 2.3 allow it; elsewhere it is 0."""
     parent = values["parent"]
@@ -72,7 +81,8 @@ class DotOperand(DistributedEncoding):
     Attributes:
         op_idx: 0 for A (M x K), 1 for B (K x N).
         parent: the layout of the result: nvidia_mma, amd_mfma, amd_wmma or blocked.
-        k_width: adjacent elements along K that one lane holds; 0 for blocked.
+        k_width: adjacent elements along K that one lane holds; 0 for blocked, and where an
+            old release does not write it: then as many as fill 32 bits.
 
     Example:
         >>> mma = NvidiaMma(version_major=2, warps_per_cta=(1, 1), instr_shape=(16, 8))
@@ -195,9 +205,6 @@ class DotOperand(DistributedEncoding):
         if isinstance(parent, NvidiaMma) and parent.version_major == 1:
             message = "the operands of Volta's mma have no linear layout"
             yield Violation(message, ("parent",), since=None)
-        elif isinstance(parent, NvidiaMma) and not self.k_width:
-            message = "kWidth must be known for a linear layout; this release does not write it"
-            yield Violation(message, ("parent",), since=None)
 
     @property
     def k_dim(self) -> int:
@@ -215,7 +222,8 @@ class DotOperand(DistributedEncoding):
         """Return the operand's tile, over the parent's warps, repeated over the tensor."""
         parent = self.parent
         if isinstance(parent, NvidiaMma):
-            return self._over_nvidia_mma(parent, shape)
+            width = self.k_width or _default_k_width(element_bits)
+            return self._over_nvidia_mma(parent, shape, width)
         if isinstance(parent, AmdMfma):
             return self._over_amd_mfma(parent, shape)
         if isinstance(parent, AmdWmma):
@@ -226,8 +234,8 @@ class DotOperand(DistributedEncoding):
     def _cover_order(self) -> list[int]:
         return [self.k_dim, self.other_dim, 0][: self.rank]
 
-    def _over_nvidia_mma(self, parent: NvidiaMma, shape: Shape) -> LinearLayout:
-        rank, width = parent.rank, self.k_width
+    def _over_nvidia_mma(self, parent: NvidiaMma, shape: Shape, width: int) -> LinearLayout:
+        rank = parent.rank
         m = parent.tile_shape[rank - 2] if parent.version_major == 2 else parent.tile_shape[0]
         rows = m if self.op_idx == 0 else 8
         depth = (4 if m == 8 else 8) * width

@@ -11,9 +11,9 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
@@ -188,8 +188,7 @@ def never(values: Values) -> bool:
     return False
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(NamedTuple):
     """One key of a spelling.
 
     Attributes:
@@ -221,8 +220,7 @@ class Style(Enum):
     ALIGNED = "<{key = value, ...}, alignment = n>"
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """One spelling of an attribute and the releases that use it.
 
     Attributes:
@@ -275,12 +273,11 @@ def _enclose(style: Style, shown: Mapping[str, str]) -> str:
 PADDINGS = "paddings"  # the name under which a form lists its leading interval:+padding pairs
 
 
-@dataclass(frozen=True)
-class Spelling:
+class Spelling(NamedTuple):
     """How an encoding was written: a form and its canonical values."""
 
     form: Form
-    values: Values = field(hash=False)
+    values: Values
 
     def __str__(self) -> str:
         return self.form.show(self.values)
