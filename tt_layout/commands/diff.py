@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import click
 
+from tt_layout.commands.arguments import (
+    echo,
+    format_option,
+    lay_over,
+    read_layout,
+    read_release,
+    read_type,
+    release_option,
+    type_option,
+)
 from tt_layout.comparison import Comparison, compare
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
-from tt_layout.printing import buffer_shape
-from tt_layout.releases import Release
-from tt_layout.types import TensorType, parse_type
+from tt_layout.types import TensorType
 
 JSON_VERSION = 1
 LEVELS = ("text", "map", "registers", "lanes", "warps")
@@ -83,13 +90,7 @@ def difference(before: Encoding, after: Encoding, tensor: TensorType) -> Differe
     Raises:
         LayoutError: one of them does not fit the type, or they are of different memories.
     """
-    layouts = [
-        encoding.to_linear_layout(
-            buffer_shape(encoding, tensor), element_bits=tensor.element_bits
-        )
-        for encoding in (before, after)
-    ]
-    return Difference(before, after, compare(*layouts))
+    return Difference(before, after, compare(lay_over(before, tensor), lay_over(after, tensor)))
 
 
 def _pairs(padding: tuple[tuple[int, int], ...]) -> str:
@@ -131,27 +132,11 @@ def as_json(result: Difference) -> dict[str, Any]:
     }
 
 
-def _encoding(text: str, release: Release | None, name: str) -> Encoding:
-    """Return the encoding of an attribute text, or of ``FILE:ALIAS``."""
-    if text.lstrip().startswith("#"):
-        from tt_layout.parsing import parse_layout
-
-        return parse_layout(text, release=release, name=name)
-    path, separator, alias = text.rpartition(":")
-    if not separator:
-        message = f"{name} must be an attribute such as #ttg.blocked<{{...}}> or FILE:ALIAS"
-        raise LayoutError(f"{message}, got {text!r}")
-    from tt_layout.document import Document
-    from tt_layout.source import read_source
-
-    return Document(read_source(path)).layout(alias.removeprefix("#"), release)
-
-
 @click.command("diff")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
-@click.option("-t", "tensor", required=True, metavar="TYPE", help="Tensor type of both.")
-@click.option("--triton", metavar="RELEASE", help="Rules of this release: 2022, 2.0 to 3.9.")
+@type_option
+@release_option
 @click.option(
     "--equal",
     "level",
@@ -160,7 +145,7 @@ def _encoding(text: str, release: Release | None, name: str) -> Encoding:
     show_default=True,
     help="What counts as same: the text, the map, or the map but for an order.",
 )
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@format_option
 def command(
     before: str, after: str, tensor: str, triton: str | None, level: str, form: str
 ) -> int:
@@ -169,9 +154,8 @@ def command(
     A and B are attributes, or FILE:ALIAS. Exits 0 if they are the same, 1 if they differ, 2 on
     trouble.
     """
-    release = Release.parse(triton) if triton is not None else None
-    tensor_type = parse_type(tensor, name="-t")
-    encodings = _encoding(before, release, "A"), _encoding(after, release, "B")
+    release, tensor_type = read_release(triton), read_type(tensor)
+    encodings = read_layout(before, release, "A"), read_layout(after, release, "B")
     try:
         result = difference(*encodings, tensor_type)
     except LayoutError as error:
@@ -181,7 +165,6 @@ def command(
 
         click.echo(json.dumps(as_json(result), indent=2))
     else:
-        plain = False if os.environ.get("NO_COLOR") else None
         for line, colour in as_text(result):
-            click.echo(click.style(line, fg=colour) if colour else line, color=plain)
+            echo(line, colour)
     return 0 if result.is_equal(level) else 1

@@ -223,6 +223,8 @@ def _with_upper_rows(tile: LinearLayout, second_half: Shape) -> LinearLayout:
 
 def _with_last_column_as_row(tile: LinearLayout) -> LinearLayout:
     """Move the last column basis behind the row bases."""
+    if not tile.vectors("col"):
+        raise LayoutError("blockM = 64 with twoCTAs needs at least 2 columns, got 1")
     *columns, last = tile.vectors("col")
     return tile.with_vectors("col", columns).with_vectors("row", (*tile.vectors("row"), last))
 
