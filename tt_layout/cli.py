@@ -19,9 +19,6 @@ from tt_layout.errors import LayoutError
 
 TROUBLE = 2
 
-COMMANDS: dict[str, str] = {"check": "check", "diff": "diff", "init": "init"}
-"""Subcommand -> the module of `tt_layout.commands` that defines it; imported when used."""
-
 _LONG_OPTION = re.compile(r"-(alias-names|use-hw-view|help|version)(=.*)?", re.DOTALL)
 _SHORT_OPTION = re.compile(r"--?([ltio])(?:=(.*))?", re.DOTALL)
 
@@ -60,17 +57,24 @@ def _from_llvm(arguments: Sequence[str]) -> list[str]:
 
 
 class LazyGroup(click.Group):
-    """A group whose subcommands are imported when they are used."""
+    """A group whose subcommands are the modules of `tt_layout.commands`.
+
+    Each defines ``command``, and is imported only when it is used.
+    """
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of all subcommands."""
-        return sorted(COMMANDS)
+        from pkgutil import iter_modules
+
+        from tt_layout import commands
+
+        return sorted(module.name for module in iter_modules(commands.__path__))
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return a subcommand, importing its module."""
-        if name not in COMMANDS:
+        if name not in self.list_commands(context):
             return None
-        command = import_module(f"tt_layout.commands.{COMMANDS[name]}").command
+        command = import_module(f"tt_layout.commands.{name}").command
         assert isinstance(command, click.Command)
         return command
 

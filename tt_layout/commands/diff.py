@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tt_layout.commands.arguments import (
+from tt_layout.arguments import (
     echo,
     format_option,
     lay_over,

@@ -1,0 +1,12 @@
+"""Golden outputs: a manifest of cases, and files with the bytes that each must print.
+
+One way through, a value per stage:
+
+    nodes      manifest text -> nodes, each with its place in the text
+    matrix     a case with a matrix -> a case per combination
+    manifest   nodes -> cases
+    kinds      the kinds of output that a case may have
+    runner     case and kind -> outcome
+    explain    what a changed view means, in words
+    report     outcomes -> text, JSON, JUnit or annotations
+"""

@@ -1,0 +1,122 @@
+"""The kinds of output that a case may have: one entry each.
+
+A new kind is one more entry in `KINDS` and a module with its functions.  The reader of
+manifests, the runner, the reports, the orphans and the JSON Schema's test follow from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tt_layout.golden.manifest import Case
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a case.
+
+    Attributes:
+        name: as written in the manifest.
+        accepts: the kinds of node that it takes: ``text``, ``number``, ``list``, ``mapping``.
+        summary: what it means.
+        is_default: whether ``defaults`` may hold it.
+    """
+
+    name: str
+    accepts: tuple[str, ...]
+    summary: str
+    is_default: bool = True
+
+
+TEXT, WORD = ("text",), ("text", "number")
+
+CASE_KEYS = (
+    Key("name", WORD, "Unique; the stem of the golden files.", False),
+    Key("layout", TEXT, "The layout attribute, in the spelling of some release.", False),
+    Key("file", TEXT, "A file with alias definitions, instead of layout."),
+    Key("alias", TEXT, "The alias in the file whose layout is meant.", False),
+    Key("type", TEXT, "The tensor or memdesc type."),
+    Key("views", ("list",), "The kinds of output; tensor when left out."),
+    Key("triton", WORD, "The release whose rules hold, such as 3.5."),
+    Key("note", WORD, "Words for readers.", False),
+    Key("matrix", ("mapping",), "Lists of values; {key} is replaced by each.", False),
+)
+"""The keys of every case, whatever its kinds."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of output.
+
+    Attributes:
+        name: as written in ``views`` and in the names of golden files.
+        summary: what it prints.
+        text: ``module:function``; the function takes a case and returns the bytes.
+        explain: ``module:function``; takes the golden text and the case, and returns what
+            the difference means, in words.  None where there is nothing to say.
+        keys: what its cases take besides `CASE_KEYS`.
+    """
+
+    name: str
+    summary: str
+    text: str
+    explain: str | None = None
+    keys: tuple[Key, ...] = ()
+
+    def printed(self, case: Case) -> bytes:
+        """Return what the case must print; raise LayoutError if it cannot be run."""
+        function: Callable[[Case], bytes] = _load(self.text)
+        return function(case)
+
+    def words(self, golden: str, case: Case) -> tuple[str, ...]:
+        """Return what the difference to a golden means; nothing where nobody can say."""
+        if self.explain is None:
+            return ()
+        function: Callable[[str, Case], tuple[str, ...]] = _load(self.explain)
+        return function(golden, case)
+
+
+def _load(place: str) -> Any:
+    module, _, function = place.partition(":")
+    return getattr(import_module(module), function)
+
+
+_PLACES = ("warp", "lane", "register", "block", "offset", "row", "column")
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "tensor",
+            "who holds each element",
+            "tt_layout.golden.views:tensor",
+            "tt_layout.golden.explain:tensor",
+            (Key("slice", WORD, "Tensor view: only this part, such as 0:16,32:64."),),
+        ),
+        Kind(
+            "hardware",
+            "what each place of the hardware holds",
+            "tt_layout.golden.views:hardware",
+            "tt_layout.golden.explain:hardware",
+            tuple(Key(n, WORD, f"Hardware view: only this {n}, or 0:4.") for n in _PLACES),
+        ),
+    )
+}
+"""Name -> kind, in the order in which they are listed."""
+
+DEFAULT_KINDS = ("tensor",)
+
+
+def all_keys() -> dict[str, Key]:
+    """Return every key that a case may have.
+
+    Example:
+        >>> [name for name in all_keys() if name.startswith("l")]
+        ['layout', 'lane']
+    """
+    keys = [*CASE_KEYS, *(key for kind in KINDS.values() for key in kind.keys)]
+    return {key.name: key for key in keys}
