@@ -605,10 +605,6 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
         ["-l", BLOCKED, "-t", TYPE, "-o", "no/such/place"],
         "no/such/place: error: cannot write: No such file or directory",
     ),
-    "output onto a directory": (
-        ["-l", BLOCKED, "-t", TYPE, "-o", os.sep],
-        "/: error: cannot write: Is a directory",
-    ),
 }
 
 
@@ -631,6 +627,11 @@ def test_options_that_do_not_exist(run: Run, options: list[str], message: str) -
     assert (outcome.status, outcome.out) == (2, "")
     assert "Traceback" not in outcome.err
     assert message in outcome.err
+
+
+def test_a_directory_is_not_written_over(run: Run, tmp_path: Path) -> None:
+    outcome = run("-l", BLOCKED, "-t", TYPE, "-o", str(tmp_path))
+    check(outcome, f"{tmp_path}: error: cannot write: Is a directory")
 
 
 def test_a_place_where_nothing_may_be_written(

@@ -347,9 +347,17 @@ def test_a_link_is_followed(run: Run, tmp_path: Path) -> None:
     assert target.read_text() == HEADING + VIEW
 
 
-def test_a_device_is_written_in_place(run: Run) -> None:
-    assert printed(run("-l", BLOCKED, "-t", TYPE, "-o", os.devnull)) == ""
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+def test_what_is_no_regular_file_is_written_in_place(run: Run, tmp_path: Path) -> None:
+    """A pipe stands for devices, too: a fault here must not replace one of the machine's."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert printed(run("-l", BLOCKED, "-t", TYPE, "-o", str(pipe))) == ""
+        assert os.read(reader, 1 << 16).decode() == HEADING + VIEW
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 def test_the_input_may_be_the_output(run: Run, dump: str) -> None:

@@ -53,6 +53,7 @@ def test_accepted(
         ("tensor<8xf16, #a>", "#a"),
         ("tensor<8xf16, #ttg.x<{a = 1}>>", "#ttg.x<{a = 1}>"),
         ("!ttg.memdesc<8xf16, #a, #smem>", "#a"),
+        ("!ttg.memdesc<8xf16, #ttg.shared_memory, mutable>", None),
         ("!ttg.memdesc<8xf16, #ttg.x<{}>, #ttg.shared_memory, mutable>", "#ttg.x<{}>"),
     ],
 )

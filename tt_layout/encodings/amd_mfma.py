@@ -11,6 +11,7 @@ from tt_layout.encodings.cga import (
     cga_layout,
     cga_violations,
     lift_triple,
+    lower_triple,
     normalize_triple,
     rank_by,
     triple,
@@ -75,6 +76,11 @@ def _lift_3_5(values: Values) -> Values:
     return {**lift_triple(values), **_lift_tiles(values), "element_bit_width": width}
 
 
+def _lower_3_5(mfma: AmdMfma, element_bits: int | None) -> Values:
+    element_type = "f64" if mfma.element_bit_width == 64 else "f32"
+    return {**lower_triple(mfma, element_bits), "elementType": element_type}
+
+
 def _lift_tiles(values: Values) -> Values:
     return {"tiles_per_warp": () if _all_ones(values) else values["tilesPerWarp"]}
 
@@ -121,6 +127,7 @@ class AmdMfma(DistributedEncoding):
             _KEYS_3_0,
             normalize=_normalize_two_entries,
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form(
             "ttg.amd_mfma",
@@ -129,6 +136,7 @@ class AmdMfma(DistributedEncoding):
             _KEYS_3_0,
             normalize=_normalize_two_entries,
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form(
             "ttg.amd_mfma",
@@ -137,6 +145,7 @@ class AmdMfma(DistributedEncoding):
             (_VERSION, _WARPS, _TILES, _INSTR, _TRANSPOSED, *triple(_RANK), _ELEMENT_TYPE),
             normalize=_normalize_two_entries,
             lift=_lift_3_5,
+            lower=_lower_3_5,
         ),
         Form(
             "ttg.amd_mfma",

@@ -11,6 +11,7 @@ from tt_layout.encodings.cga import (
     cga_layout,
     cga_violations,
     lift_triple,
+    lower_triple,
     normalize_triple,
     rank_by,
     triple,
@@ -25,6 +26,7 @@ from tt_layout.encodings.forms import (
     Values,
 )
 from tt_layout.encodings.rules import ragged
+from tt_layout.errors import LayoutError
 from tt_layout.layout_utils import (
     combine_cta_cga_with_shape,
     dim_names,
@@ -72,7 +74,13 @@ _TILES = Key(
     default=(),
     hidden=lambda values: all(tiles == 1 for tiles in values["tilesPerWarp"]),
 )
-_RANK_KEY = Key("rank", INTEGER, default=None, hidden=lambda values: True)
+_RANK_KEY = Key(
+    "rank",
+    INTEGER,
+    default=None,
+    hidden=lambda values: True,
+    needed=lambda values: values["rank"] not in (None, 2),
+)
 
 
 def cta_layout_of(warps_per_cta: Shape, tiles_per_warp: Shape) -> tuple[Bases, Bases]:
@@ -112,6 +120,27 @@ def _lift_lists(values: Values) -> Values:
 
 def _lift_triple_and_lists(values: Values) -> Values:
     return {**_lift_lists(values), **lift_triple(values)}
+
+
+def _lower_lists(wmma: AmdWmma, element_bits: int | None) -> Values:
+    """Return the lists of which ``ctaLayout`` is made.
+
+    Raises:
+        LayoutError: it is made of no such lists.
+    """
+    register, warp = wmma.cta_layout
+    tiles, warps = (
+        tuple(1 << sum(bool(basis[d]) for basis in bases) for d in range(wmma.rank))
+        for bases in (register, warp)
+    )
+    if cta_layout_of(warps, tiles) != (register, warp):
+        shown = _CTA_LAYOUT.kind.show((register, warp))
+        raise LayoutError(f"warpsPerCTA and tilesPerWarp cannot say ctaLayout = {shown}")
+    return {"warpsPerCTA": warps, "tilesPerWarp": tiles}
+
+
+def _lower_triple_and_lists(wmma: AmdWmma, element_bits: int | None) -> Values:
+    return {**_lower_lists(wmma, element_bits), **lower_triple(wmma, element_bits)}
 
 
 def _lift_rank(values: Values) -> Values:
@@ -159,6 +188,7 @@ class AmdWmma(DistributedEncoding):
             (_WARPS, *triple(_RANK)),
             normalize=normalize_triple(_RANK),
             lift=lambda values: {**_lift_triple_and_lists(values), "version": 1},
+            lower=_lower_triple_and_lists,
         ),
         Form(
             "triton_gpu.amd_wmma",
@@ -167,6 +197,7 @@ class AmdWmma(DistributedEncoding):
             (_VERSION, _WARPS, *triple(_RANK)),
             normalize=normalize_triple(_RANK),
             lift=_lift_triple_and_lists,
+            lower=_lower_triple_and_lists,
         ),
         Form(
             "ttg.amd_wmma",
@@ -175,6 +206,7 @@ class AmdWmma(DistributedEncoding):
             (_VERSION, _TRANSPOSE, _WARPS, *triple(_RANK)),
             normalize=normalize_triple(_RANK),
             lift=_lift_triple_and_lists,
+            lower=_lower_triple_and_lists,
         ),
         Form(
             "ttg.amd_wmma",
@@ -182,6 +214,7 @@ class AmdWmma(DistributedEncoding):
             Release.V3_6,
             (_VERSION, _TRANSPOSE, _WARPS, CGA_LAYOUT, _TILES, _INSTR),
             lift=_lift_lists,
+            lower=_lower_lists,
         ),
         Form(
             "ttg.amd_wmma",
@@ -189,6 +222,7 @@ class AmdWmma(DistributedEncoding):
             Release.V3_9,
             (_VERSION, _TRANSPOSE, _RANK_KEY, _CTA_LAYOUT, CGA_LAYOUT, _INSTR),
             lift=_lift_rank,
+            lower=lambda wmma, element_bits: {"rank": wmma.rank},
         ),
     )
 
@@ -225,10 +259,11 @@ class AmdWmma(DistributedEncoding):
         if self.is_transpose and self.version == 1 and self.release <= Release.V3_5:
             message = "isTranspose = true needs version 2 until Triton 3.5"
             yield Violation(message, ("isTranspose",), Release.V3_3)
-        yield from cga_violations(self.cga, self.rank)
         if self.rank not in (2, 3):
             message = f"#{self.name} is for rank 2 or 3, got rank {self.rank}"
             yield Violation(message, ("ctaLayout", "warpsPerCTA"), since=None)
+            return
+        yield from cga_violations(self.cga, self.rank)
         for name, bases in zip(("register", "warp"), self.cta_layout):
             for violation in ragged(f"ctaLayout.{name}", bases, self.rank):
                 yield Violation(violation.message, ("ctaLayout",))

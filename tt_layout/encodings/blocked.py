@@ -13,6 +13,7 @@ from tt_layout.encodings.cga import (
     cga_layout,
     cga_violations,
     lift_triple,
+    lower_triple,
     normalize_triple,
     rank_by,
     triple,
@@ -76,6 +77,7 @@ class Blocked(DistributedEncoding):
             Release.V2_3,
             _KEYS + PRINTED_TRIPLE,
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form(
             "triton_gpu.blocked",
@@ -84,6 +86,7 @@ class Blocked(DistributedEncoding):
             _TRIPLE_KEYS,
             normalize=_NORMALIZE,
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form(
             "ttg.blocked",
@@ -92,6 +95,7 @@ class Blocked(DistributedEncoding):
             _TRIPLE_KEYS,
             normalize=_NORMALIZE,
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form("ttg.blocked", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
     )

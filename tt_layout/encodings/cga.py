@@ -11,6 +11,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from tt_layout.encodings.base import Bases, Shape, Violation
 from tt_layout.encodings.forms import BASES, INTEGERS, Key, Values
@@ -116,6 +117,39 @@ def lift_triple(values: Values) -> Values:
         return {"cga": bases_of_triple(values)}
     except LayoutError as error:
         return {"fault": error.message}
+
+
+def triple_of_bases(cga: Bases, rank: int) -> Values:
+    """Return the old three lists for the bases of ``block``; the inverse of `bases_of_triple`.
+
+    Raises:
+        LayoutError: no three lists stand for these bases.
+
+    Example:
+        >>> triple_of_bases(((1, 0), (0, 0)), 2)
+        {'CTAsPerCGA': (4, 1), 'CTASplitNum': (2, 1), 'CTAOrder': (0, 1)}
+    """
+    per_cga, split, order = [1] * rank, [1] * rank, list[int]()
+    # A zero basis repeats the dimension before it; in front, one that no basis moves in.
+    still = [d for d in row_major(rank) if not any(basis[d] for basis in cga)]
+    dim = still[0] if still else 0
+    for basis in cga:
+        moved = [d for d, step in enumerate(basis) if step]
+        dim = moved[0] if moved else dim
+        order += [dim] if dim not in order else []
+        per_cga[dim] *= 2
+        split[dim] *= 2 if moved else 1
+    order += [d for d in row_major(rank) if d not in order]
+    values = dict(zip(TRIPLE_NAMES, (tuple(per_cga), tuple(split), tuple(order))))
+    if bases_of_triple(values) != cga:
+        bases = [list(basis) for basis in cga]
+        raise LayoutError(f"{', '.join(TRIPLE_NAMES)} cannot say CGALayout = {bases}")
+    return values
+
+
+def lower_triple(encoding: Any, element_bits: int | None) -> Values:
+    """Return the old three lists for an encoding with the field ``cga``."""
+    return triple_of_bases(encoding.cga, encoding.rank)
 
 
 def cga_layout(cga: Bases, rank: int) -> LinearLayout:

@@ -114,6 +114,7 @@ class DotOperand(DistributedEncoding):
             Release.V2_3,
             (_IMPLIED_OP_IDX, _PARENT, _PRINTED_FOR_AMPERE),
             normalize=_normalize_k_width,
+            lower=lambda dot, element_bits: {"kWidth": dot.k_width or None},
         ),
         Form(
             "triton_gpu.dot_op",

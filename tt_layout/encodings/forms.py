@@ -155,6 +155,11 @@ class BasesByDimKind:
         shown = [f"{d} = {BASES.show(bases)}" for d, bases in zip(self.dims, value) if bases]
         return "{" + ", ".join(shown) + "}"
 
+    def write(self, value: Sequence[Any]) -> str:
+        """Return text that wheels read: they refuse a dictionary that is empty."""
+        shown = [f"{d} = {BASES.show(bases)}" for d, bases in zip(self.dims, value)]
+        return self.show(value) if any(value) else "{" + ", ".join(shown) + "}"
+
 
 class LayoutKind:
     """Another layout attribute."""
@@ -166,6 +171,10 @@ class LayoutKind:
     def show(self, value: Encoding) -> str:
         """Return the encoding's own text."""
         return str(value)
+
+    def write(self, value: Encoding) -> str:
+        """Return the encoding's own text, with the keys that wheels leave out but need."""
+        return value.spelling.written() if value.spelling else str(value)
 
 
 INTEGER = IntegerKind()
@@ -200,6 +209,7 @@ class Key(NamedTuple):
         implied: what the wheels read in silence where a required key is absent; used only
             where a release is named, to reproduce it.
         hidden: whether canonical text leaves the key out, given all values.
+        needed: whether wheels need it to read the text although they leave it out.
     """
 
     name: str
@@ -208,6 +218,7 @@ class Key(NamedTuple):
     default: Any = REQUIRED
     implied: Any = REQUIRED
     hidden: Callable[[Values], bool] = never
+    needed: Callable[[Values], bool] = never
 
 
 class Style(Enum):
@@ -230,6 +241,8 @@ class Form(NamedTuple):
         style: how the keys are enclosed.
         normalize: canonicalises the values as those releases do before they print them.
         lift: the fields of today's class that are not filled key by key.
+        lower: its inverse: the values of the keys that no field holds as it is, from an
+            encoding and the width of an element in bits (None where it is not known).
         knows: whether these releases still support what the values name, such as a
             generation of hardware.
     """
@@ -241,6 +254,7 @@ class Form(NamedTuple):
     style: Style = Style.DICT
     normalize: Callable[[Values], Values] = lambda values: values
     lift: Callable[[Values], Values] = lambda values: {}
+    lower: Callable[[Any, int | None], Values] = lambda encoding, element_bits: {}
     knows: Callable[[Mapping[str, Node]], bool] = lambda given: True
 
     def covers(self, release: Release) -> bool:
@@ -252,10 +266,39 @@ class Form(NamedTuple):
         direct = {key.field: values[key.name] for key in self.keys if key.field is not None}
         return {**direct, **self.lift(values)}
 
+    def values(self, encoding: Encoding, element_bits: int | None = None) -> Values:
+        """Return the values of this form for an encoding of its class, as far as it has them.
+
+        A field that the form has no key for is left out: whoever asks compares what the
+        text means afterwards.
+
+        Raises:
+            LayoutError: a value cannot be written in this form.
+        """
+        lowered = self.lower(encoding, element_bits)
+        values: Values = {}
+        for key in self.keys:
+            default = key.default(values) if callable(key.default) else key.default
+            own = default if key.field is None else getattr(encoding, key.field)
+            values[key.name] = lowered.get(key.name, own)
+        return self.normalize(values)
+
     def show(self, values: Values) -> str:
         """Return the canonical text."""
         shown = {k.name: k.kind.show(values[k.name]) for k in self.keys if not k.hidden(values)}
         return f"#{self.name}<{_enclose(self.style, shown)}>"
+
+    def write(self, values: Values) -> str:
+        """Return text that the wheels of these releases read.
+
+        It differs from the canonical text where they cannot read what they print.
+        """
+        written = {
+            k.name: getattr(k.kind, "write", k.kind.show)(values[k.name])
+            for k in self.keys
+            if k.needed(values) or not k.hidden(values)
+        }
+        return f"#{self.name}<{_enclose(self.style, written)}>"
 
 
 def _enclose(style: Style, shown: Mapping[str, str]) -> str:
@@ -281,6 +324,10 @@ class Spelling(NamedTuple):
 
     def __str__(self) -> str:
         return self.form.show(self.values)
+
+    def written(self) -> str:
+        """Return text that the wheels of its releases read; see `Form.write`."""
+        return self.form.write(self.values)
 
 
 def entries_of(node: AttributeNode, style: Style) -> tuple[EntryNode, ...]:

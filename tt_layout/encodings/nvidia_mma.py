@@ -12,6 +12,7 @@ from tt_layout.encodings.cga import (
     cga_layout,
     cga_violations,
     lift_triple,
+    lower_triple,
     normalize_triple,
     rank_by,
     triple,
@@ -120,6 +121,7 @@ class NvidiaMma(DistributedEncoding):
                 Key("instrShape", INTEGERS, field="instr_shape", default=()),
             ),
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form(
             "triton_gpu.nvidia_mma",
@@ -128,6 +130,7 @@ class NvidiaMma(DistributedEncoding):
             _TRIPLE_KEYS,
             normalize=_NORMALIZE,
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form(
             "ttg.nvidia_mma",
@@ -136,6 +139,7 @@ class NvidiaMma(DistributedEncoding):
             _TRIPLE_KEYS,
             normalize=_NORMALIZE,
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form(
             "ttg.nvidia_mma",

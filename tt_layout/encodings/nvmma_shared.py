@@ -15,6 +15,7 @@ from tt_layout.encodings.cga import (
     normalize_triple,
     shape_per_cta,
     triple,
+    triple_of_bases,
 )
 from tt_layout.encodings.forms import BASES, BOOLEAN, INTEGER, Form, Key, Values
 from tt_layout.errors import LayoutError
@@ -70,7 +71,22 @@ def _lift_rank(values: Values) -> Values:
     return {"rank_key": None if values["rank"] == told else values["rank"]}
 
 
-_RANK_KEY = Key("rank", INTEGER, field="rank_key", default=None, hidden=_hides_rank)
+def _lower_triple_with_rank(nvmma: NvmmaShared, element_bits: int | None) -> Values:
+    return triple_of_bases(nvmma.cga, nvmma.rank or 2)
+
+
+def _lower_rank(nvmma: NvmmaShared, element_bits: int | None) -> Values:
+    return {"rank": None if nvmma.rank == 2 else nvmma.rank}
+
+
+_RANK_KEY = Key(
+    "rank",
+    INTEGER,
+    field="rank_key",
+    default=None,
+    hidden=_hides_rank,
+    needed=lambda values: values["rank"] not in (None, 2),
+)
 _CGA = Key("CGALayout", BASES, field="cga", default=(), hidden=lambda v: not v["CGALayout"])
 
 
@@ -113,18 +129,21 @@ class NvmmaShared(SharedEncoding):
             (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, *_TRIPLE),
             normalize=normalize_triple(_rank_of_triple),
             lift=_lift_triple_with_rank,
+            lower=_lower_triple_with_rank,
         ),
         Form(
             "ttg.nvmma_shared",
             Release.V3_6,
             Release.V3_7,
             (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, _CGA, _RANK_KEY),
+            lower=_lower_rank,
         ),
         Form(
             "ttg.nvmma_shared",
             Release.V3_8,
             Release.V3_9,
             (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, _CGA, _RANK_KEY),
+            lower=_lower_rank,
             lift=_lift_rank,
         ),
     )
@@ -165,6 +184,9 @@ class NvmmaShared(SharedEncoding):
         if self.fp4_padded and (self.element_bit_width, self.swizzling_byte_width) != (8, 128):
             message = "fp4Padded needs elementBitWidth = 8 and swizzlingByteWidth = 128"
             yield Violation(message, ("fp4Padded",), since=None)
+        if self.rank is not None and self.rank < 1:
+            yield Violation(f"rank must be positive, got {self.rank}", ("rank",), since=None)
+            return
         if self.cga:
             needs_rank = self.release in (Release.V3_6, Release.V3_7) and self.rank_key is None
             yield from cga_violations(self.cga, 2 if needs_rank else self.rank or 2)

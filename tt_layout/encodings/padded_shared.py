@@ -13,6 +13,7 @@ from tt_layout.encodings.cga import (
     rank_by,
     shape_per_cta,
     triple,
+    triple_of_bases,
 )
 from tt_layout.encodings.forms import (
     BASES,
@@ -26,7 +27,7 @@ from tt_layout.encodings.forms import (
 )
 from tt_layout.encodings.rules import not_permutation, not_powers_of_two, ragged
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import combine_cta_cga_with_shape, dim_names, identity_nd
+from tt_layout.layout_utils import combine_cta_cga_with_shape, dim_names, identity_nd, row_major
 from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
@@ -72,6 +73,29 @@ def _identity_bases(order: Shape, shape: Shape) -> Bases:
 
 def _lift_rank(values: Values) -> Values:
     return {"rank_key": len(values["shape"]) if values["shape"] is not None else None}
+
+
+def _lower_component(padded: PaddedShared, element_bits: int | None) -> Values:
+    """Return the bases as they are; of a single element, which has none, the shape."""
+    if padded.offset != () or padded.block:
+        return {}
+    ones = (1,) * padded.rank
+    return {"order": tuple(row_major(padded.rank)), "shape": ones, "offset": None, "block": None}
+
+
+def _lower_order(padded: PaddedShared, element_bits: int | None) -> Values:
+    """Return the order and the CTAs where the bases are an identity within each CTA.
+
+    Raises:
+        LayoutError: they are not.
+    """
+    if padded.offset is None:
+        return triple_of_bases(padded.cga, padded.rank)
+    order, shape = _as_identity(padded.offset, padded.rank)
+    if order is None or shape is None:
+        raise LayoutError("order cannot say the bases of offset, which are no identity")
+    cga = tuple(tuple(x // size for x, size in zip(basis, shape)) for basis in padded.block)
+    return {"order": order, **triple_of_bases(cga, padded.rank)}
 
 
 def _as_identity(offset: Bases, rank: int) -> tuple[Shape | None, Shape | None]:
@@ -130,6 +154,7 @@ class PaddedShared(SharedEncoding):
             style=Style.PADDED,
             normalize=normalize_triple(_RANK),
             lift=lift_triple,
+            lower=_lower_order,
         ),
         Form(
             "ttg.padded_shared",
@@ -145,6 +170,7 @@ class PaddedShared(SharedEncoding):
             style=Style.PADDED,
             normalize=_normalize_component,
             lift=_lift_rank,
+            lower=_lower_component,
             knows=lambda given: "shape" in given or "offset" in given,
         ),
     )

@@ -13,6 +13,7 @@ from tt_layout.encodings.cga import (
     cga_layout,
     cga_violations,
     lift_triple,
+    lower_triple,
     normalize_triple,
     rank_by,
     shape_per_cta,
@@ -78,6 +79,7 @@ class SwizzledShared(SharedEncoding):
             Release.V2_3,
             (*_KEYS, *PRINTED_TRIPLE, _LEADING_OFFSET),
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form(
             "triton_gpu.shared",
@@ -86,6 +88,7 @@ class SwizzledShared(SharedEncoding):
             (*_TRIPLE_KEYS, _LEADING_OFFSET),
             normalize=_NORMALIZE,
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form(
             "ttg.swizzled_shared",
@@ -94,6 +97,7 @@ class SwizzledShared(SharedEncoding):
             _TRIPLE_KEYS,
             normalize=_NORMALIZE,
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form("ttg.swizzled_shared", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
     )
@@ -215,6 +219,7 @@ class AmdRotatingShared(SwizzledShared):
             _TRIPLE_KEYS,
             normalize=_NORMALIZE,
             lift=lift_triple,
+            lower=lower_triple,
         ),
         Form("ttg.amd_rotating_shared", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tt_layout.encodings.base import Bases, Shape, TensorMemoryBase, Violation
 from tt_layout.encodings.cga import (
@@ -56,8 +57,38 @@ def _lift_splits(values: Values) -> Values:
     return {"cga": (*rows, *columns)}
 
 
+def _lower_splits(memory: Any, element_bits: int | None) -> Values:
+    """Return CTASplitM and CTASplitN for the bases of ``block``.
+
+    Raises:
+        LayoutError: they are not of that form.
+    """
+    rows, columns = (sum(bool(basis[d]) for basis in memory.cga) for d in (0, 1))
+    values = {"CTASplitM": 1 << rows, "CTASplitN": 1 << columns}
+    if _lift_splits(values)["cga"] != memory.cga:
+        bases = [list(basis) for basis in memory.cga]
+        raise LayoutError(f"CTASplitM and CTASplitN cannot say CGALayout = {bases}")
+    return values
+
+
 def _lift_unpacked(values: Values) -> Values:
     return {**_lift_splits(values), "col_stride": None if values["unpacked"] else 1}
+
+
+def _lower_unpacked(memory: TensorMemory, element_bits: int | None) -> Values:
+    """Return whether an element fills a cell; of 32 bits, which fill it anyway, that it does.
+
+    Raises:
+        LayoutError: it does so, or not, depending on its width, which is not known.
+    """
+    stride = memory.col_stride
+    if element_bits is None and stride not in (None, 1):
+        raise LayoutError(
+            f"unpacked says colStride = {stride} only of elements of {CELL_BITS // (stride or 1)} "
+            "bits: give the type"
+        )
+    unpacked = stride is None or (element_bits is not None and stride * element_bits == CELL_BITS)
+    return {**_lower_splits(memory, element_bits), "unpacked": unpacked}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +129,7 @@ class TensorMemory(TensorMemoryBase):
             (_BLOCK_M, _BLOCK_N, Key("unpacked", BOOLEAN), *_SPLITS),
             style=Style.STRUCT,
             lift=_lift_unpacked,
+            lower=_lower_unpacked,
         ),
         Form(
             "ttng.tensor_memory_encoding",
@@ -106,6 +138,7 @@ class TensorMemory(TensorMemoryBase):
             (_BLOCK_M, _BLOCK_N, _COL_STRIDE, *_SPLITS, _TWO_CTAS),
             style=Style.STRUCT,
             lift=_lift_splits,
+            lower=_lower_splits,
         ),
         Form(
             "ttng.tensor_memory_encoding",
@@ -258,6 +291,7 @@ class TensorMemoryScales(TensorMemoryBase):
             _SPLITS,
             style=Style.STRUCT,
             lift=_lift_splits,
+            lower=_lower_splits,
         ),
         Form(
             "ttng.tensor_memory_scales_encoding",

@@ -159,8 +159,9 @@ class _Builder:
             message = "aliases are refused in a manifest: write the value out, or use defaults"
             raise LayoutError(f"{message}, got *{event.anchor}", self._span(event))
         if event.anchor is not None:
-            raise LayoutError(f"anchors are refused in a manifest, got &{event.anchor}",
-                              self._opening(event))
+            raise LayoutError(
+                f"anchors are refused in a manifest, got &{event.anchor}", self._opening(event)
+            )
         if event.tag is not None:
             tag = event.tag.replace(_TAG, "!!")
             raise LayoutError(f"tags are refused in a manifest, got {tag}", self._opening(event))
@@ -229,17 +230,19 @@ def _resolve(text: str) -> str:
 
 
 def is_plain_text(text: str) -> bool:
-    """Tell whether YAML reads a word without quotes as that text.
+    """Tell whether YAML takes a word without quotes for text, and not for a number or boolean.
 
     Example:
-        >>> is_plain_text("blocked"), is_plain_text("no"), is_plain_text("1e3")
-        (True, False, True)
+        >>> is_plain_text("blocked"), is_plain_text("no"), is_plain_text("12")
+        (True, False, False)
     """
-    return text.replace("_", "a").isalnum() and _resolve(text) == f"{_TAG}str"
+    return _resolve(text) == f"{_TAG}str"
 
 
 def _is_yaml(character: str) -> bool:
     code = ord(character)
-    return character in "\t\n\r\x85" or 0x20 <= code < 0x7F or (
-        code >= 0xA0 and not 0xD800 <= code < 0xE000 and code not in (0xFFFE, 0xFFFF)
+    return (
+        character in "\t\n\r\x85"
+        or 0x20 <= code < 0x7F
+        or (code >= 0xA0 and not 0xD800 <= code < 0xE000 and code not in (0xFFFE, 0xFFFF))
     )

@@ -1,0 +1,685 @@
+"""``tt-layout check`` and ``tt-layout init``: what is found, how it is named, what is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from command import Outcome, Run, runner
+
+from tt_layout.golden import runner as golden_runner
+from tt_layout.golden.cutting import MAX_LINES, WIDTH, cut_diff
+from tt_layout.golden.manifest import read_manifest
+from tt_layout.golden.report import annotation
+from tt_layout.golden.runner import run_checks
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+GOLDENS = Path(__file__).parent / "goldens"
+
+BLOCKED = (
+    "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [4, 8], "
+    "warpsPerCTA = [4, 1], order = [1, 0]}>"
+)
+SWIZZLED = "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
+LINEAR = (
+    "#ttg.linear<{register = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], "
+    "warp = [[8, 0]], block = []}>"
+)
+MANIFEST = f"""\
+defaults: {{type: tensor<16x16xf16>, views: [tensor, hardware]}}
+cases:
+- name: blocked
+  layout: '{BLOCKED}'
+- name: swizzled
+  layout: '{SWIZZLED}'
+- name: linear
+  layout: '{LINEAR}'
+- name: file
+  file: kernel.mlir
+  alias: kept
+"""
+
+
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.delenv("CI", raising=False)
+    return runner(capsysbinary, monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the current folder: a manifest whose golden files are as printed."""
+    monkeypatch.chdir(tmp_path)
+    Path("kernel.mlir").write_text(f"#kept = {BLOCKED}\n#other = {SWIZZLED}\n")
+    Path("layouts.yaml").write_text(MANIFEST)
+    assert run("check", "--update").status == 0
+    assert run("check") == Outcome(0, "8 passed\n", "")
+    return tmp_path
+
+
+def edit(name: str, old: str, new: str) -> Callable[[], None]:
+    def apply() -> None:
+        content = Path(name).read_bytes()
+        assert old.encode() in content
+        Path(name).write_bytes(content.replace(old.encode(), new.encode()))
+
+    return apply
+
+
+def remove(name: str) -> Callable[[], None]:
+    return lambda: Path(name).unlink()
+
+
+def write(name: str, text: str) -> Callable[[], None]:
+    return lambda: Path(name).write_text(text) and None
+
+
+MANIFEST_EDIT = "layouts.yaml"
+PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] = {
+    "a parameter": (
+        edit(MANIFEST_EDIT, "sizePerThread = [1, 2]", "sizePerThread = [1, 4]"),
+        1,
+        {
+            "changed: blocked.tensor (layouts.yaml:3)": (
+                "of 256 elements move",
+                "registers per thread",
+                "sizePerThread: was [1, 2], is [1, 4]",
+            ),
+            "changed: blocked.hardware (layouts.yaml:3)": ("sizePerThread: was [1, 2]",),
+        },
+    ),
+    "an order": (
+        edit(MANIFEST_EDIT, "[4, 1], order = [1, 0]", "[4, 1], order = [0, 1]"),
+        1,
+        {
+            "changed: blocked.tensor": ("of 256 elements move", "order: was [1, 0], is [0, 1]"),
+            "changed: blocked.hardware": ("order: was [1, 0], is [0, 1]",),
+        },
+    ),
+    "a swizzle": (
+        edit(MANIFEST_EDIT, "maxPhase = 4", "maxPhase = 2"),
+        1,
+        {
+            "changed: swizzled.tensor": (
+                "offset bit 5 was (2, 4), is (2, 0)",
+                "128 of 256 elements move",
+                "first: (2, 0) was offset 36, is offset 32",
+                "maxPhase: was 4, is 2",
+            ),
+            "changed: swizzled.hardware": ("offset bit 5 was (2, 4), is (2, 0)",),
+        },
+    ),
+    "a register order only": (
+        edit(MANIFEST_EDIT, "register = [[0, 1], [0, 2]]", "register = [[0, 2], [0, 1]]"),
+        1,
+        {
+            "changed: linear.tensor": (
+                "register bits 0 and 1 swapped",
+                "128 of 256 elements move",
+                "first: (0, 1) was T0:1, is T0:2",
+                "registers per thread unchanged",
+                "only the order of registers differs",
+            ),
+            "changed: linear.hardware": ("register bits 0 and 1 swapped",),
+        },
+    ),
+    "a lane order": (
+        edit(MANIFEST_EDIT, "[0, 8], [1, 0]", "[1, 0], [0, 8]"),
+        1,
+        {
+            "changed: linear.tensor": (
+                "lane bits 1 and 2 swapped",
+                "128 of 256 elements move",
+                "first: (0, 8) was T2:0, is T4:0",
+            ),
+            "changed: linear.hardware": ("lane bits 1 and 2 swapped",),
+        },
+    ),
+    "a type": (
+        edit(MANIFEST_EDIT, "tensor<16x16xf16>", "tensor<32x16xf16>"),
+        1,
+        {
+            f"changed: {name}.{view}": ("type: was 16x16, is 32x16",)
+            for name in ("blocked", "swizzled", "linear", "file")
+            for view in ("tensor", "hardware")
+        },
+    ),
+    "a layout of another memory": (
+        edit(MANIFEST_EDIT, SWIZZLED, BLOCKED),
+        1,
+        {
+            f"changed: swizzled.{view}": (
+                "memory: was shared memory, is registers",
+                "attribute: was #ttg.swizzled_shared, is #ttg.blocked",
+            )
+            for view in ("tensor", "hardware")
+        },
+    ),
+    "another alias of the same layout": (
+        edit("kernel.mlir", "#other = ", f"#moved = {BLOCKED}\n#other = "),
+        0,
+        {},
+    ),
+    "an alias in the file": (
+        edit("kernel.mlir", "threadsPerWarp = [4, 8]", "threadsPerWarp = [8, 4]"),
+        1,
+        {
+            "changed: file.tensor (layouts.yaml:9)": ("threadsPerWarp: was [4, 8], is [8, 4]",),
+            "changed: file.hardware": ("threadsPerWarp: was [4, 8], is [8, 4]",),
+        },
+    ),
+    "a spelling only": (
+        edit(MANIFEST_EDIT, SWIZZLED, SWIZZLED.replace("ttg.swizzled_shared", "triton_gpu.shared")
+             .replace("}>", ", hasLeadingOffset = false}>")),
+        1,
+        {
+            f"changed: swizzled.{view}": (
+                "the attribute is written differently, the map is the same",
+            )
+            for view in ("tensor", "hardware")
+        },
+    ),
+    "a slice": (
+        edit(MANIFEST_EDIT, f"'{LINEAR}'", f"'{LINEAR}'\n  slice: '0:4,0:4'"),
+        1,
+        {"changed: linear.tensor": ("the golden shows another part of the view",)},
+    ),
+    "a deleted golden": (
+        remove("linear.tensor.txt"),
+        1,
+        {"no golden: linear.tensor (layouts.yaml:7)": ("the case has no golden file",)},
+    ),
+    "a case without golden": (
+        edit(MANIFEST_EDIT, "- name: file", f"- {{name: new, layout: '{LINEAR}'}}\n- name: file"),
+        1,
+        {
+            "no golden: new.tensor (layouts.yaml:9)": ("the case has no golden file",),
+            "no golden: new.hardware": ("the case has no golden file",),
+        },
+    ),
+    "a golden without a case": (
+        write("gone.hardware.txt", "x"),
+        1,
+        {
+            "golden without a case: gone.hardware (gone.hardware.txt)": (
+                "no case of the manifest owns this golden file",
+            )
+        },
+    ),
+    "an edited golden": (
+        edit("blocked.tensor.txt", "T9:1", "T5:1"),
+        1,
+        {
+            "changed: blocked.tensor": (
+                "the golden was edited: line 3 is not what its heading prints",
+            )
+        },
+    ),
+    "an edited heading": (
+        edit("blocked.tensor.txt", "threadsPerWarp = [4, 8]", "threadsPerWarp = [8, 4]"),
+        1,
+        {"changed: blocked.tensor": ("the golden was edited: line 2 is not what",)},
+    ),
+    "no heading": (
+        edit("blocked.tensor.txt", "Print layout", "print layout"),
+        1,
+        {"changed: blocked.tensor": ("line 1 is not the heading of a view",)},
+    ),
+    "a heading without a layout": (
+        edit("blocked.tensor.txt", "ttg.blocked", "ttg.blocker"),
+        1,
+        {"changed: blocked.tensor": ("its heading holds no layout that can be read",)},
+    ),
+    "a golden that is no text": (
+        lambda: Path("blocked.tensor.txt").write_bytes(b"\xff\x00") and None,
+        1,
+        {"changed: blocked.tensor": ("the golden was edited: byte 0 is not UTF-8",)},
+    ),
+    "an empty golden": (
+        write("blocked.tensor.txt", ""),
+        1,
+        {"changed: blocked.tensor": ("line 1 is not the heading of a view",)},
+    ),
+    "no line end": (
+        edit("swizzled.tensor.txt", ")]]\n", ")]]"),
+        1,
+        {"changed: swizzled.tensor": ("the golden was edited: line 17 is not what",)},
+    ),
+    "CRLF": (
+        edit("swizzled.hardware.txt", "\n", "\r\n"),
+        1,
+        {"changed: swizzled.hardware": ("the golden has CRLF line endings",)},
+    ),
+    "CRLF and an edit": (
+        lambda: (edit("swizzled.hardware.txt", "-> (0,1)", "-> (1,1)")(),
+                 edit("swizzled.hardware.txt", "\n", "\r\n")()) and None,
+        1,
+        {
+            "changed: swizzled.hardware": (
+                "the golden has CRLF line endings",
+                "the golden was edited: line 4 is not what its heading prints",
+            )
+        },
+    ),
+    "a case that cannot be run": (
+        edit(MANIFEST_EDIT, "vec = 2", "vec = 3"),
+        2,
+        {
+            f"cannot be run: swizzled.{view} (layouts.yaml:5)": ("layouts.yaml:6:",)
+            for view in ("tensor", "hardware")
+        },
+    ),
+    "an alias that is gone": (
+        edit("kernel.mlir", "#kept", "#renamed"),
+        2,
+        {
+            f"cannot be run: file.{view}": (
+                "layouts.yaml:11:10: error: there is no alias #kept in kernel.mlir; "
+                "defined are #renamed, #other",
+            )
+            for view in ("tensor", "hardware")
+        },
+    ),
+    "an empty manifest": (write("layouts.yaml", "cases: []\n"), 2, {}),
+}  # fmt: skip
+
+
+def parts(report: str) -> dict[str, list[str]]:
+    """Return the indented lines under each heading of a text report."""
+    found: dict[str, list[str]] = {}
+    for line in report.splitlines():
+        if line.startswith("  "):
+            found[list(found)[-1]].append(line[2:])
+        elif re.match(r"[a-z ]+: [\w.]+ \(.*\)$", line):
+            found[line] = []
+    return found
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_change_is_found_and_named(name: str, folder: Path, run: Run) -> None:
+    plant, status, expected = PLANTED[name]
+    plant()
+    outcome = run("check")
+    assert outcome.status == status, outcome.out + outcome.err
+    found = parts(outcome.out)
+    assert len(found) == len(expected)
+    for (heading, lines), (start, words) in zip(found.items(), expected.items()):
+        assert heading.startswith(start)
+        said = "\n".join(lines)
+        assert [word for word in words if word not in said] == []
+
+
+def test_the_meaning_comes_first_then_a_short_diff_then_how_to_accept(
+    folder: Path, run: Run
+) -> None:
+    edit("layouts.yaml", "[0, 8], [1, 0]", "[1, 0], [0, 8]")()
+    assert run("check", "--only", "linear.tensor").out == """\
+changed: linear.tensor (layouts.yaml:7)
+  lane bits 1 and 2 swapped; 128 of 256 elements move; first: (0, 8) was T2:0, is T4:0; \
+registers per thread unchanged; only the order of lanes differs
+  lane: was [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], is [[0, 4], [1, 0], [0, 8], [2, 0], [4, 0]]
+  --- linear.tensor.txt
+  +++ linear.tensor.txt.new
+  @@ -1,3 +1,3 @@
+  -... = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [[8, 0]], block = [...
+  -...:3, T2:0, T2:1, T2:2, T2:3, T3:0, T3:1, T3:2, T3:3]
+  +... = [[0, 1], [0, 2]], lane = [[0, 4], [1, 0], [0, 8], [2, 0], [4, 0]], warp = [[8, 0]], block = [...
+accept with: tt-layout check --only linear.tensor --update
+"""
+
+
+def test_goldens_are_what_the_command_prints(folder: Path, run: Run) -> None:
+    type_ = ("-t", "tensor<16x16xf16>")
+    printed = run("-l", BLOCKED, *type_).out
+    assert Path("blocked.tensor.txt").read_text() == printed
+    printed = run("-l", BLOCKED, *type_, "--use-hw-view").out
+    assert Path("blocked.hardware.txt").read_text() == printed
+    printed = run("-i", "kernel.mlir", "--alias-names", "kept", *type_).out
+    assert Path("file.tensor.txt").read_text() == printed
+
+
+def test_slices_ranges_and_releases_are_those_of_the_command(folder: Path, run: Run) -> None:
+    Path("layouts.yaml").write_text(f"""\
+cases:
+- name: part
+  layout: '{BLOCKED}'
+  type: tensor<16x16xf16>
+  views: [tensor, hardware]
+  slice: 0:2,:
+  lane: 3
+  warp: 1:3
+  triton: 3.5
+""")
+    assert run("check", "--update", "--only", "part").status == 0
+    options = ("-l", BLOCKED, "-t", "tensor<16x16xf16>", "--triton", "3.5")
+    assert Path("part.tensor.txt").read_text() == run(*options, "--slice", "0:2,:").out
+    ranges = ("--use-hw-view", "--lane", "3", "--warp", "1:3")
+    assert Path("part.hardware.txt").read_text() == run(*options, *ranges).out
+
+
+def test_a_mismatch_writes_new_and_passing_removes_it(folder: Path, run: Run) -> None:
+    golden = Path("blocked.tensor.txt")
+    right = golden.read_bytes()
+    edit(golden.name, "T9:1", "T5:1")()
+    edited = golden.read_bytes()
+    assert run("check").status == 1
+    assert golden.read_bytes() == edited
+    assert Path("blocked.tensor.txt.new").read_bytes() == right
+    golden.write_bytes(right)
+    assert run("check").status == 0
+    assert list(folder.glob("*.new")) == []
+
+
+def test_update_accepts_and_leaves_nothing_else(folder: Path, run: Run) -> None:
+    edit("layouts.yaml", "maxPhase = 4", "maxPhase = 2")()
+    Path("gone.tensor.txt").write_text("x")
+    assert run("check").status == 1
+    before = sorted(path.name for path in folder.iterdir() if path.suffix != ".new")
+    outcome = run("check", "--update")
+    assert outcome.status == 1, "the orphan is still there"
+    assert "2 written" in outcome.out
+    assert sorted(path.name for path in folder.iterdir()) == before
+    Path("gone.tensor.txt").unlink()
+    assert run("check").status == 0
+
+
+@pytest.mark.parametrize(("value", "status"), [("true", 2), ("1", 2), ("", 0), ("false", 0)])
+def test_update_is_refused_in_ci(
+    value: str, status: int, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove("blocked.tensor.txt")()
+    monkeypatch.setenv("CI", value)
+    outcome = run("check", "--update")
+    assert outcome.status == status
+    assert Path("blocked.tensor.txt").exists() == (status == 0)
+    if status:
+        assert "--update is refused where CI is set" in outcome.err
+        assert run("check", "--update", "--force").status == 0
+        assert Path("blocked.tensor.txt").exists()
+
+
+def test_only_picks_and_list_lists(folder: Path, run: Run) -> None:
+    remove("blocked.tensor.txt")()
+    Path("gone.tensor.txt").write_text("x")
+    assert run("check", "--only", "sw*", "--only", "*.hardware").out == "5 passed\n"
+    listed = run("check", "--list", "--only", "linear")
+    assert listed == Outcome(
+        0, "linear.tensor  layouts.yaml:7\nlinear.hardware  layouts.yaml:7\n", ""
+    )
+    nothing = run("check", "--only", "x*")
+    assert (nothing.status, nothing.out) == (2, "")
+    assert "no case matches --only 'x*'" in nothing.err
+
+
+def test_manifests_of_one_folder_own_their_goldens(folder: Path, run: Run) -> None:
+    text = f"cases:\n- {{name: mine, layout: '{LINEAR}', type: tensor<16x16xf16>}}\n"
+    Path("other.layouts.yaml").write_text(text)
+    assert run("check", "other.layouts.yaml", "--update").status == 0
+    assert run("check", "other.layouts.yaml").status == 0
+    assert run("check").status == 0
+    remove("other.layouts.yaml")()
+    assert "golden without a case: mine.tensor" in run("check").out
+
+
+# -- formats --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def broken(folder: Path) -> Path:
+    """Return the folder with a finding of each kind."""
+    edit("layouts.yaml", "maxPhase = 4", "maxPhase = 2")()
+    edit("layouts.yaml", "alias: kept", "alias: gone")()
+    edit("blocked.hardware.txt", "Warp0", "War\x1bp,0%")()
+    remove("linear.tensor.txt")()
+    Path("gone.tensor.txt").write_text("x")
+    return folder
+
+
+STATES = {
+    "blocked.tensor": "passed",
+    "blocked.hardware": "changed",
+    "swizzled.tensor": "changed",
+    "swizzled.hardware": "changed",
+    "linear.tensor": "missing",
+    "linear.hardware": "passed",
+    "file.tensor": "error",
+    "file.hardware": "error",
+    "gone.tensor": "orphan",
+}
+
+
+def test_json(broken: Path, run: Run) -> None:
+    outcome = run("check", "--format", "json")
+    assert (outcome.status, outcome.err) == (2, "")
+    report = json.loads(outcome.out)
+    assert (report["version"], report["manifest"], report["status"]) == (1, "layouts.yaml", 2)
+    assert report["counts"] == {
+        "passed": 2, "written": 0, "changed": 3, "missing": 1, "orphan": 1, "error": 2,
+    }  # fmt: skip
+    found = report["outcomes"]
+    assert {Path(one["golden"]).stem: one["state"] for one in found} == STATES
+    swizzled = found[2]
+    assert (swizzled["name"], swizzled["kind"], swizzled["line"]) == ("swizzled", "tensor", 5)
+    assert swizzled["words"][1] == "maxPhase: was 4, is 2"
+    assert swizzled["new"] == "swizzled.tensor.txt.new"
+    assert swizzled["diff"][0] == "--- swizzled.tensor.txt"
+    assert found[-1]["name"] is None
+    assert "there is no alias #gone" in found[6]["error"]
+
+
+def test_junit(broken: Path, run: Run) -> None:
+    outcome = run("check", "--format", "junit", "-o", "report.xml")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith("2 passed, 3 changed")
+    (suite,) = ET.parse("report.xml").getroot()
+    assert {k: suite.get(k) for k in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "9", "failures": "5", "errors": "2", "skipped": "0",
+    }  # fmt: skip
+    states = {}
+    for case in suite:
+        (result,) = case or [None]
+        states[case.get("name")] = "passed" if result is None else result.get("type")
+        if result is not None:
+            assert result.tag == ("error" if result.get("type") == "error" else "failure")
+    assert states == STATES
+    assert suite[1][0].text is not None
+    assert "War?p,0%" in suite[1][0].text
+    assert suite[2].get("line") == "5"
+
+
+def unescaped(text: str) -> str:
+    """Undo GitHub's escapes, as its runner does."""
+    for code, character in (("0D", "\r"), ("0A", "\n"), ("3A", ":"), ("2C", ","), ("25", "%")):
+        text = text.replace(f"%{code}", character)
+    return text
+
+
+def test_github(broken: Path, run: Run) -> None:
+    outcome = run("check", "--format", "github")
+    assert outcome.status == 2
+    *lines, counts = outcome.out.splitlines()
+    assert counts.startswith("2 passed, 3 changed")
+    found = {}
+    for line in lines:
+        match = re.fullmatch(r"::error ([^:]*)::([^\r\n]*)", line)
+        assert match is not None
+        options = dict(part.split("=") for part in match[1].split(","))
+        found[unescaped(options["title"])] = options, unescaped(match[2])
+    options, message = found["swizzled.tensor: changed"]
+    assert (options["file"], options["line"]) == ("layouts.yaml", "5")
+    assert message.splitlines()[1] == "maxPhase: was 4, is 2"
+    assert "War?p,0%" in found["blocked.hardware: changed"][1]
+    options, _ = found["gone.tensor: golden without a case"]
+    assert (options["file"], "line" in options) == ("gone.tensor.txt", False)
+    assert len(found) == 7
+
+
+def test_github_annotates_an_error_of_the_manifest(folder: Path, run: Run) -> None:
+    edit("layouts.yaml", "alias: kept", "alais: kept")()
+    outcome = run("check", "--format", "github")
+    assert outcome.status == 2
+    assert outcome.out.startswith("::error file=layouts.yaml,line=11,title=manifest::a case has no")
+
+
+def test_annotations_cannot_be_broken_out_of() -> None:
+    text = annotation("a\r\n::stop::%0A", "f,x=1::y", 1, "t\n,")
+    assert "\n" not in text
+    assert "\r" not in text
+    assert text == "::error file=f%2Cx=1%3A%3Ay,line=1,title=t%0A%2C::a%0D%0A::stop::%250A"
+
+
+def test_a_diff_is_short_whatever_differs() -> None:
+    old = "".join(f"{n:05d}{'x' * 5000}\n" for n in range(300))
+    lines = cut_diff(old, old.replace("x" * 2000, "y" * 2000), "a", "b")
+    assert len(lines) == 2 + 1 + 2 * MAX_LINES + 1
+    assert max(map(len, lines)) <= WIDTH + 8
+    assert lines[-1] == f"{300 - MAX_LINES} more lines differ"
+
+
+# -- interruption, speed, processes ---------------------------------------------------------
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "tt_layout", *arguments]
+
+
+def environment() -> dict[str, str]:
+    root = str(Path(__file__).parent.parent)
+    return {**{k: v for k, v in os.environ.items() if k != "CI"}, "PYTHONPATH": root}
+
+
+def many_cases(count: int, size: int, order: str) -> str:
+    layouts = [
+        f"#ttg.blocked<{{sizePerThread = [1, {1 << n % 4}], threadsPerWarp = [4, 8], "
+        f"warpsPerCTA = [{1 << n // 4 % 4}, 1], order = [{order}]}}>"
+        for n in range(count)
+    ]
+    cases = [f"- {{name: c{n}, layout: '{text}'}}\n" for n, text in enumerate(layouts)]
+    return f"defaults: {{type: tensor<{size}x{size}xf16>}}\ncases:\n" + "".join(cases)
+
+
+def test_killing_an_update_leaves_every_golden_old_or_new(
+    tmp_path: Path, run: Run, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """50 updates, each killed at a random moment of its writing, back and forth."""
+    monkeypatch.chdir(tmp_path)
+    contents = []
+    for order in ("0, 1", "1, 0"):
+        Path("layouts.yaml").write_text(many_cases(60, 32, order))
+        assert run("check", "--update").status == 0
+        contents.append({p.name: p.read_bytes() for p in tmp_path.glob("c*.tensor.txt")})
+    rng, killed = random.Random(seed), 0
+    for turn in range(50):
+        Path("layouts.yaml").write_text(many_cases(60, 32, ("0, 1", "1, 0")[turn % 2]))
+        process = subprocess.Popen(
+            command("check", "--update"), env=environment(), stdout=subprocess.DEVNULL
+        )
+        wait_for_a_change(process, contents[turn % 2])
+        time.sleep(rng.uniform(0, 0.06))
+        process.send_signal(signal.SIGKILL)
+        killed += process.wait() == -signal.SIGKILL
+        for name in contents[0]:
+            assert Path(name).read_bytes() in (contents[0][name], contents[1][name])
+        for rest in tmp_path.glob(".*"):
+            rest.unlink()
+    assert killed >= 25
+
+
+def wait_for_a_change(process: subprocess.Popen[bytes], wanted: dict[str, bytes]) -> None:
+    """Wait until the process has written its first golden, or has ended."""
+    first = next(iter(sorted(wanted)))
+    while process.poll() is None and Path(first).read_bytes() != wanted[first]:
+        time.sleep(0.001)
+
+
+def test_hundreds_of_cases_take_seconds(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bound is for 1,000 cases of 64x64 in 10 s; here a quarter of both."""
+    monkeypatch.chdir(tmp_path)
+    Path("layouts.yaml").write_text(many_cases(250, 64, "1, 0"))
+    assert run("check", "--update").status == 0
+    started = time.perf_counter()
+    assert run("check").out == "250 passed\n"
+    assert time.perf_counter() - started < 2.5
+
+
+def test_processes_give_the_same_outcomes(broken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = read_manifest("layouts.yaml").checks
+    serial = list(run_checks(checks))
+    monkeypatch.setattr(golden_runner, "TRIAL_SECONDS", -1.0)
+    monkeypatch.setattr(golden_runner, "SHARED_SECONDS", -1.0)
+    shared = list(run_checks(checks, jobs=2))
+    assert [str(outcome.error) for outcome in shared] == [str(one.error) for one in serial]
+    assert [(one.state, one.words, one.after) for one in shared] == [
+        (one.state, one.words, one.after) for one in serial
+    ]
+
+
+def test_our_own_goldens_pass(run: Run) -> None:
+    outcome = run("check", str(GOLDENS / "layouts.yaml"))
+    assert (outcome.status, outcome.err) == (0, "")
+
+
+# -- init -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.mlir")), ids=lambda path: path.stem)
+def test_init_writes_a_manifest_that_checks(
+    path: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("kernel.mlir").write_bytes(path.read_bytes())
+    outcome = run("init", "kernel.mlir")
+    assert outcome.status == 0
+    assert outcome.out.startswith("wrote layouts.yaml: ")
+    cases = yaml.safe_load(Path("layouts.yaml").read_text())["cases"]
+    left_out = Path("layouts.yaml").read_text().count(" is left out: ")
+    assert len(cases) + left_out == len(set(re.findall(r"^#\w+ = ", path.read_text(), re.M)))
+    assert run("check").status == 1
+    assert run("check", "--update").status == 0
+    assert run("check").status == 0
+
+
+def test_init_with_a_type_leaves_out_what_does_not_fit_it(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rank1 = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>"
+    Path("kernel.mlir").write_text(f"#a = {BLOCKED}\n#b$ = {rank1}\n#no = {BLOCKED}\n")
+    assert run("init", "kernel.mlir", "-t", "tensor<8x8xf16>", "-o", "x.yaml").status == 0
+    text = Path("x.yaml").read_text()
+    assert "type: tensor<8x8xf16>" in text
+    assert "# #b$ is left out: #ttg.swizzled_shared is for 1 dimension" in text
+    assert [case["name"] for case in yaml.safe_load(text)["cases"]] == ["a", "no"]
+    assert run("check", "x.yaml", "--update").status == 0
+
+
+def test_init_refuses(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    (tmp_path / "x.mlir").write_text(f"#a = {BLOCKED}")
+    Path("y.mlir").write_text(f"#a = {BLOCKED}")
+    Path("empty.mlir").write_text("module {}")
+    assert "inside the manifest's folder" in run("init", "../x.mlir").err
+    assert "no alias in the file is a layout" in run("init", "empty.mlir").err
+    assert "needs the name of a file" in run("init", "-").err
+    assert "no layout of the file fits" in run("init", "y.mlir", "-t", "tensor<8xf16>").err
+    assert not Path("layouts.yaml").exists()
+    assert run("init", "y.mlir").status == 0
+    again = run("init", "y.mlir")
+    assert again.status == 2
+    assert "--force replaces it" in again.err
+    assert run("init", "y.mlir", "--force").status == 0

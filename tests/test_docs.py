@@ -1,0 +1,181 @@
+"""The README is true: its commands are run and their output compared byte for byte."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import tt_layout
+from tt_layout.encodings import FORMS, Encoding
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETUP, DEVELOPMENT = re.findall(r"^```bash\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A command of the README and the output that stands below it."""
+
+    block: int
+    command: str
+    output: str
+
+
+def examples() -> Iterator[Example]:
+    """Yield the ``$`` commands of all console blocks; ``>`` lines continue a command."""
+    blocks = re.findall(r"^```console\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    for number, block in enumerate(blocks):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            lines = part.splitlines(keepends=True)
+            more = 1
+            while more < len(lines) and lines[more].startswith("> "):
+                more += 1
+            command = lines[0] + "".join(line[2:] for line in lines[1:more])
+            yield Example(number, command, "".join(lines[more:]))
+
+
+EXAMPLES = list(examples())
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """Return a directory to work in, and an environment in which ``tt-layout`` is ours."""
+    place = tmp_path_factory.mktemp("readme")
+    command = place / "bin" / "tt-layout"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tt_layout "$@"\n')
+    command.chmod(0o755)
+    path = os.pathsep.join([str(command.parent), os.environ["PATH"]])
+    return place, {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+def output_of(command: str, shell: tuple[Path, dict[str, str]]) -> str:
+    place, environment = shell
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=place,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_every_command_prints_what_stands_below_it(
+    number: int, shell: tuple[Path, dict[str, str]]
+) -> None:
+    example = EXAMPLES[number]
+    for earlier in EXAMPLES[:number]:
+        if earlier.block == example.block and not earlier.output:
+            output_of(earlier.command, shell)
+    assert output_of(example.command, shell) == example.output
+
+
+def test_there_are_commands_to_run() -> None:
+    assert len(EXAMPLES) > 10
+
+
+def test_the_first_command_prints_what_stands_below_it(
+    shell: tuple[Path, dict[str, str]],
+) -> None:
+    """Setting up is left to the CI script, which runs the whole of it."""
+    setup, command = SETUP.split("&&\n")
+    assert setup == "python3 -m venv .venv && .venv/bin/pip install -q . "
+    below = README.split(SETUP)[1]
+    match = re.match(r"```\n\n```text\n(.*?)```\n", below, re.DOTALL)
+    assert match is not None
+    assert output_of(command.removeprefix(".venv/bin/"), shell) == match.group(1)
+
+
+def test_the_second_command_sets_up_and_runs_the_tests() -> None:
+    assert [part.strip() for part in DEVELOPMENT.split("&&")] == [
+        "python3 -m venv .venv",
+        ".venv/bin/pip install -q -e '.[test]'",
+        ".venv/bin/python -m pytest -q",
+    ]
+
+
+def test_ci_runs_the_two_set_up_commands_as_they_stand_here() -> None:
+    shown = subprocess.run(
+        ["bash", ".ci/readme-command", "1"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == SETUP
+    shown = subprocess.run(
+        ["bash", ".ci/readme-command", "2"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == DEVELOPMENT
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert script.count(".ci/readme-command 1") == script.count(".ci/readme-command 2") == 1
+
+
+def test_the_library_section_is_true() -> None:
+    blocks = re.findall(r"^```pycon\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        examples = doctest.DocTestParser().get_doctest(block, {}, "README.md", "README.md", 0)
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+        assert runner.run(examples).failed == 0
+
+
+def rows() -> list[list[str]]:
+    """Return the rows of the table of attributes."""
+    table = README.split("| attribute | what it is | example | the real tool |\n")[1]
+    lines = table.split("\n\n")[0].splitlines()[1:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
+def test_the_example_of_an_attribute_is_canonical_and_has_a_meaning(row: list[str]) -> None:
+    name, text = row[0].split("`")[1], row[2].strip("`")
+    encoding = tt_layout.parse_layout(text)
+    assert str(encoding) == text
+    assert encoding.name.split(".")[1] == name
+    assert re.fullmatch(r"prints|aborts|refuses( since 3\.9)?", row[3])
+    shape = [128] * (encoding.rank or 2)
+    if name in ("linear", "generic_linear", "shared_linear", "partitioned_shared"):
+        shape = [8] if encoding.rank == 1 else [2, 2]
+    if name == "padded_shared":
+        shape = [16, 128]
+    assert encoding.to_linear_layout(shape, element_bits=16).is_surjective()
+
+
+def test_every_attribute_has_a_row() -> None:
+    described = {row[0].split("`")[1] for row in rows()}
+    assert described == {name.split(".")[1] for name in FORMS}
+
+
+def classes() -> list[type[Encoding]]:
+    return sorted({cls for name in FORMS for _, cls in FORMS[name]}, key=lambda cls: cls.__name__)
+
+
+@pytest.mark.parametrize("encoding", classes(), ids=lambda cls: str(cls.__name__))
+def test_every_encoding_explains_itself(encoding: type[Encoding]) -> None:
+    """Its docstring, not an inherited one, shows an example and names its source."""
+    text = encoding.__dict__["__doc__"]
+    assert "\n    Attributes:\n" in text
+    assert "\n    Example:\n" in text
+    assert ">>> " in text
+    assert "\n    Source:\n" in text
+
+
+def test_every_release_since_2022_is_named() -> None:
+    assert str(min(tt_layout.Release)) == "2022"
+    assert f"2022, 2.0 to {max(tt_layout.Release)}" in README
+
+
+def test_no_path_of_one_machine_is_written_down() -> None:
+    names = ["README.md", "CHANGELOG.md", ".ci/run", ".ci/all-pythons", ".ci/readme-command"]
+    for name in names:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert not re.search(r"(^|[\s\"'(=])/(home|root|work|Users)/", text), name

@@ -1,0 +1,90 @@
+"""A unified diff of two texts, cut to what matters: few lines, and of long ones a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+MAX_LINES = 4  # lines of each text that are shown
+WIDTH = 96  # columns of a line that are shown
+LEAD = 32  # columns shown in front of the first difference of a long line
+
+Pair = tuple[str | None, str | None]
+
+
+def cut_diff(before: str, after: str, old_name: str, new_name: str) -> list[str]:
+    """Return the first lines that differ, in the form of a unified diff without context.
+
+    Lines are compared by their number: the lines of a view are rows, which do not move.
+
+    Example:
+        >>> print(*cut_diff("a\\nb\\n", "a\\nc\\n", "x.txt", "x.txt.new"), sep="\\n")
+        --- x.txt
+        +++ x.txt.new
+        @@ -2 +2 @@
+        -b
+        +c
+    """
+    pairs = list(zip_longest(_lines(before), _lines(after)))
+    differing = [number for number, (old, new) in enumerate(pairs) if old != new]
+    lines = [f"--- {old_name}", f"+++ {new_name}"]
+    for start, stop in _runs(differing[:MAX_LINES]):
+        lines += _hunk(start, pairs[start:stop])
+    more = len(differing) - MAX_LINES
+    if more > 0:
+        lines.append(f"{more} more line{'s differ' if more > 1 else ' differs'}")
+    return lines
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines; what is missing at the end of the last one is said."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [*lines, f"{last} (no line end)"] if last else lines
+
+
+def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield start and stop of each run of consecutive numbers."""
+    start = 0
+    for place in range(1, len(numbers) + 1):
+        if place == len(numbers) or numbers[place] != numbers[place - 1] + 1:
+            yield numbers[start], numbers[place - 1] + 1
+            start = place
+
+
+def _hunk(start: int, pairs: list[Pair]) -> list[str]:
+    windows = [_window(old, new) for old, new in pairs]
+    sides = [
+        [
+            _cut(line, first)
+            for pair, first in zip(pairs, windows)
+            if (line := pair[side]) is not None
+        ]
+        for side in (0, 1)
+    ]
+    ranges = [f"{start + 1}" + (f",{len(side)}" if len(side) != 1 else "") for side in sides]
+    heading = f"@@ -{ranges[0]} +{ranges[1]} @@"
+    return [heading, *(f"-{line}" for line in sides[0]), *(f"+{line}" for line in sides[1])]
+
+
+def _window(old: str | None, new: str | None) -> int:
+    """Return the first column to show of a pair of lines."""
+    old, new = old or "", new or ""
+    longest = max(len(old), len(new))
+    if longest <= WIDTH:
+        return 0
+    pairs = enumerate(zip(old, new))
+    first = next((n for n, (a, b) in pairs if a != b), min(len(old), len(new)))
+    return max(0, min(first - LEAD, longest - WIDTH))
+
+
+def _cut(line: str, first: int) -> str:
+    """Return a window of a line, with ``...`` where it was cut."""
+    shown = line[first : first + WIDTH]
+    before, after = "..." if first else "", "..." if first + WIDTH < len(line) else ""
+    return printable(before + shown + after)
+
+
+def printable(text: str) -> str:
+    """Return a text that a terminal shows as it is."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)

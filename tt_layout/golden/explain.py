@@ -1,0 +1,249 @@
+"""What a changed view means, in words: read back from the heading of its golden.
+
+The golden's heading holds the attribute that made it, and its body shows the shape.  If that
+attribute at that shape prints the golden again, then what changed is the type, the layout or
+the options of the case, and they are compared as such.  If not, the golden itself is at fault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.golden.views import encoding, release, selection, tensor_type, whole_view
+from tt_layout.parsing import parse_layout
+from tt_layout.types import TensorType, parse_type
+from tt_layout.views import Selection
+
+if TYPE_CHECKING:
+    from tt_layout.golden.manifest import Case
+
+MAX_GOLDEN = 8 << 20  # characters of a golden that is looked into
+
+_HEADING = re.compile(
+    r"Print layout attribute: (?:#(?P<alias>[^\s=]+) = )?(?P<attribute>#.*?)"
+    r"(?: \(each of the (?P<buffers>\d+) buffers? of a [a-z-]+ ring\))?"
+)
+_POINT = re.compile(r"\(([ \d]+(?:[,:][ \d]+)*)\)")
+EVERYTHING = Selection()
+
+
+@dataclass(frozen=True)
+class _Heading:
+    """What the first line of a golden says."""
+
+    alias: str | None
+    attribute: str
+    buffers: int | None
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """What made a golden: printing this gives its text."""
+
+    layout: Encoding
+    tensor: TensorType
+    selection: Selection
+
+
+def tensor(golden: str, case: Case) -> tuple[str, ...]:
+    """Return what the difference between a golden tensor view and the case means."""
+    return _explained(golden, case, use_hw_view=False)
+
+
+def hardware(golden: str, case: Case) -> tuple[str, ...]:
+    """Return what the difference between a golden hardware view and the case means."""
+    return _explained(golden, case, use_hw_view=True)
+
+
+def _explained(golden: str, case: Case, use_hw_view: bool) -> tuple[str, ...]:
+    if len(golden) > MAX_GOLDEN:
+        return ()
+    heading = _heading(golden)
+    if heading is None:
+        return ("the golden was edited: line 1 is not the heading of a view",)
+    try:
+        layout = _old_layout(heading, case)
+    except LayoutError as error:
+        reason = error.message
+        return (f"the golden was edited: its heading holds no layout that can be read: {reason}",)
+    first_wrong = 1
+    for candidate in _candidates(golden, heading, layout, case, use_hw_view):
+        text = _text(candidate, heading.alias, use_hw_view)
+        if text == golden:
+            return tuple(_differences(candidate, heading, case, use_hw_view))
+        first_wrong = max(first_wrong, _first_difference(text, golden))
+    return (
+        f"the golden was edited: line {first_wrong} is not what its heading prints "
+        "(if nobody edited it, another version of tt-layout made it)",
+    )
+
+
+def _heading(golden: str) -> _Heading | None:
+    """Return what the first line of a golden says, None where it is no heading.
+
+    Example:
+        >>> _heading("Print layout attribute: #a = #ttg.x<{}> (each of the 2 buffers of a \
+shared-memory ring)\\n")
+        _Heading(alias='a', attribute='#ttg.x<{}>', buffers=2)
+    """
+    match = _HEADING.fullmatch(golden.partition("\n")[0])
+    if match is None:
+        return None
+    buffers = match["buffers"]
+    return _Heading(match["alias"], match["attribute"], int(buffers) if buffers else None)
+
+
+def _old_layout(heading: _Heading, case: Case) -> Encoding:
+    """Read the attribute of a heading by the case's release, or by the one that knows it."""
+    try:
+        return parse_layout(heading.attribute, release=release(case), name="golden")
+    except LayoutError:
+        if case.text("triton") is None:
+            raise
+        return parse_layout(heading.attribute, name="golden")
+
+
+def _text(origin: _Origin, alias: str | None, use_hw_view: bool) -> str:
+    """Return what an origin prints; nothing where it does not fit."""
+    try:
+        view = whole_view(
+            origin.layout,
+            origin.tensor,
+            use_hw_view=use_hw_view,
+            alias=alias,
+            selection=origin.selection,
+        )
+    except LayoutError:
+        return ""
+    return b"".join(view.chunks()).decode() if view.size <= MAX_GOLDEN else ""
+
+
+def _candidates(
+    golden: str, heading: _Heading, layout: Encoding, case: Case, use_hw_view: bool
+) -> Iterator[_Origin]:
+    """Yield what may have made the golden: the case's type and options, or as the text shows."""
+    now, chosen = tensor_type(case), selection(case, use_hw_view)
+    shape = _shape(golden.partition("\n")[2])
+    types = [now]
+    if shape and heading.buffers:
+        types.append(_with_shape(now, (heading.buffers, *shape), "memdesc"))
+    elif shape and now.kind == "memdesc" and len(now.shape) > len(shape):
+        types.append(_with_shape(now, shape, "memdesc"))
+    elif shape and shape != now.shape:
+        types.append(_with_shape(now, shape, "tensor"))
+    selections = [chosen] if chosen == EVERYTHING else [chosen, EVERYTHING]
+    for one in types:
+        for part in selections:
+            yield _Origin(layout, one, part)
+
+
+def _with_shape(like: TensorType, shape: tuple[int, ...], kind: str) -> TensorType:
+    sizes = "x".join(map(str, shape))
+    head = "tensor" if kind == "tensor" else "!ttg.memdesc"
+    return parse_type(f"{head}<{sizes}x{like.element_type}>")
+
+
+def _shape(body: str) -> tuple[int, ...]:
+    """Return the shape of the tensor that a view shows; () where it cannot be told.
+
+    Where the cells are coordinates the largest ones tell it, else the brackets do.
+
+    Example:
+        >>> _shape("[[T0:0, T0:1]\\n[ T1:0, T1:1]]\\n")
+        (2, 2)
+        >>> _shape("Warp0:\\n( 0,0), ( 9,3)\\n")
+        (16, 4)
+    """
+    points = set(_POINT.findall(body))
+    if points:
+        rows = [tuple(map(int, re.split("[,:]", point))) for point in points]
+        if len({len(row) for row in rows}) > 1:
+            return ()
+        return tuple(1 << max(axis).bit_length() for axis in zip(*rows))
+    return _bracket_shape(body.splitlines())
+
+
+def _bracket_shape(lines: list[str]) -> tuple[int, ...]:
+    """Return the shape by the number of cells in a line, and of lines to each bracket."""
+    if not lines or not lines[0].startswith("["):
+        return ()
+    rank = len(lines[0]) - len(lines[0].lstrip("["))
+    periods = [1]  # lines until so many brackets close
+    for closed in range(2, rank + 1):
+        ending = "]" * closed
+        period = next((n for n, line in enumerate(lines, 1) if line.endswith(ending)), 0)
+        if not period or period % periods[-1]:
+            return ()
+        periods.append(period)
+    sizes = [lines[0].count(",") + 1, *(b // a for a, b in pairwise(periods))]
+    return tuple(reversed(sizes))
+
+
+def _first_difference(text: str, golden: str) -> int:
+    """Return the number of the first line of the golden that is not in the text."""
+    lines, wanted = golden.split("\n"), text.split("\n")
+    pairs = enumerate(zip(lines, wanted), 1)
+    return next((n for n, (a, b) in pairs if a != b), min(len(lines), len(wanted)) + 1)
+
+
+def _differences(
+    origin: _Origin, heading: _Heading, case: Case, use_hw_view: bool
+) -> Iterator[str]:
+    """Yield in words what differs between what made the golden and the case."""
+    layout, tensor = encoding(case), tensor_type(case)
+    if origin.tensor.shape != tensor.shape:
+        yield f"type: was {_sizes(origin.tensor.shape)}, is {_sizes(tensor.shape)}"
+    elif str(origin.layout) != str(layout):
+        yield _moves(origin.layout, layout, tensor)
+    yield from _keys(origin.layout, layout)
+    if origin.selection != selection(case, use_hw_view):
+        yield "the golden shows the whole view, the case a part of it"
+    alias = (case.text("alias") or "").removeprefix("#") or None
+    if heading.alias != alias:
+        yield f"alias: was {_alias(heading.alias)}, is {_alias(alias)}"
+
+
+def _sizes(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape))
+
+
+def _alias(name: str | None) -> str:
+    return "none" if name is None else f"#{name}"
+
+
+def _moves(before: Encoding, after: Encoding, tensor: TensorType) -> str:
+    """Return how the map differs, in words."""
+    from tt_layout.commands.diff import difference
+
+    if before.memory_kind != after.memory_kind:
+        return f"memory: was {before.memory_kind}, is {after.memory_kind}"
+    try:
+        result = difference(before, after, tensor)
+    except LayoutError as error:
+        return error.message
+    if result.same_map:
+        return "the attribute is written differently, the map is the same"
+    return "; ".join(result.words())
+
+
+def _keys(before: Encoding, after: Encoding) -> Iterator[str]:
+    """Yield the keys of an attribute whose values differ."""
+    if before.name != after.name:
+        yield f"attribute: was #{before.name}, is #{after.name}"
+        return
+    old, new = (_values(layout) for layout in (before, after))
+    for key in dict.fromkeys([*old, *new]):
+        if old.get(key) != new.get(key):
+            yield f"{key}: was {old.get(key, 'absent')}, is {new.get(key, 'absent')}"
+
+
+def _values(layout: Encoding) -> dict[str, str]:
+    """Return the values of an attribute's keys as text."""
+    form, values = layout.spelling or layout.respell()
+    return {k.name: k.kind.show(values[k.name]) for k in form.keys if not k.hidden(values)}

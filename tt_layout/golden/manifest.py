@@ -1,0 +1,323 @@
+"""A manifest of cases: what is run, with which options, and where each case stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tt_layout.encodings.reading import nearest
+from tt_layout.errors import LayoutError
+from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, Key, all_keys
+from tt_layout.golden.matrix import Values, expand
+from tt_layout.golden.nodes import Mapping, Node, Scalar, Sequence, read_nodes
+from tt_layout.source import Span
+
+VERSION = "1"
+DEFAULT_PATH = "layouts.yaml"
+MAX_CASES = 100_000
+
+MANIFEST_KEYS = (
+    Key("version", ("number",), "The version of this format: 1."),
+    Key("defaults", ("mapping",), "Values that cases have where they give none."),
+    Key("include", ("list",), "Other manifests, in this folder or below."),
+    Key("cases", ("list",), "The cases."),
+)
+
+_SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@-]{0,199}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A case of a manifest, with defaults filled in and its matrix expanded.
+
+    Attributes:
+        name: unique among the cases.
+        kinds: the kinds of output to check.
+        values: the other keys and their nodes.
+        place: where the case's name stands.
+        folder: the folder of its manifest, in which its golden files are.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    values: tuple[tuple[str, Node], ...]
+    place: Span
+    folder: Path
+
+    def get(self, key: str) -> Node | None:
+        """Return the node of a key, if the case has it."""
+        return next((node for name, node in self.values if name == key), None)
+
+    def text(self, key: str) -> str | None:
+        """Return the text of a key, if the case has it."""
+        node = self.get(key)
+        return node.text if isinstance(node, Scalar) else None
+
+    def span(self, key: str) -> Span:
+        """Return where the value of a key stands; where the case does, if it has none."""
+        node = self.get(key)
+        return self.place if node is None else node.span
+
+    def label(self, key: str) -> str:
+        """Return what messages call a text of the case that they quote."""
+        line, _ = self.span(key).source.line_column(self.span(key).start)
+        return f"{self.place.source.name}:{line} ({key} of {self.name})"
+
+    def located(self, error: LayoutError) -> LayoutError:
+        """Return an error pointing into the manifest, as far as it is about its text."""
+        span = error.span
+        if span is None:
+            return error if ": error: " in error.message else error.at(self.place)
+        for _, node in self.values:
+            if isinstance(node, Scalar) and node.text == span.source.text:
+                inner = node.span.text.find(node.text)
+                if inner < 0:  # written with escapes, over several lines, or by a matrix
+                    return error
+                start = node.span.start + inner + span.start
+                place = node.span.source.span(start, start + span.end - span.start)
+                return type(error)(error.message, place)
+        return error
+
+
+@dataclass(frozen=True)
+class Check:
+    """One kind of output of one case: what a golden file is for."""
+
+    case: Case
+    kind: str
+
+    @property
+    def id(self) -> str:
+        """The stem of the golden file."""
+        return f"{self.case.name}.{self.kind}"
+
+    @property
+    def golden(self) -> Path:
+        """The golden file."""
+        return self.case.folder / f"{self.id}.txt"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The cases of a manifest and of those it includes.
+
+    Attributes:
+        path: as it was given.
+        cases: in the order in which they are written.
+        files: all manifests, this one first.
+    """
+
+    path: str
+    cases: tuple[Case, ...]
+    files: tuple[Path, ...]
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """One check per case and kind."""
+        return tuple(Check(case, kind) for case in self.cases for kind in case.kinds)
+
+
+def read_manifest(path: str) -> Manifest:
+    """Return the manifest in a file, with everything that it includes.
+
+    Raises:
+        LayoutError: it cannot be read, or something in it is wrong; the error shows where.
+    """
+    reader = _Reader(Path(path).parent)
+    reader.read(Path(path))
+    return Manifest(path, tuple(reader.cases.values()), tuple(reader.files))
+
+
+class _Reader:
+    """Collects the cases of a manifest and of those it includes."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top.resolve()
+        self.cases: dict[str, Case] = {}  # by name in lower case, as some file systems have it
+        self.files: list[Path] = []
+
+    def read(self, path: Path) -> None:
+        """Add the cases of a manifest."""
+        self.files.append(path)
+        root = _as_mapping("a manifest", read_nodes(str(path)))
+        values = _checked(root, {key.name: key for key in MANIFEST_KEYS}, "a manifest")
+        version = values.get("version")
+        if isinstance(version, Scalar) and version.text != VERSION:
+            message = f"the version of a manifest is {VERSION}, got {version.text}"
+            raise LayoutError(message, version.span)
+        defaults = self._defaults(values.get("defaults"))
+        entries = _items(values.get("cases"))
+        includes = _items(values.get("include"))
+        if not entries and not includes:
+            place = values["cases"].span if "cases" in values else root.span
+            message = "the manifest has no cases; nothing compared is not success"
+            raise LayoutError(message, _first_line(place))
+        for node in includes:
+            self._include(node, path.parent)
+        for node in entries:
+            self._add(_as_mapping("a case", node), defaults, path.parent)
+
+    def _defaults(self, node: Node | None) -> Values:
+        if node is None:
+            return {}
+        allowed = {name: key for name, key in all_keys().items() if key.is_default}
+        values = _checked(_as_mapping("defaults", node), allowed, "defaults")
+        _kinds(values)
+        return values
+
+    def _include(self, node: Node, folder: Path) -> None:
+        if not isinstance(node, Scalar) or node.kind != "text":
+            raise LayoutError(f"include lists files, got {_words(node)}", node.span)
+        path = self._inside(node, folder)
+        if any(path.resolve() == file.resolve() for file in self.files):
+            raise LayoutError(f"{node.text} is included already", node.span)
+        self.read(path)
+
+    def _inside(self, node: Scalar, folder: Path) -> Path:
+        """Return a file that is named relative to a folder, and is inside the top one."""
+        path = folder / node.text
+        if Path(node.text).is_absolute() or not path.resolve().is_relative_to(self.top):
+            message = "a file must be inside the manifest's folder"
+            raise LayoutError(f"{message}, got {node.text!r}", node.span)
+        if not path.is_file():
+            raise LayoutError(f"there is no file {node.text!r}", node.span)
+        return path
+
+    def _add(self, node: Mapping, defaults: Values, folder: Path) -> None:
+        """Add a case, or those of its matrix."""
+        own = _checked(node, all_keys(), "a case")
+        name = own.get("name")
+        if not isinstance(name, Scalar):
+            raise LayoutError("the case has no name", _first_line(node.span))
+        _check_keys(own, _kinds({**defaults, **own}), name)
+        matrix = own.pop("matrix", None)
+        inherited = dict(defaults)
+        if "layout" in own:
+            inherited.pop("file", None)
+        values = {**inherited, **own}
+        for one in expand(values, matrix) if matrix is not None else (values,):
+            self._add_one(one, folder)
+
+    def _add_one(self, values: Values, folder: Path) -> None:
+        name = values.pop("name")
+        assert isinstance(name, Scalar)
+        if not _SAFE_NAME.fullmatch(name.text):
+            message = "a name is a file's: letters, digits and _ . + = @ -, at most 200"
+            raise LayoutError(f"{message}; got {name.text!r}", name.span)
+        before = self.cases.get(name.text.lower())
+        if before is not None:
+            source = before.place.source
+            place = f"{source.name}:{source.line_column(before.place.start)[0]}"
+            raise LayoutError(f"the name {name.text!r} is used twice; first at {place}", name.span)
+        if len(self.cases) >= MAX_CASES:
+            raise LayoutError(f"a manifest may have {MAX_CASES} cases", name.span)
+        self._check_layout(values, name, folder)
+        self.cases[name.text.lower()] = Case(
+            name=name.text,
+            kinds=_kinds(values),
+            values=tuple(values.items()),
+            place=name.span,
+            folder=folder,
+        )
+
+    def _check_layout(self, values: Values, name: Scalar, folder: Path) -> None:
+        """Refuse a case that does not have one layout and a type."""
+        file, alias = values.get("file"), values.get("alias")
+        if "layout" in values:
+            for extra in (file, alias):
+                if extra is not None:
+                    message = "a case has either layout or file and alias, not both"
+                    raise LayoutError(message, extra.span)
+        elif file is None:
+            what = "layout: give layout, or file and alias" if alias is None else "file with it"
+            raise LayoutError(f"the case has no {what}", (alias or name).span)
+        elif alias is None:
+            raise LayoutError("the case has a file but no alias of it", name.span)
+        else:
+            assert isinstance(file, Scalar)
+            self._inside(file, folder)
+        if "type" not in values:
+            message = "the case has no type, and defaults give none"
+            raise LayoutError(f"{message}; such as type: tensor<16x16xf16>", name.span)
+
+
+def _checked(node: Mapping, known: dict[str, Key], what: str) -> Values:
+    """Return the values of a mapping whose keys are known and accept them."""
+    values: Values = {}
+    for key, value in node.entries:
+        if key.text not in known:
+            near = nearest(key.text, known)
+            hint = f"did you mean {near!r}?" if near else f"known are {', '.join(known)}"
+            raise LayoutError(f"{what} has no key {key.text!r}; {hint}", key.span)
+        accepts = known[key.text].accepts
+        is_empty = value.kind == "null" and "list" in accepts
+        if value.kind not in accepts and not is_empty:
+            raise LayoutError(_mismatch(key.text, accepts, value), value.span)
+        values[key.text] = value
+    return values
+
+
+def _mismatch(name: str, accepts: tuple[str, ...], value: Node) -> str:
+    article = {"list": "a list", "mapping": "a mapping", "number": "a number"}
+    wanted = " or ".join(article.get(kind, kind) for kind in accepts)
+    hint = "; put it in quotes" if "text" in accepts and value.kind in ("number", "boolean") else ""
+    return f"{name} must be {wanted}, got {_words(value)}{hint}"
+
+
+def _words(node: Node) -> str:
+    if not isinstance(node, Scalar):
+        return f"a {node.kind}"
+    return "nothing" if node.kind == "null" else f"the {node.kind} {node.text}"
+
+
+def _as_mapping(what: str, node: Node) -> Mapping:
+    if not isinstance(node, Mapping):
+        message = f"{what} is a mapping of keys and values, got {_words(node)}"
+        raise LayoutError(message, _first_line(node.span))
+    return node
+
+
+def _items(node: Node | None) -> tuple[Node, ...]:
+    return node.items if isinstance(node, Sequence) else ()
+
+
+def _first_line(span: Span) -> Span:
+    """Return the part of a span that is on its first line."""
+    end = span.source.text.find("\n", span.start, span.end)
+    return span if end < 0 else span.source.span(span.start, max(end, span.start + 1))
+
+
+def _kinds(values: Values) -> tuple[str, ...]:
+    """Return the kinds of output that ``views`` lists."""
+    node = values.get("views")
+    if node is None:
+        return DEFAULT_KINDS
+    kinds: list[str] = []
+    for item in _items(node):
+        if not isinstance(item, Scalar) or item.text not in KINDS:
+            got = repr(item.text) if isinstance(item, Scalar) else _words(item)
+            raise LayoutError(f"views are of {', '.join(KINDS)}, got {got}", item.span)
+        if item.text in kinds:
+            raise LayoutError(f"the view {item.text!r} is listed twice", item.span)
+        kinds.append(item.text)
+    if not kinds:
+        raise LayoutError("views must list at least one kind of output", _first_line(node.span))
+    return tuple(kinds)
+
+
+def _check_keys(own: Values, kinds: tuple[str, ...], name: Scalar) -> None:
+    """Refuse a key that none of the case's kinds takes; in defaults it is no fault."""
+    common = {key.name for key in CASE_KEYS}
+    for key in own:
+        takers = [kind.name for kind in KINDS.values() if key in {k.name for k in kind.keys}]
+        if key not in common and not set(takers) & set(kinds):
+            message = f"{key} is for views of {' or '.join(takers)}"
+            raise LayoutError(f"{message}, but the case has {', '.join(kinds)}", own[key].span)
+
+
+def owned(manifest: Manifest) -> Iterator[Path]:
+    """Yield the golden files that a manifest's cases own."""
+    for check in manifest.checks:
+        yield check.golden.resolve()

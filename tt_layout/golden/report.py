@@ -1,0 +1,254 @@
+"""Outcomes for readers: people, scripts, test dashboards and pull requests."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tt_layout.errors import LayoutError
+from tt_layout.golden.cutting import cut_diff, printable
+from tt_layout.golden.manifest import DEFAULT_PATH
+from tt_layout.golden.runner import Outcome, Results
+
+JSON_VERSION = 1
+
+_TITLES = {
+    "changed": "changed",
+    "missing": "no golden",
+    "orphan": "golden without a case",
+    "error": "cannot be run",
+    "written": "written",
+}
+MAX_DESCRIBED = 25  # outcomes that the text describes
+MAX_NAMED = 3  # outcomes that the command which accepts them names one by one
+
+
+def findings(results: Results) -> Iterator[Outcome]:
+    """Yield the outcomes that are worth words."""
+    return (outcome for outcome in results.outcomes if outcome.state != "passed")
+
+
+def as_text(results: Results) -> str:
+    """Return what differs, the meaning first, and how to accept it."""
+    found = list(findings(results))
+    parts = [describe(outcome) for outcome in found[:MAX_DESCRIBED]]
+    if len(found) > MAX_DESCRIBED:
+        parts.append(f"{len(found) - MAX_DESCRIBED} more; --format json has them all")
+    if hint := accept_hint(results):
+        parts.append(hint)
+    return "\n\n".join([*parts, summary(results)]) + "\n"
+
+
+def describe(outcome: Outcome) -> str:
+    """Return the text about one outcome."""
+    if outcome.error is not None:
+        return f"{_head(outcome)}\n{_indented(str(outcome.error))}"
+    lines = [_head(outcome), *(f"  {printable(word)}" for word in outcome.words)]
+    if outcome.state == "changed":
+        lines += [f"  {line}" for line in difference(outcome)]
+    return "\n".join(lines)
+
+
+def _head(outcome: Outcome) -> str:
+    path, line = place(outcome)
+    where = f"{path}:{line}" if line else path
+    return f"{_TITLES[outcome.state]}: {outcome.id} ({where})"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))
+
+
+def difference(outcome: Outcome) -> list[str]:
+    """Return the cut diff of an outcome that changed; nothing if only line ends differ."""
+    assert outcome.before is not None
+    assert outcome.after is not None
+    before = outcome.before.replace(b"\r\n", b"\n")
+    if before == outcome.after:
+        return []
+    old, new = (text.decode(errors="replace") for text in (before, outcome.after))
+    return cut_diff(old, new, outcome.golden.name, outcome.new.name)
+
+
+def place(outcome: Outcome) -> tuple[str, int]:
+    """Return the file and line that an outcome is about; line 0 for the whole file."""
+    if outcome.check is None:
+        return _relative(str(outcome.golden)), 0
+    span = outcome.check.case.place
+    return _relative(span.source.name), span.source.line_column(span.start)[0]
+
+
+def _relative(path: str) -> str:
+    """Return a path as seen from the current folder, if it is inside, with ``/``."""
+    relative = os.path.relpath(path)
+    return (path if relative.startswith("..") else relative).replace(os.sep, "/")
+
+
+def accept_hint(results: Results) -> str:
+    """Return how to accept what differs; nothing if there is nothing to accept."""
+    names = [o.id for o in results.outcomes if o.state in ("changed", "missing")]
+    hints = []
+    if names:
+        only = [f"--only {name}" for name in names] if len(names) <= MAX_NAMED else []
+        manifest = [] if results.manifest == DEFAULT_PATH else [shlex.quote(results.manifest)]
+        command = " ".join(["tt-layout check", *manifest, *only, "--update"])
+        hints.append(f"accept with: {command}")
+    if results.counts["orphan"]:
+        hints.append("delete golden files without a case, or write their cases")
+    return "\n".join(hints)
+
+
+def summary(results: Results) -> str:
+    """Return the counts in a line.
+
+    Example:
+        >>> summary(Results("layouts.yaml", ()))
+        'nothing was compared'
+    """
+    words = {
+        "passed": "passed",
+        "written": "written",
+        "changed": "changed",
+        "missing": "without a golden",
+        "error": "cannot be run",
+        "orphan": "golden without a case",
+    }
+    counts = results.counts
+    parts = [f"{counts[state]} {text}" for state, text in words.items() if counts[state]]
+    return ", ".join(parts) or "nothing was compared"
+
+
+def as_json(results: Results) -> str:
+    """Return the outcomes as JSON; ``docs/check.md`` describes it."""
+    import json
+
+    report = {
+        "version": JSON_VERSION,
+        "manifest": results.manifest,
+        "status": results.status,
+        "counts": results.counts,
+        "outcomes": [_plain(outcome) for outcome in results.outcomes],
+    }
+    return json.dumps(report, indent=2) + "\n"
+
+
+def _plain(outcome: Outcome) -> dict[str, Any]:
+    path, line = place(outcome)
+    is_changed = outcome.state == "changed"
+    return {
+        "name": outcome.check.case.name if outcome.check else None,
+        "kind": outcome.check.kind if outcome.check else None,
+        "state": outcome.state,
+        "file": path,
+        "line": line or None,
+        "golden": _relative(str(outcome.golden)),
+        "new": _relative(str(outcome.new)) if is_changed else None,
+        "words": list(outcome.words),
+        "diff": difference(outcome) if is_changed else [],
+        "error": str(outcome.error) if outcome.error is not None else None,
+    }
+
+
+def as_junit(results: Results) -> str:
+    """Return the outcomes as JUnit XML, a test case each."""
+    import xml.etree.ElementTree as ET
+
+    counts = results.counts
+    failures = counts["changed"] + counts["missing"] + counts["orphan"]
+    suite = ET.Element(
+        "testsuite",
+        name=results.manifest,
+        tests=str(len(results.outcomes)),
+        failures=str(failures),
+        errors=str(counts["error"]),
+        skipped="0",
+    )
+    for outcome in results.outcomes:
+        path, line = place(outcome)
+        case = ET.SubElement(suite, "testcase", classname=results.manifest, name=outcome.id)
+        case.set("file", path)
+        case.set("line", str(line))
+        if outcome.state in ("passed", "written"):
+            continue
+        kind = "error" if outcome.state == "error" else "failure"
+        result = ET.SubElement(case, kind, type=outcome.state, message=_xml(_message(outcome)))
+        result.text = _xml(describe(outcome))
+    root = ET.Element("testsuites")
+    root.append(suite)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _xml(text: str) -> str:
+    """Replace the characters that XML does not have."""
+    return "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text)
+
+
+def _message(outcome: Outcome) -> str:
+    if outcome.error is not None:
+        return outcome.error.message
+    return "; ".join(outcome.words) or _TITLES[outcome.state]
+
+
+def as_github(results: Results) -> str:
+    """Return an annotation per finding, on the line of its case, and the counts."""
+    lines = []
+    for outcome in findings(results):
+        if outcome.state == "written":
+            continue
+        title = f"{outcome.id}: {_TITLES[outcome.state]}"
+        path, line = place(outcome)
+        message = outcome.error.message if outcome.error else _annotation(outcome)
+        lines.append(annotation(message, path, line, title))
+    return "\n".join([*lines, summary(results)]) + "\n"
+
+
+def _annotation(outcome: Outcome) -> str:
+    lines = list(outcome.words)
+    if outcome.state == "changed":
+        lines += difference(outcome)
+    return "\n".join(lines)
+
+
+def annotation(message: str, path: str, line: int, title: str) -> str:
+    """Return a workflow command of GitHub Actions that annotates a line.
+
+    Example:
+        >>> annotation("50% moved\\nsee below", "a,b.yaml", 3, "x: changed")
+        '::error file=a%2Cb.yaml,line=3,title=x%3A changed::50%25 moved%0Asee below'
+
+    Source:
+        GitHub, "Workflow commands for GitHub Actions"; actions/toolkit,
+        packages/core/src/command.ts, which escapes in this way.
+    """
+    values = {"file": path, "line": str(line) if line else "", "title": title}
+    options = ",".join(f"{key}={_property(value)}" for key, value in values.items() if value)
+    return f"::error {options}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def error_annotation(error: LayoutError) -> str:
+    """Return the annotation of a manifest that cannot be read."""
+    if error.span is None:
+        return f"::error::{_data(error.message)}"
+    source = error.span.source
+    line, _ = source.line_column(error.span.start)
+    return annotation(error.message, _relative(source.name), line, "manifest")
+
+
+FORMATS: dict[str, Callable[[Results], str]] = {
+    "text": as_text,
+    "json": as_json,
+    "junit": as_junit,
+    "github": as_github,
+}
+"""Name of a format -> what makes it."""

@@ -1,0 +1,250 @@
+"""Running cases: each check to its outcome, and golden files kept up to date."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from tt_layout.errors import LayoutError
+from tt_layout.golden.kinds import KINDS
+from tt_layout.golden.manifest import Check, Manifest, owned, read_manifest
+from tt_layout.output import replacing
+
+STATES = ("passed", "written", "changed", "missing", "orphan", "error")
+"""What may come of a check; an orphan is a golden file that no case owns."""
+
+TRIAL_SECONDS = 1.0  # after so much work it is known how long a check takes
+SHARED_SECONDS = 4.0  # work of which so much is left is shared among processes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of a check.
+
+    Attributes:
+        state: one of `STATES`.
+        golden: the golden file.
+        check: what was run; None for an orphan.
+        words: what differs and why, the most telling first.
+        before: the bytes of the golden file, if it was read and is not as printed.
+        after: the bytes printed, if the golden file is not that.
+        error: why the case cannot be run.
+    """
+
+    state: str
+    golden: Path
+    check: Check | None = None
+    words: tuple[str, ...] = ()
+    before: bytes | None = None
+    after: bytes | None = None
+    error: LayoutError | None = None
+
+    @property
+    def new(self) -> Path:
+        """The file that holds what was printed instead."""
+        return self.golden.with_name(f"{self.golden.name}.new")
+
+    @property
+    def id(self) -> str:
+        """The stem of the golden file."""
+        return self.golden.name.removesuffix(".txt")
+
+
+@dataclass(frozen=True)
+class Results:
+    """The outcomes of a manifest.
+
+    Attributes:
+        manifest: the path as given.
+        outcomes: in the order of the manifest, then the orphans.
+    """
+
+    manifest: str
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many outcomes there are of each state."""
+        counted = Counter(outcome.state for outcome in self.outcomes)
+        return {state: counted[state] for state in STATES}
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0 all as expected, 1 a difference, 2 trouble or nothing compared."""
+        counts = self.counts
+        if counts["error"] or not self.outcomes:
+            return 2
+        return 1 if counts["changed"] or counts["missing"] or counts["orphan"] else 0
+
+
+def select(manifest: Manifest, patterns: Sequence[str]) -> tuple[Check, ...]:
+    """Return the checks whose case, or whose ``case.kind``, matches a pattern; all for none.
+
+    Raises:
+        LayoutError: a pattern matches nothing.
+    """
+    chosen: dict[Check, None] = {}
+    for pattern in patterns:
+        found = [
+            check
+            for check in manifest.checks
+            if fnmatchcase(check.case.name, pattern) or fnmatchcase(check.id, pattern)
+        ]
+        if not found:
+            message = f"{manifest.path}: error: no case matches --only {pattern!r}"
+            raise LayoutError(f"{message}; --list lists them")
+        chosen.update(dict.fromkeys(found))
+    return tuple(check for check in manifest.checks if not patterns or check in chosen)
+
+
+def run_check(check: Check) -> Outcome:
+    """Return what comes of a check; nothing is written."""
+    try:
+        after = KINDS[check.kind].printed(check.case)
+        before = check.golden.read_bytes() if check.golden.is_file() else None
+    except LayoutError as error:
+        located = check.case.located(error)
+        return Outcome(state="error", golden=check.golden, check=check, error=located)
+    except OSError as error:
+        trouble = LayoutError(f"{error.filename}: error: cannot read: {error.strerror}")
+        return Outcome(state="error", golden=check.golden, check=check, error=trouble)
+    if before == after:
+        return Outcome(state="passed", golden=check.golden, check=check)
+    if before is None:
+        words: tuple[str, ...] = ("the case has no golden file",)
+        return Outcome(state="missing", golden=check.golden, check=check, words=words, after=after)
+    return Outcome(
+        state="changed",
+        golden=check.golden,
+        check=check,
+        words=_words(check, before, after),
+        before=before,
+        after=after,
+    )
+
+
+def _words(check: Check, before: bytes, after: bytes) -> tuple[str, ...]:
+    """Return what a difference means."""
+    crlf: tuple[str, ...] = ()
+    if b"\r\n" in before:
+        crlf = ("the golden has CRLF line endings; add '*.txt -text' to .gitattributes",)
+        before = before.replace(b"\r\n", b"\n")
+        if before == after:
+            return crlf
+    try:
+        text = before.decode()
+    except UnicodeDecodeError as error:
+        return (*crlf, f"the golden was edited: byte {error.start} is not UTF-8")
+    return (*crlf, *KINDS[check.kind].words(text, check.case))
+
+
+def run_checks(checks: Sequence[Check], jobs: int = 1) -> Iterator[Outcome]:
+    """Yield what comes of each check, in order.
+
+    A check of a usual tensor takes a millisecond, processes more than a second to start.
+    So the work is shared only when much of it is left, by what it has taken so far.
+    """
+    started = time.monotonic()
+    for done, check in enumerate(checks):
+        spent, left = time.monotonic() - started, len(checks) - done
+        if jobs > 1 and spent > TRIAL_SECONDS and spent / done * left > SHARED_SECONDS:
+            yield from _run_in_processes(checks[done:], jobs)
+            return
+        yield run_check(check)
+
+
+def _run_in_processes(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    jobs = min(jobs, len(checks))
+    chunk = max(1, min(64, len(checks) // (4 * jobs)))
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        try:
+            yield from pool.map(run_check, checks, chunksize=chunk)
+        except BrokenProcessPool:
+            message = "a process that ran cases was killed; --jobs 1 runs them in one"
+            raise LayoutError(message) from None
+
+
+def record(outcome: Outcome) -> Outcome:
+    """Write what was printed beside a golden file that differs; remove one that is stale.
+
+    A folder that cannot be written to does not change the outcome.
+    """
+    with suppress(OSError):
+        if outcome.state == "changed" and outcome.after is not None:
+            _replace(outcome.new, outcome.after)
+        else:
+            outcome.new.unlink(missing_ok=True)
+    return outcome
+
+
+def accept(outcome: Outcome) -> Outcome:
+    """Make a golden file what was printed, at once; return the outcome after that.
+
+    Raises:
+        LayoutError: the file cannot be written.
+    """
+    if outcome.state in ("changed", "missing") and outcome.after is not None:
+        try:
+            _replace(outcome.golden, outcome.after)
+        except OSError as error:
+            reason = error.strerror or error
+            raise LayoutError(f"{outcome.golden}: error: cannot write: {reason}") from None
+        outcome = Outcome(
+            state="written", golden=outcome.golden, check=outcome.check, words=outcome.words
+        )
+    if outcome.state in ("passed", "written"):
+        with suppress(OSError):
+            outcome.new.unlink(missing_ok=True)
+    return outcome
+
+
+def _replace(path: Path, content: bytes) -> None:
+    with replacing(str(path)) as file:
+        file.write(content)
+
+
+def orphans(manifest: Manifest) -> tuple[Outcome, ...]:
+    """Return the golden files, beside the manifest and those it includes, that no case owns.
+
+    Goldens of another manifest in the same folder, named ``layouts.yaml`` or
+    ``*.layouts.yaml``, are its own.
+    """
+    folders = sorted({path.parent for path in manifest.files})
+    found = {
+        path.resolve(): path
+        for folder in folders
+        for kind in KINDS
+        for path in sorted(folder.glob(f"*.{kind}.txt"))
+    }
+    for path in owned(manifest):
+        found.pop(path, None)
+    ours = {path.resolve() for path in manifest.files}
+    for folder in folders if found else ():
+        for other in sorted(folder.glob("*layouts.yaml")):
+            if is_manifest_name(other.name) and other.resolve() not in ours:
+                for path in owned(read_manifest(str(other))):
+                    found.pop(path, None)
+    words = ("no case of the manifest owns this golden file",)
+    return tuple(Outcome(state="orphan", golden=path, words=words) for path in found.values())
+
+
+def is_manifest_name(name: str) -> bool:
+    """Tell whether a file's name is that of a manifest: ``layouts.yaml``, ``*.layouts.yaml``."""
+    return name == "layouts.yaml" or name.endswith(".layouts.yaml")
+
+
+def default_jobs() -> int:
+    """Return the number of processes that this one may keep busy."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

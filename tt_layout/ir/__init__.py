@@ -1,0 +1,14 @@
+"""Reading real IR: every alias, every tensor type and every move of data in a dump.
+
+The reader is tolerant: it looks only for what it knows and steps over the rest, so that
+operations of unknown dialects, locations, comments and strings do no harm.
+"""
+
+from __future__ import annotations
+
+from tt_layout.ir.module import Alias, Function, Module, TypeUse
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.reader import iterate_ir, parse_ir
+from tt_layout.ir.types import IRType
+
+__all__ = ["Alias", "Function", "IRType", "Module", "Operation", "TypeUse", "iterate_ir", "parse_ir"]

@@ -1,0 +1,73 @@
+"""The attributes of a module operation."""
+
+from __future__ import annotations
+
+import re
+
+from tt_layout.ir.module import AttributeValue
+from tt_layout.ir.part import Part
+from tt_layout.source import Source
+
+_PIECE = re.compile(
+    r"""(?P<open>[{\[(<])
+      | (?P<close>[}\])>])
+      | (?P<comma>,)
+      | "(?:[^"\\\n]|\\.)*"
+      | //[^\n]*""",
+    re.VERBOSE,
+)
+_ENTRY = re.compile(
+    r"""\s*"?(?P<name>[A-Za-z_][\w.$-]*)"?\s*
+        (?:=\s*(?:"(?P<string>(?:[^"\\]|\\.)*)"
+               | (?P<integer>-?\d{1,20})\s*(?::\s*\w+)?
+               | (?P<boolean>true|false)
+               | (?P<other>.*)))?\s*""",
+    re.VERBOSE | re.DOTALL,
+)
+MAX_LENGTH = 1 << 16  # characters of a module's attributes
+
+
+def module_attributes(source: Source, part: Part) -> dict[str, AttributeValue]:
+    """Return the attributes of the module of a part: numbers, strings and truth values.
+
+    Values of other kinds are kept as text.  The generic form has them at its end.
+    """
+    if part.module is None:
+        return {}
+    text = source.text
+    head = re.compile(r'[^{"]*"?[^{"]*?\battributes\s*\{').match(text, part.module)
+    begin = head.end() if head is not None and head.end() <= part.end else None
+    if begin is None and part.closed is not None:
+        tail = re.compile(r"\}\s*\)\s*\{").match(text, part.closed)
+        begin = tail.end() if tail is not None else None
+    return dict(_entries(text, begin)) if begin is not None else {}
+
+
+def _entries(text: str, begin: int) -> list[tuple[str, AttributeValue]]:
+    """Return the entries of the dictionary whose content begins at an offset."""
+    entries: list[tuple[str, AttributeValue]] = []
+    depth, start = 0, begin
+    for match in _PIECE.finditer(text, begin, begin + MAX_LENGTH):
+        kind = match.lastgroup
+        if kind == "open":
+            depth += 1
+        elif (kind == "close" and depth == 0) or (kind == "comma" and depth == 0):
+            entry = _ENTRY.fullmatch(text, start, match.start())
+            if entry is not None:
+                entries.append((entry.group("name"), _value(entry)))
+            start = match.end()
+            if kind == "close":
+                break
+        elif kind == "close":
+            depth -= 1
+    return entries
+
+
+def _value(entry: re.Match[str]) -> AttributeValue:
+    if entry.group("string") is not None:
+        return entry.group("string")
+    if entry.group("integer") is not None:
+        return int(entry.group("integer"))
+    if entry.group("boolean") is not None:
+        return entry.group("boolean") == "true"
+    return entry.group("other").strip() if entry.group("other") is not None else True

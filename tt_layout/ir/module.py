@@ -1,0 +1,168 @@
+"""What is read from a dump: modules, their aliases, the types in them.  All of it immutable."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.ir.types import IRType
+from tt_layout.source import Source
+
+if TYPE_CHECKING:
+    from tt_layout.ir.operations import Operation
+
+AttributeValue = str | int | bool
+
+
+class Alias(NamedTuple):
+    """A definition ``#name = ...``.
+
+    Attributes:
+        name: without the number sign.
+        kind: ``layout``, ``location`` or ``other``.
+        encoding: the layout, or the error that it has; None where it is no layout.
+        line, column: where the name stands, from 1.
+    """
+
+    name: str
+    kind: str
+    encoding: Encoding | LayoutError | None
+    line: int
+    column: int
+
+
+class Function(NamedTuple):
+    """A function of a module; ``name`` without ``@``."""
+
+    name: str
+    line: int
+    column: int
+
+
+class TypeUse(NamedTuple):
+    """A type at one place of a dump.
+
+    Attributes:
+        type: the type; equal types of a module are one object.
+        line, column: where it begins, from 1.
+    """
+
+    type: IRType
+    line: int
+    column: int
+
+    @property
+    def kind(self) -> str:
+        """``tensor``, ``memdesc``, ``ptr`` (to a tensor) or ``tensordesc``."""
+        return self.type.kind
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the dimensions."""
+        return self.type.shape
+
+    @property
+    def element_type(self) -> str:
+        """As written, such as ``f16``."""
+        return self.type.element_type
+
+    @property
+    def encoding(self) -> Encoding | LayoutError | None:
+        """The layout, or the error that it has; None where there is none."""
+        return self.type.encoding
+
+
+class TypeUses(Sequence[TypeUse]):
+    """The types of a module in the order of the text; made when they are looked at.
+
+    A large dump has millions of them, nearly all alike: kept are offset and number only.
+    """
+
+    def __init__(
+        self, source: Source, types: Sequence[IRType], offsets: array[int], numbers: array[int]
+    ) -> None:
+        self._source = source
+        self._types = types
+        self._offsets = offsets
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    @overload
+    def __getitem__(self, index: int) -> TypeUse: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TypeUse]: ...
+
+    def __getitem__(self, index: int | slice) -> TypeUse | Sequence[TypeUse]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = self._source.line_column(self._offsets[index])
+        return TypeUse(self._types[self._numbers[index]], *place)
+
+    def __iter__(self) -> Iterator[TypeUse]:
+        return (self[index] for index in range(len(self)))
+
+    def counts(self) -> dict[int, int]:
+        """Return how often each distinct type is used, by its number, in order of first use."""
+        from collections import Counter
+
+        return dict(Counter(self._numbers))
+
+    @property
+    def distinct(self) -> Sequence[IRType]:
+        """The distinct types; their numbers are those of `counts`."""
+        return self._types
+
+
+@dataclass(frozen=True)
+class Module:
+    """One module of a dump, or the functions of a part that has none.
+
+    Attributes:
+        source: the whole text.
+        line: where the part begins, from 1.
+        pass_name: the pass that a header above names; None where there is no header.
+        stage: ``before`` or ``after`` that pass; None likewise.
+        attributes: those of the module operation, by name.
+        aliases: the attribute aliases that hold in it, by name.
+        types: every tensor, memdesc, tensor pointer and tensor descriptor in it.
+        functions: in order.
+        operations: those that move data between layouts, in order.
+        partition_warps: warps of the partitions of specialised regions.
+        error: why the part is no whole module: it is cut off.
+    """
+
+    source: Source
+    line: int
+    pass_name: str | None
+    stage: str | None
+    attributes: Mapping[str, AttributeValue]
+    aliases: Mapping[str, Alias]
+    types: TypeUses
+    functions: tuple[Function, ...]
+    operations: tuple[Operation, ...]
+    partition_warps: frozenset[int]
+    error: LayoutError | None = None
+
+    def number(self, name: str) -> int | None:
+        """Return an attribute such as ``num-warps``, of either dialect; None without it."""
+        for dialect in ("ttg", "triton_gpu"):
+            value = self.attributes.get(f"{dialect}.{name}")
+            if isinstance(value, int):
+                return int(value)
+        return None
+
+    @property
+    def target(self) -> str | None:
+        """What it is compiled for, such as ``cuda:90``; None where it does not say."""
+        for name in ("ttg.target", "triton_gpu.target"):
+            if name in self.attributes:
+                return str(self.attributes[name])
+        capability = self.number("compute-capability")
+        return f"cuda:{capability}" if capability is not None else None

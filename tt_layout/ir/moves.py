@@ -1,0 +1,81 @@
+"""The operations that move data between layouts, as data.
+
+Each row says where the data comes from and where it goes; which of the operation's types
+those are follows from that.  A name stands for itself in every dialect of `DIALECTS`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+DIALECTS = ("ttg", "ttng", "tt", "triton_gpu", "triton_nvidia_gpu", "amdg", "amdgpu")
+
+GLOBAL = "global memory"
+
+
+class Move(NamedTuple):
+    """What an operation does with data.
+
+    Attributes:
+        source: ``registers``, ``memory`` (shared or tensor), ``either``, or `GLOBAL`.
+        target: likewise.
+        group: under which heading totals count it.
+    """
+
+    source: str
+    target: str
+    group: str
+
+
+_CONVERT = Move("either", "either", "conversion")
+_LOAD = Move("memory", "registers", "local load")
+_STORE = Move("registers", "memory", "local store")
+_FETCH = Move(GLOBAL, "registers", "global load")
+_WRITE = Move("registers", GLOBAL, "global store")
+_COPY_IN = Move(GLOBAL, "memory", "copy to local")
+_COPY_OUT = Move("memory", GLOBAL, "copy from local")
+
+MOVES: dict[str, Move] = {
+    "convert_layout": _CONVERT,
+    "local_load": _LOAD,
+    "local_load_packed_tranposed": _LOAD,
+    "local_load_packed_transposed": _LOAD,
+    "local_gather": _LOAD,
+    "tmem_load": _LOAD,
+    "local_store": _STORE,
+    "local_scatter": _STORE,
+    "tmem_store": _STORE,
+    "local_alloc": _STORE,
+    "tmem_alloc": _STORE,
+    "alloc_tensor": _STORE,
+    "insert_slice": _STORE,
+    "tmem_copy": Move("memory", "memory", "copy within local"),
+    "load": _FETCH,
+    "descriptor_load": _FETCH,
+    "descriptor_gather": _FETCH,
+    "experimental_descriptor_load": _FETCH,
+    "buffer_load": _FETCH,
+    "store": _WRITE,
+    "descriptor_store": _WRITE,
+    "descriptor_scatter": _WRITE,
+    "experimental_descriptor_store": _WRITE,
+    "buffer_store": _WRITE,
+    "async_copy_global_to_local": _COPY_IN,
+    "async_tma_copy_global_to_local": _COPY_IN,
+    "async_tma_gather": _COPY_IN,
+    "async_tdm_copy_global_to_local": _COPY_IN,
+    "async_tdm_gather": _COPY_IN,
+    "buffer_load_to_local": _COPY_IN,
+    "insert_slice_async": _COPY_IN,
+    "insert_slice_async_v2": _COPY_IN,
+    "insert_slice_tma": _COPY_IN,
+    "async_tma_copy_local_to_global": _COPY_OUT,
+    "async_tma_scatter": _COPY_OUT,
+    "async_tma_reduce": _COPY_OUT,
+    "async_tdm_copy_local_to_global": _COPY_OUT,
+    "async_tdm_scatter": _COPY_OUT,
+    "async_copy_local_to_global": _COPY_OUT,
+    "store_async": _COPY_OUT,
+}
+"""Name without dialect -> what it does.  The types tell whether a tensor of 2022 to 2.3 with
+a shared layout is in registers or in memory."""

@@ -1,0 +1,151 @@
+"""Operations that move data between layouts: which types they have, from where to where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.ir.moves import GLOBAL, MOVES, Move
+from tt_layout.ir.types import IRType
+from tt_layout.types import element_bits
+
+
+class Location(NamedTuple):
+    """A place in the user's program."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class Operation(NamedTuple):
+    """An operation that moves data.
+
+    Attributes:
+        name: with its dialect, such as ``ttg.convert_layout``.
+        function: the function that it is in; None outside of any.
+        line, column: where its name stands, from 1.
+        location: the place in the user's program; None where the dump does not tell.
+        types: of its operands and results, in the order written.
+        source: the type whose data moves; None where that is global memory, or nothing.
+        target: the type that receives it; None where that is global memory.
+    """
+
+    name: str
+    function: str | None
+    line: int
+    column: int
+    location: Location | None
+    types: tuple[IRType, ...]
+    source: IRType | None
+    target: IRType | None
+
+    @property
+    def move(self) -> Move:
+        """What the operation does."""
+        return MOVES[self.name.rpartition(".")[2]]
+
+    @property
+    def group(self) -> str:
+        """Under which heading totals count it; what the layouts say goes before the name."""
+        move = self.move
+        if move.group == "local store" and self.source is None:
+            return "allocation"
+        if move.group == "conversion":
+            memories = in_memory(self.source), in_memory(self.target)
+            if memories == (False, True):
+                return "local store"
+            if memories == (True, False):
+                return "local load"
+        return move.group
+
+    @property
+    def moved(self) -> IRType | None:
+        """The type that tells how much is moved: the tensor's, else the memory's."""
+        if self.group == "allocation":
+            return None
+        ends = self.source, self.target
+        return next((t for t in ends if t is not None and t.kind == "tensor"), ends[1] or ends[0])
+
+    @property
+    def bytes(self) -> int | None:
+        """Bytes moved once through; None where the element type does not tell."""
+        if self.group == "allocation":
+            return 0
+        return type_bytes(self.moved) if self.moved is not None else None
+
+
+def in_memory(ir_type: IRType | None) -> bool:
+    """Tell whether a value of the type is in shared or tensor memory."""
+    return ir_type is not None and (
+        ir_type.kind == "memdesc" or isinstance(ir_type.encoding, SharedEncoding)
+    )
+
+
+def type_bytes(ir_type: IRType) -> int | None:
+    """Return the bytes of the elements; of what pointers point at.
+
+    Elements narrower than a byte count as one byte.
+    """
+    element = ir_type.element_type
+    if element.startswith("!tt.ptr<"):
+        element = element.removeprefix("!tt.ptr<").partition(",")[0].removesuffix(">")
+    bits = element_bits(element)
+    return None if bits is None else ir_type.elements * max(1, bits // 8)
+
+
+def ends(name: str, types: Sequence[IRType], arrow: int) -> tuple[IRType | None, IRType | None]:
+    """Return source and target of an operation from its types.
+
+    Args:
+        name: without its dialect.
+        types: of operands and results, in the order written.
+        arrow: how many of them stand before the last arrow; all, where there is none.
+    """
+    move = MOVES[name]
+    before, after = list(types[:arrow]), list(types[arrow:])
+    if move.source == "either":
+        return (before[0] if before else None), (types[-1] if types else None)
+    source = _source(move, before or ([] if after else list(types)))
+    target = _target(move, before, after)
+    return source, target
+
+
+def _source(move: Move, before: Sequence[IRType]) -> IRType | None:
+    if move.source == "registers":
+        tensors = [t for t in before if t.kind == "tensor"]
+        if move.target == GLOBAL and len(tensors) > 1 and "ptr" in tensors[0].element_type:
+            return tensors[1]
+        return tensors[0] if tensors else None
+    if move.source == "memory":
+        return next((t for t in reversed(before) if in_memory(t)), None)
+    return None
+
+
+def _target(move: Move, before: Sequence[IRType], after: Sequence[IRType]) -> IRType | None:
+    if move.target == "registers":
+        # Until 3.9 the one type of a load is that of the pointers, or of the result.
+        return next((t for t in (*after, *before) if t.kind == "tensor"), None)
+    if move.target == "memory":
+        return next((t for t in reversed([*before, *after]) if in_memory(t)), None)
+    return None
+
+
+def layout_of(ir_type: IRType | None) -> str:
+    """Return how a report names the layout of one end of a move."""
+    if ir_type is None:
+        return GLOBAL
+    return ir_type.layout or "no layout"
+
+
+def attribute_of(ir_type: IRType | None) -> str:
+    """Return the layout without aliases, so that two dumps can be compared."""
+    if ir_type is None:
+        return GLOBAL
+    if isinstance(ir_type.encoding, Encoding):
+        return str(ir_type.encoding)
+    return ir_type.layout or "no layout"

@@ -1,0 +1,191 @@
+"""One type of a dump: kind, shape, element type and the layout in it.
+
+    type ::= `tensor<` dims element (`,` layout)? `>`
+           | (`!ttg.memdesc` | `!tt.memdesc` | `!triton_gpu.memdesc`)? `<` dims element (`,` item)* `>`
+           | `!tt.ptr<` tensor (`,` space)? `>`
+           | `!tt.tensordesc<` (tensor | dims element (`,` layout)?) `>`
+    dims ::= ((integer | `?` | `*`) `x`)*
+
+Wider than the type that ``-t`` takes: scalars, unknown element types and unknown encodings
+are read as far as they go.
+
+Source:
+    MLIR's language reference, "Types"; Triton, TritonTypes.td and TritonGPUTypes.td.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.source import Source
+from tt_layout.syntax import AliasNode, AttributeNode, Node, Parser, WordNode
+from tt_layout.types import element_bits
+
+KINDS = {
+    "tensor": "tensor",
+    "!ttg.memdesc": "memdesc",
+    "!tt.memdesc": "memdesc",
+    "!triton_gpu.memdesc": "memdesc",
+    "!tt.ptr": "ptr",
+    "!tt.tensordesc": "tensordesc",
+    "!ttng.tensordesc_im2col": "tensordesc",
+    "": "memdesc",
+}
+"""How a type begins -> its kind; nothing before ``<`` is how some operations shorten it."""
+
+_HEAD = re.compile(r"([!\w.]*)<")
+_INNER = re.compile(r"\s*tensor\s*<")
+_DIM = re.compile(r"\s*(\d+|\?|\*)\s*x")
+_ELEMENT = re.compile(r"\s*(!?[A-Za-z_][\w.$]*)")
+_ALLOCATION = re.compile(r"\d+(?:x\d+)*")
+MAX_RANK = 64
+
+
+class IRType(NamedTuple):
+    """A type of a dump, wherever it stands.
+
+    Attributes:
+        text: as written.
+        kind: ``tensor``, ``memdesc``, ``ptr`` (to a tensor) or ``tensordesc``.
+        shape: sizes of the dimensions.
+        element_type: as written, such as ``f16`` or ``!tt.ptr<f32>``.
+        layout: the layout as written, such as ``#blocked``; None where there is none.
+        encoding: the layout, or the error that it (or the type) has; None where there is none.
+    """
+
+    text: str
+    kind: str
+    shape: tuple[int, ...]
+    element_type: str
+    layout: str | None
+    encoding: Encoding | LayoutError | None
+
+    @property
+    def element_bits(self) -> int | None:
+        """Width of an element in bits; None where the type does not tell it."""
+        return element_bits(self.element_type)
+
+    @property
+    def bare(self) -> str:
+        """The type without its layout, such as ``tensor<16x16xf16>``."""
+        sizes = "".join(f"{size}x" for size in self.shape)
+        return f"{self.kind}<{sizes}{self.element_type}>"
+
+    @property
+    def elements(self) -> int:
+        """The number of elements."""
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+
+class TypeSyntax(NamedTuple):
+    """A type before its layout is looked up; ``layout`` is the layout's syntax tree."""
+
+    kind: str
+    shape: tuple[int, ...]
+    element_type: str
+    layout: Node | None
+
+
+def parse_syntax(source: Source, offset: int) -> TypeSyntax:
+    """Return the type that begins at an offset of a source.
+
+    Raises:
+        LayoutError: it breaks off, or is written in a way that no type is.
+
+    Example:
+        >>> parse_syntax(Source("!ttg.memdesc<2x8xf16, #s, #smem>"), 0)[:3]
+        ('memdesc', (2, 8), 'f16')
+    """
+    head = _HEAD.match(source.text, offset)
+    assert head is not None
+    kind = KINDS[head.group(1)]
+    inner = _INNER.match(source.text, head.end()) if kind in ("ptr", "tensordesc") else None
+    shape, position = _parse_shape(source, (inner or head).end())
+    element, position = _parse_element(source, position)
+    parser = Parser(source, position)
+    layout = _parse_items(parser)
+    parser.expect(">", "to close the type")
+    if inner is not None:
+        if parser.accept(","):  # the address space of a pointer
+            parser.parse_value()
+        parser.expect(">", "to close the type")
+    return TypeSyntax(kind, shape, element, layout)
+
+
+def _parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:
+    """Return the sizes of a type and the offset of its element type."""
+    shape: list[int] = []
+    while match := _DIM.match(source.text, offset):
+        span = source.span(*match.span(1))
+        if match.group(1) in "?*":
+            raise LayoutError(f"every dimension must be known, got {match.group(1)!r}", span)
+        size = int(match.group(1)[:40])
+        if size >= 1 << 63:
+            raise LayoutError("the dimension does not fit into 64 bits", span)
+        shape.append(size)
+        if len(shape) > MAX_RANK:
+            raise LayoutError(f"a type may have {MAX_RANK} dimensions at most", span)
+        offset = match.end()
+    return tuple(shape), offset
+
+
+def _parse_element(source: Source, offset: int) -> tuple[str, int]:
+    """Return the element type at an offset, of whatever dialect, and the offset behind it."""
+    match = _ELEMENT.match(source.text, offset)
+    if match is None:
+        raise LayoutError("expected an element type", source.span(offset, offset + 1))
+    end = match.end()
+    if source.text.startswith("<", end):
+        end = _closing(source, end)
+    return source.text[match.start(1) : end], end
+
+
+def _closing(source: Source, offset: int) -> int:
+    """Return the offset behind the ``<...>`` that begins at ``offset``."""
+    depth = 0
+    for match in re.compile(r"[<>]").finditer(source.text, offset):
+        depth += 1 if match.group() == "<" else -1
+        if depth == 0:
+            return match.end()
+    raise LayoutError("expected '>' to close the element type", source.span(offset, offset + 1))
+
+
+def _parse_items(parser: Parser) -> Node | None:
+    """Parse what follows the element type; return the layout in it.
+
+    That is the first item that is no word (``mutable``), no memory space and no list of
+    allocation dimensions.
+    """
+    layout: Node | None = None
+    while parser.accept(","):
+        allocation = parser.kind == "number" and _ALLOCATION.match(
+            parser.source.text, parser.start
+        )
+        if allocation and "x" in allocation.group():
+            parser.end = allocation.end()
+            parser.advance()
+            continue
+        item = parser.parse_value()
+        if parser.accept(":"):  # the type of an attribute, which means nothing here
+            parser.parse_value()
+        if layout is None and not isinstance(item, WordNode):
+            layout = item
+    return layout
+
+
+def is_memory_space(node: Node) -> bool:
+    """Tell whether an attribute, aliases replaced, is a memory space: it has no body."""
+    return isinstance(node, AttributeNode) and node.body is None and "memory" in node.name
+
+
+def layout_text(node: Node) -> str:
+    """Return a layout as written, on one line."""
+    if isinstance(node, AliasNode):
+        return f"#{node.name}"
+    return re.sub(r"\s+", " ", node.span.text)

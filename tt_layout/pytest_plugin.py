@@ -1,0 +1,134 @@
+"""A pytest plugin: each case of a manifest is a test.
+
+It does nothing until the ini option ``tt_layout_manifests`` lists manifests, as patterns of
+paths below pytest's root folder:
+
+    [tool.pytest.ini_options]
+    tt_layout_manifests = ["tests/goldens/layouts.yaml"]
+
+Only files named ``layouts.yaml`` or ``*.layouts.yaml`` are collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tt_layout.golden.manifest import Check, Manifest
+    from tt_layout.golden.runner import Outcome
+
+OPTION = "tt_layout_manifests"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that lists manifests."""
+    text = "patterns of the manifests of tt-layout whose cases are tests, such as */layouts.yaml"
+    parser.addini(OPTION, text, type="args", default=[])
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a manifest that the option lists."""
+    name = file_path.name
+    if name != "layouts.yaml" and not name.endswith(".layouts.yaml"):
+        return None
+    config = parent.config
+    patterns = config.getini(OPTION)
+    if not patterns or not file_path.is_relative_to(config.rootpath):
+        return None
+    path = file_path.relative_to(config.rootpath).as_posix()
+    if not any(fnmatchcase(path, pattern) for pattern in patterns):
+        return None
+    return ManifestFile.from_parent(parent, path=file_path)
+
+
+class ManifestFile(pytest.File):
+    """A manifest: an item per case and kind, and one for golden files without a case."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield the items; an error in the manifest is an error of the collection."""
+        from tt_layout.errors import LayoutError
+        from tt_layout.golden.manifest import read_manifest
+
+        try:
+            manifest = read_manifest(_shown(self.path))
+        except LayoutError as error:
+            raise self.CollectError(str(error)) from None
+        for check in manifest.checks:
+            yield CheckItem.from_parent(self, name=check.id, check=check)
+        yield OrphansItem.from_parent(self, name="orphans", manifest=manifest)
+
+
+def _shown(path: Path) -> str:
+    """Return a path as seen from the current folder, if it is inside."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+class MismatchError(Exception):
+    """Outcomes that are not as the golden files have it."""
+
+    def __init__(self, manifest: str, outcomes: tuple[Outcome, ...]) -> None:
+        super().__init__(manifest, outcomes)
+        self.manifest = manifest
+        self.outcomes = outcomes
+
+
+class _Item(pytest.Item):
+    """A test whose failure is shown as ``tt-layout check`` shows it."""
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Return the report of the command in place of a traceback."""
+        if not isinstance(excinfo.value, MismatchError):
+            return super().repr_failure(excinfo, style)
+        from tt_layout.golden.report import accept_hint, describe
+        from tt_layout.golden.runner import Results
+
+        results = Results(excinfo.value.manifest, excinfo.value.outcomes)
+        parts = [*map(describe, results.outcomes), accept_hint(results)]
+        return "\n\n".join(part for part in parts if part)
+
+
+class CheckItem(_Item):
+    """One case and kind against its golden file."""
+
+    def __init__(self, *, check: Check, **others: Any) -> None:
+        super().__init__(**others)
+        self.check = check
+
+    def runtest(self) -> None:
+        """Run the case; raise MismatchError unless it prints its golden file."""
+        from tt_layout.golden.runner import record, run_check
+
+        outcome = record(run_check(self.check))
+        if outcome.state != "passed":
+            raise MismatchError(_shown(self.path), (outcome,))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return where the case stands."""
+        span = self.check.case.place
+        line, _ = span.source.line_column(span.start)
+        return Path(span.source.name), line - 1, self.name
+
+
+class OrphansItem(_Item):
+    """The golden files beside a manifest that no case owns."""
+
+    def __init__(self, *, manifest: Manifest, **others: Any) -> None:
+        super().__init__(**others)
+        self.manifest = manifest
+
+    def runtest(self) -> None:
+        """Raise MismatchError if there is any."""
+        from tt_layout.golden.runner import orphans
+
+        found = orphans(self.manifest)
+        if found:
+            raise MismatchError(_shown(self.path), found)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return the manifest."""
+        return self.path, None, self.name

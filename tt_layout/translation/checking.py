@@ -1,0 +1,127 @@
+"""Whether two encodings are the same layout, and over which shapes that is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.translation import Over, Shape
+from tt_layout.translation.refusal import Reason, refused
+
+FAR = 1 << 12  # a size at which every tile repeats
+SIZES = (256, 512)
+MAX_PRODUCT_RANK = 4  # above it, all dimensions have one size
+THREADS = ("lane", "warp", "row")
+
+
+def check_same(before: Encoding, after: Encoding, over: Over) -> tuple[Shape, ...]:
+    """Return the shapes over which two encodings have the same bases and padding.
+
+    Raises:
+        RefusedError: they differ over one of them.
+        LayoutError: the first has no layout over the shape asked for.
+    """
+    shapes = (over.shape,) if over.shape is not None else natural_shapes(before, over.element_bits)
+    for shape in shapes:
+        check_same_over(before, after, shape, over.element_bits)
+    if padding_of(before) != padding_of(after):
+        message = f"padding {padding_of(before)} would be {padding_of(after)}"
+        raise refused(Reason.OTHER_MEANING, message)
+    return shapes
+
+
+def check_same_over(
+    before: Encoding, after: Encoding, shape: Shape, element_bits: int | None
+) -> None:
+    """Raise unless two encodings have the same bases over a shape."""
+    wanted = before.to_linear_layout(shape, element_bits=element_bits)
+    try:
+        found = after.to_linear_layout(shape, element_bits=element_bits)
+    except LayoutError as error:
+        raise refused(Reason.NO_LAYOUT, f"Triton {after.release}: {error.message}") from None
+    if difference := differing(wanted, found):
+        message = f"Triton {after.release}, over {list(shape)}: {difference}"
+        raise refused(Reason.OTHER_MEANING, message)
+
+
+def differing(wanted: LinearLayout, found: LinearLayout) -> str | None:
+    """Return how two layouts differ, in words, or None where they are the same."""
+    if wanted.get_in_dim_names() != found.get_in_dim_names():
+        return f"{wanted.get_in_dim_names()} would be {found.get_in_dim_names()}"
+    for name in wanted.get_in_dim_names():
+        if wanted.vectors(name) != found.vectors(name):
+            return f"{name} {_shown(wanted, name)} would be {_shown(found, name)}"
+    if wanted.out_sizes != found.out_sizes:
+        return f"{wanted.out_dims} would be {found.out_dims}"
+    return None
+
+
+def _shown(layout: LinearLayout, name: str) -> str:
+    return str([list(vector) for vector in layout.vectors(name)])
+
+
+def padding_of(encoding: Encoding) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of interval and padding of shared memory; none elsewhere."""
+    return encoding.padding if isinstance(encoding, SharedEncoding) else ()
+
+
+def natural_shapes(encoding: Encoding, element_bits: int | None = None) -> tuple[Shape, ...]:
+    """Return shapes that tell a layout apart: its own, or some that hold its whole tile.
+
+    Example:
+        >>> import tt_layout
+        >>> natural_shapes(tt_layout.parse_layout(
+        ...     "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>"))
+        ((256,), (512,))
+    """
+    own = own_shape(encoding)
+    candidates = [own] if own is not None else list(_holding_tile(encoding, element_bits))
+    faults: list[LayoutError] = []
+    shapes: list[Shape] = []
+    for shape in candidates:
+        try:
+            encoding.to_linear_layout(shape, element_bits=element_bits)
+            shapes.append(shape)
+        except LayoutError as error:
+            faults.append(error)
+    if not shapes:
+        raise faults[0]
+    return tuple(shapes)
+
+
+def own_shape(encoding: Encoding) -> Shape | None:
+    """Return the only shape that an encoding is for; None where it repeats over any."""
+    inner = getattr(encoding, "partition_layout", None)
+    if isinstance(inner, Encoding):
+        own = own_shape(inner)
+        parts = getattr(encoding, "num_partitions", 1) * getattr(encoding, "num_groups", 1)
+        cut = getattr(encoding, "partition_dim", 0)
+        return own and tuple(n * parts if d == cut else n for d, n in enumerate(own))
+    offset = getattr(encoding, "offset", None)
+    if offset is None:
+        return None
+    return spanned((*offset, *getattr(encoding, "block", ())), encoding.rank or 0)
+
+
+def spanned(vectors: Sequence[Sequence[int]], rank: int) -> Shape:
+    """Return the shape that basis vectors reach.
+
+    Example:
+        >>> spanned([(0, 1), (3, 2)], 2)
+        (4, 4)
+    """
+    return tuple(1 << max((v[d].bit_length() for v in vectors), default=0) for d in range(rank))
+
+
+def _holding_tile(encoding: Encoding, element_bits: int | None) -> list[Shape]:
+    """Return the shapes of two sizes per dimension that hold all that threads reach."""
+    rank = encoding.rank or 2
+    far = encoding.to_linear_layout((FAR,) * rank, element_bits=element_bits)
+    reached = spanned([v for name in THREADS for v in far.vectors(name)], rank)
+    low = [max(SIZES[0], size) for size in reached]
+    if rank > MAX_PRODUCT_RANK:
+        return [tuple(low), tuple(2 * size for size in low)]
+    return list(product(*((size, 2 * size) for size in low)))

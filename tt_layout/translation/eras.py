@@ -1,0 +1,219 @@
+"""The spelling of another release: through the tables of forms, then read again there.
+
+    encoding -> what the tensor tells filled in -> values of the release's form -> text
+             -> read under that release -> compared on all bases
+
+A release that has no form for the class may have had another attribute for it: `_CHANGED`
+lists those, so that a shared memory for wgmma has a spelling before nvmma_shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+
+from tt_layout.encodings import Encoding
+from tt_layout.encodings.forms import Form
+from tt_layout.encodings.linear import GenericLinear, Linear
+from tt_layout.encodings.nvmma_shared import NvmmaShared
+from tt_layout.encodings.swizzled_shared import AmdRotatingShared, SwizzledShared
+from tt_layout.errors import LayoutError
+from tt_layout.layout_utils import row_major
+from tt_layout.parsing import parse_layout
+from tt_layout.releases import Release
+from tt_layout.translation import Over, Translation
+from tt_layout.translation.checking import check_same
+from tt_layout.translation.refusal import Reason, RefusedError, refused
+from tt_layout.translation.settling import settled
+
+
+def to_release(encoding: Encoding, release: Release, over: Over) -> Translation:
+    """Return the text that a release gives the same layout; see `tt_layout.translate`."""
+    after, translation = in_release(encoding, release, over)
+    assert after.spelling is not None
+    return translation
+
+
+def in_release(
+    encoding: Encoding, release: Release, over: Over
+) -> tuple[Encoding, Translation]:
+    """Return the layout as a release reads it, and its text.
+
+    Raises:
+        RefusedError: the release cannot express it; the reason is that of the last way tried.
+    """
+    encoding.check_layout()
+    error: RefusedError | None = None
+    for candidate in _candidates(settled(encoding, over), release):
+        try:
+            return _in_release(encoding, candidate, release, over)
+        except RefusedError as refusal:
+            error = refusal
+    assert error is not None
+    raise error
+
+
+def _in_release(
+    encoding: Encoding, candidate: Encoding, release: Release, over: Over
+) -> tuple[Encoding, Translation]:
+    after = respelled(candidate, release, over.element_bits)
+    try:
+        if over.element_bits is not None:
+            after.check_element(over.element_bits)
+    except LayoutError as error:
+        raise refused(Reason.REFUSED, f"Triton {release}: {error.message}") from None
+    left_out = tuple(_left_out(candidate, after))
+    try:
+        shapes = check_same(encoding, after, over)
+    except RefusedError as error:
+        if not left_out:
+            raise
+        raise refused(Reason.NO_PLACE, f"{'; '.join(left_out)}") from error
+    assert after.spelling is not None
+    return after, Translation(after.spelling.written(), shapes, left_out)
+
+
+def respelled(encoding: Encoding, release: Release, element_bits: int | None) -> Encoding:
+    """Return the encoding as it reads in the spelling of a release; not compared yet.
+
+    Raises:
+        RefusedError: the release has no spelling for it, or refuses it.
+    """
+    form = form_for(encoding, release)
+    inner = {
+        f.name: respelled(value, release, element_bits)
+        for f in fields(encoding)
+        if isinstance(value := getattr(encoding, f.name), Encoding)
+    }
+    try:
+        values = form.values(replace(encoding, **inner), element_bits)
+    except LayoutError as error:
+        raise refused(Reason.NO_PLACE, f"Triton {release}: {error.message}") from None
+    try:
+        return parse_layout(form.write(values), release=release, name=f"<Triton {release}>")
+    except LayoutError as error:
+        raise refused(Reason.REFUSED, f"Triton {release}: {error.message}") from None
+
+
+def form_for(encoding: Encoding, release: Release) -> Form:
+    """Return the form of an encoding's class in a release."""
+    forms = type(encoding).forms
+    for form in forms:
+        if form.covers(release):
+            return form
+    since = min(form.since for form in forms)
+    until = max(form.until for form in forms)
+    known = f"#{forms[-1].name} is of Triton {since} to {until}"
+    raise refused(Reason.NO_ATTRIBUTE, f"Triton {release}; {known}")
+
+
+# -- attributes that took the place of others -------------------------------------------------
+
+
+def _candidates(encoding: Encoding, release: Release) -> Iterator[Encoding]:
+    """Yield the encoding, and others by which a release may have said the same."""
+    yield encoding
+    for change in _CHANGED:
+        other = change(encoding, release)
+        if other is not None:
+            yield other
+
+
+def _as_nvmma(encoding: Encoding, release: Release) -> Encoding | None:
+    """Since 3.3, ``hasLeadingOffset`` is an attribute of its own."""
+    if not isinstance(encoding, SwizzledShared) or not encoding.has_leading_offset:
+        return None
+    if release < Release.V3_3 or encoding.rank < 2:
+        return None
+    return NvmmaShared(
+        swizzling_byte_width=16 * encoding.max_phase,
+        transposed=encoding.order[0] < encoding.order[1],
+        element_bit_width=128 // encoding.vec,
+        cga=encoding.cga,
+        rank_key=encoding.rank if encoding.rank != 2 else None,
+    )
+
+
+def _from_nvmma(encoding: Encoding, release: Release) -> Encoding | None:
+    """Until 3.2, nvmma_shared was ``hasLeadingOffset``; without a swizzle, plain rows."""
+    if not isinstance(encoding, NvmmaShared) or release > Release.V3_2 or encoding.fp4_padded:
+        return None
+    rank, width = encoding.rank or 2, encoding.swizzling_byte_width
+    order = tuple(range(rank)) if encoding.transposed else tuple(row_major(rank))
+    if not width:
+        return SwizzledShared(vec=1, per_phase=1, max_phase=1, order=order, cga=encoding.cga)
+    return SwizzledShared(
+        vec=128 // encoding.element_bit_width,
+        per_phase=128 // width,
+        max_phase=width // 16,
+        order=order,
+        cga=encoding.cga,
+        has_leading_offset=True,
+    )
+
+
+def _as_generic_linear(encoding: Encoding, release: Release) -> Encoding | None:
+    """Since 3.8, linear must be a permutation; what is none is generic_linear."""
+    if type(encoding) is not Linear or release < Release.V3_8:
+        return None
+    return GenericLinear(
+        register=encoding.register, lane=encoding.lane, warp=encoding.warp, block=encoding.block
+    )
+
+
+def _as_linear(encoding: Encoding, release: Release) -> Encoding | None:
+    """Until 3.7, linear took more than permutations."""
+    if type(encoding) is not GenericLinear or release > Release.V3_7:
+        return None
+    return Linear(
+        register=encoding.register, lane=encoding.lane, warp=encoding.warp, block=encoding.block
+    )
+
+
+def _as_swizzled(encoding: Encoding, release: Release) -> Encoding | None:
+    """Until 3.3 there is no amd_rotating_shared; with one phase it is plain rows."""
+    if not isinstance(encoding, AmdRotatingShared) or release > Release.V3_3:
+        return None
+    return SwizzledShared(
+        vec=encoding.vec,
+        per_phase=encoding.per_phase,
+        max_phase=encoding.max_phase,
+        order=encoding.order,
+        cga=encoding.cga,
+    )
+
+
+_CHANGED: tuple[Callable[[Encoding, Release], Encoding | None], ...] = (
+    _as_nvmma,
+    _from_nvmma,
+    _as_generic_linear,
+    _as_linear,
+    _as_swizzled,
+)
+"""Functions to another encoding of the same layout, None where they do not apply."""
+
+
+# -- what a spelling leaves out ---------------------------------------------------------------
+
+_TOLD_OTHERWISE = {"release", "spelling", "origin", "fault", "rank_key"}
+
+
+def _left_out(before: Encoding, after: Encoding) -> Iterator[str]:
+    """Yield the fields that the text of a release does not hold, by their key of today."""
+    if type(before) is not type(after):
+        return
+    keys = {key.field: key.name for key in type(before).forms[-1].keys if key.field}
+    for f in fields(before):
+        was, now = getattr(before, f.name), getattr(after, f.name)
+        if isinstance(was, Encoding) and isinstance(now, Encoding):
+            yield from _left_out(was, now)
+        elif f.name not in _TOLD_OTHERWISE and was != now and _plain(now) != _plain(was):
+            name = keys.get(f.name, f.name)
+            yield f"Triton {after.release} does not write {name} = {_plain(was)}"
+
+
+def _plain(value: object) -> object:
+    """Return a value as it is written: tuples as lists, all ones as nothing."""
+    if isinstance(value, tuple):
+        return [] if all(item == 1 for item in value) else [_plain(item) for item in value]
+    return value
