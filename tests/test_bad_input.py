@@ -133,7 +133,7 @@ ATTRIBUTES: dict[str, tuple[str, int, str, str]] = {
         blocked(foo="1"),
         102,
         "foo",
-        "#ttg.blocked has no key 'foo'; It takes sizePerThread, threadsPerWarp, warpsPerCTA, ",
+        "#ttg.blocked has no key 'foo'; it takes sizePerThread, threadsPerWarp, warpsPerCTA, ",
     ),
     "unknown key of a parent": (
         f"#ttg.slice<{{dim = 0, parent = {blocked(ordre='[1, 0]')}}}>",

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,11 +19,13 @@ import pytest
 import yaml
 from command import Outcome, Run, runner
 
+from tt_layout.document import Document
 from tt_layout.golden import runner as golden_runner
 from tt_layout.golden.cutting import MAX_LINES, WIDTH, cut_diff
 from tt_layout.golden.manifest import read_manifest
 from tt_layout.golden.report import annotation
 from tt_layout.golden.runner import run_checks
+from tt_layout.source import read_source
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 GOLDENS = Path(__file__).parent / "goldens"
@@ -81,8 +84,19 @@ def remove(name: str) -> Callable[[], None]:
     return lambda: Path(name).unlink()
 
 
-def write(name: str, text: str) -> Callable[[], None]:
-    return lambda: Path(name).write_text(text) and None
+def write(name: str, content: bytes) -> Callable[[], None]:
+    def apply() -> None:
+        Path(name).write_bytes(content)
+
+    return apply
+
+
+def both(*plants: Callable[[], None]) -> Callable[[], None]:
+    def apply() -> None:
+        for plant in plants:
+            plant()
+
+    return apply
 
 
 MANIFEST_EDIT = "layouts.yaml"
@@ -193,7 +207,7 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
     "a slice": (
         edit(MANIFEST_EDIT, f"'{LINEAR}'", f"'{LINEAR}'\n  slice: '0:4,0:4'"),
         1,
-        {"changed: linear.tensor": ("the golden shows another part of the view",)},
+        {"changed: linear.tensor": ("the golden shows the whole view, the case a part",)},
     ),
     "a deleted golden": (
         remove("linear.tensor.txt"),
@@ -209,7 +223,7 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
         },
     ),
     "a golden without a case": (
-        write("gone.hardware.txt", "x"),
+        write("gone.hardware.txt", b"x"),
         1,
         {
             "golden without a case: gone.hardware (gone.hardware.txt)": (
@@ -242,12 +256,12 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
         {"changed: blocked.tensor": ("its heading holds no layout that can be read",)},
     ),
     "a golden that is no text": (
-        lambda: Path("blocked.tensor.txt").write_bytes(b"\xff\x00") and None,
+        write("blocked.tensor.txt", b"\xff\x00"),
         1,
         {"changed: blocked.tensor": ("the golden was edited: byte 0 is not UTF-8",)},
     ),
     "an empty golden": (
-        write("blocked.tensor.txt", ""),
+        write("blocked.tensor.txt", b""),
         1,
         {"changed: blocked.tensor": ("line 1 is not the heading of a view",)},
     ),
@@ -262,8 +276,10 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
         {"changed: swizzled.hardware": ("the golden has CRLF line endings",)},
     ),
     "CRLF and an edit": (
-        lambda: (edit("swizzled.hardware.txt", "-> (0,1)", "-> (1,1)")(),
-                 edit("swizzled.hardware.txt", "\n", "\r\n")()) and None,
+        both(
+            edit("swizzled.hardware.txt", "-> ( 0, 1)", "-> ( 1, 1)"),
+            edit("swizzled.hardware.txt", "\n", "\r\n"),
+        ),
         1,
         {
             "changed: swizzled.hardware": (
@@ -291,7 +307,7 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
             for view in ("tensor", "hardware")
         },
     ),
-    "an empty manifest": (write("layouts.yaml", "cases: []\n"), 2, {}),
+    "an empty manifest": (write("layouts.yaml", b"cases: []\n"), 2, {}),
 }  # fmt: skip
 
 
@@ -324,19 +340,21 @@ def test_the_meaning_comes_first_then_a_short_diff_then_how_to_accept(
     folder: Path, run: Run
 ) -> None:
     edit("layouts.yaml", "[0, 8], [1, 0]", "[1, 0], [0, 8]")()
-    assert run("check", "--only", "linear.tensor").out == """\
-changed: linear.tensor (layouts.yaml:7)
-  lane bits 1 and 2 swapped; 128 of 256 elements move; first: (0, 8) was T2:0, is T4:0; \
-registers per thread unchanged; only the order of lanes differs
-  lane: was [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], is [[0, 4], [1, 0], [0, 8], [2, 0], [4, 0]]
-  --- linear.tensor.txt
-  +++ linear.tensor.txt.new
-  @@ -1,3 +1,3 @@
-  -... = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [[8, 0]], block = [...
-  -...:3, T2:0, T2:1, T2:2, T2:3, T3:0, T3:1, T3:2, T3:3]
-  +... = [[0, 1], [0, 2]], lane = [[0, 4], [1, 0], [0, 8], [2, 0], [4, 0]], warp = [[8, 0]], block = [...
-accept with: tt-layout check --only linear.tensor --update
-"""
+    lines = run("check", "--only", "linear.tensor").out.splitlines()
+    words = "lane bits 1 and 2 swapped; 128 of 256 elements move; first: (0, 8) was T2:0, is T4:0"
+    assert lines[1].startswith(f"  {words}; registers per thread unchanged")
+    assert lines[3:5] == ["  --- linear.tensor.txt", "  +++ linear.tensor.txt.new"]
+    assert lines[5] == "  @@ -1,4 +1,4 @@"
+    assert [line[2] for line in lines[6:14]] == ["-"] * 4 + ["+"] * 4
+    assert "T2:0,  T2:1" in lines[7]
+    assert "T4:0,  T4:1" in lines[11]
+    assert lines[14:] == [
+        "  13 more lines differ",
+        "",
+        "accept with: tt-layout check --only linear.tensor --update",
+        "",
+        "1 changed",
+    ]
 
 
 def test_goldens_are_what_the_command_prints(folder: Path, run: Run) -> None:
@@ -356,7 +374,7 @@ cases:
   layout: '{BLOCKED}'
   type: tensor<16x16xf16>
   views: [tensor, hardware]
-  slice: 0:2,:
+  slice: '0:2,:'
   lane: 3
   warp: 1:3
   triton: 3.5
@@ -496,6 +514,15 @@ def test_junit(broken: Path, run: Run) -> None:
     assert suite[1][0].text is not None
     assert "War?p,0%" in suite[1][0].text
     assert suite[2].get("line") == "5"
+
+
+def test_control_characters_reach_no_report(folder: Path, run: Run) -> None:
+    edit("file.tensor.txt", "#kept", "#ke\x1bt")()
+    assert "alias: was #ke?t, is #kept" in run("check").out
+    assert "alias: was #ke?t, is #kept" in run("check", "--format", "github").out
+    report = run("check", "--format", "junit").out
+    assert "alias: was #ke\ufffdt, is #kept" in report
+    assert len(ET.fromstring(report)[0]) == 8
 
 
 def unescaped(text: str) -> str:
@@ -646,7 +673,7 @@ def test_init_writes_a_manifest_that_checks(
     assert outcome.out.startswith("wrote layouts.yaml: ")
     cases = yaml.safe_load(Path("layouts.yaml").read_text())["cases"]
     left_out = Path("layouts.yaml").read_text().count(" is left out: ")
-    assert len(cases) + left_out == len(set(re.findall(r"^#\w+ = ", path.read_text(), re.M)))
+    assert len(cases) + left_out == len(Document(read_source("kernel.mlir")).layout_names())
     assert run("check").status == 1
     assert run("check", "--update").status == 0
     assert run("check").status == 0
@@ -683,3 +710,46 @@ def test_init_refuses(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch)
     assert again.status == 2
     assert "--force replaces it" in again.err
     assert run("init", "y.mlir", "--force").status == 0
+
+
+# -- the guide ------------------------------------------------------------------------------
+
+
+def test_the_guide_shows_what_happens(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    guide = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", guide, re.M | re.S)
+    Path("kernel.mlir").write_text(next(text for kind, text in blocks if kind == "mlir"))
+    steps = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(
+        text for kind, text in blocks if kind == "console"
+    ), re.M)  # fmt: skip
+    assert len(steps) == 5
+    for line, output in steps:
+        program, *arguments = shlex.split(line)
+        if program == "sed":
+            subprocess.run([program, *arguments], check=True)
+            continue
+        outcome = run(*arguments)
+        assert outcome.out == output
+        assert outcome.status == (1 if "changed" in output else 0)
+
+
+def test_the_guides_manifest_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    guide = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
+    text = next(t for t in re.findall(r"^```yaml\n(.*?)^```$", guide, re.M | re.S) if "cases:" in t)
+    Path("attention").mkdir()
+    Path("attention/layouts.yaml").write_text(f"cases:\n- {{name: x, layout: '{LINEAR}', type: t}}")
+    Path("kernel.mlir").write_text(f"#a = {BLOCKED}")
+    Path("layouts.yaml").write_text(text)
+    checks = read_manifest("layouts.yaml").checks
+    outcomes = {outcome.id: outcome.state for outcome in run_checks(checks)}
+    assert [name for name in outcomes if name.startswith("swizzle")] == [
+        f"swizzle-{shape}-{vec}.{view}"
+        for shape in ("16x16", "64x64")
+        for vec in (2, 4)
+        for view in ("tensor", "hardware")
+    ]
+    assert {name for name, state in outcomes.items() if state != "missing"} == {"x.tensor"}

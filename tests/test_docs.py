@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import os
 import re
 import subprocess
@@ -162,11 +163,11 @@ def classes() -> list[type[Encoding]]:
 @pytest.mark.parametrize("encoding", classes(), ids=lambda cls: str(cls.__name__))
 def test_every_encoding_explains_itself(encoding: type[Encoding]) -> None:
     """Its docstring, not an inherited one, shows an example and names its source."""
-    text = encoding.__dict__["__doc__"]
-    assert "\n    Attributes:\n" in text
-    assert "\n    Example:\n" in text
+    text = inspect.cleandoc(encoding.__dict__["__doc__"])
+    assert "\nAttributes:\n" in text
+    assert "\nExample:\n" in text
     assert ">>> " in text
-    assert "\n    Source:\n" in text
+    assert "\nSource:\n" in text
 
 
 def test_every_release_since_2022_is_named() -> None:

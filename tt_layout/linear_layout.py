@@ -310,7 +310,7 @@ class LinearLayout:
                 f"{', '.join(self.get_in_dim_names()) or 'none'}"
             )
         size = self.get_in_dim_size(name)
-        low, high = (value, value) if isinstance(value, int) else (value.min(), value.max())
+        low, high = (value, value) if isinstance(value, int) else _extremes(name, value)
         if low < 0 or high >= size:
             raise LayoutError(f"{name} must be in 0..{size - 1}, got {low if low < 0 else high}")
 
@@ -591,7 +591,19 @@ class LinearLayout:
                 point = ", ".join(map(str, vector))
                 lines.append(f"{label if bit == 0 else '   ' + name}={1 << bit} -> ({point})")
         outs = ", ".join(f"{name} (size {size})" for name, size in self.out_sizes)
+        if not lines:
+            return f"(empty layout with out-dims [{outs}])" if outs else "(empty layout)"
         return "\n".join([*lines, f"where out dims are: [{outs}]"])
+
+
+def _extremes(name: str, values: Any) -> tuple[int, int]:
+    """Return the smallest and the largest of an array of integers; 0 and 0 if it is empty."""
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise LayoutError(f"{name} must be an integer or an array of integers, got {values!r}")
+    return (int(array.min()), int(array.max())) if array.size else (0, 0)
 
 
 def _merge(first: Sequence[str], second: Sequence[str]) -> list[str]:

@@ -232,9 +232,9 @@ def _unknown_key(
         message = f"{subject} in Triton {release}; {_span_text(others)} has it"
         return UnknownKeyError(f"{message} (--triton {others[-1]})", entry.span)
     near = nearest(entry.key, known)
-    hint = f"did you mean {near!r}? " if near else ""
+    hint = f"did you mean {near!r}? it" if near else "it"
     takes = ", ".join(name for name in known if name != PADDINGS)
-    return UnknownKeyError(f"{subject}; {hint}It takes {takes}", entry.span)
+    return UnknownKeyError(f"{subject}; {hint} takes {takes}", entry.span)
 
 
 def _releases(forms: Iterable[Form]) -> str:
@@ -251,12 +251,22 @@ def _span_text(releases: list[Release]) -> str:
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that looks most like ``name``, if any does.
 
+    A dialect in front does not count, but of equals that of the same dialect is taken.
+
     Example:
         >>> nearest("sizePerThred", ["order", "sizePerThread"])
         'sizePerThread'
+        >>> nearest("ttg.bloked", ["triton_gpu.blocked", "ttg.blocked", "ttg.dot_op"])
+        'ttg.blocked'
     """
     from difflib import get_close_matches
 
-    matches = get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return matches[0] if matches else None
+    dialect, _, own = name.rpartition(".")
+    by_own: dict[str, list[str]] = {}
+    for other in known:
+        by_own.setdefault(other.rpartition(".")[2], []).append(other)
+    matches = get_close_matches(own, list(by_own), n=1, cutoff=0.6)
+    if not matches:
+        return None
+    return max(by_own[matches[0]], key=lambda other: other.rpartition(".")[0] == dialect)
 

@@ -1,0 +1,149 @@
+"""Lowers conversions and accesses, and builds layouts; runs where Triton is, as `inside` does.
+
+usage: lowering.py QUESTIONS
+
+A question has ``convert`` (source and destination), ``load``, ``coalesce`` or ``operand``, and
+what the module needs: ``shape, elem, target, warps, threads, ctas``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+import inside
+
+Question = dict[str, Any]
+Answer = dict[str, Any]
+
+PTX = 80  # a version of PTX that knows every instruction asked for
+
+
+class Lowering(inside.Compiler):
+    """The wheel's passes."""
+
+    def __init__(self, scratch: str) -> None:
+        super().__init__(scratch)
+        library = importlib.import_module("triton._C.libtriton")
+        self.passes, self.nvidia, self.amd = library.passes, library.nvidia, library.amd
+
+    def answer(self, question: Question, partial: inside.Partial) -> Answer:
+        for name in ("convert", "load", "coalesce", "operand"):
+            if name in question:
+                answer: Answer = getattr(self, f"answer_{name}")(question)
+                return answer
+        raise ValueError(f"no such question: {question}")
+
+    def parsed(self, question: Question, function: str) -> Any:
+        target = question["target"]
+        name = f"cuda:{target[2:]}" if target.startswith("sm") else f"hip:{target}"
+        numbers = {
+            "num-warps": question["warps"],
+            "num-ctas": question.get("ctas", 1),
+            "threads-per-warp": question["threads"],
+        }
+        attributes = [f'"ttg.{key}" = {value} : i32' for key, value in numbers.items()]
+        head = ", ".join([*attributes, f'ttg.target = "{name}"'])
+        with open(self.path, "w") as file:
+            file.write(f"module attributes {{{head}}} {{\n{function}\n}}\n")
+        context = self.context()
+        module = self.ir.parse_mlir_module(self.path, context)
+        module.context = context
+        return module
+
+    def lowered(self, question: Question, function: str) -> str:
+        """Return the LLVM dialect of a function."""
+        module, target = self.parsed(question, function), question["target"]
+        manager = self.ir.pass_manager(module.context)
+        if target.startswith("sm"):
+            passes, capability = self.nvidia.passes.ttgpuir, int(target[2:])
+            passes.add_allocate_shared_memory_nv(manager, capability, PTX)
+            passes.add_to_llvmir(manager, capability, PTX)
+        else:
+            self.amd.passes.ttgpuir.add_allocate_shared_memory(manager, target)
+            self.amd.passes.ttgpuir.add_to_llvmir(manager, target, True)
+        manager.run(module, "lower")
+        return str(module.str_nodebug())
+
+    def answer_convert(self, question: Question) -> Answer:
+        """Return what a conversion becomes: instructions counted, and bytes of scratch."""
+        src, dst = (typed(question, attr) for attr in question["convert"])
+        text = self.lowered(
+            question,
+            f"tt.func private @f(%a: {src}) -> {dst} {{\n"
+            f"  %0 = ttg.convert_layout %a : {src} -> {dst}\n  tt.return %0 : {dst} }}",
+        )
+        counts = {name: len(re.findall(pattern, text)) for name, pattern in COUNTED.items()}
+        scratch = re.search(r"ttg\.shared = (\d+)", text)
+        return {**counts, "scratch": int(scratch[1]) if scratch else 0}
+
+    def answer_load(self, question: Question) -> Answer:
+        """Return the widths in bits of the loads that a tensor of pointers becomes."""
+        shape, attr = question["shape"], question["load"]
+        pointers = typed({**question, "elem": f"!tt.ptr<{question['elem']}>"}, attr)
+        values = typed(question, attr)
+        rank, hints = len(shape), question["hints"]
+        told = ", ".join(f"tt.{k} = dense<{v}> : tensor<{rank}xi32>" for k, v in hints.items())
+        text = self.lowered(
+            question,
+            f"tt.func private @f(%p: {pointers} {{{told}}}) -> {values} {{\n"
+            f"  %0 = tt.load %p : {pointers}\n  tt.return %0 : {values} }}",
+        )
+        found = re.findall(r"ld\.global(?:\.[a-z_:0-9]*)*?(?:\.v(\d))?\.b(\d+)", text)
+        return {"widths": sorted(int(vector or 1) * int(bits) for vector, bits in found)}
+
+    def answer_coalesce(self, question: Question) -> Answer:
+        """Return the layout that coalescing gives a load."""
+        shape, attr = question["shape"], question["coalesce"]
+        pointers = typed({**question, "elem": f"!tt.ptr<{question['elem']}>"}, attr)
+        values = typed(question, attr)
+        rank, hints = len(shape), question["hints"]
+        told = ", ".join(f"tt.{k} = dense<{v}> : tensor<{rank}xi32>" for k, v in hints.items())
+        module = self.parsed(
+            question,
+            f"tt.func private @f(%p: {pointers} {{{told}}}) -> {values} {{\n"
+            f"  %0 = tt.load %p : {pointers}\n  tt.return %0 : {values} }}",
+        )
+        manager = self.ir.pass_manager(module.context)
+        self.passes.ttgpuir.add_coalesce(manager)
+        manager.run(module, "coalesce")
+        text = module.str_nodebug()
+        aliases = dict(re.findall(r"^(#\w+) = (.*)$", text, re.M))
+        load = next(line for line in text.splitlines() if "tt.load" in line)
+        name = re.findall(r"(#\w+)>", load)[-1]
+        return {"text": aliases[name]}
+
+    def answer_operand(self, question: Question) -> Answer:
+        """Return the shared layout through which a dot operand goes."""
+        src, dst = (typed(question, attr) for attr in question["operand"])
+        module = self.parsed(
+            question,
+            f"tt.func private @f(%a: {src}) -> {dst} {{\n"
+            f"  %0 = ttg.convert_layout %a : {src} -> {dst}\n  tt.return %0 : {dst} }}",
+        )
+        manager = self.ir.pass_manager(module.context)
+        self.passes.ttgpuir.add_reduce_data_duplication(manager)
+        manager.run(module, "share")
+        text = module.str_nodebug()
+        found = re.search(r"^#\w+ = (#ttg\.swizzled_shared.*)$", text, re.M)
+        return {"text": found[1]} if found else {}
+
+
+COUNTED = {
+    "shuffles": r"nvvm\.shfl|ds_bpermute|permlane|ds_swizzle|update\.dpp|ds_permute|mov\.dpp",
+    "stores": r"st\.(?:async\.)?shared|llvm\.store [^\n]*ptr<3>|stmatrix",
+    "loads": r"ld\.shared|llvm\.load [^\n]*ptr<3>|ldmatrix",
+    "clusters": r"mapa|shared::cluster|cluster\.arrive",
+    "matrix stores": "stmatrix",
+    "matrix loads": "ldmatrix",
+}
+
+
+def typed(question: Question, attr: str) -> str:
+    return f"tensor<{'x'.join(map(str, (*question['shape'], question['elem'])))}, {attr}>"
+
+
+if __name__ == "__main__":
+    inside.Compiler = Lowering  # type: ignore[misc]
+    inside.main()
