@@ -20,6 +20,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="python of an environment that holds triton==3.9.0: run tests/compiler, too",
     )
     group.addoption(
+        "--triton-3-4-python",
+        metavar="PATH",
+        help="python of an environment that holds triton==3.4.0: with --compiler-python, "
+        "let it read what is written for it, too",
+    )
+    group.addoption(
         "--seed",
         type=int,
         default=date.today().toordinal(),

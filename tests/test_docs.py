@@ -6,6 +6,7 @@ import doctest
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -47,19 +48,24 @@ def examples() -> Iterator[Example]:
 EXAMPLES = list(examples())
 
 
-@pytest.fixture(scope="module")
-def shell(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+Shell = tuple[Path, dict[str, str]]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
     """Return a directory to work in, and an environment in which ``tt-layout`` is ours."""
-    place = tmp_path_factory.mktemp("readme")
-    command = place / "bin" / "tt-layout"
+    command = tmp_path / "bin" / "tt-layout"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tt_layout "$@"\n')
     command.chmod(0o755)
+    place = tmp_path / "work"
+    shutil.copytree(ROOT / "examples", place / "examples")
     path = os.pathsep.join([str(command.parent), os.environ["PATH"]])
-    return place, {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    environment = {k: v for k, v in os.environ.items() if k not in ("CI", "COLUMNS")}
+    return place, {**environment, "PATH": path, "PYTHONPATH": str(ROOT)}
 
 
-def output_of(command: str, shell: tuple[Path, dict[str, str]]) -> str:
+def output_of(command: str, shell: Shell) -> str:
     place, environment = shell
     done = subprocess.run(
         ["bash", "-c", command],
@@ -72,24 +78,18 @@ def output_of(command: str, shell: tuple[Path, dict[str, str]]) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("number", range(len(EXAMPLES)))
-def test_every_command_prints_what_stands_below_it(
-    number: int, shell: tuple[Path, dict[str, str]]
-) -> None:
-    example = EXAMPLES[number]
-    for earlier in EXAMPLES[:number]:
-        if earlier.block == example.block and not earlier.output:
-            output_of(earlier.command, shell)
-    assert output_of(example.command, shell) == example.output
+@pytest.mark.parametrize("block", sorted({example.block for example in EXAMPLES}))
+def test_every_command_prints_what_stands_below_it(block: int, shell: Shell) -> None:
+    for example in EXAMPLES:
+        if example.block == block:
+            assert output_of(example.command, shell) == example.output, example.command
 
 
 def test_there_are_commands_to_run() -> None:
     assert len(EXAMPLES) > 10
 
 
-def test_the_first_command_prints_what_stands_below_it(
-    shell: tuple[Path, dict[str, str]],
-) -> None:
+def test_the_first_command_prints_what_stands_below_it(shell: Shell) -> None:
     """Setting up is left to the CI script, which runs the whole of it."""
     setup, command = SETUP.split("&&\n")
     assert setup == "python3 -m venv .venv && .venv/bin/pip install -q . "

@@ -79,21 +79,12 @@ class LazyGroup(click.Group):
         return command
 
 
-_RANGES = {
-    "warp": "warps",
-    "lane": "lanes",
-    "register": "registers",
-    "block": "blocks",
-    "offset": "offsets",
-    "row": "rows",
-    "column": "columns",
-}
-"""Option of the hardware view -> the field of `Selection` that it fills."""
+_PLACES = ("warp", "lane", "register", "block", "offset", "row", "column")
 
 
 def _range_options(function: Any) -> Any:
     """Add an option for each part of a hardware view."""
-    for name in reversed(_RANGES):
+    for name in reversed(_PLACES):
         text = f"Hardware view: only this {name}, or a range such as 0:4."
         function = click.option(f"--{name}", metavar="N[:M]", help=text)(function)
     return function
@@ -124,6 +115,7 @@ def cli(context: click.Context, /, **options: Any) -> None:
     \b
     tt-layout -l ATTRIBUTE -t TYPE     the layout of an attribute
     tt-layout -i FILE -t TYPE          the layouts that a file's aliases name
+    tt-layout -i FILE                  the same, each over the types that the file has it on
     """
     if context.invoked_subcommand is None:
         show(**options)
@@ -149,14 +141,20 @@ def show(
 
     if layout is None and path is None:
         raise LayoutError("nothing to show: give an attribute with -l or a file with -i")
-    if tensor is None:
+    if tensor is None and (path is None or layout is not None):
         raise LayoutError("no tensor type: give one with -t, such as -t 'tensor<16x16xf16>'")
     if alias_names and path is None:
         raise LayoutError("--alias-names picks aliases of a file: give one with -i")
     limit = parse_size(max_text)
     release = Release.parse(triton) if triton is not None else None
-    tensor_type = parse_type(tensor, name="-t")
     selection = _selection(slices, ranges)
+    if tensor is None:
+        assert path is not None
+        views = _views_of_file(path, alias_names, release, use_hw_view, selection)
+        size = check_size(views, limit)
+        write((chunk for view in views for chunk in view.chunks()), output, size=size)
+        return
+    tensor_type = parse_type(tensor, name="-t")
 
     def printed(alias: str | None, encoding: Any, ending: bytes) -> PrintedView:
         view = print_view(
@@ -170,6 +168,26 @@ def show(
     write((chunk for view in views for chunk in view.chunks()), output, size=size)
 
 
+def _wanted(alias_names: Sequence[str]) -> list[str]:
+    return [n.strip().removeprefix("#") for part in alias_names for n in part.split(",") if n]
+
+
+def _views_of_file(
+    path: str, alias_names: Sequence[str], release: Any, use_hw_view: bool, selection: Any
+) -> list[Any]:
+    """Return the views of a file's aliases, each over the types that it is used with."""
+    from tt_layout.ir.views import file_views
+    from tt_layout.source import read_source
+
+    return file_views(
+        read_source(path),
+        _wanted(alias_names),
+        release=release,
+        use_hw_view=use_hw_view,
+        selection=selection,
+    )
+
+
 def _file_layouts(
     path: str, alias_names: Sequence[str], release: Any
 ) -> Iterator[tuple[str, Any, bytes]]:
@@ -178,7 +196,7 @@ def _file_layouts(
     from tt_layout.source import read_source
 
     document = Document(read_source(path))
-    wanted = [n.strip().removeprefix("#") for part in alias_names for n in part.split(",") if n]
+    wanted = _wanted(alias_names)
     names = wanted or document.layout_names()
     if not names:
         raise LayoutError(f"{document.source.name}: error: no alias in the file is a layout")
@@ -196,23 +214,11 @@ def _given_layout(text: str | None, release: Any) -> Iterator[tuple[None, Any, b
 
 def _selection(slices: str | None, ranges: dict[str, str | None]) -> Any:
     """Return the part of the view to show."""
-    from tt_layout.views import Selection
+    from tt_layout.views.selection import PLACES, Selection, parse_range, parse_slices
 
     given = {name: text for name, text in ranges.items() if text is not None}
-    fields: dict[str, Any] = {_RANGES[name]: _range(name, text) for name, text in given.items()}
+    fields: dict[str, Any] = {PLACES[n]: parse_range(f"--{n}", t) for n, t in given.items()}
     if slices is not None:
-        fields["slices"] = tuple(
-            None if part.strip() in ("", ":") else _range("slice", part)
-            for part in slices.split(",")
-        )
+        fields["slices"] = parse_slices("--slice", slices)
     return Selection(**fields)
 
-
-def _range(option: str, text: str) -> tuple[int, int]:
-    """Return the first and the last-but-one of ``N`` or ``N:M``."""
-    match = re.fullmatch(r"\s*(\d{1,18})\s*(?::\s*(\d{1,18})\s*)?", text)
-    if match is None:
-        message = f"--{option} takes a number or a range such as 0:16, got {text!r}"
-        raise LayoutError(message)
-    first = int(match.group(1))
-    return first, int(match.group(2)) if match.group(2) else first + 1

@@ -20,6 +20,9 @@ from tt_layout.linear_layout import Basis, LinearLayout, log2
 Position = tuple[str, int]
 """An input dimension and one of its bits."""
 
+ORDERED = ("register", "lane", "warp")
+"""The inputs whose order may not matter; an offset in memory always does."""
+
 MAX_SEARCH = 1 << 12  # elements looked at for the first few that move
 
 
@@ -83,8 +86,8 @@ class Comparison:
         moved: how many elements have other holders.
         elements: how many elements the tensor has.
         first_moves: the first few of them, in row-major order.
-        permutes: the inputs (``register``, ``lane``, ``warp``, ``offset``..) of which each
-            single one explains the whole difference as another order within it.
+        permutes: the inputs (``register``, ``lane``, ``warp``) of which each single one
+            explains the whole difference as another order within it.
         sizes: input dimension -> its size before and after.
         copies: input dimension -> on how many of its places an element is repeated,
             before and after.
@@ -200,7 +203,9 @@ def _report(
         moved=moved,
         elements=math.prod(size for _, size in before.out_sizes),
         first_moves=first_moves,
-        permutes=tuple(d for d in dims if changes and _differs_only_in_order(before, after, d)),
+        permutes=tuple(
+            d for d in ORDERED if changes and _differs_only_in_order(before, after, d)
+        ),
         sizes=tuple((d, before.get_in_dim_size(d), after.get_in_dim_size(d)) for d in dims),
         copies=tuple((d, *_copies(masks, d)) for d in dims),
     )

@@ -38,7 +38,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     config = parent.config
     patterns = config.getini(OPTION)
-    if not patterns or not file_path.is_relative_to(config.rootpath):
+    if not file_path.is_relative_to(config.rootpath):
         return None
     path = file_path.relative_to(config.rootpath).as_posix()
     if not any(fnmatchcase(path, pattern) for pattern in patterns):

@@ -52,8 +52,8 @@ def command(file: str, tensor: str | None, output: str, force: bool) -> int:
     if os.path.lexists(output) and not force:
         message = "there is a manifest already; --force replaces it, -o names another"
         raise LayoutError(f"{output}: error: {message}")
-    document = Document(read_source(file))
     inside = _inside(file, output)
+    document = Document(read_source(file))
     names = document.layout_names()
     if not names:
         raise LayoutError(f"{file}: error: no alias in the file is a layout")

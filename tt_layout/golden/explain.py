@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from tt_layout.encodings import Encoding
@@ -80,7 +80,7 @@ def _explained(golden: str, case: Case, use_hw_view: bool) -> tuple[str, ...]:
         first_wrong = max(first_wrong, _first_difference(text, golden))
     return (
         f"the golden was edited: line {first_wrong} is not what its heading prints "
-        "(if nobody edited it, another version of tt-layout made it)",
+        "(if nobody edited it, other options or another version of tt-layout made it)",
     )
 
 
@@ -186,10 +186,14 @@ def _bracket_shape(lines: list[str]) -> tuple[int, ...]:
 
 
 def _first_difference(text: str, golden: str) -> int:
-    """Return the number of the first line of the golden that is not in the text."""
-    lines, wanted = golden.split("\n"), text.split("\n")
-    pairs = enumerate(zip(lines, wanted), 1)
-    return next((n for n, (a, b) in pairs if a != b), min(len(lines), len(wanted)) + 1)
+    """Return the number of the first line of the golden that is not in the text.
+
+    Example:
+        >>> _first_difference("a\\nb\\n", "a\\nc\\n"), _first_difference("a\\n", "a")
+        (2, 1)
+    """
+    pairs = zip_longest(golden.splitlines(keepends=True), text.splitlines(keepends=True))
+    return next((n for n, (old, new) in enumerate(pairs, 1) if old != new), 0)
 
 
 def _differences(
@@ -219,7 +223,7 @@ def _alias(name: str | None) -> str:
 
 def _moves(before: Encoding, after: Encoding, tensor: TensorType) -> str:
     """Return how the map differs, in words."""
-    from tt_layout.commands.diff import difference
+    from tt_layout.difference import difference
 
     if before.memory_kind != after.memory_kind:
         return f"memory: was {before.memory_kind}, is {after.memory_kind}"

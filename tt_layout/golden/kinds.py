@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tt_layout.views.selection import PLACES
+
 if TYPE_CHECKING:
     from tt_layout.golden.manifest import Case
 
@@ -85,8 +87,6 @@ def _load(place: str) -> Any:
     return getattr(import_module(module), function)
 
 
-_PLACES = ("warp", "lane", "register", "block", "offset", "row", "column")
-
 KINDS = {
     kind.name: kind
     for kind in (
@@ -102,7 +102,7 @@ KINDS = {
             "what each place of the hardware holds",
             "tt_layout.golden.views:hardware",
             "tt_layout.golden.explain:hardware",
-            tuple(Key(n, WORD, f"Hardware view: only this {n}, or 0:4.") for n in _PLACES),
+            tuple(Key(n, WORD, f"Hardware view: only this {n}, or 0:4.") for n in PLACES),
         ),
     )
 }

@@ -87,9 +87,9 @@ def parse_nodes(source: Source) -> Node:
         LayoutError: it is no YAML, uses what is refused, or has no or several documents.
 
     Example:
-        >>> node = parse_nodes(Source("slice: 0:16"))
+        >>> node = parse_nodes(Source("slice: 1:16"))
         >>> [(key.text, value.text, value.kind) for key, value in node.entries]
-        [('slice', '0:16', 'number')]
+        [('slice', '1:16', 'number')]
     """
     return _Builder(source).document()
 

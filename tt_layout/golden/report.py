@@ -206,7 +206,7 @@ def as_github(results: Results) -> str:
 
 
 def _annotation(outcome: Outcome) -> str:
-    lines = list(outcome.words)
+    lines = [printable(word) for word in outcome.words]
     if outcome.state == "changed":
         lines += difference(outcome)
     return "\n".join(lines)

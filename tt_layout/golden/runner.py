@@ -153,7 +153,8 @@ def run_checks(checks: Sequence[Check], jobs: int = 1) -> Iterator[Outcome]:
     started = time.monotonic()
     for done, check in enumerate(checks):
         spent, left = time.monotonic() - started, len(checks) - done
-        if jobs > 1 and spent > TRIAL_SECONDS and spent / done * left > SHARED_SECONDS:
+        is_known = jobs > 1 and done > 0 and spent > TRIAL_SECONDS
+        if is_known and spent / done * left > SHARED_SECONDS:
             yield from _run_in_processes(checks[done:], jobs)
             return
         yield run_check(check)
@@ -199,9 +200,8 @@ def accept(outcome: Outcome) -> Outcome:
         except OSError as error:
             reason = error.strerror or error
             raise LayoutError(f"{outcome.golden}: error: cannot write: {reason}") from None
-        outcome = Outcome(
-            state="written", golden=outcome.golden, check=outcome.check, words=outcome.words
-        )
+        words = outcome.words if outcome.state == "changed" else ("a new golden file",)
+        outcome = Outcome(state="written", golden=outcome.golden, check=outcome.check, words=words)
     if outcome.state in ("passed", "written"):
         with suppress(OSError):
             outcome.new.unlink(missing_ok=True)

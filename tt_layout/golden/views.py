@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,24 +15,10 @@ from tt_layout.printing import PrintedView, print_view
 from tt_layout.releases import Release
 from tt_layout.source import read_source
 from tt_layout.types import TensorType, parse_type
-from tt_layout.views import Selection
+from tt_layout.views.selection import PLACES, Selection, parse_range, parse_slices
 
 if TYPE_CHECKING:
     from tt_layout.golden.manifest import Case
-
-_PLACES = {
-    "warp": "warps",
-    "lane": "lanes",
-    "register": "registers",
-    "block": "blocks",
-    "offset": "offsets",
-    "row": "rows",
-    "column": "columns",
-}
-"""Key of a case -> the field of `Selection` that it fills."""
-
-_RANGE = re.compile(r"\s*(\d{1,18})\s*(?::\s*(\d{1,18})\s*)?")
-
 
 def tensor(case: Case) -> bytes:
     """Return who holds each element, as ``tt-layout`` prints it."""
@@ -107,22 +93,16 @@ def tensor_type(case: Case) -> TensorType:
 
 def selection(case: Case, use_hw_view: bool) -> Selection:
     """Return the part of the view that a case shows."""
-    if use_hw_view:
-        given = {key: text for key in _PLACES if (text := case.text(key)) is not None}
-        ranges: dict[str, Any] = {_PLACES[k]: _range(case, k, text) for k, text in given.items()}
-        return Selection(**ranges)
-    text = case.text("slice")
-    if text is None:
-        return Selection()
-    whole = {"", ":"}
-    parts = (None if p.strip() in whole else _range(case, "slice", p) for p in text.split(","))
-    return Selection(tuple(parts))
+    if not use_hw_view:
+        text = case.text("slice")
+        return Selection() if text is None else Selection(_checked(case, "slice", parse_slices))
+    given = [key for key in PLACES if case.text(key) is not None]
+    return Selection(**{PLACES[key]: _checked(case, key, parse_range) for key in given})
 
 
-def _range(case: Case, key: str, text: str) -> tuple[int, int]:
-    match = _RANGE.fullmatch(text)
-    if match is None:
-        message = f"{key} takes a number or a range such as 0:16, got {text!r}"
-        raise LayoutError(message, case.span(key))
-    first = int(match.group(1))
-    return first, int(match.group(2)) if match.group(2) else first + 1
+def _checked(case: Case, key: str, parse: Callable[[str, str], Any]) -> Any:
+    """Return what the text of a key stands for; a fault in it points there."""
+    try:
+        return parse(key, case.text(key) or "")
+    except LayoutError as error:
+        raise error.at(case.span(key)) from None

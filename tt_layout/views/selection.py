@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 
 from tt_layout.errors import LayoutError
@@ -64,6 +65,47 @@ class Selection:
 
 
 EVERYTHING = Selection()
+
+PLACES = {
+    "warp": "warps",
+    "lane": "lanes",
+    "register": "registers",
+    "block": "blocks",
+    "offset": "offsets",
+    "row": "rows",
+    "column": "columns",
+}
+"""What people call a part of a hardware view -> the field of `Selection` that it fills."""
+
+_RANGE = re.compile(r"\s*(\d{1,18})\s*(?::\s*(\d{1,18})\s*)?")
+
+
+def parse_range(name: str, text: str) -> Range:
+    """Return the range that ``N`` or ``N:M`` stands for.
+
+    Raises:
+        LayoutError: the text is neither; ``name`` says of what.
+
+    Example:
+        >>> parse_range("lane", "5"), parse_range("lane", "0:4")
+        ((5, 6), (0, 4))
+    """
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        raise LayoutError(f"{name} takes a number or a range such as 0:16, got {text!r}")
+    first = int(match.group(1))
+    return first, int(match.group(2)) if match.group(2) else first + 1
+
+
+def parse_slices(name: str, text: str) -> tuple[Range | None, ...]:
+    """Return the range of each dimension of ``A:B,:,C:D``; an empty one is everything.
+
+    Example:
+        >>> parse_slices("slice", "0:16,:")
+        ((0, 16), None)
+    """
+    parts = text.split(",")
+    return tuple(None if p.strip() in ("", ":") else parse_range(name, p) for p in parts)
 
 
 def checked_range(name: str, chosen: Range | None, size: int) -> Range:
