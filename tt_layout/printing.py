@@ -75,7 +75,7 @@ def buffer_shape(encoding: Encoding, tensor: TensorType) -> tuple[int, ...]:
     Raises:
         LayoutError: the layout is not for such a type.
     """
-    has_index = encoding.rank is not None and len(tensor.shape) == encoding.rank + 1
+    has_index = encoding.has_rings and len(tensor.shape) == (encoding.rank or 0) + 1
     is_ring = has_index and isinstance(encoding, SharedEncoding)
     if tensor.kind == "tensor" and is_ring and encoding.release <= Release.V2_3:
         return tensor.shape[1:]  # there were no memdescs yet

@@ -171,7 +171,8 @@ def _parse_rest(parser: Parser) -> AttributeNode | AliasNode | None:
 def _skip_allocation(parser: Parser) -> None:
     """Skip the allocation dims ``3x64x64`` at the end of a memdesc."""
     match = _ALLOCATION.match(parser.source.text, parser.start)
-    assert match is not None
+    if match is None:
+        raise parser.fail("allocation dimensions such as 3x64x64")
     parser.end = match.end()
     parser.advance()
 

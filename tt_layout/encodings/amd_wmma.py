@@ -67,7 +67,9 @@ _INSTR = Key(
     default=DEFAULT_INSTRUCTION,
     hidden=lambda values: values["instrShape"] == DEFAULT_INSTRUCTION,
 )
-_CTA_LAYOUT = Key("ctaLayout", BasesByDimKind(("register", "warp")), field="cta_layout")
+_CTA_LAYOUT = Key(
+    "ctaLayout", BasesByDimKind(("register", "warp"), needed=("warp",)), field="cta_layout"
+)
 _TILES = Key(
     "tilesPerWarp",
     INTEGERS,

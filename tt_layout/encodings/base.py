@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from tt_layout.encodings.forms import Form, Spelling
@@ -83,6 +83,11 @@ class Encoding:
 
     memory_kind: ClassVar[str]
     """Where the tensor lies: ``registers``, ``shared memory`` or ``tensor memory``."""
+
+    @property
+    def has_rings(self) -> bool:
+        """Whether a memdesc may have one dimension more, an index of buffers laid out alike."""
+        return self.rank is not None
 
     @property
     def rank(self) -> int | None:
@@ -207,9 +212,7 @@ class Encoding:
     def respell(self) -> Spelling:
         """Return today's spelling, from the fields alone."""
         form = type(self).forms[-1]
-        own = {f.name for f in fields(self)}
-        values = {k.name: getattr(self, k.field) for k in form.keys if k.field in own}
-        return Spelling(form, values)
+        return Spelling(form, form.values(self))
 
 
 MAX_SHAPE_BITS = 60  # so that every index fits a signed 64-bit integer

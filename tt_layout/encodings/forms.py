@@ -135,9 +135,15 @@ class PairsKind:
 
 @dataclass(frozen=True)
 class BasesByDimKind:
-    """``{register = [[..]], warp = [[..]]}``: bases per input dimension; empty ones unprinted."""
+    """``{register = [[..]], warp = [[..]]}``: bases per input dimension; empty ones unprinted.
+
+    Attributes:
+        dims: the input dimensions.
+        needed: those without which wheels do not read the text, empty or not.
+    """
 
     dims: tuple[str, ...]
+    needed: tuple[str, ...] = ()
 
     def read(self, node: Node, reader: Reader) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """Return the bases of each dimension, in the order of ``dims``."""
@@ -152,13 +158,15 @@ class BasesByDimKind:
 
     def show(self, value: Sequence[Any]) -> str:
         """Return the dictionary without its empty dimensions."""
-        shown = [f"{d} = {BASES.show(bases)}" for d, bases in zip(self.dims, value) if bases]
-        return "{" + ", ".join(shown) + "}"
+        return self._shown(value, ())
 
     def write(self, value: Sequence[Any]) -> str:
-        """Return text that wheels read: they refuse a dictionary that is empty."""
-        shown = [f"{d} = {BASES.show(bases)}" for d, bases in zip(self.dims, value)]
-        return self.show(value) if any(value) else "{" + ", ".join(shown) + "}"
+        """Return the dictionary without its empty dimensions but those that are needed."""
+        return self._shown(value, self.needed)
+
+    def _shown(self, value: Sequence[Any], kept: Sequence[str]) -> str:
+        pairs = [(d, bases) for d, bases in zip(self.dims, value) if bases or d in kept]
+        return "{" + ", ".join(f"{d} = {BASES.show(bases)}" for d, bases in pairs) + "}"
 
 
 class LayoutKind:

@@ -194,6 +194,8 @@ class NvmmaShared(SharedEncoding):
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape if the swizzle fits into it."""
         sizes = super().checked_shape(shape)
+        if not sizes:
+            raise LayoutError(f"#{self.name} needs at least one dimension, got the shape []")
         if not self.swizzling_byte_width:
             return sizes
         if len(sizes) < 2:

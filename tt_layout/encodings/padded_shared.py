@@ -76,7 +76,13 @@ def _lift_rank(values: Values) -> Values:
 
 
 def _lower_component(padded: PaddedShared, element_bits: int | None) -> Values:
-    """Return the bases as they are; of a single element, which has none, the shape."""
+    """Return the bases as they are; of a single element, which has none, the shape.
+
+    Raises:
+        LayoutError: there are no bases yet, only an order.
+    """
+    if padded.offset is None:
+        raise LayoutError("the shape is a part of it since 3.6: give the type")
     if padded.offset != () or padded.block:
         return {}
     ones = (1,) * padded.rank

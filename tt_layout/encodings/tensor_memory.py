@@ -71,6 +71,21 @@ def _lower_splits(memory: Any, element_bits: int | None) -> Values:
     return values
 
 
+def _lower_stride(memory: TensorMemory, element_bits: int | None) -> Values:
+    """Return the column stride.
+
+    Raises:
+        LayoutError: it depends on the width of an element.
+    """
+    if memory.col_stride is None:
+        raise LayoutError("colStride depends on the width of an element: give the type")
+    return {"colStride": memory.col_stride}
+
+
+def _lower_stride_and_splits(memory: TensorMemory, element_bits: int | None) -> Values:
+    return {**_lower_stride(memory, element_bits), **_lower_splits(memory, element_bits)}
+
+
 def _lift_unpacked(values: Values) -> Values:
     return {**_lift_splits(values), "col_stride": None if values["unpacked"] else 1}
 
@@ -138,7 +153,7 @@ class TensorMemory(TensorMemoryBase):
             (_BLOCK_M, _BLOCK_N, _COL_STRIDE, *_SPLITS, _TWO_CTAS),
             style=Style.STRUCT,
             lift=_lift_splits,
-            lower=_lower_splits,
+            lower=_lower_stride_and_splits,
         ),
         Form(
             "ttng.tensor_memory_encoding",
@@ -153,6 +168,7 @@ class TensorMemory(TensorMemoryBase):
                 _flag("fp4Padded", "fp4_padded"),
             ),
             style=Style.STRUCT,
+            lower=_lower_stride,
         ),
     )
 
@@ -310,6 +326,11 @@ class TensorMemoryScales(TensorMemoryBase):
             style=Style.STRUCT,
         ),
     )
+
+    @property
+    def has_rings(self) -> bool:
+        """Until 3.4; since then scales are refused more than one buffer."""
+        return self.release <= Release.V3_4
 
     @property
     def rank(self) -> int:
