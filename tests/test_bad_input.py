@@ -534,7 +534,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
         ["-l", BLOCKED],
         "error: no tensor type: give one with -t, such as -t 'tensor<16x16xf16>'",
     ),
-    "no -t with a file": (["-i", "no/such/file"], "error: no tensor type: give one with -t"),
+    "no such file": (["-i", "no/such/file"], "no/such/file: error: cannot read"),
     "names without a file": (
         ["-l", BLOCKED, "-t", TYPE, "--alias-names=a"],
         "error: --alias-names picks aliases of a file: give one with -i",
