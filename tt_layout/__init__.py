@@ -16,21 +16,40 @@ from typing import TYPE_CHECKING, Any
 from tt_layout.errors import LayoutError
 
 if TYPE_CHECKING:
+    from tt_layout.analyses.banks import bank_conflicts
+    from tt_layout.analyses.swizzle import find_swizzle
     from tt_layout.encodings import Encoding
+    from tt_layout.ir import parse_ir
     from tt_layout.linear_layout import LinearLayout
     from tt_layout.parsing import parse_layout
     from tt_layout.releases import Release
+    from tt_layout.translation import translate
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "bank_conflicts": "tt_layout.analyses.banks",
+    "find_swizzle": "tt_layout.analyses.swizzle",
     "Encoding": "tt_layout.encodings",
     "LinearLayout": "tt_layout.linear_layout",
     "Release": "tt_layout.releases",
+    "parse_ir": "tt_layout.ir",
     "parse_layout": "tt_layout.parsing",
+    "translate": "tt_layout.translation",
 }
 
-__all__ = ["Encoding", "LayoutError", "LinearLayout", "Release", "__version__", "parse_layout"]
+__all__ = [
+    "Encoding",
+    "LayoutError",
+    "LinearLayout",
+    "Release",
+    "__version__",
+    "bank_conflicts",
+    "find_swizzle",
+    "parse_ir",
+    "parse_layout",
+    "translate",
+]
 
 
 def __getattr__(name: str) -> Any:

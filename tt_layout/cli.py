@@ -149,21 +149,16 @@ def show(
     release = Release.parse(triton) if triton is not None else None
     selection = _selection(slices, ranges)
     if tensor is None:
-        assert path is not None
-        views = _views_of_file(path, alias_names, release, use_hw_view, selection)
-        size = check_size(views, limit)
-        write((chunk for view in views for chunk in view.chunks()), output, size=size)
-        return
-    tensor_type = parse_type(tensor, name="-t")
-
-    def printed(alias: str | None, encoding: Any, ending: bytes) -> PrintedView:
-        view = print_view(
-            encoding, tensor_type, use_hw_view=use_hw_view, alias=alias, selection=selection
-        )
-        return PrintedView(view.heading, view.view, ending)
-
-    found = _file_layouts(path, alias_names, release) if path is not None else iter(())
-    views = [printed(*one) for one in (*found, *_given_layout(layout, release))]
+        views = _views_of_file(path or "", alias_names, release, use_hw_view, selection)
+    else:
+        tensor_type = parse_type(tensor, name="-t")
+        found = _file_layouts(path, alias_names, release) if path is not None else iter(())
+        views = []
+        for alias, encoding, ending in (*found, *_given_layout(layout, release)):
+            view = print_view(
+                encoding, tensor_type, use_hw_view=use_hw_view, alias=alias, selection=selection
+            )
+            views.append(PrintedView(view.heading, view.view, ending))
     size = check_size(views, limit)
     write((chunk for view in views for chunk in view.chunks()), output, size=size)
 

@@ -11,4 +11,13 @@ from tt_layout.ir.operations import Operation
 from tt_layout.ir.reader import iterate_ir, parse_ir
 from tt_layout.ir.types import IRType
 
-__all__ = ["Alias", "Function", "IRType", "Module", "Operation", "TypeUse", "iterate_ir", "parse_ir"]
+__all__ = [
+    "Alias",
+    "Function",
+    "IRType",
+    "Module",
+    "Operation",
+    "TypeUse",
+    "iterate_ir",
+    "parse_ir",
+]

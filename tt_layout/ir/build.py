@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
+from tt_layout.encodings.reading import newest_release
 from tt_layout.encodings.registry import DIALECTS
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, UnknownKeyError
 from tt_layout.ir.attributes import module_attributes
+from tt_layout.ir.ignored import MAX_IGNORED, without_ignored
 from tt_layout.ir.locations import Locations
 from tt_layout.ir.module import Alias, Function, Module, TypeUses
 from tt_layout.ir.operations import Operation, ends
@@ -25,6 +27,8 @@ from tt_layout.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
 
 _REFERENCE = re.compile(r"#([\w$-]+)(?![\w$.<-])", re.ASCII)
 _DIALECT = re.compile(r"#([A-Za-z_$][\w$]*)[.<]")
+_NEXT = re.compile(r"[ \t]*(?:\n|//|#[\w$-]+[ \t]*=)")
+"""What may follow a definition: the end of the line, or another definition."""
 _FUNCTION = re.compile(r'[^@\n]*@(?:"([^"\n]*)"|([\w$.-]+))')
 _GENERIC_FUNCTION = re.compile(r'[^\n]*\bsym_name\s*=\s*"([^"\n]*)"')
 _WARPS = re.compile(r"\bnum_warps\((\d{1,4})\)")
@@ -62,8 +66,7 @@ class Scope(Mapping[str, Node]):
             definition = self.definitions[f"#{name}"]
             parser = Parser(self.source, definition.value)
             node = parser.parse_value()
-            between = self.source.text[parser.last_end : parser.start]
-            if "\n" not in between:
+            if not _NEXT.match(self.source.text, parser.last_end):
                 parser.expect_end(f"definition of #{name}")
             self._nodes[name] = node
         return self._nodes[name]
@@ -128,12 +131,39 @@ class Scope(Mapping[str, Node]):
         if known is not None:
             return known
         try:
-            encoding = read_encoding(self.aliases.expand(node), self.interner.release)
+            encoding = self._read(self.aliases.expand(node))
         except LayoutError as error:
             return error.at(node.span)
         if key is not None:
             self.interner.encodings[key] = encoding
         return encoding
+
+    def _read(self, node: Node) -> Encoding:
+        """Return the encoding of a node without aliases.
+
+        Where a key is missing, a release that implies its value in silence is taken at its
+        word: a dump is what a compiler wrote, while a person may have forgotten the key.
+        Likewise a key that no release knows is left out where all of them ignore it.
+        """
+        release = self.interner.release
+        for _ in range(MAX_IGNORED):
+            try:
+                return read_encoding(node, release)
+            except UnknownKeyError as error:
+                if error.span is None:
+                    raise
+                fewer = without_ignored(node, error.span.start)
+                if fewer == node:
+                    raise
+                node = fewer
+            except LayoutError as error:
+                if release is not None or " needs the key " not in error.message:
+                    raise
+                try:
+                    return read_encoding(node, newest_release(node))
+                except LayoutError:
+                    raise error from None
+        return read_encoding(node, release)
 
     def alias(self, name: str) -> Alias:
         """Return what an alias stands for."""
@@ -179,7 +209,7 @@ class Scope(Mapping[str, Node]):
         key = self.key(text)
         known = self.interner.types.get(key) if key is not None else None
         if known is not None:
-            return known if known.text == text else known._replace(text=text, layout=None)
+            return known if known.text == text else self._rename(known, text, offset)
         ir_type = self._parse_type(text, offset)
         if key is not None and not isinstance(ir_type.encoding, LayoutError):
             self.interner.types[key] = ir_type
@@ -194,7 +224,15 @@ class Scope(Mapping[str, Node]):
         layout = encoding = None
         if syntax.layout is not None:
             layout, encoding = layout_text(syntax.layout), self.encoding(syntax.layout)
-        return IRType(text, syntax.kind, syntax.shape, syntax.element_type, layout, encoding)
+        kind, shape, element, _, allocation = syntax
+        return IRType(text, kind, shape, element, layout, encoding, allocation)
+
+    def _rename(self, known: IRType, text: str, offset: int) -> IRType:
+        """Return a type that means the same but names its layout by other aliases."""
+        if known.layout is None:
+            return known._replace(text=text)
+        node = parse_syntax(self.source, offset).layout
+        return known._replace(text=text, layout=layout_text(node) if node is not None else None)
 
     def _aliased_type(self, name: str) -> IRType | None:
         definition = self.definitions.get(name)

@@ -114,6 +114,14 @@ class TypeUses(Sequence[TypeUse]):
 
         return dict(Counter(self._numbers))
 
+    def first_lines(self) -> dict[int, int]:
+        """Return the line of the first use of each distinct type, by its number."""
+        first: dict[int, int] = {}
+        for index, number in enumerate(self._numbers):
+            first.setdefault(number, index)
+        offsets = self._offsets
+        return {n: self._source.line_column(offsets[i])[0] for n, i in first.items()}
+
     @property
     def distinct(self) -> Sequence[IRType]:
         """The distinct types; their numbers are those of `counts`."""

@@ -33,6 +33,8 @@ class Operation(NamedTuple):
         types: of its operands and results, in the order written.
         source: the type whose data moves; None where that is global memory, or nothing.
         target: the type that receives it; None where that is global memory.
+
+    A copy from global to shared memory has the pointers that it fetches through as source.
     """
 
     name: str
@@ -116,14 +118,15 @@ def ends(name: str, types: Sequence[IRType], arrow: int) -> tuple[IRType | None,
 
 
 def _source(move: Move, before: Sequence[IRType]) -> IRType | None:
+    tensors = [t for t in before if t.kind == "tensor" and not in_memory(t)]
     if move.source == "registers":
-        tensors = [t for t in before if t.kind == "tensor"]
         if move.target == GLOBAL and len(tensors) > 1 and "ptr" in tensors[0].element_type:
             return tensors[1]
         return tensors[0] if tensors else None
     if move.source == "memory":
         return next((t for t in reversed(before) if in_memory(t)), None)
-    return None
+    # What is fetched from global memory into shared memory is named by a tensor of pointers.
+    return tensors[0] if tensors and move.target == "memory" else None
 
 
 def _target(move: Move, before: Sequence[IRType], after: Sequence[IRType]) -> IRType | None:

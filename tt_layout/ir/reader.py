@@ -100,6 +100,7 @@ class _Scanner:
         actions: dict[str | None, Callable[[re.Match[str]], None]] = {
             "comment": self._comment,
             "alias": self._alias,
+            "next_alias": self._alias,
             "module": self._module,
             "func": self._function,
             "close": self._close,
@@ -136,7 +137,9 @@ class _Scanner:
 
     # -- parts ------------------------------------------------------------------------------
 
-    def _separate(self, offset: int, pass_name: str | None = None, stage: str | None = None) -> None:
+    def _separate(
+        self, offset: int, pass_name: str | None = None, stage: str | None = None
+    ) -> None:
         """End the part and whatever it could refer to; begin another."""
         self.operation = None
         if self.previous is not None:
@@ -179,7 +182,7 @@ class _Scanner:
 
     def _alias(self, match: re.Match[str]) -> None:
         self.operation = None
-        name, start = match.group("alias"), match.start("alias")
+        name, start = match.group(match.lastgroup or 0), match.start(match.lastgroup or 0)
         part = self.part
         is_location = self.text.startswith("loc(", _skip_space(self.text, match.end()))
         if part.module is not None and not (is_location and name not in part.aliases):
@@ -265,5 +268,3 @@ def _skip_space(text: str, offset: int) -> int:
     while offset < len(text) and text[offset] in " \t\r\n":
         offset += 1
     return offset
-
-

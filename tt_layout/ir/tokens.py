@@ -44,11 +44,13 @@ _TYPE_HEAD = r"""(?:
   | !tt\.ptr(?=<\s*tensor\b)
 )"""
 
+
 def _tokens(newline: str) -> re.Pattern[str]:
     return re.compile(
         rf"""
         (?P<comment>//[^\n]*)
       | {_line(newline)}
+      | >[ \t]*(?P<next_alias>\#[A-Za-z_$][\w$-]*)[ \t]*=(?!=)
       | (?P<type>{_TYPE_HEAD}{_balanced(_DEPTH)})
       | (?P<broken>{_TYPE_HEAD}<)
       | ->[ \t]*(?P<short>(?=<[\d?]+x){_balanced(_DEPTH)})
@@ -68,6 +70,7 @@ TOKENS = _tokens(r"\n")
 =============  ============================================================================
 ``comment``    a comment; it may be a split or a header
 ``alias``      the beginning of an alias definition, of an attribute or a type
+``next_alias`` another one on the same line
 ``module``     a module operation
 ``func``       a function
 ``close``      the end of a region

@@ -1,9 +1,10 @@
 """One type of a dump: kind, shape, element type and the layout in it.
 
     type ::= `tensor<` dims element (`,` layout)? `>`
-           | (`!ttg.memdesc` | `!tt.memdesc` | `!triton_gpu.memdesc`)? `<` dims element (`,` item)* `>`
+           | memdesc? `<` dims element (`,` item)* `>`
            | `!tt.ptr<` tensor (`,` space)? `>`
            | `!tt.tensordesc<` (tensor | dims element (`,` layout)?) `>`
+    memdesc ::= `!ttg.memdesc` | `!tt.memdesc` | `!triton_gpu.memdesc`
     dims ::= ((integer | `?` | `*`) `x`)*
 
 Wider than the type that ``-t`` takes: scalars, unknown element types and unknown encodings
@@ -21,7 +22,7 @@ from typing import NamedTuple
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.source import Source
-from tt_layout.syntax import AliasNode, AttributeNode, Node, Parser, WordNode
+from tt_layout.syntax import AliasNode, Node, Parser, WordNode
 from tt_layout.types import element_bits
 
 KINDS = {
@@ -54,6 +55,7 @@ class IRType(NamedTuple):
         element_type: as written, such as ``f16`` or ``!tt.ptr<f32>``.
         layout: the layout as written, such as ``#blocked``; None where there is none.
         encoding: the layout, or the error that it (or the type) has; None where there is none.
+        allocation: the shape of the buffer that a memdesc is part of; None where it is whole.
     """
 
     text: str
@@ -62,6 +64,7 @@ class IRType(NamedTuple):
     element_type: str
     layout: str | None
     encoding: Encoding | LayoutError | None
+    allocation: tuple[int, ...] | None = None
 
     @property
     def element_bits(self) -> int | None:
@@ -72,7 +75,8 @@ class IRType(NamedTuple):
     def bare(self) -> str:
         """The type without its layout, such as ``tensor<16x16xf16>``."""
         sizes = "".join(f"{size}x" for size in self.shape)
-        return f"{self.kind}<{sizes}{self.element_type}>"
+        whole = "x".join(str(size) for size in self.allocation or ())
+        return f"{self.kind}<{sizes}{self.element_type}{' of ' * bool(whole)}{whole}>"
 
     @property
     def elements(self) -> int:
@@ -90,6 +94,7 @@ class TypeSyntax(NamedTuple):
     shape: tuple[int, ...]
     element_type: str
     layout: Node | None
+    allocation: tuple[int, ...] | None
 
 
 def parse_syntax(source: Source, offset: int) -> TypeSyntax:
@@ -109,13 +114,13 @@ def parse_syntax(source: Source, offset: int) -> TypeSyntax:
     shape, position = _parse_shape(source, (inner or head).end())
     element, position = _parse_element(source, position)
     parser = Parser(source, position)
-    layout = _parse_items(parser)
+    layout, allocation = _parse_items(parser)
     parser.expect(">", "to close the type")
     if inner is not None:
         if parser.accept(","):  # the address space of a pointer
             parser.parse_value()
         parser.expect(">", "to close the type")
-    return TypeSyntax(kind, shape, element, layout)
+    return TypeSyntax(kind, shape, element, layout, allocation)
 
 
 def _parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:
@@ -156,19 +161,18 @@ def _closing(source: Source, offset: int) -> int:
     raise LayoutError("expected '>' to close the element type", source.span(offset, offset + 1))
 
 
-def _parse_items(parser: Parser) -> Node | None:
-    """Parse what follows the element type; return the layout in it.
+def _parse_items(parser: Parser) -> tuple[Node | None, tuple[int, ...] | None]:
+    """Parse what follows the element type; return the layout in it and the allocation's shape.
 
-    That is the first item that is no word (``mutable``), no memory space and no list of
-    allocation dimensions.
+    The layout is the first item that is neither a word (``mutable``) nor a list of dimensions.
     """
     layout: Node | None = None
+    sizes: tuple[int, ...] | None = None
     while parser.accept(","):
-        allocation = parser.kind == "number" and _ALLOCATION.match(
-            parser.source.text, parser.start
-        )
-        if allocation and "x" in allocation.group():
-            parser.end = allocation.end()
+        written = _ALLOCATION.match(parser.source.text, parser.start)
+        if written is not None and (layout is not None or "x" in written.group()):
+            sizes = tuple(int(size[:20]) for size in written.group().split("x"))
+            parser.end = written.end()
             parser.advance()
             continue
         item = parser.parse_value()
@@ -176,12 +180,7 @@ def _parse_items(parser: Parser) -> Node | None:
             parser.parse_value()
         if layout is None and not isinstance(item, WordNode):
             layout = item
-    return layout
-
-
-def is_memory_space(node: Node) -> bool:
-    """Tell whether an attribute, aliases replaced, is a memory space: it has no body."""
-    return isinstance(node, AttributeNode) and node.body is None and "memory" in node.name
+    return layout, sizes
 
 
 def layout_text(node: Node) -> str:
