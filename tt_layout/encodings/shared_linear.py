@@ -84,9 +84,20 @@ class SharedLinear(SharedEncoding):
             sizes = [size for _, size in layout.out_sizes]
             message = f"the bases must reach every element of the shape they span ({sizes})"
             yield Violation(message, ("offset",))
+        elif self.release == Release.V3_6 and not self._has_whole_parts():
+            message = "until 3.6 every CTA must hold a whole part of the tensor"
+            yield Violation(message, ("block",), Release.V3_6)
         nonzero = [layout.flatten(v) for v in (*self.offset, *self.block) if any(v)]
         if F2Span(nonzero).rank < len(nonzero):
             yield Violation("the nonzero bases must be independent of each other", ("offset",))
+
+    def _has_whole_parts(self) -> bool:
+        """Tell whether each CTA holds one part of the tensor, cut along its dimensions."""
+        bases = [("offset", self.offset)]
+        part = LinearLayout.from_bases(bases, dim_names(self.rank), require_surjective=False)
+        sizes = [size for _, size in part.out_sizes]
+        is_cut = not any(x % size for basis in self.block for x, size in zip(basis, sizes))
+        return part.is_surjective() and is_cut
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape if it is the one that the bases span."""

@@ -220,6 +220,8 @@ class TensorMemory(TensorMemoryBase):
             raise LayoutError(f"{message}, got {bits} bits and colStride = {stride}")
         if bits > 16 and self.release == Release.V3_5 and self.col_stride == 1:
             raise LayoutError(f"unpacked = false is for 16 bits at most, got {bits} bits")
+        if bits not in (16, 32) and self.release == Release.V3_5 and self.col_stride is None:
+            raise LayoutError(f"unpacked = true is for 16 or 32 bits, got {bits} bits")
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return a tile, repeated along the columns over the CTA's part of the tensor."""

@@ -75,7 +75,7 @@ def _json(encoding: Encoding, over: Over) -> Translation:
     return to_json(encoding, over)
 
 
-TARGETS: Mapping[str, Callable[["Encoding", Over], Translation]] = {
+TARGETS: Mapping[str, Callable[[Encoding, Over], Translation]] = {
     "linear": _linear,
     "gluon": _gluon,
     "cute": _cute,

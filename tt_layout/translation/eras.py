@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from typing import Any
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.forms import Form
@@ -34,23 +35,21 @@ def to_release(encoding: Encoding, release: Release, over: Over) -> Translation:
     return translation
 
 
-def in_release(
-    encoding: Encoding, release: Release, over: Over
-) -> tuple[Encoding, Translation]:
+def in_release(encoding: Encoding, release: Release, over: Over) -> tuple[Encoding, Translation]:
     """Return the layout as a release reads it, and its text.
 
     Raises:
-        RefusedError: the release cannot express it; the reason is that of the last way tried.
+        RefusedError: the release cannot express it; the reason is that of the first way
+            for which it has an attribute.
     """
     encoding.check_layout()
-    error: RefusedError | None = None
+    errors: list[RefusedError] = []
     for candidate in _candidates(settled(encoding, over), release):
         try:
             return _in_release(encoding, candidate, release, over)
-        except RefusedError as refusal:
-            error = refusal
-    assert error is not None
-    raise error
+        except RefusedError as error:
+            errors.append(error)
+    raise next((e for e in errors if e.reason is not Reason.NO_ATTRIBUTE), errors[0])
 
 
 def _in_release(
@@ -62,15 +61,23 @@ def _in_release(
             after.check_element(over.element_bits)
     except LayoutError as error:
         raise refused(Reason.REFUSED, f"Triton {release}: {error.message}") from None
-    left_out = tuple(_left_out(candidate, after))
+    left_out = tuple(_left_out(candidate, settled(after, over)))
     try:
         shapes = check_same(encoding, after, over)
     except RefusedError as error:
-        if not left_out:
+        if not left_out or _is_same(encoding, _without(candidate, after), over):
             raise
-        raise refused(Reason.NO_PLACE, f"{'; '.join(left_out)}") from error
+        raise refused(Reason.NO_PLACE, "; ".join(left_out)) from error
     assert after.spelling is not None
     return after, Translation(after.spelling.written(), shapes, left_out)
+
+
+def _is_same(before: Encoding, after: Encoding, over: Over) -> bool:
+    """Tell whether two encodings are one layout."""
+    try:
+        return bool(check_same(before, after, over))
+    except LayoutError:
+        return False
 
 
 def respelled(encoding: Encoding, release: Release, element_bits: int | None) -> Encoding:
@@ -80,7 +87,7 @@ def respelled(encoding: Encoding, release: Release, element_bits: int | None) ->
         RefusedError: the release has no spelling for it, or refuses it.
     """
     form = form_for(encoding, release)
-    inner = {
+    inner: dict[str, Any] = {
         f.name: respelled(value, release, element_bits)
         for f in fields(encoding)
         if isinstance(value := getattr(encoding, f.name), Encoding)
@@ -112,6 +119,9 @@ def form_for(encoding: Encoding, release: Release) -> Form:
 
 def _candidates(encoding: Encoding, release: Release) -> Iterator[Encoding]:
     """Yield the encoding, and others by which a release may have said the same."""
+    successor = _as_nvmma(encoding, release)
+    if successor is not None:
+        yield successor
     yield encoding
     for change in _CHANGED:
         other = change(encoding, release)
@@ -184,13 +194,15 @@ def _as_swizzled(encoding: Encoding, release: Release) -> Encoding | None:
 
 
 _CHANGED: tuple[Callable[[Encoding, Release], Encoding | None], ...] = (
-    _as_nvmma,
     _from_nvmma,
     _as_generic_linear,
     _as_linear,
     _as_swizzled,
 )
-"""Functions to another encoding of the same layout, None where they do not apply."""
+"""Functions to another encoding of the same layout, tried where an encoding's own class fails.
+
+They return None where they do not apply.
+"""
 
 
 # -- what a spelling leaves out ---------------------------------------------------------------
@@ -200,16 +212,31 @@ _TOLD_OTHERWISE = {"release", "spelling", "origin", "fault", "rank_key"}
 
 def _left_out(before: Encoding, after: Encoding) -> Iterator[str]:
     """Yield the fields that the text of a release does not hold, by their key of today."""
-    if type(before) is not type(after):
-        return
-    keys = {key.field: key.name for key in type(before).forms[-1].keys if key.field}
-    for f in fields(before):
-        was, now = getattr(before, f.name), getattr(after, f.name)
-        if isinstance(was, Encoding) and isinstance(now, Encoding):
+    keys = {key.field: key.name for form in type(before).forms for key in form.keys}
+    for name, was, now in _changed_fields(before, after):
+        if isinstance(was, Encoding):
             yield from _left_out(was, now)
-        elif f.name not in _TOLD_OTHERWISE and was != now and _plain(now) != _plain(was):
-            name = keys.get(f.name, f.name)
-            yield f"Triton {after.release} does not write {name} = {_plain(was)}"
+        else:
+            yield f"Triton {after.release} does not write {keys.get(name, name)} = {_plain(was)}"
+
+
+def _without(before: Encoding, after: Encoding) -> Encoding:
+    """Return the encoding with the fields changed that the text does not hold."""
+    changes: dict[str, Any] = {
+        name: _without(was, now) if isinstance(was, Encoding) else now
+        for name, was, now in _changed_fields(before, after)
+    }
+    return replace(before, **changes)
+
+
+def _changed_fields(before: Encoding, after: Encoding) -> Iterator[tuple[str, Any, Any]]:
+    """Yield name and both values of the fields that differ, and of the inner encodings."""
+    for f in fields(before) if type(before) is type(after) else ():
+        was, now = getattr(before, f.name), getattr(after, f.name)
+        if isinstance(was, Encoding) or (
+            f.name not in _TOLD_OTHERWISE and _plain(was) != _plain(now)
+        ):
+            yield f.name, was, now
 
 
 def _plain(value: object) -> object:

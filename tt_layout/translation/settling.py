@@ -24,8 +24,9 @@ def settled(encoding: Encoding, over: Over) -> Encoding:
     """Return the encoding with every field that the tensor tells.
 
     Example:
-        >>> settled(TensorMemory(block_m=128, block_n=8, col_stride=None), Over(None, 16)).col_stride
-        2
+        >>> unpacked = TensorMemory(block_m=128, block_n=8, col_stride=None)
+        >>> print(settled(unpacked, Over(element_bits=16)))
+        #ttng.tensor_memory_encoding<blockM = 128, blockN = 8, colStride = 2>
     """
     return encoding
 

@@ -1,0 +1,109 @@
+"""The bases with all that belongs to them, as JSON; documented in ``docs/translate.md``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.parsing import parse_layout
+from tt_layout.releases import Release
+from tt_layout.translation import Over, Translation
+from tt_layout.translation.checking import own_shape, padding_of
+from tt_layout.translation.refusal import Reason, refused
+
+VERSION = 1
+
+
+class Read(NamedTuple):
+    """A layout read from JSON, and the tensor that it was written for.
+
+    Attributes:
+        encoding: the layout.
+        over: the tensor.
+    """
+
+    encoding: Encoding
+    over: Over
+
+
+def to_json(encoding: Encoding, over: Over) -> Translation:
+    """Return the JSON of a layout over a shape.
+
+    Raises:
+        RefusedError: there is no shape.
+    """
+    shape = over.shape or own_shape(encoding)
+    if shape is None:
+        raise refused(Reason.NEEDS_TYPE, "the bases depend on the shape")
+    over = over._replace(shape=shape)
+    text = _written(_data(encoding, over))
+    read_json(text)
+    return Translation(text, (shape,))
+
+
+def _data(encoding: Encoding, over: Over) -> dict[str, Any]:
+    layout = encoding.to_linear_layout(over.shape or (), element_bits=over.element_bits)
+    written = encoding.spelling.written() if encoding.spelling else str(encoding)
+    return {
+        "version": VERSION,
+        "attribute": written,
+        "release": str(encoding.release),
+        "memory": encoding.memory_kind,
+        "shape": list(over.shape or ()),
+        "element_bits": over.element_bits,
+        "bases": dict(layout.bases),
+        "out_dims": dict(layout.out_dims),
+        "padding": [list(pair) for pair in padding_of(encoding)],
+    }
+
+
+def _written(data: dict[str, Any]) -> str:
+    """Return the JSON with a line for each key and for each input dimension."""
+    bases = ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in data["bases"].items())
+    lines = [
+        f"  {json.dumps(key)}: " + (f"{{\n{bases}\n  }}" if key == "bases" else json.dumps(value))
+        for key, value in data.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def read_json(text: str) -> Read:
+    """Return the layout that a JSON of this module stands for.
+
+    Raises:
+        LayoutError: the text is no such JSON, or its bases are not those of its attribute.
+
+    Example:
+        >>> shared = parse_layout("#ttg.shared_linear<{offset = [[1]]}, alignment = 16>")
+        >>> read_json(to_json(shared, Over((2,))).text).encoding == shared
+        True
+    """
+    try:
+        data = json.loads(text)
+        if data["version"] != VERSION:
+            message = f"expected version {VERSION} of the JSON, got {data['version']!r}"
+            raise LayoutError(message)
+        release = Release.parse(data["release"])
+        over = Over(tuple(map(int, data["shape"])), data["element_bits"])
+        encoding = parse_layout(data["attribute"], release=release, name="attribute")
+        found = _data(encoding, over)
+    except LayoutError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise LayoutError(f"this is no JSON of a layout: {_said(error)}") from None
+    for key in ("memory", "bases", "out_dims", "padding"):
+        if list_of(data.get(key)) != list_of(found[key]):
+            message = f"{key} of the JSON is not that of its attribute over {data['shape']}"
+            raise LayoutError(f"{message}: {data.get(key)} should be {found[key]}")
+    return Read(encoding, over)
+
+
+def _said(error: Exception) -> str:
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
+
+
+def list_of(value: Any) -> Any:
+    """Return a value with dictionaries as lists, so that their order counts."""
+    return list(value.items()) if isinstance(value, dict) else value

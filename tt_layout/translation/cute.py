@@ -1,0 +1,169 @@
+"""CuTe notation, where it can say a layout exactly.
+
+A tensor in registers is a thread-value layout: (thread, value) -> index of the element, the
+index counted as CuTe flattens, the first dimension fastest.  A tensor in shared memory is a
+layout from its coordinates to the offset in elements, perhaps behind a swizzle:
+
+    ((4,8),(2,2)):((32,1),(16,8))        thread, value -> c0 + S0*c1 + ...
+    Swizzle<3,3,3> o (64,64):(64,1)      coordinates -> offset
+
+A linear layout is such a layout of modes of size 2 exactly where the strides of all bits add
+as they xor: where no two of them share a bit.  Adjacent modes whose strides continue each
+other are one mode.  Padding keeps to that: it adds the same to the stride of a bit whatever
+the other bits are, so padded memory has strides as well.
+
+Cost:        polynomial in the number of bits; a swizzle is found by trying all.
+Source:      CUTLASS, include/cute/layout.hpp, swizzle.hpp; media/docs/cpp/cute/01_layout.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
+from tt_layout.encodings.partitioned_shared import PartitionedShared
+from tt_layout.errors import LayoutError
+from tt_layout.linear_layout import LinearLayout, log2
+from tt_layout.translation import Over, Shape, Translation
+from tt_layout.translation.checking import own_shape, padding_of
+from tt_layout.translation.cute_text import Cute, Mode, Swizzle, read_cute
+from tt_layout.translation.refusal import Reason, refused
+
+Strides = tuple[int, ...]
+Padding = Sequence[tuple[int, int]]
+
+MAX_SWIZZLE_BITS = 5
+
+
+def to_cute(encoding: Encoding, over: Over) -> Translation:
+    """Return the CuTe layout of an encoding over a shape.
+
+    Raises:
+        RefusedError: there is no shape, or the layout has no strides.
+    """
+    shape = over.shape or own_shape(encoding)
+    if shape is None:
+        raise refused(Reason.NEEDS_TYPE, "the strides depend on the shape")
+    if isinstance(encoding, (TensorMemoryBase, PartitionedShared)):
+        raise refused(Reason.NO_FORM, f"CuTe notation here is not for #{encoding.name}")
+    layout = encoding.to_linear_layout(shape, element_bits=over.element_bits)
+    if isinstance(encoding, SharedEncoding):
+        wanted = offset_strides(layout, padding_of(encoding))
+        cute = _shared(wanted, bool(encoding.padding))
+    else:
+        wanted = [flat_strides(layout, names) for names in _thread_value(layout)]
+        cute = Cute(tuple(map(modes_of, wanted)))
+        _check_disjoint([stride for own in wanted for stride in own])
+    text = str(cute)
+    if read_cute(text).bit_values() != [list(own) for own in wanted]:
+        raise LayoutError(f"the CuTe layout {text} was read back as another one")  # never
+    return Translation(text, (shape,))
+
+
+# -- registers ------------------------------------------------------------------------------
+
+
+def _thread_value(layout: LinearLayout) -> list[tuple[str, ...]]:
+    """Return the input dimensions of each top-level mode: thread, value, perhaps CTA."""
+    parts: list[tuple[str, ...]] = [("lane", "warp"), ("register",)]
+    return parts + ([("block",)] if layout.vectors("block") else [])
+
+
+def flat_strides(layout: LinearLayout, names: Sequence[str]) -> Strides:
+    """Return the index of the element at each bit of some input dimensions.
+
+    Example:
+        >>> layout = LinearLayout.from_bases([("lane", [[1, 0], [0, 1]])], ["dim0", "dim1"])
+        >>> flat_strides(layout, ["lane"])
+        (1, 2)
+    """
+    return tuple(layout.flatten(vector) for name in names for vector in layout.vectors(name))
+
+
+def _check_disjoint(strides: Sequence[int]) -> None:
+    """Raise unless the sum of any of these numbers is their xor."""
+    if (fault := _overlapping(strides)) is not None:
+        message = f"no strides say it: two bits meet in index {fault}, where xor is no sum"
+        raise refused(Reason.NO_FORM, message)
+
+
+def _overlapping(strides: Sequence[int]) -> int | None:
+    """Return a bit that two of these numbers share, as a number; None where there is none."""
+    seen = 0
+    for stride in strides:
+        if seen & stride:
+            return seen & stride
+        seen |= stride
+    return None
+
+
+# -- shared memory --------------------------------------------------------------------------
+
+
+def offset_strides(layout: LinearLayout, padding: Padding = ()) -> list[Strides]:
+    """Return, per dimension of the tensor, the offset of each bit of its coordinate.
+
+    Raises:
+        RefusedError: an element has no offset of its own.
+    """
+    if any(map(any, layout.vectors("block"))):
+        raise refused(Reason.NO_FORM, "the tensor is split over CTAs, and a CuTe layout is of one")
+    memory = layout.sublayout(["offset"], layout.get_out_dim_names())
+    if not memory.is_invertible():
+        raise refused(Reason.NO_FORM, "some offsets repeat elements or are unused")
+    inverse = memory.invert()
+    strides = [tuple(v[0] for v in vectors) for _, vectors in inverse.in_bases]
+    if not padding:
+        return strides
+    _check_disjoint([stride for own in strides for stride in own])
+    return [tuple(_padded(stride, padding) for stride in own) for own in strides]
+
+
+def _padded(offset: int, padding: Padding) -> int:
+    """Return the offset with the padding before it."""
+    return offset + sum(offset // interval * pad for interval, pad in padding)
+
+
+def _shared(strides: list[Strides], is_padded: bool) -> Cute:
+    """Return the layout with these offsets, behind a swizzle where that is needed."""
+    if is_padded or _overlapping([stride for own in strides for stride in own]) is None:
+        return Cute(tuple(map(modes_of, strides)))
+    for swizzle in _swizzles(sum(map(len, strides))):
+        base = [tuple(swizzle(stride) for stride in own) for own in strides]
+        if _overlapping([stride for own in base for stride in own]) is None:
+            return Cute(tuple(map(modes_of, base)), swizzle)
+    raise refused(Reason.NO_FORM, "neither strides nor one Swizzle<B,M,S> over strides say it")
+
+
+def _swizzles(bits: int) -> Iterator[Swizzle]:
+    """Yield the swizzles of offsets of some bits, the narrowest first."""
+    for width in range(1, min(bits // 2, MAX_SWIZZLE_BITS) + 1):
+        for base in range(bits - 2 * width + 1):
+            for shift in range(width, bits - width - base + 1):
+                yield Swizzle(width, base, shift)
+                yield Swizzle(width, base, -shift)
+
+
+def modes_of(strides: Strides) -> tuple[Mode, ...]:
+    """Return modes of size 2 for the strides of bits, those that continue each other merged.
+
+    Example:
+        >>> [str(mode) for mode in modes_of((1, 2, 4, 64, 0, 0))]
+        ['8:1', '2:64', '4:0']
+    """
+    modes: list[Mode] = []
+    for stride in strides:
+        last = modes[-1] if modes else None
+        if last is not None and stride == last.size * last.stride:
+            modes[-1] = Mode(2 * last.size, last.stride)
+        else:
+            modes.append(Mode(2, stride))
+    return tuple(modes) or (Mode(1, 0),)
+
+
+def bits_of(mode: Mode) -> Strides:
+    """Return the strides of the bits of a mode; the inverse of `modes_of`."""
+    return tuple(mode.stride << bit for bit in range(log2(mode.size)))
+
+
+__all__ = ["Shape", "bits_of", "flat_strides", "modes_of", "offset_strides", "to_cute"]

@@ -1,0 +1,76 @@
+"""The bases themselves as an attribute: linear, generic_linear or shared_linear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
+from tt_layout.encodings.linear import GenericLinear, Linear
+from tt_layout.encodings.nvmma_shared import NvmmaShared
+from tt_layout.encodings.shared_linear import SharedLinear
+from tt_layout.errors import LayoutError
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.parsing import parse_layout
+from tt_layout.releases import LATEST
+from tt_layout.translation import Over, Translation
+from tt_layout.translation.checking import check_same, own_shape, padding_of
+from tt_layout.translation.refusal import Reason, refused
+
+DEFAULT_ALIGNMENT = 16
+
+
+def to_linear(encoding: Encoding, over: Over) -> Translation:
+    """Return the attribute that lists the bases over a shape, in today's spelling.
+
+    Raises:
+        RefusedError: there is no shape, or no such attribute can say the layout.
+    """
+    shape = over.shape or own_shape(encoding)
+    if shape is None:
+        raise refused(Reason.NEEDS_TYPE, "the bases depend on the shape")
+    over = over._replace(shape=shape)
+    if padding := padding_of(encoding):
+        shown = ", ".join(f"{interval}:+{pad}" for interval, pad in padding)
+        raise refused(Reason.PADDING, f"[{shown}]; --to cute can say it as strides")
+    layout = encoding.to_linear_layout(shape, element_bits=over.element_bits)
+    other = _shared(encoding, layout) if _is_shared(encoding) else _distributed(encoding, layout)
+    try:
+        after = parse_layout(str(other), release=LATEST, name="<linear>")
+        after.check_layout()
+    except LayoutError as error:
+        raise refused(Reason.NO_FORM, error.message) from None
+    return Translation(str(after), check_same(encoding, after, over))
+
+
+def _is_shared(encoding: Encoding) -> bool:
+    return isinstance(encoding, SharedEncoding)
+
+
+def _distributed(encoding: Encoding, layout: LinearLayout) -> Encoding:
+    """Return the linear encoding with these bases, the generic one where they permute nothing."""
+    if isinstance(encoding, TensorMemoryBase):
+        raise refused(Reason.NO_FORM, "there is no linear attribute for tensor memory")
+    bases: dict[str, Any] = dict(layout.in_bases)
+    linear = Linear(**bases)
+    is_permutation = not list(linear.violations())
+    return linear if is_permutation else GenericLinear(**bases)
+
+
+def _shared(encoding: Encoding, layout: LinearLayout) -> Encoding:
+    """Return the shared_linear with these bases."""
+    if "partition" in layout.get_in_dim_names():
+        raise refused(Reason.NO_FORM, "#ttg.shared_linear has no partitions")
+    offset, block = layout.vectors("offset"), layout.vectors("block")
+    return SharedLinear(offset=offset, block=block, alignment=alignment_of(encoding))
+
+
+def alignment_of(encoding: Encoding) -> int:
+    """Return the bytes to which a buffer of shared memory must be aligned.
+
+    Example:
+        >>> alignment_of(NvmmaShared(swizzling_byte_width=128, element_bit_width=16))
+        1024
+    """
+    if isinstance(encoding, (NvmmaShared, SharedLinear)):
+        return encoding.alignment
+    return DEFAULT_ALIGNMENT
