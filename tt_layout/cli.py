@@ -79,6 +79,32 @@ class LazyGroup(click.Group):
         return command
 
 
+_LOOKS = ("color", "color_by", "compact", "header", "legend")
+
+
+def _looks_options(function: Any) -> Any:
+    """Add the options that say how text is shown."""
+    groups = click.Choice(["warp", "lane", "register", "block", "bank"])
+    options = (
+        click.option(
+            "--color",
+            type=click.Choice(["auto", "always", "never"]),
+            default="auto",
+            show_default=True,
+            help="Colour the text; auto: on a terminal, unless NO_COLOR is set.",
+        ),
+        click.option(
+            "--color-by", type=groups, help="What has its own colour; by default warp, or bank."
+        ),
+        click.option("--compact", is_flag=True, help="Tensor view: numbers of threads only."),
+        click.option("--header", is_flag=True, help="Show a row and a column of coordinates."),
+        click.option("--legend", is_flag=True, help="Explain notation and colours."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
 _PLACES = ("warp", "lane", "register", "block", "offset", "row", "column")
 
 
@@ -107,6 +133,7 @@ def _range_options(function: Any) -> Any:
 @click.option(
     "--max-text", default="256MiB", show_default=True, metavar="SIZE", help="Refuse longer text."
 )
+@_looks_options
 @click.version_option(__version__, "--version", prog_name="tt-layout")
 @click.pass_context
 def cli(context: click.Context, /, **options: Any) -> None:
@@ -131,10 +158,9 @@ def show(
     triton: str | None,
     slices: str | None,
     max_text: str,
-    **ranges: str | None,
+    **others: Any,
 ) -> None:
     """Print the views asked for: those of the file first, then that of the attribute."""
-    from tt_layout.output import write
     from tt_layout.printing import PrintedView, check_size, parse_size, print_view
     from tt_layout.releases import Release
     from tt_layout.types import parse_type
@@ -147,7 +173,9 @@ def show(
         raise LayoutError("--alias-names picks aliases of a file: give one with -i")
     limit = parse_size(max_text)
     release = Release.parse(triton) if triton is not None else None
-    selection = _selection(slices, ranges)
+    looks = {name: others.pop(name) for name in _LOOKS if name in others}
+    selection = _selection(slices, others)
+    tensor_type = None
     if tensor is None:
         views = _views_of_file(path or "", alias_names, release, use_hw_view, selection)
     else:
@@ -160,7 +188,26 @@ def show(
             )
             views.append(PrintedView(view.heading, view.view, ending))
     size = check_size(views, limit)
-    write((chunk for view in views for chunk in view.chunks()), output, size=size)
+    _write(views, size, output, looks, (tensor_type, release, use_hw_view, selection))
+
+
+def _write(
+    views: list[Any], size: int, output: str | None, looks: dict[str, Any], shown: tuple[Any, ...]
+) -> None:
+    """Write views as they are; on a terminal, or if asked, as ``tt_layout.terminal`` has them."""
+    from tt_layout.output import write
+
+    asked = looks.get("color") == "always" or any(looks.get(name) for name in _LOOKS[2:])
+    if not asked and (output is not None or not sys.stdout.isatty()):
+        write((chunk for view in views for chunk in view.chunks()), output, size=size)
+        return
+    from tt_layout.terminal.present import present
+    from tt_layout.terminal.wish import Wish
+
+    chunks, notes = present(views, Wish(**looks), *shown, output=output)
+    write(chunks, output, size=size)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
 
 
 def _wanted(alias_names: Sequence[str]) -> list[str]:

@@ -66,10 +66,7 @@ def paired(rng: random.Random, width: int, steps: list[int]) -> list[int]:
     A step of 0 leaves eight lanes without equal addresses.
     """
     spots = rng.sample(range(64), 32)
-    return [
-        spots[min(lane, lane ^ steps[lane // 8])] * width
-        for lane in LANES
-    ]
+    return [spots[min(lane, lane ^ steps[lane // 8])] * width for lane in LANES]
 
 
 STEPS = [

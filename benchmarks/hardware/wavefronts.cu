@@ -4,7 +4,7 @@
 //
 // A line of PATTERNS is: kind, mask of active lanes (hex), 32 byte addresses.
 // Kinds: ld4 ld8 ld16 st4 st8 st16, ldm1 ldm2 ldm4 (ldmatrix), stm1 stm2 stm4 (stmatrix).
-// Each launch executes the access REPEATS times in one warp.
+// Each launch executes the access once, in one warp.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +12,6 @@
 #include <map>
 #include <string>
 
-constexpr int REPEATS = 8;
 constexpr int BYTES = 48 * 1024;
 
 #define CHECK(call)                                                                 \
@@ -66,16 +65,10 @@ __global__ void run(const unsigned *addresses, unsigned mask, unsigned *out) {
   extern __shared__ uint4 memory[];
   unsigned base = static_cast<unsigned>(__cvta_generic_to_shared(memory));
   unsigned lane = threadIdx.x;
-  unsigned r[4] = {lane, lane + 1, lane + 2, lane + 3}, sum = 0;
+  unsigned r[4] = {lane, lane + 1, lane + 2, lane + 3};
   unsigned at = base + addresses[lane];
-  if (mask >> lane & 1) {
-#pragma unroll
-    for (int i = 0; i < REPEATS; ++i) {
-      access<kind>(at, r);
-      sum ^= r[0] ^ r[1] ^ r[2] ^ r[3];
-    }
-  }
-  out[lane] = sum;
+  if (mask >> lane & 1) access<kind>(at, r);
+  out[lane] = r[0] ^ r[1] ^ r[2] ^ r[3];
 }
 
 using Kernel = void (*)(const unsigned *, unsigned, unsigned *);
