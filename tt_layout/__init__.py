@@ -17,6 +17,21 @@ from tt_layout.errors import LayoutError
 
 if TYPE_CHECKING:
     from tt_layout.analyses.banks import bank_conflicts
+    from tt_layout.analyses.builders import (
+        coalesced_blocked,
+        default_blocked,
+        default_nvmma,
+        operand_shared,
+    )
+    from tt_layout.analyses.conversion import conversion, conversion_cost
+    from tt_layout.analyses.global_access import global_access
+    from tt_layout.analyses.point import holders, locate
+    from tt_layout.analyses.properties import (
+        layout_info,
+        shared_info,
+        tensor_memory_info,
+    )
+    from tt_layout.analyses.scratch import scratch
     from tt_layout.analyses.swizzle import find_swizzle
     from tt_layout.encodings import Encoding
     from tt_layout.ir import parse_ir
@@ -28,6 +43,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "coalesced_blocked": "tt_layout.analyses.builders",
+    "conversion": "tt_layout.analyses.conversion",
+    "conversion_cost": "tt_layout.analyses.conversion",
+    "default_blocked": "tt_layout.analyses.builders",
+    "default_nvmma": "tt_layout.analyses.builders",
+    "global_access": "tt_layout.analyses.global_access",
+    "holders": "tt_layout.analyses.point",
+    "layout_info": "tt_layout.analyses.properties",
+    "locate": "tt_layout.analyses.point",
+    "operand_shared": "tt_layout.analyses.builders",
+    "scratch": "tt_layout.analyses.scratch",
+    "shared_info": "tt_layout.analyses.properties",
+    "tensor_memory_info": "tt_layout.analyses.properties",
     "bank_conflicts": "tt_layout.analyses.banks",
     "find_swizzle": "tt_layout.analyses.swizzle",
     "Encoding": "tt_layout.encodings",
@@ -45,9 +73,22 @@ __all__ = [
     "Release",
     "__version__",
     "bank_conflicts",
+    "coalesced_blocked",
+    "conversion",
+    "conversion_cost",
+    "default_blocked",
+    "default_nvmma",
     "find_swizzle",
+    "global_access",
+    "holders",
+    "layout_info",
+    "locate",
+    "operand_shared",
     "parse_ir",
     "parse_layout",
+    "scratch",
+    "shared_info",
+    "tensor_memory_info",
     "translate",
 ]
 

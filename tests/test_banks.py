@@ -1,0 +1,389 @@
+"""Bank conflicts: measured cases, a simulator of its own, targets, the command."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tt_layout
+from tt_layout import LayoutError, bank_conflicts, parse_layout
+from tt_layout.cli import main
+from tt_layout.hardware import TARGETS, find_target
+
+DATA = Path(__file__).parent / "data"
+BYTES = {"i8": 1, "f16": 2, "f32": 4, "i64": 8}
+
+
+def cases(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (DATA / name).read_text().splitlines()]
+
+
+# -- the simulator: words and lanes one by one, nothing shared with the package ---------------
+
+
+def phases_of(width: int, lanes: int, banks: int) -> list[list[int]]:
+    """Return neighbouring lanes, as many as fill all banks once."""
+    size = min(lanes, banks * 4 // max(4, width))
+    return [list(range(first, first + size)) for first in range(0, lanes, size)]
+
+
+def turns(addresses: dict[int, int], width: int, banks: int = 32) -> int:
+    """Return the most different words that these lanes touch in one bank."""
+    words = {a // 4 + k for a in addresses.values() for k in range(max(1, width // 4))}
+    hits = [word % banks for word in words]
+    return max((hits.count(bank) for bank in set(hits)), default=0)
+
+
+def merges(addresses: dict[int, int], width: int) -> bool:
+    """Tell whether all active lanes read what a neighbour reads, by 1 or by 2."""
+    return width > 4 and any(
+        all(addresses.get(lane ^ step, at) == at for lane, at in addresses.items())
+        for step in (1, 2)
+    )
+
+
+def simulate(addresses: dict[int, int], width: int, is_store: bool, lanes: int = 32) -> int:
+    """Return the turns of one vector instruction on NVIDIA."""
+    phases = phases_of(width, lanes, 32)
+    if not is_store and merges(addresses, width):
+        phases = [a + b for a, b in zip(phases[::2], phases[1::2])]
+    active = ({lane: addresses[lane] for lane in p if lane in addresses} for p in phases)
+    return sum(turns(phase, width) for phase in active)
+
+
+# -- what was measured -----------------------------------------------------------------------
+
+
+def patterns() -> list[tuple[str, int, int, list[int]]]:
+    found = []
+    for line in (DATA / "h200-patterns.txt").read_text().splitlines()[1:]:
+        kind, mask, wavefronts, words = line.split()
+        addresses = [int(word, 16) * 4 for word in words.split(",")]
+        found.append((kind, int(mask, 16), int(wavefronts), addresses))
+    return found
+
+
+def test_the_rule_holds_on_every_measured_pattern() -> None:
+    seen = 0
+    for kind, mask, wavefronts, addresses in patterns():
+        if "m" in kind:
+            rows = [dict(enumerate(addresses[8 * k : 8 * k + 8])) for k in range(int(kind[-1]))]
+            assert sum(turns(row, 16) for row in rows) == wavefronts, kind
+        else:
+            active = {lane: at for lane, at in enumerate(addresses) if mask >> lane & 1}
+            assert simulate(active, int(kind[2:]), kind[0] == "s") == wavefronts, (kind, addresses)
+        seen += 1
+    assert seen == 962
+
+
+@pytest.mark.parametrize("name", ["h200-pairs.jsonl", "h200-differing-pairs.jsonl"])
+def test_every_measured_pair(name: str) -> None:
+    """In one kernel of 64 stores LLVM joined some and left the rest: same turns all the same."""
+    joined_in_part = []
+    for case in cases(name):
+        size = BYTES[case["elem"]]
+        result = bank_conflicts(case["register"], case["shared"], case["shape"], elem_bytes=size)
+        assert bool(result.load.instruction.matrices) == case["matrix"]
+        for access in (result.store, result.load):
+            instructions, wavefronts = case["store" if access.is_store else "load"]
+            assert access.wavefronts == wavefronts, case
+            if access.instructions != instructions and not case["matrix"]:
+                joined_in_part.append(case)
+    assert len(joined_in_part) == (1 if "differing" in name else 0)
+
+
+def test_the_compiler_is_wrong_where_it_differs() -> None:
+    differing = cases("h200-differing-pairs.jsonl")
+    assert len(differing) >= 20
+    for case in differing:
+        assert {case["store"][1], case["load"][1]} != {case["compiler"]}
+
+
+# -- against the simulator -------------------------------------------------------------------
+
+BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}}}>"
+
+
+def random_register(rng: random.Random) -> str:
+    lanes, warps = rng.choice([1, 2, 4, 8, 16, 32]), rng.choice([1, 2, 4])
+    per_thread = [rng.choice([1, 1, 2, 4, 8]), rng.choice([1, 1, 2, 4])]
+    order = rng.choice([[0, 1], [1, 0]])
+    return BLOCKED.format(per_thread, [lanes, 32 // lanes], [warps, 4 // warps], order)
+
+
+def random_shared(rng: random.Random, shape: Sequence[int]) -> str:
+    order = rng.choice([[0, 1], [1, 0]])
+    if rng.random() < 0.4:
+        pair = f"{rng.choice([8, 16, 64])}:+{rng.choice([1, 2, 4, 8])}"
+        return f"#ttg.padded_shared<[{pair}] {{order = {order}, shape = {list(shape)}}}>"
+    vec, per, most = (rng.choice([1, 2, 4, 8]) for _ in range(3))
+    return (
+        f"#ttg.swizzled_shared<{{vec = {vec}, perPhase = {per}, maxPhase = {most}, "
+        f"order = {order}}}>"
+    )
+
+
+def positions(shared: str, shape: Sequence[int], size: int) -> dict[tuple[int, ...], int]:
+    """Return the byte at which every element lies."""
+    encoding = parse_layout(shared)
+    layout = encoding.to_linear_layout(shape, element_bits=8 * size)
+    found: dict[tuple[int, ...], int] = {}
+    for offset in range(layout.get_in_dim_size("offset")):
+        point = layout.apply({"offset": offset, "block": 0})
+        at = offset + sum(offset // i * p for i, p in getattr(encoding, "padding", ()))
+        found.setdefault(tuple(point.values()), at * size)
+    return found
+
+
+def brute_force(register: str, shared: str, shape: Sequence[int], size: int, width: int) -> Any:
+    """Return the turns of each instruction of all warps, as loads and as stores.
+
+    An instruction is a set of places, ``width`` bytes in one row, per lane and warp.
+    """
+    layout = parse_layout(register).to_linear_layout(shape, element_bits=8 * size)
+    at = positions(shared, shape, size)
+    names = [name for name in layout.get_in_dim_names() if name != "block"]
+    sizes = {name: layout.get_in_dim_size(name) for name in names}
+    loads, stores = [], []
+    for warp in range(sizes["warp"]):
+        addresses = [
+            [
+                at[tuple(layout.apply({"register": r, "lane": t, "warp": warp}).values())]
+                for r in range(sizes["register"])
+            ]
+            for t in range(32)
+        ]
+        starts = dict.fromkeys(
+            tuple(lane[r] for lane in addresses)
+            for r in range(sizes["register"])
+            if addresses[0][r] % width == min(a % width for a in addresses[0])
+        )
+        for start in starts:
+            active = dict(enumerate(start))
+            loads.append(simulate(active, width, is_store=False))
+            stores.append(simulate(active, width, is_store=True))
+    return loads, stores
+
+
+def test_random_pairs_as_the_simulator_counts_them() -> None:
+    rng, seen = random.Random(5), 0
+    while seen < 60:
+        shape = [rng.choice([16, 32]), rng.choice([16, 32])]
+        register, shared = random_register(rng), random_shared(rng, shape)
+        size = rng.choice([1, 2, 4, 8])
+        result = bank_conflicts(register, shared, shape, elem_bytes=size, target="sm70")
+        width = result.load.width_bytes
+        if "padded" in shared and width > size:
+            continue  # which registers start a vector is not told by the address then
+        loads, stores = brute_force(register, shared, shape, size, width)
+        for access, counted in ((result.load, loads), (result.store, stores)):
+            mean = sum(counted) / len(counted)
+            assert access.wavefronts_per_instruction == pytest.approx(mean), (register, shared)
+            assert access.instructions * 4 == len(counted)
+        seen += 1
+
+
+# -- the vector ------------------------------------------------------------------------------
+
+ROWS = BLOCKED.format([1, 8], [4, 8], [4, 1], [1, 0])
+COLUMN = BLOCKED.format([1, 1], [32, 1], [4, 1], [0, 1])
+PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+
+
+def test_either_order_of_arguments() -> None:
+    one = bank_conflicts(ROWS, PLAIN, [64, 64], elem_bytes=2)
+    assert one == bank_conflicts(PLAIN, ROWS, [64, 64], elem_bytes=2)
+    assert one == tt_layout.bank_conflicts(
+        parse_layout(ROWS), parse_layout(PLAIN), [64, 64], elem_bytes=2
+    )
+
+
+def test_registers_at_constant_distances_are_joined() -> None:
+    register = BLOCKED.format([2, 2], [16, 2], [1, 4], [1, 0])
+    swizzled = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
+    result = bank_conflicts(register, swizzled, [64, 16], elem_bytes=1)
+    assert (result.load.width_bytes, result.load.instructions) == (2, 4)
+
+
+def test_matrix_instructions_by_target() -> None:
+    register = BLOCKED.format([1, 2], [8, 4], [4, 1], [1, 0])
+    names = {
+        target: bank_conflicts(register, PLAIN, [32, 32], elem_bytes=2, target=target).store.name
+        for target in ("sm70", "sm80", "sm90")
+    }
+    assert names == {"sm70": "st.shared.b32", "sm80": "st.shared.b32", "sm90": "stmatrix.x4"}
+    load = bank_conflicts(register, PLAIN, [32, 32], elem_bytes=2, target="sm80").load
+    assert load.name == "ldmatrix.x4"
+
+
+def test_amd_phases_are_those_of_the_documentation() -> None:
+    from tt_layout.analyses.addresses import phase_lanes
+
+    read = TARGETS["gfx942"].phase(16, is_store=False)
+    starts = (0, 20), (4, 16), (8, 28), (12, 24), (32, 52), (36, 48), (40, 60), (44, 56)
+    groups = [{*range(a, a + 4), *range(b, b + 4)} for a, b in starts]
+    assert [set(row) for row in phase_lanes(read, 64).tolist()] == groups
+    wide = phase_lanes(TARGETS["gfx950"].phase(16, is_store=False), 64)
+    first = {*range(0, 4), *range(12, 16), *range(20, 24), *range(24, 28)}
+    assert set(wide[0].tolist()) == first
+    assert TARGETS["gfx950"].phase(16, is_store=False).banks == 64
+
+
+def test_amd_reads_by_its_own_phases() -> None:
+    register = BLOCKED.format([1, 4], [16, 4], [4, 1], [1, 0])
+    result = bank_conflicts(register, PLAIN, [64, 64], elem_bytes=4, target="gfx942")
+    assert result.load.name == "ds_read_b128"
+    assert (result.load.phases, result.load.wavefronts_per_instruction) == (8, 16)
+
+
+def test_every_target_names_its_source() -> None:
+    for target in TARGETS.values():
+        assert target.source
+        assert target.verified == (target.name == "sm90")
+        for width, is_store in itertools.product((1, 2, 4, 8, 16), (False, True)):
+            assert target.lanes % target.phase(width, is_store).lanes == 0
+
+
+def test_huge_padded_tensor_is_quick() -> None:
+    padded = "#ttg.padded_shared<[64:+1] {order = [1, 0], shape = [8192, 8192]}>"
+    start = time.perf_counter()
+    bank_conflicts(ROWS, padded, [8192, 8192], elem_bytes=2)
+    assert time.perf_counter() - start < 10
+
+
+# -- bad input -------------------------------------------------------------------------------
+
+MEMORY = (
+    "#ttg.partitioned_shared<{numPartitions = 2, numGroups = 1, partitionDim = 0, "
+    f"partitionLayout = {PLAIN}}}>"
+)
+
+
+@pytest.mark.parametrize(
+    ("register", "shared", "shape", "elem_bytes", "target", "message"),
+    [
+        (ROWS, ROWS, [64, 64], 2, "nvidia", "one of shared memory, got registers and registers"),
+        (PLAIN, PLAIN, [64, 64], 2, "nvidia", "got shared memory and shared memory"),
+        (ROWS, PLAIN, [64, 64], 3, "nvidia", "must have 1, 2, 4, 8 or 16 bytes, got 3"),
+        (ROWS, PLAIN, [64], 2, "nvidia", "is for 2 dimensions"),
+        (ROWS, PLAIN, [64, 64], 2, "gfx942", "has 32 lanes per warp, but gfx942 has 64"),
+        (ROWS, PLAIN, [64, 64], 2, "h100", "unknown target 'h100'; there are sm70"),
+        (ROWS, MEMORY, [64, 64], 2, "nvidia", "buffers at unknown distances"),
+    ],
+)
+def test_bad_input(
+    register: str, shared: str, shape: list[int], elem_bytes: int, target: str, message: str
+) -> None:
+    with pytest.raises(LayoutError, match=message):
+        bank_conflicts(register, shared, shape, elem_bytes=elem_bytes, target=target)
+
+
+def test_unknown_target() -> None:
+    with pytest.raises(LayoutError, match="nvidia"):
+        find_target("x")
+
+
+# -- the command -----------------------------------------------------------------------------
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["conflicts", *arguments])
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+WIDE = BLOCKED.format([1, 4], [8, 4], [4, 1], [1, 0])
+EXPECTED = """\
+load: 8 x ld.shared.v4.b32 per warp, 16 bytes a lane
+  8 wavefronts per instruction, 4 at least: 4 too many
+  to another word of the same bank: lane bit 2
+  bank 0: lanes 0, 4 touch 2 words (0, 64)
+  bank 1: lanes 0, 4 touch 2 words (1, 65)
+  bank 2: lanes 0, 4 touch 2 words (2, 66)
+  bank 3: lanes 0, 4 touch 2 words (3, 67)
+  and 12 banks more
+  lane | bank; # where lanes take turns
+       | 0         1         2         3
+     0 | ####............................
+     1 | ....####........................
+     2 | ........####....................
+     3 | ............####................
+     4 | ####............................
+     5 | ....####........................
+     6 | ........####....................
+     7 | ............####................
+target: sm90, NVIDIA Hopper; verified on hardware
+"""
+
+
+def test_text(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = (WIDE, PLAIN, "-t", "tensor<64x64xf32>", "--access", "load")
+    assert run(capsys, *arguments) == (0, EXPECTED, "")
+    assert run(capsys, *arguments, "--fail-on-conflict")[0] == 1
+
+
+def test_no_conflict(capsys: pytest.CaptureFixture[str]) -> None:
+    swizzled = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
+    status, out, _ = run(
+        capsys, swizzled, ROWS, "-t", "!ttg.memdesc<3x64x64xf16>", "--fail-on-conflict"
+    )  # fmt: skip
+    assert status == 0
+    assert out.count("as few as can be") == 2
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, COLUMN, PLAIN, "-t", "tensor<128x32xf32>", "--format", "json")
+    report = json.loads(out)
+    assert status == 0
+    for kind in ("load", "store"):
+        numbers = {key: report[kind][key] for key in (
+            "width_bytes", "instructions", "wavefronts_per_instruction",
+            "ideal_wavefronts_per_instruction",
+        )}  # fmt: skip
+        assert numbers == {
+            "width_bytes": 16,
+            "instructions": 8,
+            "wavefronts_per_instruction": 32,
+            "ideal_wavefronts_per_instruction": 4,
+        }
+        assert report[kind]["colliding_lane_masks"] == [1, 2, 4]
+        assert report[kind]["collisions"][0]["lanes"] == list(range(8))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((ROWS, PLAIN, "-t", "tensor<64x64xi4>"), "whole bytes, but i4 has 4 bits"),
+        ((ROWS, PLAIN, "-t", "tensor<64xf16>"), "is for 2 dimensions"),
+        ((ROWS, ROWS, "-t", "tensor<64x64xf16>"), "one of shared memory"),
+        ((ROWS, PLAIN, "-t", "tensor<64x64xf16>", "--target", "tpu"), "unknown target 'tpu'"),
+        ((ROWS, "x", "-t", "tensor<64x64xf16>"), "SHARED must be an attribute"),
+    ],
+)
+def test_trouble(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+def test_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    for shared in (PLAIN, "#ttg.padded_shared<[128:+8] {order = [1, 0], shape = [128, 128]}>"):
+        start = time.process_time()
+        run(capsys, ROWS, shared, "-t", "tensor<128x128xf16>")
+        assert time.process_time() - start < 0.5
+
+
+def test_unverified_targets_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    register = BLOCKED.format([1, 4], [16, 4], [4, 1], [1, 0])
+    _, out, _ = run(capsys, register, PLAIN, "-t", "tensor<64x64xf32>", "--target", "gfx942")
+    assert "NOT verified on hardware" in out

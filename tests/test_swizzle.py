@@ -1,0 +1,251 @@
+"""The search for shared layouts: against brute force, on known cases, and as a command."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import time
+
+import pytest
+
+import tt_layout
+from tt_layout import LayoutError, bank_conflicts, find_swizzle
+from tt_layout.analyses.swizzle import FAMILIES
+from tt_layout.cli import main
+
+BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}}}>"
+ROWS = BLOCKED.format([1, 8], [4, 8], [4, 1], [1, 0])
+COLUMNS = BLOCKED.format([8, 1], [8, 4], [1, 4], [0, 1])
+MMA = (
+    "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], "
+    "instrShape = [16, 8]}>"
+)
+
+
+def operand(index: int, width: int) -> str:
+    return f"#ttg.dot_op<{{opIdx = {index}, parent = {MMA}, kWidth = {width}}}>"
+
+
+def powers(limit: int) -> list[int]:
+    return [1 << k for k in range(limit.bit_length())]
+
+
+def members(family: str, shape: list[int], size: int) -> list[str]:
+    """Return every member of a family, however many of them are the same layout."""
+    orders = [[1, 0], [0, 1]]
+    if family == "swizzled":
+        return [
+            f"#ttg.swizzled_shared<{{vec = {vec}, perPhase = {per}, maxPhase = {most}, "
+            f"order = {order}}}>"
+            for order in orders
+            for vec, per, most in itertools.product(*[powers(max(shape))] * 3)
+        ]
+    if family == "nvmma":
+        return [
+            f"#ttg.nvmma_shared<{{swizzlingByteWidth = {width}, transposed = {flag}, "
+            f"elementBitWidth = {8 * size}}}>"
+            for width in (0, 32, 64, 128)
+            for flag in ("false", "true")
+        ]
+    return [
+        f"#ttg.padded_shared<[{interval}:+{pad}] {{order = {order}, shape = {shape}}}>"
+        for order in orders
+        for interval in powers(shape[0] * shape[1] // 2)[1:]
+        for pad in powers(128 // size)
+    ]
+
+
+def least(family: str, writer: str, reader: str, shape: list[int], size: int) -> float:
+    """Return the fewest turns of a family, each member asked on its own."""
+    totals = []
+    for member in members(family, shape, size):
+        try:
+            stored = bank_conflicts(writer, member, shape, elem_bytes=size).store.wavefronts
+            loaded = bank_conflicts(reader, member, shape, elem_bytes=size).load.wavefronts
+        except LayoutError:
+            continue  # such as a core matrix larger than the tensor
+        totals.append(stored + loaded)
+    return min(totals)
+
+
+def random_register(rng: random.Random) -> str:
+    lanes, warps = rng.choice([1, 2, 4, 8, 16, 32]), rng.choice([1, 2, 4])
+    per_thread = [rng.choice([1, 1, 2, 4]), rng.choice([1, 1, 2, 4])]
+    order = rng.choice([[0, 1], [1, 0]])
+    return BLOCKED.format(per_thread, [lanes, 32 // lanes], [warps, 4 // warps], order)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_each_family_reaches_its_optimum(seed: int) -> None:
+    rng = random.Random(seed)
+    shape = [rng.choice([8, 16]), rng.choice([8, 16])]
+    size = rng.choice([1, 2, 4])
+    writer, reader = random_register(rng), random_register(rng)
+    for family in FAMILIES if seed < 10 else [FAMILIES[seed % 3]]:
+        search = find_swizzle([writer], [reader], shape, elem_bytes=size, family=family)
+        if search.best is not None:
+            assert search.best.wavefronts == least(family, writer, reader, shape, size), family
+            if not search.best.encoding.padding:
+                assert search.optimum.wavefronts <= search.best.wavefronts
+
+
+KNOWN = {
+    "transposition of f32": ([ROWS.replace("8]", "4]", 1)], [COLUMNS], [64, 64], 4),
+    "transposition of f16": ([ROWS], [COLUMNS], [64, 64], 2),
+    "transposition of fp8": ([ROWS.replace("8]", "16]", 1)], [COLUMNS], [128, 128], 1),
+    "a column of 16 x 32, as tutorials have it": (
+        [BLOCKED.format([1, 1], [1, 32], [4, 1], [1, 0])],
+        [BLOCKED.format([1, 1], [16, 2], [1, 4], [1, 0])],
+        [16, 32],
+        4,
+    ),
+    "one element a lane": (
+        [BLOCKED.format([1, 1], [1, 32], [4, 1], [1, 0])],
+        [BLOCKED.format([1, 1], [32, 1], [1, 4], [0, 1])],
+        [32, 32],
+        4,
+    ),
+    "operand A of f16": ([ROWS], [operand(0, 2)], [128, 64], 2),
+    "operand B of f16": ([ROWS], [operand(1, 2)], [64, 128], 2),
+    "operand A of fp8": ([ROWS], [operand(0, 4)], [128, 64], 1),
+    "operand A of f32": ([ROWS], [operand(0, 1)], [128, 32], 4),
+    "operand B of f32": ([ROWS.replace("8]", "4]", 1)], [operand(1, 1)], [32, 128], 4),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_cases_are_free_of_conflicts(name: str) -> None:
+    writers, readers, shape, size = KNOWN[name]
+    search = find_swizzle(writers, readers, shape, elem_bytes=size)
+    assert search.free_of_conflicts
+    assert search.best is not None
+    assert search.best.excess == 0
+    assert search.optimum.excess == 0
+    assert search.optimum.wavefronts <= search.best.wavefronts
+
+
+def test_linear_optimum_of_a_writer_and_a_reader_is_free_of_conflicts() -> None:
+    rng = random.Random(3)
+    for _ in range(40):
+        shape = [rng.choice([32, 64]), rng.choice([32, 64])]
+        size = rng.choice([1, 2, 4])
+        pair = [random_register(rng)], [random_register(rng)]
+        assert find_swizzle(*pair, shape, elem_bytes=size).optimum.excess == 0, (pair, shape)
+
+
+def test_optimum_costs_what_bank_conflicts_says_of_its_text() -> None:
+    search = find_swizzle([ROWS], [COLUMNS], [128, 128], elem_bytes=2)
+    text = str(search.optimum.encoding)
+    stored = bank_conflicts(ROWS, text, [128, 128], elem_bytes=2).store
+    loaded = bank_conflicts(COLUMNS, text, [128, 128], elem_bytes=2).load
+    assert search.optimum.wavefronts == stored.wavefronts + loaded.wavefronts == 128
+
+
+def test_ties_go_to_less_memory() -> None:
+    search = find_swizzle([ROWS], [COLUMNS], [64, 64], elem_bytes=2, family="all")
+    ranks = [(c.wavefronts, c.memory_bytes) for c in search.ranking]
+    assert ranks == sorted(ranks)
+    assert search.best is not None
+    assert search.best.encoding.name == "ttg.swizzled_shared"
+
+
+def test_several_readers_and_targets() -> None:
+    search = find_swizzle([ROWS], [ROWS, COLUMNS], [64, 64], elem_bytes=2)
+    assert [a.is_store for a in search.optimum.accesses] == [True, False, False]
+    wave = BLOCKED.format([1, 8], [8, 8], [4, 1], [1, 0])
+    found = tt_layout.find_swizzle([wave], [wave], [64, 64], elem_bytes=2, target="gfx942")
+    assert found.free_of_conflicts
+
+
+@pytest.mark.parametrize(
+    ("writers", "target", "family", "message"),
+    [
+        ([], "nvidia", "swizzled", "nothing to search for"),
+        (["#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"],
+         "nvidia", "swizzled", "is of shared memory"),
+        ([ROWS], "gfx942", "swizzled", "has 32 lanes per warp"),
+        ([ROWS], "nvidia", "xor", "unknown family 'xor'"),
+        ([ROWS.replace("[1, 0]}>", "[1, 0], CGALayout = [[0, 1]]}>")], "nvidia", "swizzled",
+         "a single CTA"),
+    ],
+)  # fmt: skip
+def test_bad_input(writers: list[str], target: str, family: str, message: str) -> None:
+    with pytest.raises(LayoutError, match=message):
+        find_swizzle(writers, [], [64, 64], elem_bytes=2, target=target, family=family)
+
+
+# -- the command -----------------------------------------------------------------------------
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["swizzle", *arguments])
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+def test_text(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, ROWS, COLUMNS, "-t", "tensor<128x128xf16>")
+    assert status == 0
+    lines = out.splitlines()
+    assert lines[0].startswith("#ttg.swizzled_shared<{vec = 8, perPhase = ")
+    assert lines[1:4] == [
+        "  192 wavefronts per warp, none of them due to conflicts; 32768 bytes",
+        "  store: 16 x st.shared.v4.b32, 4 wavefronts each",
+        "  load: 128 x ld.shared.b16, 1 wavefront each",
+    ]
+    assert "best of all linear layouts:" in out
+    assert "the family leaves 64 wavefronts per warp on the table" in out
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "all"])
+def test_quick(capsys: pytest.CaptureFixture[str], family: str) -> None:
+    start = time.process_time()
+    run(capsys, ROWS, COLUMNS, "-t", "tensor<128x128xf16>", "--family", family)
+    assert time.process_time() - start < 0.5
+
+
+def test_none_is_free_of_conflicts(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = (ROWS, COLUMNS, "-t", "tensor<128x128xf16>", "--family", "nvmma")
+    status, out, _ = run(capsys, *arguments)
+    assert status == 0
+    assert "none in this family is free of conflicts" in out
+
+
+def test_json_and_the_whole_ranking(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = (ROWS, COLUMNS, "-t", "tensor<64x64xf16>", "--format", "json", "--all")
+    status, out, _ = run(capsys, *arguments)
+    report = json.loads(out)
+    assert status == 0
+    assert report["free_of_conflicts"] is True
+    assert report["best"]["layout"] == report["ranking"][0]["layout"]
+    assert [a["access"] for a in report["best"]["accesses"]] == ["store", "load"]
+    assert report["optimum"]["layout"].startswith("#ttg.shared_linear")
+    assert len(report["ranking"]) == len({c["layout"] for c in report["ranking"]})
+    _, text, _ = run(capsys, *arguments[:4], "--all")
+    assert len(text.splitlines()) > len(report["ranking"])
+
+
+def test_writer_alone_reads_back_and_more_writers(capsys: pytest.CaptureFixture[str]) -> None:
+    _, alone, _ = run(capsys, ROWS, "-t", "tensor<64x64xf16>")
+    assert "load: 4 x ld.shared.v4.b32" in alone
+    _, two, _ = run(capsys, ROWS, COLUMNS, "-t", "tensor<64x64xf16>", "--writer", COLUMNS)
+    assert two.count("store:") == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((ROWS, "-t", "tensor<64xf16>"), "is for 2 dimensions"),
+        ((ROWS, "-t", "tensor<64x64xi1>"), "whole bytes"),
+        ((ROWS, "-t", "tensor<64x64xf16>", "--target", "tpu"), "unknown target"),
+        ((ROWS, "nothing", "-t", "tensor<64x64xf16>"), "READER must be an attribute"),
+    ],
+)
+def test_trouble(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert message in err

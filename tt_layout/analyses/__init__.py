@@ -1,0 +1,1 @@
+"""Questions asked of layouts: what they cost, and what would be better."""

@@ -1,0 +1,227 @@
+"""How a tensor's move between registers and shared memory becomes instructions.
+
+Everything is read off one map: hardware place -> offset in shared memory, as the compiler
+computes it.  Three things decide the instructions, in this order:
+
+1.  ``ldmatrix`` and ``stmatrix``, where the map has their tile: rows of 16 bytes, held by the
+    registers of 4 bytes and lane bits 0 and 1; or, for 2-byte elements, transposed, held by
+    lane bits 2, 3 and 4.
+2.  The compiler's vector: the most registers whose basis vectors are offset bits 0, 1, ..,
+    while no other basis vector touches those bits.
+3.  On NVIDIA its backend then joins neighbours at constant distances.  A register is at a
+    constant distance when its basis vector shares no bit with any lane or warp, because only
+    then it is added rather than xored.  So the same rule once more, for the span of those.
+
+Source:
+    Triton, lib/Conversion/TritonGPUToLLVM/Utility.cpp (largestVectorisation) and
+    third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/Utility.cpp (lowerLdStMatrix); the third
+    rule from the PTX of random pairs, all 786 without padding as predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from tt_layout.errors import LayoutError
+from tt_layout.f2 import F2Span
+from tt_layout.hardware import Target
+from tt_layout.linear_layout import LinearLayout, is_power_of_two, log2
+
+MATRIX_ROW_BYTES = 16
+
+
+@dataclass(frozen=True)
+class AccessMap:
+    """Hardware place -> offset in shared memory, in elements and before padding.
+
+    Attributes:
+        register, lane, warp: the offsets of single bits; registers hold no copies.
+        element_bytes: bytes of an element.
+        padding: pairs of an interval and the padding after it, in elements.
+    """
+
+    register: tuple[int, ...]
+    lane: tuple[int, ...]
+    warp: tuple[int, ...]
+    element_bytes: int
+    padding: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def max_vector(self) -> int:
+        """The longest run of elements that padding leaves together and aligned.
+
+        The compiler looks at the intervals alone; where a padding is shorter than its vector
+        the accesses it emits are misaligned and trap.
+        """
+        return min((min(pair) for pair in self.padding), default=1 << 30)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """The instruction that an access consists of.
+
+    Attributes:
+        kind: ``vector``, ``matrix`` or ``matrix.trans``.
+        width_bytes: bytes that each lane moves.
+        count: instructions per warp.
+        addresses: byte offsets of single bits of the places that give an address: the lanes,
+            or the eight rows of each matrix.
+        matrices: matrices per instruction, 0 for a vector.
+    """
+
+    kind: str
+    width_bytes: int
+    count: int
+    addresses: tuple[int, ...]
+    matrices: int = 0
+
+    def name(self, is_store: bool, is_nvidia: bool = True) -> str:
+        """Return the instruction as the target's assembler spells it."""
+        if self.matrices:
+            transposed = ".trans" if self.kind == "matrix.trans" else ""
+            return f"{'st' if is_store else 'ld'}matrix.x{self.matrices}{transposed}"
+        bits = 8 * self.width_bytes
+        if not is_nvidia:
+            return f"ds_{'write' if is_store else 'read'}_b{bits}"
+        vector = f"v{bits // 32}." if bits > 32 else ""
+        return f"{'st' if is_store else 'ld'}.shared.{vector}b{min(bits, 32)}"
+
+
+def access_map(
+    register: LinearLayout,
+    shared: LinearLayout,
+    element_bytes: int,
+    padding: tuple[tuple[int, int], ...] = (),
+) -> AccessMap:
+    """Return where each place of a register layout lies in shared memory.
+
+    Raises:
+        LayoutError: the element has no size of 1, 2, 4, 8 or 16 bytes; the memory is in
+            several buffers; or a warp reaches into another CTA's memory.
+    """
+    if not (is_power_of_two(element_bytes) and element_bytes <= 16):
+        message = "an element must have 1, 2, 4, 8 or 16 bytes"
+        raise LayoutError(f"{message}, got {element_bytes}")
+    if shared.get_in_dim_size("partition") > 1:
+        message = "the partitions of a partitioned_shared are buffers at unknown distances"
+        raise LayoutError(f"{message}, so their banks cannot be told")
+    places = register.remove_zero_bases("register").invert_and_compose(shared)
+    offset = places.get_out_dim_names().index("offset")
+    for name in ("register", "lane", "warp"):
+        if any(x for v in places.vectors(name) for i, x in enumerate(v) if i != offset):
+            raise LayoutError(f"a {name} bit reaches the memory of another CTA")
+    bits = {name: tuple(v[offset] for v in places.vectors(name)) for name in _PLACES}
+    return AccessMap(**bits, element_bytes=element_bytes, padding=padding)
+
+
+_PLACES = ("register", "lane", "warp")
+
+
+def choose_instruction(places: AccessMap, target: Target, is_store: bool) -> Instruction:
+    """Return the instruction that the compiler uses for an access.
+
+    Example:
+        >>> from tt_layout.hardware import TARGETS
+        >>> rows = AccessMap((1, 2, 4), (8, 16, 32, 64, 128), (), element_bytes=2)
+        >>> choose_instruction(rows, TARGETS["nvidia"], is_store=True).name(is_store=True)
+        'st.shared.v4.b32'
+    """
+    matrix = "stmatrix" if is_store else "ldmatrix"
+    if matrix in target.matrix_instructions and not places.padding:
+        rows = _matrix_rows(places) or _transposed_rows(places)
+        if rows is not None:
+            return _matrix(places, *rows)
+    vector = vector_elements(places, target)
+    return Instruction(
+        "vector",
+        vector * places.element_bytes,
+        1 << len(places.register) - log2(vector),
+        tuple(lane * places.element_bytes for lane in places.lane),
+    )
+
+
+def _matrix_rows(places: AccessMap) -> tuple[str, tuple[int, ...]] | None:
+    """Return the bits of the eight rows, where a row is 4 bytes of each of four lanes."""
+    if places.element_bytes > 4:
+        return None
+    packed = log2(4 // places.element_bytes)
+    tile = tuple(1 << bit for bit in range(packed + 2))
+    held = tile[:packed]
+    rest = [basis for basis in places.register if basis not in held]
+    others = (*rest, *places.lane[2:], *places.warp)
+    fits = set(held) <= set(places.register) and places.lane[:2] == tile[packed:]
+    if not fits or any(basis & sum(tile) for basis in others):
+        return None
+    return "matrix", places.lane[2:]
+
+
+def _transposed_rows(places: AccessMap) -> tuple[str, tuple[int, ...]] | None:
+    """Return the bits of the eight rows, where a row is 2 bytes of each of eight lanes."""
+    if places.element_bytes != 2 or not places.register or places.lane[2:] != (1, 2, 4):
+        return None
+    others = (*places.register, *places.lane[:2], *places.warp)
+    if any(basis & 7 for basis in others):
+        return None
+    return "matrix.trans", (places.register[0], *places.lane[:2])
+
+
+def _matrix(places: AccessMap, kind: str, rows: tuple[int, ...]) -> Instruction:
+    size = places.element_bytes
+    registers = min(MATRIX_ROW_BYTES // size, 1 << len(places.register))
+    return Instruction(
+        kind,
+        registers * size,
+        (1 << len(places.register)) // registers,
+        tuple(row * size for row in rows),
+        matrices=registers * size // 4,
+    )
+
+
+def vector_elements(places: AccessMap, target: Target) -> int:
+    """Return how many elements of a lane one instruction moves.
+
+    Example:
+        Register bit 1 lies 17 elements away, which is 16 once bit 0 is taken out:
+
+        >>> from tt_layout.hardware import TARGETS
+        >>> places = AccessMap((1, 17), (2, 4, 8, 32, 64), (), element_bytes=4)
+        >>> vector_elements(places, TARGETS["nvidia"]), vector_elements(places, TARGETS["amd"])
+        (2, 1)
+    """
+    longest = min(target.max_vector_bytes // places.element_bytes, places.max_vector)
+    bits = max(b for b in range(log2(longest) + 1) if _is_vector(places, b))
+    if target.joins_registers and not places.padding:
+        bits = max(bits, _joined_bits(places, log2(longest)))
+    return 1 << bits
+
+
+def _is_vector(places: AccessMap, bits: int) -> bool:
+    """Tell whether registers are the lowest offset bits, and nothing else touches those."""
+    units = [1 << bit for bit in range(bits)]
+    if places.padding and list(places.register[:bits]) != units:
+        return False  # with padding the compiler does not reorder registers
+    others = [basis for basis in places.register if basis not in units]
+    others += [*places.lane, *places.warp]
+    mask = (1 << bits) - 1
+    return set(units) <= set(places.register) and not any(basis & mask for basis in others)
+
+
+def _joined_bits(places: AccessMap, most: int) -> int:
+    """Return how many of the lowest offset bits registers at constant distances span."""
+    fixed = [*places.lane, *places.warp]
+    used = reduce(or_, fixed, 0)
+    added = [basis for basis in places.register if not basis & used]
+    fixed += [basis for basis in places.register if basis & used]
+    return _lowest_bits(F2Span(added), fixed, most)
+
+
+def _lowest_bits(span: F2Span, others: Sequence[int], most: int) -> int:
+    """Return how many of the lowest bits lie in a span and are not touched by others."""
+    free = reduce(or_, others, 0)
+    bits = 0
+    while bits < most and not free >> bits & 1 and span.express(1 << bits) is not None:
+        bits += 1
+    return bits

@@ -1,0 +1,270 @@
+"""Shared-memory bank conflicts: the turns that a warp-wide access takes.
+
+The rule, which every measured load and store obeys (``docs/bank-conflicts.md``):
+
+1.  The lanes go in phases: 8 lanes at a time where each moves 16 bytes, 16 where each moves 8,
+    all 32 below (NVIDIA; other targets have other tables).
+2.  Two phases of a load go together where every lane of the warp reads the address that its
+    neighbour by 1 reads (``lane ^ 1``), or every lane the one of its neighbour by 2.
+3.  Within a phase, different words in one bank take turns; the same word is shared.
+
+Both sides are linear, so the words of a phase are a coset of a subspace.  As many of them fall
+into each bank that is hit, namely 2^(rank of the words - rank of their banks): no element is
+ever enumerated, and every instruction and every phase of an access takes equally many turns.
+Only padding breaks that; then the addresses are laid out and counted.
+
+Read next:    `tt_layout.analyses.access`, `tt_layout.analyses.addresses`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tt_layout.analyses.access import (
+    MATRIX_ROW_BYTES,
+    AccessMap,
+    Instruction,
+    access_map,
+    choose_instruction,
+)
+from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.f2 import F2Span
+from tt_layout.hardware import Phase, Target, find_target
+from tt_layout.linear_layout import log2
+
+if TYPE_CHECKING:
+    from tt_layout.analyses.addresses import Collision
+
+_ROWS = Phase((1, 2, 4), 32)
+"""The phases of the matrix instructions: one matrix, eight rows."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """What storing or loading a tensor costs a warp.
+
+    Attributes:
+        target: the GPU.
+        is_store: whether registers go to memory.
+        instruction: the instruction that the access consists of.
+        phase: how its lanes are divided, merged phases taken together.
+        phases: phases per instruction; without conflicts each takes one turn.
+        wavefronts_per_instruction: turns that an instruction takes; with padding the mean
+            over all instructions of all warps.
+        places: the map from hardware to offsets.
+    """
+
+    target: Target
+    is_store: bool
+    instruction: Instruction
+    phase: Phase
+    phases: int
+    wavefronts_per_instruction: int | float
+    places: AccessMap
+
+    @property
+    def instructions(self) -> int:
+        """Instructions per warp."""
+        return self.instruction.count
+
+    @property
+    def width_bytes(self) -> int:
+        """Bytes that each lane moves per instruction."""
+        return self.instruction.width_bytes
+
+    @property
+    def ideal_wavefronts_per_instruction(self) -> int:
+        """The fewest turns that an instruction of these phases can take."""
+        return self.phases
+
+    @property
+    def excess(self) -> int | float:
+        """Turns per instruction that are due to conflicts."""
+        return self.wavefronts_per_instruction - self.phases
+
+    @property
+    def wavefronts(self) -> int | float:
+        """Turns in all, per warp."""
+        return self.wavefronts_per_instruction * self.instructions
+
+    @property
+    def name(self) -> str:
+        """The instruction as the assembler spells it."""
+        return self.instruction.name(self.is_store, is_nvidia=self.target.lanes == 32)
+
+    @cached_property
+    def collisions(self) -> tuple[Collision, ...]:
+        """The banks of the first instruction's worst phase where lanes take turns."""
+        from tt_layout.analyses.addresses import collisions
+
+        return collisions(self)
+
+    @cached_property
+    def colliding_bits(self) -> tuple[int, ...]:
+        """Masks of lane bits that change the word but not the bank; a basis of all such."""
+        from tt_layout.analyses.addresses import colliding_bits
+
+        return colliding_bits(self)
+
+
+@dataclass(frozen=True)
+class BankConflicts:
+    """What a tensor's way into shared memory and back costs.
+
+    Attributes:
+        store: registers to memory.
+        load: memory to registers.
+
+    Example:
+        >>> conflicts = bank_conflicts(
+        ...     "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], "
+        ...     "warpsPerCTA = [4, 1], order = [0, 1]}>",
+        ...     "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>",
+        ...     [128, 32], elem_bytes=4)
+        >>> conflicts.load.wavefronts_per_instruction, conflicts.load.excess
+        (32, 28)
+    """
+
+    store: Access
+    load: Access
+
+
+def bank_conflicts(
+    register: Encoding | str,
+    shared: Encoding | str,
+    shape: Sequence[int],
+    *,
+    elem_bytes: int,
+    target: Target | str = "nvidia",
+) -> BankConflicts:
+    """Count the shared-memory turns of storing and of loading a tensor.
+
+    Args:
+        register: who holds the tensor, an attribute or its text.
+        shared: how it lies in memory, likewise.  The two may be given in either order.
+        shape: sizes of the tensor.
+        elem_bytes: bytes of an element: 1, 2, 4, 8 or 16.
+        target: the GPU; a name of `tt_layout.hardware.TARGETS` or a target of your own.
+
+    Raises:
+        LayoutError: one is not for registers and the other for shared memory, or one does
+            not fit the shape, or the target's warp has another number of lanes.
+
+    Example:
+        Rows of 64 f16, written by rows and free of conflicts:
+
+        >>> result = bank_conflicts(
+        ...     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], "
+        ...     "warpsPerCTA = [4, 1], order = [1, 0]}>",
+        ...     "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>",
+        ...     [64, 64], elem_bytes=2)
+        >>> result.store.name, result.store.instructions, result.store.excess
+        ('st.shared.v4.b32', 4, 0)
+
+    Source:
+        docs/bank-conflicts.md: the rule, the measurements and where the compiler differs.
+    """
+    hardware = find_target(target) if isinstance(target, str) else target
+    one, other = as_encoding(register), as_encoding(shared)
+    if isinstance(one, SharedEncoding):
+        one, other = other, one
+    if not isinstance(one, DistributedEncoding) or not isinstance(other, SharedEncoding):
+        kinds = f"{one.memory_kind} and {other.memory_kind}"
+        message = "bank conflicts need a layout of registers and one of shared memory"
+        raise LayoutError(f"{message}, got {kinds}")
+    places = lay(one, other, shape, elem_bytes)
+    check_lanes(places, hardware)
+    return BankConflicts(
+        store=cost(places, hardware, is_store=True), load=cost(places, hardware, is_store=False)
+    )
+
+
+def as_encoding(layout: Encoding | str) -> Encoding:
+    """Return an encoding; a text is parsed."""
+    if isinstance(layout, Encoding):
+        return layout
+    from tt_layout.parsing import parse_layout
+
+    return parse_layout(layout)
+
+
+def lay(
+    register: DistributedEncoding, shared: SharedEncoding, shape: Sequence[int], elem_bytes: int
+) -> AccessMap:
+    """Return where the places of one encoding lie under the other."""
+    bits = 8 * elem_bytes
+    held, memory = (e.to_linear_layout(shape, element_bits=bits) for e in (register, shared))
+    return access_map(held, memory, elem_bytes, shared.padding)
+
+
+def check_lanes(places: AccessMap, target: Target) -> None:
+    """Raise where the layout is for warps of another size."""
+    lanes = 1 << len(places.lane)
+    if lanes != target.lanes:
+        message = f"the layout has {lanes} lanes per warp, but {target.name} has {target.lanes}"
+        raise LayoutError(f"{message}; --target picks another")
+
+
+def cost(places: AccessMap, target: Target, *, is_store: bool) -> Access:
+    """Return the cost of one access."""
+    instruction = choose_instruction(places, target, is_store)
+    if instruction.matrices:
+        phase, phases = _ROWS, instruction.matrices
+    else:
+        phase = _merged(
+            target.phase(instruction.width_bytes, is_store), instruction, target, is_store
+        )
+        phases = target.lanes // phase.lanes
+    turns: int | float
+    if places.padding:
+        from tt_layout.analyses.addresses import mean_turns
+
+        turns = mean_turns(places, instruction, phase, target)
+    else:
+        width = MATRIX_ROW_BYTES if instruction.matrices else instruction.width_bytes
+        bases = [_address(instruction.addresses, mask) for mask in phase.masks]
+        turns = phases * turns_of(bases, width, phase.banks, target.bank_bytes)
+    return Access(target, is_store, instruction, phase, phases, turns, places)
+
+
+def _merged(phase: Phase, instruction: Instruction, target: Target, is_store: bool) -> Phase:
+    """Return the phase of a load, twice as large where two go together."""
+    bank_bytes, lanes = target.bank_bytes, instruction.addresses
+    may = target.merges_wide_loads and not is_store and instruction.width_bytes > bank_bytes
+    if not may or all(lanes[:2]) or phase.lanes == target.lanes:
+        return phase
+    return Phase((*phase.masks, phase.lanes), phase.banks)
+
+
+def _address(bases: Sequence[int], mask: int) -> int:
+    """Return the xor of the bases of a mask's bits."""
+    result = 0
+    for bit, basis in enumerate(bases):
+        if mask >> bit & 1:
+            result ^= basis
+    return result
+
+
+def turns_of(bases: Sequence[int], width: int, banks: int, bank_bytes: int = 4) -> int:
+    """Return the turns of one phase whose addresses are the span of these bytes.
+
+    Example:
+        Eight lanes, 16 bytes each, 128 bytes apart: all in the same four banks:
+
+        >>> turns_of([128, 256, 512], 16, 32)
+        8
+    """
+    words = [basis // bank_bytes for basis in bases]
+    words += [1 << bit for bit in range(log2(max(1, width // bank_bytes)))]
+    hit = F2Span([word & banks - 1 for word in words]).rank
+    return 1 << F2Span(words).rank - hit
+
+
+def as_number(value: Fraction) -> int | float:
+    """Return a whole number as an int."""
+    return value.numerator if value.denominator == 1 else float(value)
