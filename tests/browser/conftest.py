@@ -1,0 +1,82 @@
+"""A browser for the tests of the page; they run only when this folder is named.
+
+    pip install playwright && apt-get install chromium
+    pytest tests/browser
+
+Screenshots of each state are kept in ``artefacts``, which git ignores.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.open_page import Opened
+from tt_layout.page import PageLayout, build
+
+HERE = Path(__file__).parent
+ARTEFACTS = HERE / "artefacts"
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+Open = Callable[..., Opened]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave these tests out, not skipped, where the folder is not named."""
+    start = config.invocation_params.dir
+    named = ((start / argument.split("::")[0]).resolve() for argument in config.args)
+    return None if any(path.is_relative_to(HERE) for path in named) else True
+
+
+def chromium() -> str:
+    """Return the browser: that of ``CHROMIUM``, or Debian's."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    assert path, "install Debian's package chromium, or name a browser in CHROMIUM"
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Return a browser with a fresh profile of its own."""
+    playwright = import_module("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, tmp_path: Path) -> Iterator[Open]:
+    """Return a function that opens layouts; afterwards no error and no request may have been."""
+    opened: list[Opened] = []
+
+    def open_layouts(
+        *layouts: PageLayout, fragment: str = "", scheme: str = "light", **more: Any
+    ) -> Opened:
+        file = tmp_path / f"page{len(opened)}.html"
+        file.write_text(build(layouts, **more), encoding="utf-8")
+        context = browser.new_context(color_scheme=scheme, viewport={"width": 1400, "height": 1100})
+        page = Opened(context.new_page(), file, ARTEFACTS)
+        opened.append(page)
+        page.go(fragment)
+        return page
+
+    yield open_layouts
+    for page in opened:
+        assert page.errors == []
+        assert page.requests == {page.file.as_uri()}
+        page.page.context.close()

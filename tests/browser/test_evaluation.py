@@ -1,0 +1,161 @@
+"""The page evaluates, inverts, reads and compares layouts as the library does."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from truth.make_truth import read_rows
+
+from browser.conftest import Open
+from browser.kinds import kind
+from tt_layout.comparison import compare
+from tt_layout.errors import LayoutError
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.parsing import parse_layout
+from tt_layout.types import element_bits
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "triton-3.9.0-lit.jsonl"
+LAYOUTS = 500
+POINTS = 256
+READABLE = ("blocked", "linear", "generic_linear", "swizzled_shared", "shared_linear")
+READABLE_NAMES = tuple(f"#ttg.{name}<" for name in (*READABLE, "amd_rotating_shared"))
+
+Row = dict[str, Any]
+
+
+def rows() -> list[Row]:
+    """Return the cases of the corpus, or those stored beside the tests."""
+    if CORPUS.exists():
+        lines = CORPUS.read_text(encoding="utf-8").splitlines()
+        return [row for row in map(json.loads, lines) if "bases" in row]
+    return [dict(row) for row in read_rows() if "bases" in row]
+
+
+def sample(count: int, seed: int) -> list[tuple[Row, LinearLayout]]:
+    """Return cases with the library's layouts."""
+    found: list[tuple[Row, LinearLayout]] = []
+    for row in random.Random(seed).sample(rows(), len(rows())):
+        with suppress(LayoutError):  # a few attributes are written as no release reads them
+            found.append((row, library(row)))
+        if len(found) == count:
+            break
+    return found
+
+
+def library(row: Row) -> LinearLayout:
+    encoding = parse_layout(row["attr"])
+    return encoding.to_linear_layout(row["shape"], element_bits=element_bits(row["elem"]))
+
+
+def embedded(layout: LinearLayout, memory: str = "registers") -> Row:
+    return {"ins": layout.in_bases, "outs": layout.out_sizes, "memory": memory}
+
+
+def points_of(layout: LinearLayout, chance: random.Random) -> list[list[int]]:
+    sizes = [layout.get_in_dim_size(name) for name in layout.get_in_dim_names()]
+    if layout.total_in_bits <= 8:
+        return [list(point) for point in itertools.product(*map(range, sizes))]
+    return [[chance.randrange(size) for size in sizes] for _ in range(POINTS)]
+
+
+def ask_all(page: Any, questions: list[Row]) -> list[Any]:
+    answers: list[Any] = page.page.evaluate(
+        "all => all.map(one => window.ttLayout(one))", questions
+    )
+    return answers
+
+
+@pytest.fixture
+def page(open_page: Open) -> Any:
+    return open_page(kind("blocked"))
+
+
+def test_the_corpus_evaluates_alike(page: Any, seed: int) -> None:
+    chance = random.Random(seed)
+    cases = [(layout, points_of(layout, chance)) for _, layout in sample(LAYOUTS, seed)]
+    questions = [
+        {"what": "evaluate", "layout": embedded(layout), "points": points}
+        for layout, points in cases
+    ]
+    for (layout, points), answer in zip(cases, ask_all(page, questions)):
+        names = layout.get_in_dim_names()
+        expected = [list(layout.apply(dict(zip(names, p))).values()) for p in points]
+        assert answer == expected, layout
+    assert len(cases) == LAYOUTS
+
+
+def test_the_holders_of_an_element_are_all_places_that_lead_to_it(page: Any, seed: int) -> None:
+    chance = random.Random(seed)
+    layouts = [layout for _, layout in sample(LAYOUTS, seed) if layout.total_in_bits <= 14]
+    assert len(layouts) > LAYOUTS // 4
+    elements = [[chance.randrange(size) for _, size in layout.out_sizes] for layout in layouts]
+    questions = [
+        {"what": "holders", "layout": embedded(layout), "element": element}
+        for layout, element in zip(layouts, elements)
+    ]
+    for layout, element, answer in zip(layouts, elements, ask_all(page, questions)):
+        names = layout.get_in_dim_names()
+        free = sum(mask.bit_count() for mask in layout.get_free_variable_masks().values())
+        reached = [list(layout.apply(dict(zip(names, place))).values()) for place in answer]
+        assert len({tuple(place) for place in answer}) == len(answer)
+        assert reached == [element] * (1 << free if answer else 0)
+        assert answer or not layout.is_surjective()
+
+
+def test_numbers_beyond_32_bits_are_exact(page: Any) -> None:
+    layout = {
+        "ins": [["offset", [[1 << 51, 3], [(1 << 52) + 5, 1], [(1 << 51) + (1 << 31), 2]]]],
+        "outs": [["dim0", 1 << 53], ["dim1", 4]],
+        "memory": "shared memory",
+    }
+    assert page.ask(what="evaluate", layout=layout, points=[[7]]) == [
+        [(1 << 51) ^ ((1 << 52) + 5) ^ ((1 << 51) + (1 << 31)), 0]
+    ]
+
+
+def test_attributes_are_read_alike(page: Any, seed: int) -> None:
+    stored: list[Row] = [dict(row) for row in read_rows()]
+    cases = [row for row in [*rows(), *stored] if row["attr"].startswith(READABLE_NAMES)]
+    cases = random.Random(seed).sample(cases, min(1500, len(cases)))
+    kinds = {"tensor": "tensor", "shared": "!ttg.memdesc", "tmem": "!ttg.memdesc"}
+    questions, expected = [], []
+    for row in cases:
+        shape = "x".join(map(str, row["shape"]))
+        try:
+            layout = library(row)
+        except LayoutError:
+            continue
+        type_text = f"{kinds[row['kind']]}<{shape}x{row['elem']}>"
+        question = {"what": "read", "attribute": row["attr"], "type": type_text}
+        questions.append({**question, "release": 3.9})
+        expected.append(embedded(layout))
+    assert len(expected) > 500
+    for question, own, answer in zip(questions, expected, ask_all(page, questions)):
+        ins = [[name, [list(v) for v in vectors]] for name, vectors in own["ins"]]
+        assert answer["ins"] == ins, question
+        assert answer["outs"] == [list(pair) for pair in own["outs"]], question
+
+
+def test_layouts_are_compared_alike(page: Any, seed: int) -> None:
+    groups: dict[tuple[Any, ...], list[LinearLayout]] = defaultdict(list)
+    for _, layout in sample(2000, seed):
+        groups[(layout.out_sizes, layout.get_in_dim_names()[0])].append(layout)
+    pairs = [
+        pair
+        for group in groups.values()
+        for pair in itertools.pairwise(group)
+        if pair[0] != pair[1]
+    ][:LAYOUTS]
+    assert len(pairs) > LAYOUTS // 5
+    questions = [{"what": "compare", "layout": embedded(a), "with": embedded(b)} for a, b in pairs]
+    for (before, after), answer in zip(pairs, ask_all(page, questions)):
+        own = compare(before, after)
+        assert answer["words"] == [str(change) for change in own.changes]
+        assert answer["moved"] == own.moved

@@ -1,0 +1,580 @@
+"""The page as it is used: by pointer, by keyboard, by address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from browser.conftest import Open
+from browser.kinds import KINDS, kind, laid
+from browser.open_page import Opened
+
+SWAPPED = (
+    "#ttg.linear<{register = [[0, 1]], lane = [[0, 4], [0, 2], [1, 0], [2, 0], [4, 0]], "
+    "warp = [[0, 8], [8, 0]], block = []}>"
+)
+BIG = (KINDS["blocked"][0], "tensor<256x256xf16>")
+
+
+def at(page: Opened, grid: str, x: int, y: int) -> None:
+    """Point at a cell."""
+    page.point(grid, *page.ask(what="where", grid=grid, cell=[x, y]))
+
+
+def click(page: Opened, grid: str, x: int, y: int, *keys: str) -> None:
+    at(page, grid, x, y)
+    for key in keys:
+        page.page.keyboard.down(key)
+    page.page.mouse.down()
+    page.page.mouse.up()
+    for key in keys:
+        page.page.keyboard.up(key)
+
+
+# -- selections -------------------------------------------------------------------------------
+
+
+def test_a_pin_stays_until_it_is_clicked_again(open_page: Open) -> None:
+    page = open_page(kind("blocked"))
+    click(page, "tensor", 5, 3)
+    page.page.mouse.move(5, 5)
+    page.settle()
+    assert page.said == "Element (3, 5), held by T14:1: register 1, lane 14, warp 0"
+    assert len(page.hover_rings("tensor")) == len(page.hover_rings("hardware")) == 1
+    page.shot("pinned")
+    click(page, "hardware", 3, 2, "Shift")
+    assert page.address["p"] == "element:3,5;element:0,14"
+    assert len(page.hover_rings("tensor")) == 2
+    page.page.click("#pins button >> nth=0")
+    assert page.address["p"] == "element:0,14"
+    click(page, "hardware", 3, 2)
+    assert page.address == {}
+
+
+def test_a_cell_that_holds_nothing_says_so(open_page: Open) -> None:
+    page = open_page(kind("padded_shared"))
+    at(page, "hardware", 7, 2)  # 128 elements, then 8 of padding
+    assert page.said == "Padding, no element"
+    at(page, "hardware", 8, 2)
+    assert page.said == "Element (1, 0) at offset 128, slot 136, byte 272, bank 4"
+    page = open_page(kind("tensor_memory"))
+    at(page, "hardware", 1, 0)
+    assert page.said == "row 0, column 1: empty"
+
+
+def test_the_bits_of_an_element_are_worked_out(open_page: Open) -> None:
+    page = open_page(kind("shared_linear"))
+    at(page, "tensor", 3, 3)
+    assert page.said == "Element (3, 3) at offset 24, byte 48, bank 12"
+    assert page.page.inner_text("#matrix-sum") == (
+        "offset 24, byte 48, bank 12: offset bit 3 (1, 1) ⊕ offset bit 4 (2, 2) = (3, 3)"
+    )
+    lit = page.page.eval_on_selector_all(
+        "#matrix-table thead .on", "all => all.map(x => x.innerText)"
+    )
+    assert lit == ["3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "element"),
+    [
+        ("blocked", "3,5", "(3, 5)"),
+        ("blocked", "( 3, 5 )", "(3, 5)"),
+        ("blocked", "T37:1", "(1, 11)"),
+        ("blocked", "t37", "(1, 10)"),
+        ("blocked", "warp 2", "(8, 0)"),
+        ("blocked", "warp 2 lane 3 register 1", "(8, 7)"),
+        ("clusters", "B1:T3:0", "(8, 6)"),
+        ("swizzled_shared", "offset 96", "(1, 40)"),
+        ("swizzled_shared", "bank 4", "(0, 8)"),
+        ("partitioned_shared", "partition 1 offset 4", "(4, 4)"),
+        ("tensor_memory", "R7:C4", "(7, 2)"),
+        ("slice", "17", "(17)"),
+        ("rank3", "5,2,7", "(5, 2, 7)"),
+    ],
+)
+def test_a_search_pins_what_it_finds(name: str, text: str, element: str, open_page: Open) -> None:
+    page = open_page(kind(name))
+    page.page.keyboard.press("/")
+    page.page.keyboard.type(text)
+    page.page.keyboard.press("Enter")
+    page.settle()
+    assert page.page.inner_text("#search-error") == ""
+    assert element in page.said
+    assert page.address["p"].endswith(":" + element.strip("()").replace(" ", ""))
+    assert page.page.locator("#pins button").count() == 1
+
+
+@pytest.mark.parametrize("text", ["99,0", "1,2,3", "T999", "warp 9", "offset 3", "hello", "1,2 3"])
+def test_a_search_says_what_is_wrong(text: str, open_page: Open) -> None:
+    page = open_page(kind("blocked"))
+    page.page.fill("#search", text)
+    page.page.press("#search", "Enter")
+    assert page.page.inner_text("#search-error") != ""
+    assert page.page.get_attribute("#search", "aria-invalid") == "true"
+    assert page.address == {}
+
+
+# -- keyboard and screen readers --------------------------------------------------------------
+
+
+def test_the_keyboard_is_enough(open_page: Open) -> None:
+    page = open_page(kind("blocked"), kind("linear"))
+    page.focus("tensor", right=2, down=1)
+    assert page.said.startswith("Element (1, 2), held by T5:0")
+    assert page.page.inner_text("#tensor-cell").startswith("Element (1, 2), held by T5:0")
+    assert page.page.get_attribute("#tensor-cell", "aria-colindex") == "3"
+    page.shot("keyboard")
+    page.page.keyboard.press("End")
+    assert page.said.startswith("Element (1, 15)")
+    page.page.keyboard.press("Control+End")
+    assert page.said.startswith("Element (15, 15)")
+    page.page.keyboard.press("PageUp")
+    page.page.keyboard.press("Home")
+    assert page.said.startswith("Element (0, 0)")
+    page.page.keyboard.press("Enter")
+    page.page.keyboard.press("ArrowDown")
+    page.page.keyboard.press("Shift+Enter")
+    assert page.address["p"] == "element:0,0;element:1,0"
+    page.page.keyboard.press("Escape")
+    assert page.address == {}
+
+
+def test_tabs_go_from_the_top_to_the_bottom(open_page: Open) -> None:
+    page = open_page(kind("blocked"), kind("linear"))
+    seen = []
+    for _ in range(30):
+        page.page.keyboard.press("Tab")
+        seen.append(page.page.evaluate(FOCUSED))
+    wanted = ["theme", "layouts", "colour", "scope", "compare", "search", "tensor", "hardware"]
+    places = [seen.index(name) for name in wanted]
+    assert places == sorted(places)
+    assert "edit" in seen
+
+
+FOCUSED = """() => {
+  const node = document.activeElement;
+  const named = node.closest("#layouts, #tensor, #hardware, #edit, #matrix");
+  return named && !node.id ? named.id : node.id;
+}"""
+
+
+def test_every_control_has_a_name_and_a_role(open_page: Open) -> None:
+    page = open_page(kind("rank3"), kind("rank3"), fragment="x=1")
+    page.page.click("#edit summary")
+    unnamed = page.page.evaluate(UNNAMED)
+    assert unnamed == []
+    grid = page.page.locator("#tensor .stage")
+    assert grid.get_attribute("role") == "grid"
+    assert grid.get_attribute("aria-rowcount") == "4"
+    assert page.page.get_attribute("#said", "aria-live") == "polite"
+
+
+UNNAMED = """() => [...document.querySelectorAll("button, input, select, textarea, [role=grid]")]
+  .filter(node => node.checkVisibility())
+  .filter(node => !(node.getAttribute("aria-label") || node.getAttribute("aria-labelledby") ||
+    node.labels?.length || node.innerText.trim()))
+  .map(node => node.outerHTML)"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["blocked", "swizzled_shared", "tensor_memory", "rank3"])
+def test_all_text_can_be_read(name: str, scheme: str, open_page: Open) -> None:
+    page = open_page(kind(name), kind(name), scheme=scheme, fragment="x=1&p=element:0,0")
+    page.page.click("#edit summary")
+    page.fill("edit-attribute", "#ttg.blocked<{")
+    for colour in page.page.eval_on_selector_all("#colour option", "all => all.map(o => o.value)"):
+        page.select("colour", colour)
+        assert page.page.evaluate(CONTRASTS) == []
+
+
+CONTRASTS = """() => {
+  const channels = text => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
+    .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
+  const ground = node => {
+    for (; node; node = node.parentElement) {
+      const colour = channels(getComputedStyle(node).backgroundColor);
+      if (colour.length < 4 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const poor = [];
+  while (texts.nextNode()) {
+    const node = texts.currentNode.parentElement;
+    const isUnseen = !node.checkVisibility() || /SCRIPT|STYLE/.test(node.tagName);
+    if (!texts.currentNode.data.trim() || isUnseen) continue;
+    const [ink, paper] = [light(channels(getComputedStyle(node).color)), light(ground(node))];
+    const contrast = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    if (contrast < 4.5) poor.push([texts.currentNode.data.slice(0, 30), contrast]);
+  }
+  return poor;
+}"""
+
+
+# -- slices -----------------------------------------------------------------------------------
+
+
+def test_dimensions_beyond_two_are_sliced(open_page: Open) -> None:
+    page = open_page(kind("rank3"))
+    page.page.fill("#slice-at input[type=number]", "5")
+    page.page.press("#slice-at input[type=number]", "Enter")
+    at(page, "tensor", 6, 2)
+    assert page.said.startswith("Element (5, 2, 6)")
+    assert page.address["d"] == "1,2,5,0,0"
+    page.select("slice-rows", "0")
+    at(page, "tensor", 6, 7)
+    assert page.said.startswith("Element (7, 0, 6)")
+    page.select("slice-columns", "0")  # taken by the rows: they swap
+    at(page, "tensor", 3, 6)
+    assert page.said.startswith("Element (3, 0, 6)")
+    page.shot("slice")
+    page.page.focus("#slice-at-1")
+    page.page.keyboard.press("ArrowRight")
+    assert page.address["d"].endswith(",1,0")
+    assert page.page.evaluate("document.activeElement.id") == "slice-at-1"
+    page.go(page.page.evaluate("location.hash").removeprefix("#"))
+    at(page, "tensor", 3, 6)
+    assert page.said.startswith("Element (3, 1, 6)")
+
+
+# -- comparing --------------------------------------------------------------------------------
+
+
+def test_what_moves_between_two_layouts(open_page: Open) -> None:
+    page = open_page(kind("blocked"), laid(SWAPPED, "tensor<16x16xf16>", "swapped"))
+    page.select("compare", "1")
+    words = page.page.eval_on_selector_all(
+        "#comparison-words li", "all => all.map(x => x.innerText)"
+    )
+    assert words == ["128 of 256 elements move", "lane bits 0 and 1 swapped"]
+    at(page, "tensor", 2, 0)
+    assert page.said == "Element (0, 2), held by T1:0; moves, in swapped held by T2:0"
+    [cell] = page.ask(what="cells", grid="other", element=[0, 2])
+    assert cell == [2, 0]
+    assert len(page.hover_rings("other")) == 1
+    page.shot("compare")
+    at(page, "other", 0, 0)
+    assert page.said == "Element (0, 0), held by T0:0; stays, in swapped held by T0:0"
+    assert page.address == {"x": "1"}
+
+
+def test_layouts_of_two_memories_are_linked(open_page: Open) -> None:
+    page = open_page(
+        laid(KINDS["blocked"][0], "tensor<64x64xf16>", "registers"), kind("swizzled_shared")
+    )
+    page.select("compare", "1")
+    at(page, "tensor", 8, 1)
+    assert "also, in swizzled_shared held by offset 64" in page.said
+    page.select("scope", "warp")
+    click(page, "hardware", 0, 0)
+    page.shot("compare-memories")
+
+
+def test_an_edit_is_compared_with_what_was_before(open_page: Open) -> None:
+    page = open_page(kind("blocked"))
+    assert not page.page.is_visible("#compare")
+    page.page.click("#edit summary")
+    page.fill("edit-attribute", SWAPPED)
+    page.select("compare", "0")
+    assert "128 of 256 elements move" in page.page.inner_text("#comparison-words")
+    page.shot("compare-edit")
+
+
+# -- editing ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "edited", "at_offset_or_thread"),
+    [
+        ("blocked", SWAPPED, "T2:0"),
+        ("linear", SWAPPED, "T2:0"),
+        ("nvidia_mma_v1", KINDS["blocked"][0], "T1:0"),
+        (
+            "swizzled_shared",
+            "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [0, 1]}>",
+            "offset 128",
+        ),
+        (
+            "amd_rotating_shared",
+            "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>",
+            "offset 2",
+        ),
+    ],
+)
+def test_the_view_follows_the_attribute(
+    name: str, edited: str, at_offset_or_thread: str, open_page: Open
+) -> None:
+    page = open_page(kind(name))
+    page.page.click("#edit summary")
+    page.fill("edit-attribute", edited)
+    assert page.page.inner_text("#edit-attribute-error") == ""
+    at(page, "tensor", 2, 0)
+    if name == "swizzled_shared":  # its second column is the second row: xored by phase 2
+        assert "at offset 130" in page.said
+    else:
+        assert at_offset_or_thread in page.said
+    assert page.page.inner_text("#attribute") == edited
+    fragment = page.page.evaluate("location.hash").removeprefix("#")
+    page.go(fragment)
+    assert page.page.inner_text("#attribute") == edited
+    page.page.click("#edit summary")
+    page.page.click("#reset")
+    assert page.page.inner_text("#attribute") == KINDS[name][0]
+    assert page.address == {}
+
+
+def test_the_view_follows_the_bases(open_page: Open) -> None:
+    page = open_page(kind("blocked"))
+    page.page.click("#edit summary")
+    page.fill("edit-lane", "[[0, 4], [0, 2], [1, 0], [2, 0], [4, 0]]")
+    at(page, "tensor", 2, 0)
+    assert page.said.startswith("Element (0, 2), held by T2:0")
+    assert page.page.inner_text("#attribute") == SWAPPED
+    assert page.page.input_value("#edit-attribute") == SWAPPED
+    page.shot("edit")
+    page.go(page.page.evaluate("location.hash").removeprefix("#"))
+    assert page.page.inner_text("#attribute") == SWAPPED
+
+
+@pytest.mark.parametrize("name", ["tensor_memory", "partitioned_shared", "padded_shared"])
+def test_bases_of_kinds_that_have_no_other_text_can_be_edited(name: str, open_page: Open) -> None:
+    page = open_page(kind(name))
+    page.page.click("#edit summary")
+    box = "edit-col" if name == "tensor_memory" else "edit-offset"
+    page.fill(box, page.page.input_value(f"#{box}").replace("[0, 1]", "[0, 9]", 1))
+    assert page.page.inner_text(f"#{box}-error") == ""
+    assert "b" in page.address
+    page.shot(f"edit-{name}")
+
+
+@pytest.mark.parametrize(
+    ("box", "text", "message"),
+    [
+        ("edit-attribute", "#ttg.blocked<{", "expected a name"),
+        ("edit-attribute", KINDS["blocked"][0].replace("[8, 4]", "[8, 3]"), "power of two"),
+        ("edit-attribute", KINDS["blocked"][0].replace("[1, 0]", "[1, 1]"), "permutation"),
+        ("edit-attribute", KINDS["nvidia_mma_v2"][0], "this page reads blocked"),
+        ("edit-attribute", KINDS["swizzled_shared"][0], "this layout is of registers"),
+        ("edit-attribute", "blocked", "begins with #"),
+        ("edit-attribute", KINDS["blocked"][0] + " x", "expected the end"),
+        ("edit-type", "tensor<16x15xf16>", "power of two"),
+        ("edit-type", "tensor<16xf16>", "2 dimensions"),
+        ("edit-type", "16x16", "expected a type"),
+        ("edit-lane", "[[0, 4], [0]]", "2 numbers"),
+        ("edit-lane", "[[0, 16]]", "outside the shape"),
+        ("edit-lane", "[[0, -1]]", "negative"),
+        ("edit-lane", "[[0, 1]", "found the end"),
+    ],
+)
+def test_an_edit_says_what_is_wrong_with_it(
+    box: str, text: str, message: str, open_page: Open
+) -> None:
+    page = open_page(kind("blocked"))
+    page.page.click("#edit summary")
+    page.fill(box, text)
+    assert message in page.page.inner_text(f"#{box}-error")
+    assert page.page.get_attribute(f"#{box}", "aria-invalid") == "true"
+    assert page.page.inner_text("#attribute") == KINDS["blocked"][0]
+    if message == "permutation":
+        page.shot("edit-error")
+
+
+def test_the_shape_can_be_edited(open_page: Open) -> None:
+    page = open_page(kind("blocked"))
+    page.page.click("#edit summary")
+    page.fill("edit-type", "tensor<8x64xf32>")
+    assert page.page.get_attribute("#tensor .stage", "aria-colcount") == "64"
+    assert page.address["t"] == "tensor<8x64xf32>"
+
+
+# -- the address ------------------------------------------------------------------------------
+
+
+def test_the_address_keeps_the_whole_state(open_page: Open) -> None:
+    layouts = [kind("swizzled_shared"), laid(KINDS["doubles"][0], "!ttg.memdesc<64x64xf16>", "b")]
+    page = open_page(*layouts)
+    page.page.click("#layouts li:nth-child(2) .choice")
+    page.select("compare", "0")
+    page.select("colour", "line")
+    page.select("scope", "bank")
+    page.select("banks", "64")
+    click(page, "tensor", 3, 2)
+    wanted = {"l": "1", "x": "0", "c": "line", "s": "bank", "k": "64", "p": "bank:2,3"}
+    assert page.address == wanted
+    fragment = page.page.evaluate("location.hash").removeprefix("#")
+    page.go(fragment)
+    assert page.address == wanted
+    assert page.page.inner_text("#name") == "b"
+    assert page.page.input_value("#colour") == "line"
+    assert page.page.input_value("#banks") == "64"
+    assert page.page.inner_text("#pins").startswith("bank ")
+    page.shot("address")
+
+
+def test_a_changed_address_is_followed(open_page: Open) -> None:
+    page = open_page(kind("blocked"), kind("linear"))
+    page.page.evaluate("location.hash = 'l=1&p=warp:3,5'")
+    page.settle()
+    assert page.page.inner_text("#name") == "linear"
+    assert page.page.inner_text("#pins").startswith("warp ")
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "l=99&x=-1&c=nonsense&s=nonsense&p=nonsense;;:&d=9,9&k=7",
+        "a=%23ttg.blocked%3C&t=x",
+        "b={bad",
+        "b=null",
+        'b={"lane":[[0,99]]}',
+        "p=element:99,99;warp:1",
+        "d=0,0,0,0",
+        "l=1.5&l=abc",
+    ],
+)
+def test_a_broken_address_is_survived(fragment: str, open_page: Open) -> None:
+    page = open_page(kind("blocked"), fragment=fragment)
+    assert page.page.inner_text("#name") == "blocked"
+    at(page, "tensor", 1, 1)
+    assert page.said.startswith("Element (1, 1), held by T4:1")
+
+
+# -- a dump -----------------------------------------------------------------------------------
+
+
+def dump(open_page: Open) -> Opened:
+    lines = [f"#a = {KINDS['blocked'][0]}", f"#m = {KINDS['nvidia_mma_v2'][0]}", "module {"]
+    lines += [f"  %{k} = arith.addf %x, %y : tensor<16x16xf16, #a>" for k in range(20)]
+    lines += ["  tt.dot : tensor<64x64xf32, #m>  // <b>&amp;</b></script>", "}"]
+    return open_page(
+        kind("blocked", line=1, uses=[4, 5, 6]),
+        kind("nvidia_mma_v2", line=2, uses=[24]),
+        source="\n".join(lines),
+        source_name="kernel.ttgir",
+    )
+
+
+def test_a_dump_lists_its_layouts_and_links_their_lines(open_page: Open) -> None:
+    page = dump(open_page)
+    assert page.page.locator("#layouts li").count() == 2
+    assert page.page.locator("#source-lines .row").count() == 25
+    here = "all => all.map(row => row.dataset.line)"
+    assert page.page.eval_on_selector_all(".row.here", here) == ["1", "4", "5", "6"]
+    page.shot("dump")
+    page.page.click("#layouts li:nth-child(2) .line-link:nth-child(2)")
+    assert page.page.eval_on_selector_all(".row.found", here) == ["24"]
+    assert "</script>" in page.page.inner_text("#line-24 code")
+    page.page.click("#line-24 .line-link")
+    assert page.page.inner_text("#name") == "nvidia_mma_v2"
+    assert page.page.eval_on_selector_all(".row.here", here) == ["2", "24"]
+    assert page.address == {"l": "1"}
+
+
+# -- themes, hostile names, speed -------------------------------------------------------------
+
+
+def test_the_theme_follows_the_system_and_the_switch(open_page: Open) -> None:
+    page = open_page(kind("blocked"), scheme="dark")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    dark = page.page.evaluate(ground)
+    page.page.click("#theme")
+    assert page.page.inner_text("#theme") == "Theme: light"
+    light = page.page.evaluate(ground)
+    assert dark != light
+    page.page.click("#theme")
+    assert page.page.evaluate(ground) == dark
+    page.page.emulate_media(color_scheme="light")
+    page.page.click("#theme")
+    assert page.page.evaluate(ground) == light
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 1000, 700, 380])
+def test_nothing_is_wider_than_the_window(width: int, scheme: str, open_page: Open) -> None:
+    page = dump(open_page) if scheme == "light" else open_page(kind("rank3"), scheme=scheme)
+    page.page.set_viewport_size({"width": width, "height": 900})
+    page.settle()
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+    page.shot(f"width-{width}-{scheme}")
+
+
+def test_hostile_names_are_only_text(open_page: Open) -> None:
+    name = "</script><img src=x onerror=alert(1)><script>alert(2)</script>{{data}}"
+    layout = laid(*KINDS["blocked"], name)
+    page = open_page(layout, layout, title=name, source=name, source_name=name)
+    assert page.page.inner_text("#name") == name
+    assert page.page.locator("img").count() == 0
+
+
+def test_no_global_name_is_left_but_the_one_for_tests(open_page: Open) -> None:
+    page = open_page(kind("blocked"))
+    names = page.page.evaluate("""() => {
+      const frame = document.createElement("iframe");
+      document.body.append(frame);
+      const usual = new Set(Object.getOwnPropertyNames(frame.contentWindow));
+      frame.remove();
+      return Object.getOwnPropertyNames(window)
+        .filter(name => !usual.has(name) && !/^[0-9]+$/.test(name));
+    }""")
+    assert {name for name in names if not name.startswith("__")} <= {"ttLayout", "visualViewport"}
+
+
+def test_256x256_is_fluid(open_page: Open, record_property: Any) -> None:
+    page = open_page(laid(*BIG))
+    page.settle()
+    entries = "performance.getEntriesByName('first-contentful-paint').map(e => e.startTime)"
+    paints = []
+    for _ in range(5):
+        page.go()
+        while not (paint := page.page.evaluate(entries)):
+            page.settle()
+        paints += paint
+    page.select("scope", "warp")
+    frames = sorted(page.page.evaluate(FRAMES))
+    at(page, "tensor", 100, 80)
+    page.shot("256x256")
+    record_property("first paint, ms", sorted(paints)[2])
+    record_property("frame while hovering, ms", frames[len(frames) // 2])
+    text = f"first paint {[round(p) for p in paints]} ms; a frame while hovering over whole warps: "
+    text += f"median {frames[len(frames) // 2]:.0f} ms, slowest {frames[-1]:.0f} ms\n"
+    (page.artefacts / "speed.txt").write_text(text, encoding="utf-8")
+    assert sorted(paints)[2] < 500
+    assert frames[len(frames) // 2] < 50
+
+
+FRAMES = """async () => {
+  const stage = document.querySelector("#tensor .stage");
+  const box = stage.getBoundingClientRect();
+  const frame = () => new Promise(requestAnimationFrame);
+  const took = [];
+  let last = await frame();
+  for (let k = 0; k < 90; k++) {
+    const [clientX, clientY] = [box.left + 60 + 5 * k, box.top + 40 + 4 * k];
+    stage.dispatchEvent(new MouseEvent("mousemove", { clientX, clientY, bubbles: true }));
+    const now = await frame();
+    took.push(now - last);
+    last = now;
+  }
+  return took;
+}"""
+
+
+@pytest.mark.parametrize("shape", ["1x1", "1", "4096x4096", "1048576", "1073741824x1", "2x2x2x2x2"])
+def test_shapes_of_all_sizes(shape: str, open_page: Open) -> None:
+    rank = shape.count("x") + 1
+    ones, order = [1] * rank, list(range(rank))[::-1]
+    attribute = (
+        f"#ttg.blocked<{{sizePerThread = {ones}, threadsPerWarp = {[*ones[1:], 32]}, "
+        f"warpsPerCTA = {[*ones[1:], 4]}, order = {order}}}>"
+    )
+    page = open_page(laid(attribute, f"tensor<{shape}xf16>"))
+    page.focus("tensor")
+    assert page.said.startswith(f"Element ({', '.join(['0'] * rank)})")
+    page.page.keyboard.press("Control+End")
+    last = ", ".join(str(int(size) - 1) for size in shape.split("x")[-2:])
+    assert last in page.said
+    page.shot(f"shape-{shape}")

@@ -1,0 +1,169 @@
+"""The page as a file: self-contained, small, and safe with any name; no browser is needed."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tt_layout.errors import LayoutError
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.page import SCRIPTS, PageLayout, build, page_layout
+from tt_layout.parsing import parse_layout
+from tt_layout.types import parse_type
+
+BLOCKED = (
+    "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], "
+    "order = [1, 0]}>"
+)
+PADDED = "#ttg.padded_shared<[128:+8] {order = [1, 0], shape = [16, 128]}>"
+HOSTILE = "</script><script>alert(1)</script><!--{{script}}{{data}}\"'&amp;\u2028"
+
+
+class Elements(HTMLParser):
+    """The elements of a page, with their attributes and the text of scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {"script": [], "style": [], "title": []}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        tag = self.found[-1][0] if self.found else ""
+        if tag in self.texts:
+            self.texts[tag].append(data)
+
+
+def laid(attribute: str, type_text: str, **more: Any) -> PageLayout:
+    return page_layout(parse_layout(attribute), parse_type(type_text), **{"name": "it", **more})
+
+
+def embedded(text: str) -> dict[str, Any]:
+    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert match is not None
+    data: dict[str, Any] = json.loads(match[1])
+    return data
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return build([laid(BLOCKED, "tensor<16x16xf16>")])
+
+
+def test_the_bases_are_embedded() -> None:
+    layout = laid(PADDED, "!ttg.memdesc<16x128xf16>", name="pad", line=3, uses=[7, 9])
+    [own] = embedded(build([layout]))["layouts"]
+    assert own == {
+        "name": "pad",
+        "attribute": PADDED,
+        "type": "!ttg.memdesc<16x128xf16>",
+        "memory": "shared memory",
+        "ins": [[name, [list(v) for v in vs]] for name, vs in layout.layout.in_bases],
+        "outs": [["dim0", 16], ["dim1", 128]],
+        "bits": 16,
+        "padding": [[128, 8]],
+        "release": "3.9",
+        "line": 3,
+        "uses": [7, 9],
+    }
+
+
+def test_of_a_ring_of_buffers_one_is_shown() -> None:
+    swizzled = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 2, order = [1, 0]}>"
+    assert laid(swizzled, "!ttg.memdesc<3x2x2xf16>").layout.out_dims == [("dim0", 2), ("dim1", 2)]
+
+
+def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
+    elements = Elements(page)
+    for tag, attributes in elements.found:
+        assert tag not in {"iframe", "img", "object", "embed", "audio", "video", "base"}
+        assert not {"src", "srcset", "action", "onclick", "onload"} & attributes.keys()
+        if "href" in attributes:
+            assert (tag, attributes["href"]) == ("link", "data:,")
+    assert not re.search(r"https?:|\bfetch\(|XMLHttpRequest|WebSocket|\bimport\b\s*\(|url\(", page)
+
+
+def test_the_browser_is_told_to_load_and_run_nothing_else(page: str) -> None:
+    elements = Elements(page)
+    [policy] = [a["content"] for tag, a in elements.found if "http-equiv" in a]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; ")
+    script = page.rsplit("<script>", 1)[1].split("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+
+
+def test_it_is_small_and_quickly_made() -> None:
+    layout = laid(BLOCKED, "tensor<256x256xf16>")
+    start = time.perf_counter()
+    text = build([layout])
+    assert time.perf_counter() - start < 1
+    assert len(text.encode()) < 200_000
+
+
+def test_its_size_does_not_grow_with_the_tensor() -> None:
+    sizes = [len(build([laid(BLOCKED, f"tensor<{n}x{n}xf16>")])) for n in (16, 4096)]
+    assert sizes[1] - sizes[0] < 1000
+
+
+def test_a_hostile_text_stays_text() -> None:
+    plain = build([laid(BLOCKED, "tensor<16x16xf16>")])
+    layout = PageLayout(
+        name=HOSTILE,
+        attribute=HOSTILE,
+        type=HOSTILE,
+        layout=LinearLayout.identity_1d(4, "lane", "dim0"),
+        memory="registers",
+    )
+    text = build([layout], title=HOSTILE, source=HOSTILE, source_name=HOSTILE)
+    assert [tag for tag, _ in Elements(text).found] == [tag for tag, _ in Elements(plain).found]
+    data = embedded(text)
+    assert {data["source"], data["sourceName"]} == {HOSTILE}
+    assert {data["layouts"][0][key] for key in ("name", "attribute", "type")} == {HOSTILE}
+
+
+def test_no_script_can_end_its_element() -> None:
+    folder = Path(sys.modules["tt_layout.page"].__file__ or "").parent
+    assert sorted(path.name for path in folder.glob("*.js")) == sorted(SCRIPTS)
+    for name in SCRIPTS:
+        text = (folder / name).read_text(encoding="utf-8")
+        assert "</script" not in text
+        assert "<!--" not in text
+        assert "innerHTML" not in text
+        assert text.startswith("// ")
+
+
+def test_what_no_browser_can_show_is_refused() -> None:
+    with pytest.raises(LayoutError, match="at least one layout"):
+        build([])
+    one = (
+        "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>"
+    )
+    with pytest.raises(LayoutError, match=r"up to 2\^53, got dim0 18014398509481984"):
+        laid(one, f"tensor<{1 << 54}xf16>")
+    with pytest.raises(LayoutError, match="2 dimensions"):
+        laid(BLOCKED, "tensor<16xf16>")
+
+
+def test_the_module_writes_a_page(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    command = [sys.executable, "-m", "tt_layout.page", BLOCKED, "tensor<16x16xf16>"]
+    subprocess.run([*command, "-o", str(file)], check=True)
+    [own] = embedded(file.read_text(encoding="utf-8"))["layouts"]
+    assert own["attribute"] == BLOCKED
+    wrong = subprocess.run([*command, BLOCKED, "-o", str(file)], capture_output=True, text=True)
+    assert wrong.returncode == 2
+    assert "each attribute needs a type" in wrong.stderr

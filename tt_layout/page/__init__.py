@@ -1,0 +1,203 @@
+"""A page to play with: layouts in one HTML file that needs no network.
+
+The templates beside this module do the work in the browser; here they are only filled in.  What
+is embedded of a layout are its basis vectors: the page evaluates and inverts them itself.
+
+    algebra.js       linear layouts over F2
+    attributes.js    attribute texts that can be edited in the page
+    compare.js       what moves between two layouts, in words
+    layout.js        the places of a layout, and groups of them: warps, banks, ...
+    colour.js        palettes
+    grid.js          a grid of cells on a canvas
+    sources.js       what the grids show
+    matrix.js        the matrix with labelled bits
+    page.js          state, controls, address
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from tt_layout import __version__
+from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.printing import buffer_shape
+from tt_layout.types import TensorType
+
+SCRIPTS = (
+    "algebra.js",
+    "attributes.js",
+    "compare.js",
+    "layout.js",
+    "colour.js",
+    "grid.js",
+    "sources.js",
+    "matrix.js",
+    "page.js",
+)
+MAX_SIZE = 1 << 53
+"""JavaScript's numbers are exact below this."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageLayout:
+    """A layout as the page shows it.
+
+    Attributes:
+        name: what the page calls it, such as the alias in a dump.
+        attribute: its text.
+        type: the text of the type that it is laid over.
+        layout: the linear layout.
+        memory: ``registers``, ``shared memory`` or ``tensor memory``.
+        element_bits: width of an element; None where the type does not tell it.
+        padding: pairs of an interval and the padding after it, in elements.
+        release: whose rules hold when the attribute is edited.
+        line: where a dump defines it, counted from 1.
+        uses: the lines of the dump that use it.
+    """
+
+    name: str
+    attribute: str
+    type: str
+    layout: LinearLayout
+    memory: str
+    element_bits: int | None = None
+    padding: tuple[tuple[int, int], ...] = ()
+    release: str = ""
+    line: int | None = None
+    uses: tuple[int, ...] = ()
+
+    def _embedded(self) -> dict[str, Any]:
+        """Return what the page is told."""
+        return {
+            "name": self.name,
+            "attribute": self.attribute,
+            "type": self.type,
+            "memory": self.memory,
+            "ins": self.layout.in_bases,
+            "outs": self.layout.out_sizes,
+            "bits": self.element_bits,
+            "padding": self.padding,
+            "release": self.release,
+            "line": self.line,
+            "uses": self.uses,
+        }
+
+
+def page_layout(
+    encoding: Encoding,
+    tensor: TensorType,
+    *,
+    name: str,
+    line: int | None = None,
+    uses: Sequence[int] = (),
+) -> PageLayout:
+    """Return an encoding over a type as the page shows it.
+
+    Args:
+        encoding: the layout.
+        tensor: the type; of a ring of buffers one is shown.
+        name: what the page calls it.
+        line: where a dump defines it, counted from 1.
+        uses: the lines of the dump that use it.
+
+    Raises:
+        LayoutError: the layout does not fit the type, or is too large for a browser.
+    """
+    try:
+        shape = buffer_shape(encoding, tensor)
+        layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
+    except LayoutError as error:
+        raise error.at(tensor.span) from None
+    sizes = [*layout.out_sizes, *((n, layout.get_in_dim_size(n)) for n, _ in layout.in_bases)]
+    if too_large := [f"{name} {size}" for name, size in sizes if size > MAX_SIZE]:
+        raise LayoutError(f"a page shows dimensions up to 2^53, got {', '.join(too_large)}")
+    return PageLayout(
+        name=name,
+        attribute=str(encoding),
+        type=tensor.span.text.strip(),
+        layout=layout,
+        memory=encoding.memory_kind,
+        element_bits=tensor.element_bits,
+        padding=encoding.padding if isinstance(encoding, SharedEncoding) else (),
+        release=str(encoding.release),
+        line=line,
+        uses=tuple(uses),
+    )
+
+
+def build(
+    layouts: Sequence[PageLayout],
+    *,
+    title: str = "tt-layout",
+    source: str | None = None,
+    source_name: str = "",
+) -> str:
+    """Return the page that shows layouts, as the text of one HTML file.
+
+    Args:
+        layouts: at least one; the first is shown first.
+        title: what the browser calls the page until a layout is shown.
+        source: the dump that the layouts come from.
+        source_name: its name.
+
+    Raises:
+        LayoutError: there is no layout.
+    """
+    if not layouts:
+        raise LayoutError("a page needs at least one layout")
+    data = {
+        "layouts": [layout._embedded() for layout in layouts],
+        "source": source,
+        "sourceName": source_name,
+    }
+    script = _script()
+    parts = {
+        "title": html.escape(title),
+        "version": html.escape(__version__),
+        "style": _template("page.css"),
+        "script": script,
+        "script-hash": _hash(script),
+        "data": _embeddable(data),
+    }
+    # In one pass, so that a marker in a name or an attribute stays what it is.
+    return re.sub(r"\{\{([a-z-]+)\}\}", lambda match: parts[match[1]], _template("page.html"))
+
+
+def _embeddable(data: Any) -> str:
+    """Return JSON that cannot end the element it stands in.
+
+    Example:
+        >>> _embeddable("</script>")
+        '"\\\\u003c/script\\\\u003e"'
+    """
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@cache
+def _template(name: str) -> str:
+    return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    """Return all scripts in one function, so that they leave no global names."""
+    body = "\n".join(_template(name) for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{body}}})();\n'
+
+
+def _hash(script: str) -> str:
+    """Return the hash by which the browser lets this script run, and no other."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"

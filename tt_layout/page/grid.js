@@ -1,0 +1,538 @@
+// A grid of cells on a canvas: only what is visible is drawn, whatever the tensor's size.  For
+// keyboards and screen readers the grid has one cell in the document, which follows the cursor.
+
+const FONT_FAMILY = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+const LABEL_FONT = `11px ${FONT_FAMILY}`;
+const SMALL_FONT = `10px ${FONT_FAMILY}`;
+const HEAD = 20;
+const ROW_HEIGHT = 22;
+const TWO_LINES = 27;
+const MIN_CELL = 2;
+const MIN_OVERVIEW = 4;
+const MAX_EXTENT = 8e6; // pixels that browsers can scroll over
+const MOVES = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+  PageUp: [0, -16],
+  PageDown: [0, 16],
+  Home: [-Infinity, 0],
+  End: [Infinity, 0],
+};
+
+/** Return an element of the document. */
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/** Make an element with properties and children. */
+function make(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
+
+/** Read the colours of the page's theme. */
+function themeColours() {
+  const style = getComputedStyle(document.documentElement);
+  const read = (name) => style.getPropertyValue(`--${name}`).trim();
+  return Object.fromEntries(
+    ["panel", "ink", "soft", "line", "accent"].map((name) => [name, read(name)]),
+  );
+}
+
+/** Break a label in two where it has a joint: T109 and :1, or 11 and 10 of 11,10. */
+function twoLines(text) {
+  const at = Math.max(text.lastIndexOf(":"), text.lastIndexOf(","));
+  return at > 0 ? [text.slice(0, at), text.slice(at).replace(",", "")] : [text];
+}
+
+/** Return [start, end] of each run of equal values. */
+function runs(values) {
+  const found = [];
+  for (let start = 0, end = 0; start < values.length; start = end) {
+    while (end < values.length && values[end] === values[start]) end++;
+    found.push([start, end]);
+  }
+  return found;
+}
+
+/** Return the height that a grid may take. */
+function roomBelow() {
+  return Math.max(240, Math.min(0.58 * window.innerHeight, 640));
+}
+
+/** A pane with a grid. */
+class GridView {
+  /**
+   * @param pane     the section that the grid fills
+   * @param handlers { hover(source, x, y), leave(), pin(source, x, y, adds) }
+   */
+  constructor(pane, handlers) {
+    this.pane = pane;
+    this.handlers = handlers;
+    this.zoom = 0;
+    this.cursor = [0, 0];
+    this.dirty = new Set();
+    this.selections = [];
+    this.#build();
+    this.#listen();
+  }
+
+  #build() {
+    const id = this.pane.id;
+    this.heading = make("h2", { id: `${id}-title` });
+    this.about = make("span", { className: "about" });
+    const button = (text, label, act) => {
+      const node = make("button", {
+        type: "button",
+        textContent: text,
+        title: label,
+        onclick: act,
+      });
+      node.setAttribute("aria-label", `${label}, ${this.pane.dataset.name}`);
+      return node;
+    };
+    const zoom = make(
+      "span",
+      { className: "zoom" },
+      button("−", "Smaller cells", () => this.zoomBy(-1)),
+      button("Fit", "Fit the width", () => this.zoomBy(0)),
+      button("+", "Larger cells", () => this.zoomBy(1)),
+    );
+    this.base = make("canvas");
+    this.over = make("canvas");
+    this.cell = make("div", { id: `${id}-cell`, role: "gridcell" });
+    this.cell.setAttribute("role", "gridcell");
+    const row = make("div", {}, this.cell);
+    row.setAttribute("role", "row");
+    row.className = "unseen";
+    this.stage = make("div", { className: "stage", tabIndex: 0 }, this.base, this.over, row);
+    this.stage.setAttribute("role", "grid");
+    this.stage.setAttribute("aria-labelledby", this.heading.id);
+    this.stage.setAttribute("aria-activedescendant", this.cell.id);
+    this.stage.setAttribute("aria-describedby", "keys");
+    this.extent = make("div", { className: "extent" }, this.stage);
+    this.scroller = make("div", { className: "scroller", tabIndex: -1 }, this.extent);
+    this.pane.append(make("header", {}, this.heading, this.about, zoom), this.scroller);
+  }
+
+  #listen() {
+    this.scroller.addEventListener("scroll", () => this.#redraw("base", "over"));
+    new ResizeObserver(() => {
+      if (
+        this.scroller.clientWidth !== this.stageSize?.[0] ||
+        this.scroller.clientHeight !== this.stageSize[1]
+      )
+        this.layOut();
+    }).observe(this.scroller);
+    this.stage.addEventListener("mousemove", (event) => this.#pointAt(event));
+    this.stage.addEventListener("mouseleave", () => this.#leave());
+    this.stage.addEventListener("click", (event) => {
+      const at = this.#cellAt(event);
+      if (!at) return;
+      this.cursor = at;
+      this.handlers.pin(this.source, ...at, event.shiftKey || event.ctrlKey || event.metaKey);
+    });
+    this.stage.addEventListener("keydown", (event) => this.#key(event));
+    this.stage.addEventListener("focus", () => {
+      if (this.stage.matches(":focus-visible")) this.moveTo(...this.cursor);
+    });
+    this.stage.addEventListener("blur", () => this.#leave());
+  }
+
+  /** Show another source, keeping the cursor where it can be kept. */
+  show(source) {
+    const isOther = this.source?.columns !== source.columns || this.source?.rows !== source.rows;
+    this.source = source;
+    if (isOther) this.zoom = 0;
+    this.cursor = [
+      Math.min(this.cursor[0], source.columns - 1),
+      Math.min(this.cursor[1], source.rows - 1),
+    ];
+    this.heading.textContent = source.title;
+    this.about.textContent = source.about;
+    this.stage.setAttribute("aria-rowcount", source.rows);
+    this.stage.setAttribute("aria-colcount", source.columns);
+    this.layOut();
+  }
+
+  zoomBy(step) {
+    this.zoom = step ? this.zoom + step : 0;
+    this.layOut();
+  }
+
+  /** Choose the size of cells for the room there is, and draw. */
+  layOut() {
+    if (!this.source || !this.scroller.clientWidth) return;
+    const { columns, rows } = this.source;
+    this.#measure();
+    [this.width, this.height] = this.#cellSize(this.scroller.clientWidth - this.gutter);
+    const scale = (count, size) => Math.min(count * size, MAX_EXTENT);
+    this.extent.style.width = `${this.gutter + scale(columns, this.width)}px`;
+    this.extent.style.height = `${HEAD + scale(rows, this.height) + 2}px`;
+    this.scroller.style.height = `${Math.min(HEAD + rows * this.height + 18, roomBelow())}px`;
+    this.#resize(this.scroller.clientWidth, this.scroller.clientHeight);
+    this.#redraw("base", "over");
+  }
+
+  /** Measure the labels of the source. */
+  #measure() {
+    const pen = this.base.getContext("2d");
+    const { longestLabel, rows } = this.source;
+    pen.font = SMALL_FONT;
+    const halves = twoLines(longestLabel).map((line) => pen.measureText(line).width);
+    this.halfWidth = Math.ceil(Math.max(...halves)) + 4;
+    pen.font = LABEL_FONT;
+    this.labelWidth = Math.ceil(pen.measureText(longestLabel).width) + 10;
+    const labels = [0, rows - 1, rows >> 1].map(
+      (y) => pen.measureText(this.source.rowLabel(y)).width,
+    );
+    this.gutter = Math.ceil(Math.max(...labels)) + 14;
+  }
+
+  /** Return the size of a cell: with a label in one line or two where they fit, or without. */
+  #cellSize(room) {
+    const even = Math.floor(room / this.source.columns);
+    const factor = 2 ** (this.zoom / 2);
+    if (even >= this.labelWidth)
+      return this.#zoomed(Math.min(even, this.labelWidth + 18), ROW_HEIGHT, factor);
+    if (even >= this.halfWidth)
+      return this.#zoomed(Math.min(even, Math.max(40, this.halfWidth)), TWO_LINES, factor);
+    const width = Math.max(MIN_CELL, Math.min(even, ROW_HEIGHT));
+    const fitting = Math.floor((roomBelow() - HEAD - 18) / this.source.rows);
+    const height = Math.max(Math.min(MIN_OVERVIEW, width), Math.min(fitting, Math.max(width, 10)));
+    return this.#zoomed(width, height, factor);
+  }
+
+  /** Return a size zoomed; cells that get room for their labels are as high as these. */
+  #zoomed(width, height, factor) {
+    const wide = Math.max(MIN_CELL, Math.round(width * factor));
+    const high = Math.max(MIN_CELL, Math.round(height * factor));
+    if (factor === 1) return [wide, high];
+    if (wide >= this.labelWidth) return [wide, ROW_HEIGHT];
+    return [wide, wide >= this.halfWidth ? TWO_LINES : Math.min(high, ROW_HEIGHT)];
+  }
+
+  #resize(width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    this.stage.style.width = `${width}px`;
+    this.stage.style.height = `${height}px`;
+    this.stageSize = [width, height];
+    for (const canvas of [this.base, this.over]) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+      canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+    }
+  }
+
+  /** Return the columns and rows that can be seen. */
+  visible() {
+    const [width, height] = this.stageSize;
+    const { scrollLeft, scrollTop } = this.scroller;
+    return {
+      x0: Math.floor(scrollLeft / this.width),
+      x1: Math.min(this.source.columns, Math.ceil((scrollLeft + width - this.gutter) / this.width)),
+      y0: Math.floor(scrollTop / this.height),
+      y1: Math.min(this.source.rows, Math.ceil((scrollTop + height - HEAD) / this.height)),
+    };
+  }
+
+  left(x) {
+    return this.gutter + x * this.width - this.scroller.scrollLeft;
+  }
+
+  top(y) {
+    return HEAD + y * this.height - this.scroller.scrollTop;
+  }
+
+  /** Return the middle of a cell, in pixels from the corner of the grid. */
+  middle(x, y) {
+    return [this.left(x) + this.width / 2, this.top(y) + this.height / 2];
+  }
+
+  #redraw(...layers) {
+    if (!this.dirty.size) requestAnimationFrame(() => this.paint());
+    layers.forEach((layer) => this.dirty.add(layer));
+  }
+
+  /** Draw what has changed, now. */
+  paint() {
+    const dirty = this.dirty;
+    this.dirty = new Set();
+    if (!this.stageSize) return;
+    if (dirty.has("base")) this.#paintBase();
+    if (dirty.has("over")) this.#paintOver();
+  }
+
+  // -- the cells --------------------------------------------------------------------------------
+
+  #paintBase() {
+    const context = this.base.getContext("2d");
+    this.colours = themeColours();
+    context.clearRect(0, 0, ...this.stageSize);
+    const range = this.visible();
+    this.#paintFills(context, range);
+    if (this.width >= 7) this.#paintLines(context, range, this.colours.panel, 1, 1, 1);
+    const { columnGroup = 1, rowGroup = 0 } = this.source;
+    if (this.width >= 4)
+      this.#paintLines(context, range, this.colours.panel, columnGroup > 1 ? columnGroup : 0, 0, 2);
+    this.#paintLines(context, range, this.colours.ink, 0, rowGroup, 1);
+    if (this.width >= this.halfWidth && this.height >= 14) this.#paintTexts(context, range);
+    this.#paintHeads(context, range);
+  }
+
+  #paintFills(context, { x0, x1, y0, y1 }) {
+    const { colours } = this.source;
+    const hatch = this.#hatch(context);
+    for (let y = y0; y < y1; y++) {
+      const shades = Array.from({ length: x1 - x0 }, (_, k) => this.source.shade(x0 + k, y));
+      for (const [start, end] of runs(shades)) {
+        context.fillStyle = shades[start] < 0 ? hatch : colours[shades[start]].fill;
+        context.fillRect(
+          this.left(x0 + start),
+          this.top(y),
+          (end - start) * this.width,
+          this.height,
+        );
+      }
+    }
+  }
+
+  /** Return the pattern of cells that hold nothing. */
+  #hatch(context) {
+    const canvas = make("canvas", { width: 6, height: 6 });
+    const pen = canvas.getContext("2d");
+    pen.strokeStyle = this.colours.line;
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    pen.moveTo(-1, 7);
+    pen.lineTo(7, -1);
+    pen.stroke();
+    return context.createPattern(canvas, "repeat");
+  }
+
+  #paintLines(context, { x0, x1, y0, y1 }, colour, everyX, everyY, width) {
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.beginPath();
+    const [right, bottom] = [this.left(x1), this.top(y1)];
+    const steps = (from, to, every, size) => {
+      const marks = [];
+      if (!every || every * size < 5) return marks;
+      for (let k = Math.max(every, Math.ceil(from / every) * every); k < to; k += every)
+        marks.push(k);
+      return marks;
+    };
+    for (const x of steps(x0, x1, everyX, this.width)) {
+      context.moveTo(Math.round(this.left(x)) - 0.5, this.top(y0));
+      context.lineTo(Math.round(this.left(x)) - 0.5, bottom);
+    }
+    for (const y of steps(y0, y1, everyY, this.height)) {
+      context.moveTo(this.left(x0), Math.round(this.top(y)) - 0.5);
+      context.lineTo(right, Math.round(this.top(y)) - 0.5);
+    }
+    context.stroke();
+  }
+
+  #paintTexts(context, { x0, x1, y0, y1 }) {
+    const isOneLine = this.width >= this.labelWidth;
+    context.font = isOneLine ? LABEL_FONT : SMALL_FONT;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    for (let y = y0; y < y1; y++) {
+      for (let x = x0; x < x1; x++) {
+        const shade = this.source.shade(x, y);
+        context.fillStyle = shade < 0 ? this.colours.soft : this.source.colours[shade].ink;
+        const text = this.source.text(x, y);
+        this.#paintText(context, isOneLine ? [text] : twoLines(text), x, y);
+      }
+    }
+  }
+
+  #paintText(context, lines, x, y) {
+    const middle = this.top(y) + this.height / 2 + 0.5;
+    const first = middle - (lines.length - 1) * 5.5;
+    lines.forEach((line, k) =>
+      context.fillText(line, this.left(x) + this.width / 2, first + 11 * k),
+    );
+  }
+
+  /** Draw the coordinates above and beside the cells, as many as there is room for. */
+  #paintHeads(context, { x0, x1, y0, y1 }) {
+    const [width, height] = this.stageSize;
+    context.fillStyle = this.colours.panel;
+    context.fillRect(0, 0, width, HEAD);
+    context.fillRect(0, 0, this.gutter, height);
+    context.font = LABEL_FONT;
+    context.fillStyle = this.colours.soft;
+    context.textBaseline = "middle";
+    context.textAlign = "center";
+    const widest =
+      context.measureText(
+        this.source.columnLabel(this.source.columns - (this.source.columnGroup ?? 1)),
+      ).width + 8;
+    const everyX =
+      this.#every(widest, this.width * (this.source.columnGroup ?? 1)) *
+      (this.source.columnGroup ?? 1);
+    for (let x = Math.ceil(x0 / everyX) * everyX; x < x1; x += everyX) {
+      const middle = this.left(x) + (this.width * (this.source.columnGroup ?? 1)) / 2;
+      if (middle >= this.gutter) context.fillText(this.source.columnLabel(x), middle, HEAD / 2 + 1);
+    }
+    context.textAlign = "right";
+    const everyY = this.#every(14, this.height);
+    for (let y = Math.ceil(y0 / everyY) * everyY; y < y1; y += everyY) {
+      const middle = this.top(y) + Math.max(this.height, 12) / 2;
+      if (middle > HEAD + 4)
+        context.fillText(this.source.rowLabel(y), this.gutter - 7, middle + 0.5);
+    }
+  }
+
+  /** Return every how many cells a label of some size has room. */
+  #every(room, size) {
+    return 2 ** Math.max(0, Math.ceil(Math.log2(room / size)));
+  }
+
+  // -- what is selected ---------------------------------------------------------------------------
+
+  /** Highlight these selections: { group, element, isPinned }; no group for the element itself. */
+  highlight(selections) {
+    this.selections = selections;
+    this.#redraw("over");
+  }
+
+  #paintOver() {
+    const context = this.over.getContext("2d");
+    const [width, height] = this.stageSize;
+    context.clearRect(0, 0, width, height);
+    context.save();
+    context.beginPath();
+    context.rect(this.gutter, HEAD, width - this.gutter, height - HEAD);
+    context.clip();
+    const groups = this.selections.filter((selection) => selection.group);
+    if (groups.length) this.#paintVeil(context, groups);
+    for (const selection of this.selections) {
+      if (!selection.group || !selection.isPinned) this.#paintRings(context, selection);
+    }
+    if (this.stage.matches(":focus-visible")) this.#paintCursor(context);
+    context.restore();
+  }
+
+  /** Veil all cells but those of the groups. */
+  #paintVeil(context, groups) {
+    const matchers = groups.map((selection) => this.source.matcher(selection));
+    const matches = (x, y) => matchers.some((matcher) => matcher(x, y));
+    const { x0, x1, y0, y1 } = this.visible();
+    context.fillStyle = this.colours.panel;
+    context.globalAlpha = 0.78;
+    for (let y = y0; y < y1; y++) {
+      const isIn = Array.from({ length: x1 - x0 }, (_, k) => matches(x0 + k, y));
+      for (const [start, end] of runs(isIn)) {
+        if (isIn[start]) continue;
+        context.fillRect(
+          this.left(x0 + start),
+          this.top(y),
+          (end - start) * this.width,
+          this.height,
+        );
+      }
+    }
+    context.globalAlpha = 1;
+  }
+
+  /** Ring the cells of one element: dark and light, so that it shows on every colour. */
+  #paintRings(context, { element, isPinned }) {
+    const { x0, x1, y0, y1 } = this.visible();
+    for (const [x, y] of this.source.cells(element)) {
+      if (x < x0 || x >= x1 || y < y0 || y >= y1) continue;
+      const [width, height] = [Math.max(this.width, 9), Math.max(this.height, 9)];
+      const left = this.left(x) + (this.width - width) / 2;
+      const top = this.top(y) + (this.height - height) / 2;
+      const ring = (line, inset, colour) => {
+        context.lineWidth = line;
+        context.strokeStyle = colour;
+        context.strokeRect(left + inset, top + inset, width - 2 * inset, height - 2 * inset);
+      };
+      ring(3, 0.5, isPinned ? "#fff" : "#000");
+      ring(isPinned ? 2 : 1.5, isPinned ? 1 : 1.25, isPinned ? "#b3005e" : "#fff");
+    }
+  }
+
+  #paintCursor(context) {
+    const [x, y] = this.cursor;
+    context.setLineDash([3, 2]);
+    context.lineWidth = 2;
+    context.strokeStyle = this.colours.accent;
+    context.strokeRect(
+      this.left(x) - 2,
+      this.top(y) - 2,
+      Math.max(this.width, 9) + 4,
+      Math.max(this.height, 9) + 4,
+    );
+    context.setLineDash([]);
+  }
+
+  // -- pointer and keys ---------------------------------------------------------------------------
+
+  #cellAt(event) {
+    const box = this.stage.getBoundingClientRect();
+    const [left, top] = [event.clientX - box.left, event.clientY - box.top];
+    if (left < this.gutter || top < HEAD) return null;
+    const x = Math.floor((left - this.gutter + this.scroller.scrollLeft) / this.width);
+    const y = Math.floor((top - HEAD + this.scroller.scrollTop) / this.height);
+    return x < this.source.columns && y < this.source.rows ? [x, y] : null;
+  }
+
+  #pointAt(event) {
+    const at = this.#cellAt(event);
+    const key = at?.join();
+    if (key === this.pointed) return;
+    this.pointed = key;
+    if (at) this.handlers.hover(this.source, ...at);
+    else this.handlers.leave();
+  }
+
+  #leave() {
+    this.pointed = undefined;
+    this.handlers.leave();
+  }
+
+  #key(event) {
+    if (event.key === "Enter" || event.key === " ") {
+      this.handlers.pin(this.source, ...this.cursor, event.shiftKey);
+    } else if (event.key in MOVES && !event.altKey && !event.metaKey) {
+      const [dx, dy] = MOVES[event.key];
+      const toCorner = event.ctrlKey && Math.abs(dx) === Infinity;
+      this.moveTo(this.cursor[0] + dx, this.cursor[1] + (toCorner ? dx : dy));
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  /** Move the cursor to a cell, bring it into sight and say what it is. */
+  moveTo(x, y) {
+    const clamp = (value, count) => Math.max(0, Math.min(count - 1, value));
+    this.cursor = [clamp(x, this.source.columns), clamp(y, this.source.rows)];
+    this.reveal(...this.cursor);
+    this.cell.setAttribute("aria-colindex", this.cursor[0] + 1);
+    this.cell.parentElement.setAttribute("aria-rowindex", this.cursor[1] + 1);
+    this.cell.textContent = this.source.say(...this.cursor);
+    this.handlers.hover(this.source, ...this.cursor);
+  }
+
+  /** Scroll so that a cell is in sight. */
+  reveal(x, y) {
+    const [width, height] = this.stageSize;
+    const fit = (at, size, scroll, room) => {
+      if (at * size < scroll) return at * size;
+      return (at + 1) * size > scroll + room ? (at + 1) * size - room : scroll;
+    };
+    this.scroller.scrollLeft = fit(x, this.width, this.scroller.scrollLeft, width - this.gutter);
+    this.scroller.scrollTop = fit(y, this.height, this.scroller.scrollTop, height - HEAD);
+    this.#redraw("base", "over");
+  }
+}

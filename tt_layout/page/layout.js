@@ -1,0 +1,411 @@
+// What the page knows of one layout: its function both ways, where its places are drawn, and
+// the names of groups of places (a warp, a bank, ..) that can be coloured and selected.
+
+/** Bits of a row of tensor memory that choose among its four slices of 32 rows. */
+const SLICE_BITS = [5, 6];
+const BANK_BITS = 32;
+const MAX_NAMED = 4096;
+
+/** A layout with everything that is derived from it. */
+class Model {
+  /**
+   * @param spec  the layout as the file embeds it
+   * @param banks the number of banks of shared memory
+   */
+  constructor(spec, banks) {
+    this.spec = spec;
+    this.layout = { ins: spec.ins, outs: spec.outs };
+    this.memory = spec.memory;
+    this.dims = Object.fromEntries(spec.ins.map(([name], d) => [name, d]));
+    this.sizes = spec.ins.map(([, vectors]) => 2 ** vectors.length);
+    this.shape = spec.outs.map(([, size]) => size);
+    this.bits = spec.bits ?? BANK_BITS;
+    this.banks = banks;
+    this.empty = spec.memory === TENSOR_MEMORY ? emptyBits(spec.ins) : [];
+    const skips = (d, bit) => this.empty.some(([e, b]) => e === d && b === bit);
+    this.inverse = new Inverse(this.layout, skips);
+    this.groups = groupsOf(this);
+  }
+
+  size(name) {
+    return name in this.dims ? this.sizes[this.dims[name]] : 1;
+  }
+
+  /** Return a coordinate of a place; 0 for a dimension that the layout does not have. */
+  at(place, name) {
+    return name in this.dims ? place[this.dims[name]] : 0;
+  }
+
+  /** Return the place with these coordinates, all others 0. */
+  placeOf(coordinates) {
+    return this.spec.ins.map(([name]) => coordinates[name] ?? 0);
+  }
+
+  /** Return the element at a place, or null where tensor memory holds nothing. */
+  element(place) {
+    if (this.empty.some(([d, bit]) => hasBit(place[d], bit))) return null;
+    return evaluate(this.layout, place);
+  }
+
+  // -- shared memory: offsets, slots with padding, banks ------------------------------------
+
+  /** Return the slot of an offset, both in elements: padding is counted. */
+  slot(offset) {
+    return this.spec.padding.reduce(
+      (sum, [every, pad]) => sum + Math.floor(offset / every) * pad,
+      offset,
+    );
+  }
+
+  /** Return the offset at a slot, or null where the slot is padding or beyond the end. */
+  offsetAt(slot) {
+    let [low, high] = [0, this.size("offset") - 1];
+    if (!this.spec.padding.length) return slot <= high ? slot : null;
+    while (low < high) {
+      const middle = Math.floor((low + high + 1) / 2);
+      if (this.slot(middle) <= slot) low = middle;
+      else high = middle - 1;
+    }
+    return this.slot(low) === slot ? low : null;
+  }
+
+  get slots() {
+    return this.slot(this.size("offset") - 1) + 1;
+  }
+
+  /** Return how many elements a line over all banks holds. */
+  get perLine() {
+    return Math.max(1, Math.floor((this.banks * BANK_BITS) / this.bits));
+  }
+
+  bank(place) {
+    const slot = this.slot(this.at(place, "offset")) % this.perLine;
+    return Math.floor((slot * this.bits) / BANK_BITS);
+  }
+
+  line(place) {
+    return Math.floor(this.slot(this.at(place, "offset")) / this.perLine);
+  }
+
+  byte(place) {
+    return Math.floor((this.slot(this.at(place, "offset")) * this.bits) / 8);
+  }
+
+  // -- words ----------------------------------------------------------------------------------
+
+  thread(place) {
+    return this.at(place, "lane") + this.at(place, "warp") * this.size("lane");
+  }
+
+  /** Return a place as the cells show it. */
+  label(place) {
+    const block = this.size("block") > 1 ? `B${this.at(place, "block")}:` : "";
+    if (this.memory === REGISTERS)
+      return `${block}T${this.thread(place)}:${this.at(place, "register")}`;
+    if (this.memory === TENSOR_MEMORY)
+      return `${block}R${this.at(place, "row")}:C${this.at(place, "col")}`;
+    const partition = this.size("partition") > 1 ? `P${this.at(place, "partition")}:` : "";
+    return `${block}${partition}${this.at(place, "offset")}`;
+  }
+
+  /** Return the longest label that a cell may show. */
+  get longestLabel() {
+    return this.label(this.sizes.map((size) => size - 1));
+  }
+
+  /** Return a place in words, with what it means for the hardware. */
+  describe(place) {
+    const named = this.spec.ins
+      .map(([name], d) => [name, place[d], this.sizes[d]])
+      .filter(([name, , size]) => size > 1 || name === "register" || name === "offset");
+    const words = named.map(([name, value]) => `${NAMES[name] ?? name} ${value}`);
+    if (this.memory === SHARED) {
+      if (this.spec.padding.length) words.push(`slot ${this.slot(this.at(place, "offset"))}`);
+      words.push(`byte ${this.byte(place)}`, `bank ${this.bank(place)}`);
+    }
+    return words.join(", ");
+  }
+
+  /** Return the holders of an element as one text. */
+  holdersInWords(element, limit = 6) {
+    const holders = this.inverse.holders(element, limit);
+    if (!holders.length) return "held by none";
+    const more = this.inverse.copies - holders.length;
+    const plain = (place) =>
+      this.memory === SHARED ? `offset ${this.label(place)}` : this.label(place);
+    return `held by ${holders.map(plain).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  }
+}
+
+const NAMES = { col: "column" };
+
+/** Return the bits of tensor memory whose cells hold nothing: zero bases but for slices. */
+function emptyBits(ins) {
+  return ins.flatMap(([name, vectors], d) =>
+    vectors.flatMap((vector, bit) => {
+      const isSlice = name === "row" && SLICE_BITS.includes(bit);
+      const isZero = !vector.some(Boolean);
+      return isZero && name !== "block" && !isSlice ? [[d, bit]] : [];
+    }),
+  );
+}
+
+/** A family of groups of places: every place belongs to the group with its key. */
+class Group {
+  constructor(model, id, label, size, key, isLinear = true) {
+    Object.assign(this, { model, id, label, size, key, isLinear });
+    this.kernel = isLinear ? reducedSpan(model.inverse.kernel.map(key)) : [];
+  }
+
+  /** Return the key that all holders of a place's element share. */
+  common(place) {
+    return this.kernel.reduce((key, vector) => Math.min(key, xor(key, vector)), this.key(place));
+  }
+
+  /** Return the keys of all groups that hold an element. */
+  keysOf(element) {
+    return [...new Set(this.model.inverse.holders(element, MAX_NAMED).map((h) => this.key(h)))];
+  }
+
+  /** Return the key that all holders of an element share; null where nobody holds it. */
+  commonOf(element) {
+    const place = this.model.inverse.place(element);
+    return place && this.common(place);
+  }
+
+  /** Return a test of places: whether their element is held by a group that holds this one. */
+  matcher(element) {
+    const holders = this.model.inverse.holders(element, MAX_NAMED);
+    if (!holders.length) return () => false;
+    if (this.isLinear) {
+      const wanted = this.common(holders[0]);
+      return (place) => this.common(place) === wanted;
+    }
+    const wanted = new Set(holders.map((holder) => this.key(holder)));
+    if (holders.length === 1) return (place) => wanted.has(this.key(place));
+    return (place) =>
+      this.keysOf(evaluate(this.model.layout, place)).some((key) => wanted.has(key));
+  }
+}
+
+/** Return vectors of which each one's leading bit is set in no other, largest first. */
+function reducedSpan(vectors) {
+  const basis = [];
+  for (const vector of vectors) {
+    const rest = basis.reduce((v, b) => Math.min(v, xor(v, b)), vector);
+    if (rest) {
+      basis.push(rest);
+      basis.sort((a, b) => b - a);
+    }
+  }
+  return basis;
+}
+
+/** Return the groups that places of this kind of memory belong to. */
+function groupsOf(model) {
+  const one = (name) => [NAMES[name] ?? name, name, model.size(name), (p) => model.at(p, name)];
+  const lists = {
+    [REGISTERS]: () => [
+      ["warp", "warp", model.size("warp"), (p) => model.at(p, "warp")],
+      ["lane", "lane", model.size("lane"), (p) => model.at(p, "lane")],
+      ["thread", "thread", model.size("lane") * model.size("warp"), (p) => model.thread(p)],
+      ["register", "register", model.size("register"), (p) => model.at(p, "register")],
+    ],
+    [SHARED]: () => [
+      [
+        "bank",
+        "bank",
+        Math.min(model.banks, Math.ceil((model.slots * model.bits) / BANK_BITS)),
+        (p) => model.bank(p),
+        false,
+      ],
+      [
+        "line",
+        "line of banks",
+        Math.ceil(model.slots / model.perLine),
+        (p) => model.line(p),
+        false,
+      ],
+    ],
+    [TENSOR_MEMORY]: () => [
+      ["row", "row", model.size("row"), (p) => model.at(p, "row")],
+      ["column", "column", model.size("col"), (p) => model.at(p, "col")],
+      [
+        "slice",
+        "32-row slice",
+        Math.ceil(model.size("row") / 32),
+        (p) => Math.floor(model.at(p, "row") / 32),
+      ],
+    ],
+  };
+  const own = lists[model.memory]();
+  for (const name of ["partition", "block"]) {
+    if (model.size(name) > 1) own.push(one(name));
+  }
+  return own.map(
+    ([id, label, size, key, isLinear]) => new Group(model, id, label, size, key, isLinear),
+  );
+}
+
+// -- where things are drawn -------------------------------------------------------------------
+
+/** The tensor, or a plane of it: two dimensions side by side, the others fixed. */
+class TensorPlane {
+  /** @param slice { rows, columns, at }: the dimensions shown, and the coordinate in the others */
+  constructor(shape, slice) {
+    this.shape = shape;
+    this.slice = slice;
+    this.isFlat = shape.length === 1;
+    this.columns = this.isFlat ? Math.min(shape[0], 32) : shape[slice.columns];
+    this.rows = this.isFlat ? shape[0] / this.columns : shape[slice.rows];
+  }
+
+  /** Return the element at a cell. */
+  element(x, y) {
+    if (this.isFlat) return [y * this.columns + x];
+    const at = [...this.slice.at];
+    at[this.slice.rows] = y;
+    at[this.slice.columns] = x;
+    return at;
+  }
+
+  /** Return the cell of an element, or null where it lies in another plane. */
+  cell(element) {
+    if (this.isFlat) return [element[0] % this.columns, Math.floor(element[0] / this.columns)];
+    const { rows, columns, at } = this.slice;
+    const isHere = element.every((value, d) => d === rows || d === columns || value === at[d]);
+    return isHere ? [element[columns], element[rows]] : null;
+  }
+
+  rowLabel(y) {
+    return String(this.isFlat ? y * this.columns : y);
+  }
+
+  columnLabel(x) {
+    return String(x);
+  }
+}
+
+/** Split a row number into digits of these sizes, the fastest first. */
+function split(row, sizes) {
+  return sizes.map((size) => {
+    const digit = row % size;
+    row = Math.floor(row / size);
+    return digit;
+  });
+}
+
+/** Join digits of these sizes into a number. */
+function join(digits, sizes) {
+  return digits.reduceRight((row, digit, k) => row * sizes[k] + digit, 0);
+}
+
+/** Registers by lane: a column for each lane, a row for each register of each warp. */
+class RegisterPlane {
+  constructor(model) {
+    this.model = model;
+    this.names = ["register", "warp", "block"];
+    this.sizes = this.names.map((name) => model.size(name));
+    this.columns = model.size("lane");
+    this.rows = product(this.sizes);
+    this.rowGroup = this.sizes[0];
+    this.title = "lanes across, registers of each warp down";
+  }
+
+  place(x, y) {
+    const [register, warp, block] = split(y, this.sizes);
+    return this.model.placeOf({ register, lane: x, warp, block });
+  }
+
+  cell(place) {
+    const digits = this.names.map((name) => this.model.at(place, name));
+    return [this.model.at(place, "lane"), join(digits, this.sizes)];
+  }
+
+  rowLabel(y) {
+    const [register, warp, block] = split(y, this.sizes);
+    return `${this.sizes[2] > 1 ? `B${block} ` : ""}W${warp} r${register}`;
+  }
+
+  columnLabel(x) {
+    return String(x);
+  }
+}
+
+/** Shared memory by bank: a row for every line over all banks, a cell for each element. */
+class BankPlane {
+  constructor(model) {
+    this.model = model;
+    this.columns = Math.min(model.perLine, model.slots);
+    this.lines = Math.ceil(model.slots / model.perLine);
+    this.sizes = [this.lines, model.size("partition"), model.size("block")];
+    this.rows = product(this.sizes);
+    this.rowGroup = this.lines;
+    this.columnGroup = Math.max(1, Math.floor(BANK_BITS / model.bits));
+    this.title = `${model.banks} banks of 4 bytes across, byte address down`;
+  }
+
+  place(x, y) {
+    const [line, partition, block] = split(y, this.sizes);
+    const offset = this.model.offsetAt(line * this.model.perLine + x);
+    return offset === null ? null : this.model.placeOf({ offset, partition, block });
+  }
+
+  cell(place) {
+    const slot = this.model.slot(this.model.at(place, "offset"));
+    const digits = [
+      Math.floor(slot / this.model.perLine),
+      this.model.at(place, "partition"),
+      this.model.at(place, "block"),
+    ];
+    return [slot % this.model.perLine, join(digits, this.sizes)];
+  }
+
+  rowLabel(y) {
+    const [line, partition, block] = split(y, this.sizes);
+    const buffer = `${this.sizes[2] > 1 ? `B${block} ` : ""}${this.sizes[1] > 1 ? `P${partition} ` : ""}`;
+    return `${buffer}${Math.floor((line * this.model.perLine * this.model.bits) / 8)}`;
+  }
+
+  columnLabel(x) {
+    if (x % this.columnGroup) return "";
+    return String(Math.floor((x * this.model.bits) / BANK_BITS));
+  }
+}
+
+/** Tensor memory as it is: rows and columns. */
+class CellPlane {
+  constructor(model) {
+    this.model = model;
+    this.columns = model.size("col");
+    this.sizes = [model.size("row"), model.size("block")];
+    this.rows = product(this.sizes);
+    this.rowGroup = Math.min(32, this.sizes[0]);
+    this.title = "columns across, rows down";
+  }
+
+  place(x, y) {
+    const [row, block] = split(y, this.sizes);
+    return this.model.placeOf({ row, col: x, block });
+  }
+
+  cell(place) {
+    const digits = [this.model.at(place, "row"), this.model.at(place, "block")];
+    return [this.model.at(place, "col"), join(digits, this.sizes)];
+  }
+
+  rowLabel(y) {
+    const [row, block] = split(y, this.sizes);
+    return `${this.sizes[1] > 1 ? `B${block} ` : ""}R${row}`;
+  }
+
+  columnLabel(x) {
+    return String(x);
+  }
+}
+
+/** Return the plane in which the places of a layout are drawn. */
+function hardwarePlane(model) {
+  const planes = { [REGISTERS]: RegisterPlane, [SHARED]: BankPlane, [TENSOR_MEMORY]: CellPlane };
+  return new planes[model.memory](model);
+}

@@ -1,0 +1,910 @@
+// The page itself: what is shown, and how the controls, the grids and the address change it.
+
+const DATA = JSON.parse(byId("data").textContent);
+const THEMES = ["auto", "light", "dark"];
+const EDIT_DELAY = 150;
+const LONG_SOURCE = 2000; // lines, of which only those in sight are laid out
+
+/** The state that the address keeps; the rest follows from it. */
+const state = {
+  layout: 0,
+  edit: null, // { attribute, type } or { bases }
+  colour: "",
+  scope: "element",
+  pins: [], // { scope, element }
+  slice: null,
+  compare: -1,
+  banks: 32,
+};
+
+/** What is under the pointer or the cursor: { element, place }. */
+let hovered = null;
+/** The layout shown, the one it is compared with, and what moves between them. */
+let model;
+let other = null;
+let movement = null;
+let planes;
+let views;
+let matrix;
+
+// -- layouts ----------------------------------------------------------------------------------
+
+/** Return the layout that the state names, edits included. */
+function editedSpec() {
+  const spec = DATA.layouts[state.layout];
+  if (!state.edit) return spec;
+  if (state.edit.bases) {
+    const ins = spec.ins.map(([name, vectors]) => [name, state.edit.bases[name] ?? vectors]);
+    return {
+      ...spec,
+      ins,
+      attribute: attributeOf(spec.memory, ins) || `${spec.attribute} with other bases`,
+    };
+  }
+  const { attribute, type } = state.edit;
+  const read = readLayout(attribute, type, Number(spec.release) || 0);
+  return { ...spec, ...read, attribute, type, padding: [] };
+}
+
+/** Return the edited layout, or the original where the edit cannot be read. */
+function currentSpec() {
+  try {
+    return editedSpec();
+  } catch (error) {
+    if (!(error instanceof TextError)) throw error;
+    state.edit = null;
+    return DATA.layouts[state.layout];
+  }
+}
+
+function sameShape(a, b) {
+  return show(a.outs.map(([, size]) => size)) === show(b.outs.map(([, size]) => size));
+}
+
+/** Return the indices of layouts that the current one can be compared with. */
+function comparable() {
+  return DATA.layouts.flatMap((spec, k) => {
+    const isOther = k !== state.layout || state.edit;
+    return isOther && sameShape(spec, model.spec) ? [k] : [];
+  });
+}
+
+/** Make everything anew that follows from the state. */
+function rebuild() {
+  model = new Model(currentSpec(), state.banks);
+  if (!comparable().includes(state.compare)) state.compare = -1;
+  other = state.compare < 0 ? null : new Model(DATA.layouts[state.compare], state.banks);
+  movement = other && other.memory === model.memory ? new Movement(model, other) : null;
+  state.slice = checkedSlice(state.slice, model.shape);
+  const ids = colourIds();
+  if (!ids.includes(state.colour)) state.colour = movement ? "moves" : usualColour();
+  if (!["element", ...model.groups.map(({ id }) => id)].includes(state.scope))
+    state.scope = "element";
+  const inside = ({ element }) =>
+    element.length === model.shape.length && element.every((x, d) => x < model.shape[d]);
+  state.pins = state.pins.filter(
+    (pin) =>
+      inside(pin) && (pin.scope === "element" || model.groups.some(({ id }) => id === pin.scope)),
+  );
+  if (hovered) hovered = null;
+  showControls();
+  matrix.show(model);
+  showGrids();
+}
+
+/** Return the first group that tells places apart. */
+function usualColour() {
+  const group = model.groups.find(({ size, id }) => size > 1 && id !== "thread");
+  return (group ?? model.groups[0]).id;
+}
+
+function colourIds() {
+  const dims = model.shape.map((_, d) => `dim${d}`);
+  return [...(movement ? ["moves"] : []), ...model.groups.map(({ id }) => id), ...dims, "none"];
+}
+
+/** Return a plane to show: as wished where that fits the shape. */
+function checkedSlice(slice, shape) {
+  const rank = shape.length;
+  const fits =
+    slice &&
+    slice.at.length === rank &&
+    slice.rows !== slice.columns &&
+    Math.max(slice.rows, slice.columns) < rank;
+  const at = shape.map((size, d) => (fits ? Math.min(slice.at[d], size - 1) : 0));
+  return {
+    rows: fits ? slice.rows : Math.max(0, rank - 2),
+    columns: fits ? slice.columns : rank - 1,
+    at,
+  };
+}
+
+// -- grids --------------------------------------------------------------------------------------
+
+function showGrids() {
+  const ground = rgb(themeColours().panel);
+  const moving = state.colour === "moves" ? movement : null;
+  const colouring = new Colouring(model, state.colour, moving);
+  planes = new TensorPlane(model.shape, state.slice);
+  views.tensor.show(new TensorSource(model, planes, colouring, ground));
+  const title = {
+    [REGISTERS]: "Registers",
+    [SHARED]: "Shared memory",
+    [TENSOR_MEMORY]: "Tensor memory",
+  };
+  views.hardware.show(new HardwareSource(model, colouring, ground, title[model.memory]));
+  views.other.pane.hidden = !other;
+  byId("panes").classList.toggle("three", Boolean(other));
+  if (other) {
+    const theirs = new Colouring(other, state.colour, moving);
+    const name = `${title[other.memory]} of ${other.spec.name}`;
+    const source = new HardwareSource(other, theirs, ground, name);
+    if (theirs.label !== colouring.label) source.about += `, coloured by ${theirs.label}`;
+    views.other.show(source);
+  }
+  showLegend(colouring, ground);
+  showSelection();
+}
+
+/** Show the colours and what they mean. */
+function showLegend(colouring, ground) {
+  const legend = byId("legend");
+  const colours = colouring.colours(ground);
+  const names = colouring.movement ? ["stays", "moves"] : colours.map((_, k) => String(k));
+  const swatch = ({ fill, ink }, text) => {
+    const node = make("span", { className: "swatch", textContent: text });
+    Object.assign(node.style, { background: fill, color: ink });
+    return node;
+  };
+  legend.replaceChildren(
+    make("span", {
+      className: "about",
+      textContent: colouring.label === "none" ? "" : colouring.label,
+    }),
+  );
+  if (colouring.count === 1)
+    return legend.append(
+      make("span", {
+        className: "about",
+        textContent: colouring.label === "none" ? "" : "only one",
+      }),
+    );
+  if (colours.length <= MAX_BANDED)
+    return legend.append(...colours.map((colour, k) => swatch(colour, names[k])));
+  const last = String(colouring.count - 1);
+  return legend.append(
+    ...colours.map((colour, k) =>
+      swatch(colour, k === 0 ? "0" : k === colours.length - 1 ? last : ""),
+    ),
+  );
+}
+
+/** Return what is to be highlighted. */
+function selections() {
+  const all = state.pins.map((pin) => ({ ...pin, isPinned: true }));
+  if (hovered?.element) all.push({ scope: state.scope, element: hovered.element, isPinned: false });
+  return all.map((one) => ({ ...one, group: model.groups.find(({ id }) => id === one.scope) }));
+}
+
+/** Show what is hovered and pinned, in the grids, in words and in the matrix. */
+function showSelection() {
+  const chosen = selections();
+  Object.values(views).forEach((view) => view.source && view.highlight(chosen));
+  const last = chosen.at(-1);
+  matrix.workOut(hovered?.place ?? (last ? model.inverse.place(last.element) : null));
+  byId("said").textContent = hovered?.text ?? (last ? selectionInWords(last) : "");
+  showPins();
+}
+
+/** Show a button for each pin; only anew when they change, so that none vanishes under a click. */
+function showPins() {
+  const box = byId("pins");
+  const texts = state.pins.map(pinInWords);
+  if (box.dataset.texts === show(texts)) return;
+  box.dataset.texts = show(texts);
+  box.replaceChildren(...texts.map(pinButton));
+}
+
+function pinButton(text, k) {
+  const node = make("button", { type: "button", className: "pin", textContent: `${text} ×` });
+  node.setAttribute("aria-label", `Unpin ${text}`);
+  node.onclick = () => change(() => state.pins.splice(k, 1));
+  return node;
+}
+
+function pinInWords({ scope, element }) {
+  const group = model.groups.find(({ id }) => id === scope);
+  if (!group) return `(${element.join(", ")})`;
+  return `${group.label} ${group.keysOf(element).slice(0, 4).join(", ")}`;
+}
+
+/** Say what is selected, and how many elements that are. */
+function selectionInWords({ group, element }) {
+  if (group)
+    return `${pinInWords({ scope: group.id, element })}, with element (${element.join(", ")})`;
+  return elementInWords(element);
+}
+
+function elementInWords(element) {
+  const name = `Element (${element.join(", ")})`;
+  const was = `${name}, ${model.holdersInWords(element)}`;
+  const place = model.inverse.place(element);
+  if (!other && place && model.inverse.copies === 1) {
+    return model.memory === SHARED
+      ? `${name} at ${model.describe(place)}`
+      : `${was}: ${model.describe(place)}`;
+  }
+  if (!other) return was;
+  const now = other.holdersInWords(element);
+  const verdict = movement ? (movesElement(movement, element) ? "moves" : "stays") : "also";
+  return `${was}; ${verdict}, in ${other.spec.name} ${now}`;
+}
+
+/** React to a cell under the pointer or the cursor. */
+function hover(source, x, y) {
+  const element = source.element(x, y);
+  if (!element) {
+    hovered = { element: null, place: null, text: source.say(x, y) };
+    return showSelection();
+  }
+  const isOwn = source.model === model && source.kind === "hardware";
+  const place = isOwn ? source.place(x, y) : model.inverse.place(element);
+  hovered = { element, place, text: elementInWords(element) };
+  if (isOwn && model.inverse.copies > 1) hovered.text = `${model.label(place)}: ${hovered.text}`;
+  return showSelection();
+}
+
+function leave() {
+  hovered = null;
+  showSelection();
+}
+
+/** Pin what is at a cell, or unpin it; all other pins go unless this one is added. */
+function pin(source, x, y, adds) {
+  const element = source.element(x, y);
+  if (!element) return;
+  const isSame = (own) => own.scope === state.scope && show(own.element) === show(element);
+  const had = state.pins.some(isSame);
+  const kept = adds ? state.pins.filter((own) => !isSame(own)) : [];
+  change(
+    () => (state.pins = had ? kept : [...kept, { scope: state.scope, element }]),
+    showSelection,
+  );
+}
+
+// -- search ---------------------------------------------------------------------------------------
+
+const WORDS = {
+  col: "column",
+  t: "thread",
+  w: "warp",
+  l: "lane",
+  r: "register",
+  b: "block",
+  p: "partition",
+  c: "column",
+};
+
+/** Return { element, scope } that a search text such as 3,5 or T37:2 or offset 96 names. */
+function find(text) {
+  const clean = text.trim().toLowerCase();
+  const numbers = /^\(?\s*(\d+(?:\s*[,:]\s*\d+)*)\s*\)?$/.exec(clean);
+  if (numbers)
+    return { element: checkedElement(numbers[1].split(/[,:]/).map(Number)), scope: "element" };
+  const thread = /^(?:b(\d+):)?t(\d+)(?::(\d+))?$/.exec(clean);
+  if (thread) return findThread(...thread.slice(1));
+  const cell = /^(?:b(\d+):)?r(\d+):c(\d+)$/.exec(clean);
+  if (cell) return findPlace({ block: cell[1], row: cell[2], col: cell[3] }, "element");
+  return findNamed(clean);
+}
+
+function checkedElement(element) {
+  const isInside =
+    element.length === model.shape.length && element.every((value, d) => value < model.shape[d]);
+  if (!isInside)
+    throw new TextError(`no element (${element.join(", ")}) in ${model.shape.join(" × ")}`);
+  return element;
+}
+
+function findThread(block, thread, register) {
+  const lanes = model.size("lane");
+  const place = {
+    block,
+    lane: Number(thread) % lanes,
+    warp: Math.floor(Number(thread) / lanes),
+    register,
+  };
+  return findPlace(place, register === undefined ? "thread" : "element");
+}
+
+/** Find such as "offset 96", "partition 1 offset 4", "warp 2" or "warp 2 lane 3 register 1". */
+function findNamed(clean) {
+  const pairs = [...clean.matchAll(/([a-z]+)\s*(\d+)/g)].map(([, word, value]) => [
+    WORDS[word] ?? word,
+    Number(value),
+  ]);
+  const rest = clean.replace(/([a-z]+)\s*(\d+)/g, "").replace(/[\s,:]/g, "");
+  if (!pairs.length || rest) throw new TextError("write 3,5 or T37:2 or offset 96 or warp 2");
+  const group = model.groups.find(({ id }) => id === pairs[0][0]);
+  if (pairs.length === 1 && group) return findGroup(group, pairs[0][1]);
+  const coordinates = Object.fromEntries(
+    pairs.map(([word, value]) => [word === "column" ? "col" : word, value]),
+  );
+  return findPlace(coordinates, "element");
+}
+
+function findGroup(group, value) {
+  const names = { column: "col" };
+  const name = names[group.id] ?? group.id;
+  if (value >= group.size) throw new TextError(`there is no ${group.label} ${value}`);
+  if (name in model.dims) return findPlace({ [name]: value }, group.id);
+  if (group.id === "slice") return findPlace({ row: 32 * value }, group.id);
+  if (group.id === "thread") return findThread(undefined, value, undefined);
+  const slot =
+    group.id === "line" ? value * model.perLine : Math.ceil((value * BANK_BITS) / model.bits);
+  return findPlace({ offset: model.offsetAt(slot) ?? model.size("offset") }, group.id);
+}
+
+function findPlace(coordinates, scope) {
+  for (const [name, value] of Object.entries(coordinates)) {
+    if (value === undefined) continue;
+    if (!(name in model.dims)) throw new TextError(`this layout has no ${name}`);
+    if (Number(value) >= model.size(name))
+      throw new TextError(`${name} must be in 0..${model.size(name) - 1}, got ${value}`);
+  }
+  const numbers = Object.fromEntries(
+    Object.entries(coordinates).map(([name, value]) => [name, Number(value ?? 0)]),
+  );
+  const place = model.placeOf(numbers);
+  const element = model.element(place);
+  if (!element) throw new TextError("nothing is held there");
+  return { element, scope, place };
+}
+
+/** Find what the search box names: pin it and bring it into sight. */
+function search(event) {
+  event.preventDefault();
+  const box = byId("search");
+  report("search", () => {
+    const { element, scope, place } = find(box.value);
+    change(
+      () => {
+        state.pins = [{ scope, element }];
+        state.slice = { ...state.slice, at: state.slice.at.map((_, d) => element[d]) };
+      },
+      () => {
+        showControls();
+        showGrids();
+      },
+    );
+    const cell = planes.cell(element);
+    if (cell) Object.assign(views.tensor, { cursor: cell }).reveal(...cell);
+    const there = place ?? model.inverse.place(element);
+    if (there) views.hardware.reveal(...views.hardware.source.plane.cell(there));
+  });
+}
+
+/** Do something; show under a box what is wrong with its text. */
+function report(id, action) {
+  const [box, note] = [byId(id), byId(`${id}-error`)];
+  let message = "";
+  try {
+    action();
+  } catch (error) {
+    if (!(error instanceof TextError)) throw error;
+    message = error.message;
+  }
+  note.textContent = message;
+  if (message) box.setAttribute("aria-invalid", "true");
+  else box.removeAttribute("aria-invalid");
+  return !message;
+}
+
+// -- controls -------------------------------------------------------------------------------------
+
+function fillSelect(id, options, value) {
+  const select = byId(id);
+  select.replaceChildren(
+    ...options.map(([key, text]) => make("option", { value: key, textContent: text })),
+  );
+  select.value = value;
+}
+
+/** Set all controls to the state. */
+function showControls() {
+  const { spec } = model;
+  byId("name").textContent = spec.name;
+  byId("attribute").textContent = spec.attribute;
+  byId("type").textContent = spec.type;
+  document.title = `${spec.name} · tt-layout`;
+  const dims = model.shape.map((_, d) => [`dim${d}`, `dim${d}`]);
+  const groups = model.groups.map(({ id, label }) => [id, label]);
+  fillSelect(
+    "colour",
+    [...(movement ? [["moves", "what moves"]] : []), ...groups, ...dims, ["none", "none"]],
+    state.colour,
+  );
+  fillSelect("scope", [["element", "element"], ...groups], state.scope);
+  const others = comparable().map((k) => [
+    k,
+    k === state.layout ? `${DATA.layouts[k].name} before the edit` : DATA.layouts[k].name,
+  ]);
+  fillSelect("compare", [[-1, "nothing"], ...others], state.compare);
+  byId("compare-label").hidden = !others.length;
+  byId("banks-label").hidden = ![model, other].some((m) => m?.memory === SHARED);
+  byId("banks").value = state.banks;
+  showSlice();
+  showComparison();
+  showEditor();
+  showList();
+  showSource();
+}
+
+/** Show the controls of a tensor of rank above 2. */
+function showSlice() {
+  const box = byId("slice");
+  box.hidden = model.shape.length < 3;
+  if (box.hidden) return;
+  const { rows, columns, at } = state.slice;
+  const dims = model.shape.map((_, d) => [d, `dim${d}`]);
+  fillSelect("slice-rows", dims, rows);
+  fillSelect("slice-columns", dims, columns);
+  const further = model.shape.flatMap((size, d) =>
+    d === rows || d === columns ? [] : [sliceControl(d, size, at[d])],
+  );
+  const kept = document.activeElement?.id;
+  byId("slice-at").replaceChildren(...further);
+  if (kept?.startsWith("slice-at-")) byId(kept)?.focus();
+}
+
+function sliceControl(d, size, value) {
+  const set = (event) => {
+    const wished = Math.max(0, Math.min(size - 1, Math.round(Number(event.target.value)) || 0));
+    change(
+      () => (state.slice = { ...state.slice, at: state.slice.at.with(d, wished) }),
+      () => {
+        slider.value = number.value = wished;
+        showGrids();
+      },
+    );
+  };
+  const slider = make("input", {
+    type: "range",
+    id: `slice-at-${d}`,
+    min: 0,
+    max: size - 1,
+    value,
+    oninput: set,
+  });
+  const number = make("input", { type: "number", min: 0, max: size - 1, value, onchange: set });
+  number.setAttribute("aria-label", `dim${d}, number`);
+  return make("label", {}, `dim${d} `, slider, number);
+}
+
+/** Swap the two dimensions shown where both are chosen alike. */
+function chooseAxis(axis, against) {
+  const wished = Number(byId(`slice-${axis}`).value);
+  const slice = { ...state.slice, [axis]: wished };
+  if (slice.rows === slice.columns) slice[against] = state.slice[axis];
+  change(() => (state.slice = slice), rebuild);
+}
+
+/** Say how two layouts differ. */
+function showComparison() {
+  const box = byId("comparison");
+  box.hidden = !other;
+  if (!other) return;
+  byId("comparison-title").textContent = `Compared with ${other.spec.name}`;
+  byId("comparison-words").replaceChildren(
+    ...differencesInWords().map((text) => make("li", { textContent: text })),
+  );
+}
+
+function differencesInWords() {
+  if (!movement)
+    return [
+      "The layouts are of different memories: selections are linked, but nothing is compared.",
+    ];
+  const changes = changesInWords(model.layout, other.layout);
+  if (!changes.length) return ["The same function: nothing moves."];
+  const more = changes.length - MAX_CHANGES;
+  const bits = more > 0 ? [...changes.slice(0, MAX_CHANGES), `${more} more bits differ`] : changes;
+  return [`${movement.moved} of ${product(model.shape)} elements move`, ...bits];
+}
+
+/** List all layouts of the page. */
+function showList() {
+  const box = byId("layouts");
+  box.hidden = DATA.layouts.length < 2;
+  byId("body").classList.toggle("listed", !box.hidden);
+  if (box.hidden) return;
+  const list = byId("layout-list");
+  if (!list.childElementCount) list.append(...DATA.layouts.map(listEntry));
+  list.querySelectorAll(".choice").forEach((node, k) => {
+    if (k === state.layout) node.setAttribute("aria-current", "true");
+    else node.removeAttribute("aria-current");
+  });
+}
+
+function listEntry(spec, k) {
+  const name = make(
+    "button",
+    { type: "button", className: "choice" },
+    make("strong", { textContent: spec.name }),
+    make("span", { textContent: spec.type }),
+  );
+  name.onclick = () => chooseLayout(k);
+  const lines = [
+    ...(spec.line ? [[spec.line, "defined"]] : []),
+    ...spec.uses.map((line) => [line, "used"]),
+  ];
+  const links = lines.slice(0, 12).map(([line, word]) => lineLink(line, word));
+  const more =
+    lines.length > 12
+      ? [make("span", { className: "about", textContent: `+${lines.length - 12}` })]
+      : [];
+  return make("li", {}, name, make("span", { className: "lines" }, ...links, ...more));
+}
+
+function lineLink(line, word) {
+  const node = make("button", {
+    type: "button",
+    className: "line-link",
+    textContent: `L${line}`,
+    title: `${word} in line ${line}`,
+  });
+  node.setAttribute("aria-label", `Line ${line}, ${word}`);
+  node.onclick = () => showLine(line);
+  return node;
+}
+
+function chooseLayout(k) {
+  if (k === state.layout) return;
+  change(
+    () =>
+      Object.assign(state, {
+        layout: k,
+        edit: null,
+        compare: state.compare === k ? -1 : state.compare,
+        colour: "",
+      }),
+    rebuild,
+  );
+}
+
+// -- the dump -------------------------------------------------------------------------------------
+
+/** Show the lines of the dump once, and mark those of the layout that is shown. */
+function showSource() {
+  const box = byId("source");
+  box.hidden = !DATA.source;
+  if (!DATA.source) return;
+  if (!byId("source-lines").childElementCount) fillSource();
+  const { line, uses } = DATA.layouts[state.layout];
+  const marked = new Set([line, ...uses]);
+  for (const node of document.querySelectorAll("#source-lines [data-line]")) {
+    node.classList.toggle("here", marked.has(Number(node.dataset.line)));
+  }
+}
+
+function fillSource() {
+  byId("source-name").textContent = DATA.sourceName;
+  const users = new Map();
+  DATA.layouts.forEach((spec, k) =>
+    [spec.line, ...spec.uses].forEach((line) => users.set(line, [...(users.get(line) ?? []), k])),
+  );
+  const rows = DATA.source.split("\n").map((text, k) => {
+    const row = make(
+      "div",
+      { className: "row", id: `line-${k + 1}` },
+      make("span", { className: "number", textContent: k + 1 }),
+    );
+    row.dataset.line = k + 1;
+    const uses = [...new Set(users.get(k + 1))].map(useButton);
+    row.append(make("code", { textContent: text || " " }));
+    if (uses.length) row.append(make("span", { className: "uses" }, ...uses));
+    return row;
+  });
+  byId("source-lines").classList.toggle("long", rows.length > LONG_SOURCE);
+  byId("source-lines").replaceChildren(...rows);
+}
+
+function useButton(k) {
+  const spec = DATA.layouts[k];
+  const node = make("button", { type: "button", className: "line-link", textContent: spec.name });
+  node.setAttribute("aria-label", `Show ${spec.name}, ${spec.type}`);
+  node.onclick = () => chooseLayout(k);
+  return node;
+}
+
+function showLine(line) {
+  byId("source").open = true;
+  const row = byId(`line-${line}`);
+  if (!row) return;
+  document.querySelectorAll(".row.found").forEach((node) => node.classList.remove("found"));
+  row.classList.add("found");
+  row.scrollIntoView({ block: "center" });
+}
+
+// -- editing --------------------------------------------------------------------------------------
+
+/** Fill the boxes of the editor, but for the one that is being written in. */
+function showEditor() {
+  const writing = document.activeElement;
+  const readable = isReadable(model.spec.attribute);
+  setBox("edit-attribute", model.spec.attribute, writing);
+  setBox("edit-type", model.spec.type, writing);
+  byId("edit-type").disabled = !readable;
+  byId("reset").disabled = !state.edit;
+  const names = model.spec.ins.map(([name]) => name);
+  const boxes = byId("edit-bases");
+  if (boxes.dataset.names !== names.join()) {
+    boxes.dataset.names = names.join();
+    boxes.replaceChildren(...names.map(basesBox));
+  }
+  model.spec.ins.forEach(([name, vectors]) => setBox(`edit-${name}`, show(vectors), writing));
+}
+
+function setBox(id, text, writing) {
+  const box = byId(id);
+  if (box === writing) return;
+  box.value = text;
+  box.removeAttribute("aria-invalid");
+  byId(`${id}-error`).textContent = "";
+}
+
+/** Make a box for the basis vectors of an input. */
+function basesBox(name) {
+  const id = `edit-${name}`;
+  const box = make("textarea", {
+    id,
+    rows: 1,
+    spellcheck: false,
+    oninput: () => later(() => editBases(name)),
+  });
+  box.setAttribute("aria-describedby", `${id}-error`);
+  const note = make("p", { id: `${id}-error`, className: "error" });
+  note.setAttribute("role", "alert");
+  return make(
+    "div",
+    { className: "field" },
+    make("label", { htmlFor: id, textContent: name }),
+    box,
+    note,
+  );
+}
+
+let waiting;
+
+/** Do something when the writer pauses. */
+function later(action) {
+  clearTimeout(waiting);
+  waiting = setTimeout(action, EDIT_DELAY);
+}
+
+function editBases(name) {
+  report(`edit-${name}`, () => {
+    const bases = Object.fromEntries(model.spec.ins);
+    bases[name] = parseBases(name, byId(`edit-${name}`).value, model.shape);
+    // Bases are of the layout in the file; an attribute that was edited first is kept as its type.
+    const original = DATA.layouts[state.layout];
+    const ins = model.spec.ins.map(([own]) => [own, bases[own]]);
+    const text = attributeOf(model.memory, ins);
+    if (sameShape(original, model.spec)) change(() => (state.edit = { bases }), rebuild);
+    else
+      change(() => (state.edit = { attribute: readOrFail(text), type: model.spec.type }), rebuild);
+  });
+}
+
+/** Return an attribute text if it can be read over the current type. */
+function readOrFail(text) {
+  readLayout(text, model.spec.type, Number(model.spec.release) || 0);
+  return text;
+}
+
+/** Follow an edit of the attribute or of the type; an error is shown under the box at fault. */
+function editAttribute(id) {
+  report(id, () => {
+    const attribute = byId("edit-attribute").value;
+    const type = byId("edit-type").value;
+    const read = readLayout(attribute, type, Number(model.spec.release) || 0);
+    if (read.memory !== DATA.layouts[state.layout].memory)
+      throw new TextError(`this layout is of ${model.memory}`);
+    change(() => (state.edit = { attribute, type }), rebuild);
+  });
+}
+
+// -- the address ------------------------------------------------------------------------------------
+
+/** Change the state, the address, and what is shown. */
+function change(act, display = rebuild) {
+  act();
+  display();
+  writeAddress();
+}
+
+function writeAddress() {
+  const { edit, slice } = state;
+  const isUsual =
+    show([slice.rows, slice.columns, slice.at]) ===
+    show(Object.values(checkedSlice(null, model.shape)));
+  const parts = {
+    l: state.layout || "",
+    a: edit?.attribute ?? "",
+    t: edit?.type ?? "",
+    b: edit?.bases ? JSON.stringify(edit.bases) : "",
+    c: state.colour === (movement ? "moves" : usualColour()) ? "" : state.colour,
+    s: state.scope === "element" ? "" : state.scope,
+    p: state.pins.map(({ scope, element }) => `${scope}:${element.join(",")}`).join(";"),
+    x: state.compare < 0 ? "" : state.compare,
+    d: isUsual ? "" : [slice.rows, slice.columns, ...slice.at].join(","),
+    k: state.banks === 32 ? "" : state.banks,
+  };
+  const given = Object.entries(parts).filter(([, value]) => value !== "");
+  const fragment = new URLSearchParams(given).toString();
+  history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+}
+
+/** Return a number of the address if it is an index below `count`. */
+function index(text, count, otherwise) {
+  const value = Number(text ?? NaN);
+  return Number.isInteger(value) && value >= 0 && value < count ? value : otherwise;
+}
+
+/** Set the state from the address; what it does not say, or says wrongly, is as usual. */
+function readAddress() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const numbers = (text) =>
+    text.split(",").map((part) => Math.max(0, Math.floor(Number(part)) || 0));
+  state.layout = index(parts.get("l"), DATA.layouts.length, 0);
+  state.compare = index(parts.get("x"), DATA.layouts.length, -1);
+  state.edit = readEdit(parts);
+  state.colour = parts.get("c") ?? "";
+  state.scope = parts.get("s") ?? "element";
+  state.banks = parts.get("k") === "64" ? 64 : 32;
+  state.pins = (parts.get("p") ?? "")
+    .split(";")
+    .filter(Boolean)
+    .map((text) => {
+      const [scope, element = ""] = text.split(":");
+      return { scope, element: numbers(element) };
+    });
+  const [rows, columns, ...at] = parts.has("d") ? numbers(parts.get("d")) : [];
+  state.slice = parts.has("d") ? { rows, columns, at } : null;
+}
+
+function readEdit(parts) {
+  if (parts.has("a"))
+    return { attribute: parts.get("a"), type: parts.get("t") ?? DATA.layouts[state.layout].type };
+  if (!parts.has("b")) return null;
+  const spec = DATA.layouts[state.layout];
+  try {
+    const given = JSON.parse(parts.get("b"));
+    const sizes = spec.outs.map(([, size]) => size);
+    const names = spec.ins.map(([name]) => name).filter((name) => given[name] !== undefined);
+    return {
+      bases: Object.fromEntries(
+        names.map((name) => [name, parseBases(name, show(given[name]), sizes)]),
+      ),
+    };
+  } catch (error) {
+    if (!(error instanceof TextError || error instanceof SyntaxError || error instanceof TypeError))
+      throw error;
+    return null;
+  }
+}
+
+// -- theme and keys ---------------------------------------------------------------------------------
+
+/** Remember a wish beyond this visit, where the browser allows it. */
+function remember(key, value) {
+  try {
+    if (value !== undefined) localStorage.setItem(key, value);
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  byId("theme").textContent = { auto: "Theme: system", light: "Theme: light", dark: "Theme: dark" }[
+    theme
+  ];
+}
+
+function nextTheme() {
+  const next = THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length];
+  setTheme(next);
+  remember("tt-layout-theme", next);
+  showGrids();
+}
+
+function onKey(event) {
+  const isWriting =
+    /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range";
+  if (event.key === "/" && !isWriting) {
+    event.preventDefault();
+    byId("search").select();
+    byId("search").focus();
+  } else if (event.key === "Escape") {
+    if (isWriting) return event.target.blur();
+    hovered = null;
+    change(() => (state.pins = []), showSelection);
+  }
+  return undefined;
+}
+
+function connect() {
+  const choose = (id, act, display) =>
+    (byId(id).onchange = (event) => change(() => act(event.target.value), display));
+  choose("colour", (value) => (state.colour = value), showGrids);
+  choose("scope", (value) => (state.scope = value), showSelection);
+  choose("banks", (value) => (state.banks = Number(value)), rebuild);
+  choose(
+    "compare",
+    (value) => Object.assign(state, { compare: Number(value), colour: "" }),
+    rebuild,
+  );
+  byId("slice-rows").onchange = () => chooseAxis("rows", "columns");
+  byId("slice-columns").onchange = () => chooseAxis("columns", "rows");
+  byId("search-form").onsubmit = search;
+  byId("theme").onclick = nextTheme;
+  byId("reset").onclick = () => change(() => (state.edit = null), rebuild);
+  byId("edit-attribute").oninput = () => later(() => editAttribute("edit-attribute"));
+  byId("edit-type").oninput = () => later(() => editAttribute("edit-type"));
+  document.addEventListener("keydown", onKey);
+  window.addEventListener("hashchange", () => {
+    readAddress();
+    rebuild();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showGrids);
+}
+
+/** Answer questions of tests: the page's own evaluation of a layout, and where a cell is drawn. */
+function ask({
+  what,
+  layout,
+  points,
+  attribute,
+  type,
+  release,
+  element,
+  with: against,
+  grid,
+  cell,
+}) {
+  const built = (spec) => new Model({ padding: [], bits: 16, ...spec }, 32);
+  const answers = {
+    evaluate: () => points.map((point) => evaluate(layout, point)),
+    holders: () => built(layout).inverse.holders(element),
+    where: () => {
+      views[grid].reveal(...cell);
+      return views[grid].middle(...cell);
+    },
+    cells: () => views[grid].source.cells(element),
+    read: () => readLayout(attribute, type, release),
+    compare: () => ({
+      words: changesInWords(layout, against),
+      moved: new Movement(built(layout), built(against)).moved,
+    }),
+  };
+  return answers[what]();
+}
+
+function start() {
+  setTheme(remember("tt-layout-theme") ?? "auto");
+  const handlers = { hover, leave, pin };
+  views = Object.fromEntries(
+    ["tensor", "hardware", "other"].map((id) => [id, new GridView(byId(id), handlers)]),
+  );
+  matrix = new MatrixView(byId("matrix-table"), byId("matrix-sum"));
+  connect();
+  readAddress();
+  rebuild();
+  Object.values(views).forEach((view) => view.paint());
+  performance.mark("tt-layout-drawn");
+  Object.defineProperty(window, "ttLayout", { value: ask });
+}
+
+start();

@@ -1,0 +1,248 @@
+// What the grids show: the tensor, and the hardware.  A source answers for cells (x, y).
+
+/** How cells are coloured: by a group of places, by a tensor dimension, or by what moves. */
+class Colouring {
+  /**
+   * @param model    the layout
+   * @param id       a group's, or "dim0", .., or "none"
+   * @param movement what moves between two layouts, where it is that which is coloured
+   */
+  constructor(model, id, movement) {
+    this.movement = movement;
+    this.group = movement ? undefined : model.groups.find((group) => group.id === id);
+    this.dim = /^dim\d+$/.test(id) && !movement ? Number(id.slice(3)) : -1;
+    const plain = !movement && id !== "none" && this.dim < 0 && !this.group;
+    if (plain) this.group = model.groups[0];
+    this.count = movement ? 2 : (this.group?.size ?? (this.dim >= 0 ? model.shape[this.dim] : 1));
+    this.label = movement ? "what moves" : (this.group?.label ?? (this.dim >= 0 ? id : "none"));
+  }
+
+  /** Return the colours; `ground` is that of the page. */
+  colours(ground) {
+    if (this.movement)
+      return [tile(mix(ground, [128, 128, 128], 0.18)), tile(mix(rgb("#ee8866"), ground, 0.1))];
+    if (this.count === 1) return [tile(mix(ground, rgb("#77aadd"), 0.35))];
+    return palette(this.count, ground);
+  }
+
+  /** Return the colour of an element at a place. */
+  shade(place, element) {
+    if (this.group) return shadeIndex(this.group.key(place), this.count);
+    return this.dim >= 0 ? shadeIndex(element[this.dim], this.count) : 0;
+  }
+}
+
+/** Return whether an element moves. */
+function movesElement(movement, element) {
+  const change = { shift: 0n, rests: [0n, 0n] };
+  element.forEach((value, d) => addChange(change, movement.along(d, value)));
+  return movement.moves(change, { shift: 0n, rests: [0n, 0n] });
+}
+
+/** The tensor: a cell for each element of a plane of it. */
+class TensorSource {
+  constructor(model, plane, colouring, ground) {
+    Object.assign(this, { model, plane, colouring });
+    this.kind = "tensor";
+    this.columns = plane.columns;
+    this.rows = plane.rows;
+    this.colours = colouring.colours(ground);
+    this.title = "Tensor";
+    this.about = planeInWords(model, plane);
+    this.parts = { x: [], y: [] };
+    this.changes = { x: [], y: [] };
+    this.scratch = model.spec.ins.map(() => 0);
+    const origin = plane.element(0, 0);
+    this.origin = origin;
+    this.longestLabel = model.longestLabel + (model.inverse.copies > 1 ? " +" : "");
+  }
+
+  /** Return what a row or column adds to the first holder: layouts are linear. */
+  #part(axis, at) {
+    return (this.parts[axis][at] ??= this.#sum(axis, at, (d, value) =>
+      this.model.inverse.along(d, value),
+    ));
+  }
+
+  #sum(axis, at, along) {
+    const element = axis === "x" ? this.plane.element(at, 0) : this.plane.element(0, at);
+    const sum = { place: this.scratch.map(() => 0), rest: 0n };
+    element.forEach((value, d) => {
+      // The coordinates that both axes share, those of the plane, count with the rows.
+      const own = axis === "x" ? xor(value, this.origin[d]) : value;
+      const part = along(d, own);
+      xorInto(sum.place, part.place);
+      sum.rest ^= part.rest;
+    });
+    return sum;
+  }
+
+  #change(axis, at) {
+    const { movement } = this.colouring;
+    return (this.changes[axis][at] ??= (() => {
+      const element = axis === "x" ? this.plane.element(at, 0) : this.plane.element(0, at);
+      const sum = { shift: 0n, rests: [0n, 0n] };
+      element.forEach((value, d) =>
+        addChange(sum, movement.along(d, axis === "x" ? xor(value, this.origin[d]) : value)),
+      );
+      return sum;
+    })());
+  }
+
+  element(x, y) {
+    return this.plane.element(x, y);
+  }
+
+  /** Return the first holder of a cell's element, or null; good until the next call. */
+  place(x, y) {
+    const [column, row] = [this.#part("x", x), this.#part("y", y)];
+    if (column.rest !== row.rest) return null;
+    for (let d = 0; d < this.scratch.length; d++)
+      this.scratch[d] = xor(column.place[d], row.place[d]);
+    return this.scratch;
+  }
+
+  /** Return a function of cells: what a linear function of places is of the first holder. */
+  #byAxes(key) {
+    const { reachesAll } = this.model.inverse;
+    const [columns, rows] = [[], []];
+    return (x, y) => {
+      if (!reachesAll && !this.place(x, y)) return null;
+      columns[x] ??= key(this.#part("x", x).place);
+      rows[y] ??= key(this.#part("y", y).place);
+      return xor(columns[x], rows[y]);
+    };
+  }
+
+  shade(x, y) {
+    const { movement, group, dim, count } = this.colouring;
+    if (movement) return Number(movement.moves(this.#change("x", x), this.#change("y", y)));
+    if (group?.isLinear) {
+      this.keyAt ??= this.#byAxes((place) => group.key(place));
+      const key = this.keyAt(x, y);
+      return key === null ? -1 : shadeIndex(key, count);
+    }
+    const place = this.place(x, y);
+    if (!place) return -1;
+    return this.colouring.shade(place, dim >= 0 ? this.element(x, y) : null);
+  }
+
+  text(x, y) {
+    const place = this.place(x, y);
+    if (!place) return "–";
+    return this.model.label(place) + (this.model.inverse.copies > 1 ? " +" : "");
+  }
+
+  cells(element) {
+    const cell = this.plane.cell(element);
+    return cell ? [cell] : [];
+  }
+
+  /** Return a test of cells: whether their element is held by a group that holds this one. */
+  matcher({ group, element }) {
+    if (group.isLinear) {
+      const wanted = group.commonOf(element);
+      const commonAt = this.#byAxes((place) => group.common(place));
+      return (x, y) => wanted !== null && commonAt(x, y) === wanted;
+    }
+    const matches = group.matcher(element);
+    return (x, y) => {
+      const place = this.place(x, y);
+      return place !== null && matches(place);
+    };
+  }
+
+  rowLabel(y) {
+    return this.plane.rowLabel(y);
+  }
+
+  columnLabel(x) {
+    return this.plane.columnLabel(x);
+  }
+
+  say(x, y) {
+    const element = this.element(x, y);
+    return `Element (${element.join(", ")}), ${this.model.holdersInWords(element)}`;
+  }
+}
+
+/** Say which plane of a tensor is shown. */
+function planeInWords(model, plane) {
+  const { copies } = model.inverse;
+  const shape = model.shape.join(" × ") + (copies > 1 ? `, each in ${copies} places (+)` : "");
+  if (plane.isFlat) return shape;
+  return `${shape}, dim${plane.slice.rows} down, dim${plane.slice.columns} across`;
+}
+
+/** The hardware: a cell for each place. */
+class HardwareSource {
+  constructor(model, colouring, ground, title) {
+    Object.assign(this, { model, colouring });
+    this.kind = "hardware";
+    this.plane = hardwarePlane(model);
+    this.columns = this.plane.columns;
+    this.rows = this.plane.rows;
+    this.rowGroup = this.plane.rowGroup;
+    this.columnGroup = this.plane.columnGroup;
+    this.colours = colouring.colours(ground);
+    this.title = title;
+    this.about = this.plane.title;
+    this.longestLabel = model.shape.map((size) => size - 1).join(",");
+  }
+
+  place(x, y) {
+    return this.plane.place(x, y);
+  }
+
+  element(x, y) {
+    const place = this.place(x, y);
+    return place && this.model.element(place);
+  }
+
+  shade(x, y) {
+    const place = this.place(x, y);
+    const element = place && this.model.element(place);
+    if (!element) return -1;
+    const { movement } = this.colouring;
+    return movement
+      ? Number(movesElement(movement, element))
+      : this.colouring.shade(place, element);
+  }
+
+  text(x, y) {
+    const place = this.place(x, y);
+    return (place && this.model.element(place)?.join(",")) ?? "";
+  }
+
+  cells(element) {
+    return this.model.inverse.holders(element).map((place) => this.plane.cell(place));
+  }
+
+  /** Return a test of cells; in the hardware of another layout, of who held the element. */
+  matcher({ group, element }) {
+    const matches = group.matcher(element);
+    return (x, y) => {
+      const place = this.place(x, y);
+      const own = place && this.model.element(place);
+      if (!own) return false;
+      const holder = group.model === this.model ? place : group.model.inverse.place(own);
+      return holder !== null && matches(holder);
+    };
+  }
+
+  rowLabel(y) {
+    return this.plane.rowLabel(y);
+  }
+
+  columnLabel(x) {
+    return this.plane.columnLabel(x);
+  }
+
+  say(x, y) {
+    const place = this.place(x, y);
+    if (!place) return "Padding, no element";
+    const element = this.model.element(place);
+    const where = this.model.describe(place);
+    return element ? `${where}: element (${element.join(", ")})` : `${where}: empty`;
+  }
+}
