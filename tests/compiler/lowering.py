@@ -2,17 +2,20 @@
 
 usage: lowering.py QUESTIONS
 
-A question has ``convert`` (source and destination), ``load``, ``coalesce`` or ``operand``, and
-what the module needs: ``shape, elem, target, warps, threads, ctas``.
+A question has ``convert`` (source and destination), ``load``, ``coalesce``, ``operand``,
+``blocked`` or ``nvmma``, and what the module needs: ``shape, elem, target, warps, threads, ctas``.
 """
 
 from __future__ import annotations
 
 import importlib
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import inside
+if TYPE_CHECKING:
+    from compiler import inside
+else:
+    import inside  # it lies in the same folder, and this is run as a script
 
 Question = dict[str, Any]
 Answer = dict[str, Any]
@@ -29,7 +32,7 @@ class Lowering(inside.Compiler):
         self.passes, self.nvidia, self.amd = library.passes, library.nvidia, library.amd
 
     def answer(self, question: Question, partial: inside.Partial) -> Answer:
-        for name in ("convert", "load", "coalesce", "operand"):
+        for name in ("convert", "load", "coalesce", "operand", "blocked", "nvmma"):
             if name in question:
                 answer: Answer = getattr(self, f"answer_{name}")(question)
                 return answer
@@ -76,7 +79,9 @@ class Lowering(inside.Compiler):
         )
         counts = {name: len(re.findall(pattern, text)) for name, pattern in COUNTED.items()}
         scratch = re.search(r"ttg\.shared = (\d+)", text)
-        return {**counts, "scratch": int(scratch[1]) if scratch else 0}
+        argument = re.search(r"llvm\.func [^\n]*?%arg0: !llvm\.struct<\(([^)]*)\)>", text)
+        held = argument[1].count(",") + 1 if argument else None
+        return {**counts, "scratch": int(scratch[1]) if scratch else 0, "held": held}
 
     def answer_load(self, question: Question) -> Answer:
         """Return the widths in bits of the loads that a tensor of pointers becomes."""
@@ -129,11 +134,37 @@ class Lowering(inside.Compiler):
         found = re.search(r"^#\w+ = (#ttg\.swizzled_shared.*)$", text, re.M)
         return {"text": found[1]} if found else {}
 
+    def answer_blocked(self, question: Question) -> Answer:
+        """Return the layout that a tensor gets when the first layouts are dealt out."""
+        dims = "x".join(map(str, (*question["shape"], question["elem"])))
+        with open(self.path, "w") as file:
+            file.write(f"module {{ tt.func @f(%a: tensor<{dims}>) -> tensor<{dims}> {{\n")
+            file.write(f"  tt.return %a : tensor<{dims}> }} }}\n")
+        module = self.ir.parse_mlir_module(self.path, self.context())
+        module.context = self.current
+        manager = self.ir.pass_manager(module.context)
+        numbers = [question[key] for key in ("warps", "threads", "ctas")]
+        self.passes.ttir.add_convert_to_ttgpuir(manager, "cuda:90", *numbers)
+        manager.run(module, "convert")
+        return {"text": re.findall(r"^#\w+ = (.*)$", module.str_nodebug(), re.M)[0]}
+
+    def answer_nvmma(self, question: Question) -> Answer:
+        """Return Gluon's default, in the spelling of Gluon's class."""
+        layouts = importlib.import_module("triton.experimental.gluon.language._layouts")
+        language = importlib.import_module("triton.language")
+        layout = layouts.NVMMASharedLayout.get_default_for(
+            question["shape"],
+            getattr(language, question["elem"]),
+            transposed=question["nvmma"]["transposed"],
+            fp4_padded=question["nvmma"]["fp4"],
+        )
+        return {"width": layout.swizzle_byte_width, "bits": layout.element_bitwidth}
+
 
 COUNTED = {
     "shuffles": r"nvvm\.shfl|ds_bpermute|permlane|ds_swizzle|update\.dpp|ds_permute|mov\.dpp",
     "stores": r"st\.(?:async\.)?shared|llvm\.store [^\n]*ptr<3>|stmatrix",
-    "loads": r"ld\.shared|llvm\.load [^\n]*ptr<3>|ldmatrix",
+    "loads": r"ld\.shared|llvm\.load [^\n]*ptr<[37]>|ldmatrix",
     "clusters": r"mapa|shared::cluster|cluster\.arrive",
     "matrix stores": "stmatrix",
     "matrix loads": "ldmatrix",

@@ -1,0 +1,315 @@
+"""The layouts that the compiler chooses where nobody tells it one.
+
+Source:
+    Triton, TritonGPUAttrDefs.td (the builders of BlockedEncodingAttr, SwizzledSharedEncodingAttr
+    and NVMMASharedEncodingAttr) and lib/Dialect/TritonGPU/Transforms/CoalesceUtils.cpp.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tt_layout.encodings.amd_mfma import AmdMfma
+from tt_layout.encodings.amd_wmma import AmdWmma
+from tt_layout.encodings.base import Bases
+from tt_layout.encodings.blocked import Blocked
+from tt_layout.encodings.cga import bases_of_triple, shape_per_cta
+from tt_layout.encodings.dot_op import DotOperand
+from tt_layout.encodings.nvidia_mma import NvidiaMma
+from tt_layout.encodings.nvmma_shared import CORE_ROWS, NvmmaShared
+from tt_layout.encodings.swizzled_shared import SwizzledShared
+from tt_layout.errors import LayoutError
+from tt_layout.layout_utils import row_major
+from tt_layout.linear_layout import is_power_of_two
+
+BANK_ROW_BITS = 1024  # 32 banks of 4 bytes
+VECTOR_BITS = 128
+
+
+def clamp(value: int, low: int, high: int) -> int:
+    """Return the number in ``low..high`` that is nearest to a value."""
+    return max(low, min(value, high))
+
+
+def _checked_order(order: Sequence[int] | None, rank: int) -> list[int]:
+    if order is None:
+        return row_major(rank)
+    if sorted(order) != list(range(rank)):
+        message = f"order must be a permutation of 0..{rank - 1}, got {list(order)}"
+        raise LayoutError(message)
+    return list(order)
+
+
+def _check_powers(name: str, values: Sequence[int]) -> None:
+    for value in values:
+        if not is_power_of_two(value):
+            raise LayoutError(f"{name} must be a power of two, got {value}")
+
+
+def default_blocked(
+    shape: Sequence[int],
+    *,
+    num_warps: int = 4,
+    threads_per_warp: int = 32,
+    size_per_thread: Sequence[int] | None = None,
+    order: Sequence[int] | None = None,
+    num_ctas: int = 1,
+) -> Blocked:
+    """Return the blocked layout that the compiler gives a tensor.
+
+    Along the order, each dimension takes as many threads as it has pieces of
+    ``size_per_thread``, lanes before warps; the slowest takes what is left.
+
+    Args:
+        shape: sizes of the dimensions, powers of two.
+        num_warps: warps per CTA.
+        threads_per_warp: 32, or 64 on AMD's CDNA.
+        size_per_thread: elements of a thread along each dimension; by default one.
+        order: dimensions from the fastest to the slowest; by default the last first.
+        num_ctas: CTAs of a cluster.
+
+    Raises:
+        LayoutError: a number is no power of two, or the lists do not suit the shape.
+
+    Example:
+        >>> print(default_blocked([16, 64], size_per_thread=[1, 4]))
+        #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], \
+order = [1, 0]}>
+    """
+    rank = len(shape)
+    order = _checked_order(order, rank)
+    size = list(size_per_thread) if size_per_thread is not None else [1] * rank
+    if len(size) != rank:
+        raise LayoutError(f"sizePerThread must have {rank} numbers for this shape, got {size}")
+    _check_powers("every dimension", shape)
+    _check_powers("every entry of sizePerThread", size)
+    for name, count in (("warps", num_warps), ("lanes", threads_per_warp), ("CTAs", num_ctas)):
+        _check_powers(f"the number of {name}", [count])
+    cga = _default_ctas(shape, size, order, num_ctas)
+    lanes, warps = _dealt_out(shape_per_cta(cga, shape), size, order, threads_per_warp, num_warps)
+    return Blocked(
+        size_per_thread=tuple(size),
+        threads_per_warp=tuple(lanes),
+        warps_per_cta=tuple(warps),
+        order=tuple(order),
+        cga=cga,
+    )
+
+
+def _dealt_out(
+    shape: Sequence[int], size: Sequence[int], order: Sequence[int], lanes: int, warps: int
+) -> tuple[list[int], list[int]]:
+    """Return how many lanes and warps lie along each dimension."""
+    per_warp, per_cta = [1] * len(shape), [1] * len(shape)
+    threads = lanes * warps
+    for d in order[:-1]:
+        count = clamp(threads, 1, max(1, shape[d] // size[d]))
+        per_warp[d] = clamp(count, 1, lanes)
+        per_cta[d] = clamp(count // per_warp[d], 1, warps)
+        lanes, warps, threads = lanes // per_warp[d], warps // per_cta[d], threads // count
+    per_warp[order[-1]], per_cta[order[-1]] = lanes, warps
+    return per_warp, per_cta
+
+
+def _default_ctas(
+    shape: Sequence[int], size: Sequence[int], order: Sequence[int], count: int
+) -> Bases:
+    """Return the bases of ``block``: CTAs split the slowest dimensions first."""
+    if count == 1:
+        return ()
+    split = [1] * len(shape)
+    for d in reversed(order):
+        split[d] = clamp(count, 1, max(1, shape[d] // size[d]))
+        count //= split[d]
+    ctas = list(split)
+    ctas[-1] *= count
+    triple = {"CTAsPerCGA": ctas, "CTASplitNum": split, "CTAOrder": order}
+    return bases_of_triple({name: tuple(values) for name, values in triple.items()})
+
+
+def coalesced_blocked(
+    shape: Sequence[int],
+    element_bits: int,
+    contiguity: int,
+    *,
+    num_warps: int = 4,
+    threads_per_warp: int = 32,
+    order: Sequence[int] | None = None,
+) -> Blocked:
+    """Return the blocked layout that coalescing gives the pointers of a load or store.
+
+    Args:
+        shape: sizes of the dimensions, powers of two.
+        element_bits: width of an element.
+        contiguity: adjacent and aligned elements that are known to lie along the fastest
+            dimension.
+        num_warps: warps per CTA.
+        threads_per_warp: 32, or 64 on AMD's CDNA.
+        order: dimensions from the fastest to the slowest in memory; by default the last
+            first.
+
+    Example:
+        >>> coalesced_blocked([64, 64], 16, 64).size_per_thread
+        (1, 8)
+    """
+    _check_powers("the contiguity", [contiguity])
+    _check_powers("every dimension", shape)
+    order = _checked_order(order, len(shape))
+    fastest = order[0]
+    widest = max(1, VECTOR_BITS // max(8, element_bits))
+    share = math.prod(shape) // (num_warps * threads_per_warp)
+    size = [1] * len(shape)
+    size[fastest] = min(contiguity, shape[fastest], widest, max(1, share))
+    return default_blocked(
+        shape,
+        num_warps=num_warps,
+        threads_per_warp=threads_per_warp,
+        size_per_thread=size,
+        order=order,
+    )
+
+
+def operand_shared(
+    operand: DotOperand,
+    shape: Sequence[int],
+    element_bits: int,
+    *,
+    order: Sequence[int] | None = None,
+    cga: Bases = (),
+    need_transposition: bool = False,
+) -> SwizzledShared:
+    """Return the shared memory through which the compiler takes a dot operand.
+
+    Args:
+        operand: the layout of the operand in registers.
+        shape: of the tensor.
+        element_bits: width of an element.
+        order: dimensions in shared memory, the fastest first; by default the last first.
+        cga: bases of the CTAs.
+        need_transposition: whether the operand is read against its order.
+
+    Raises:
+        LayoutError: the parent is mma version 1, or the order does not suit the shape.
+
+    Example:
+        >>> import tt_layout
+        >>> a = tt_layout.parse_layout("#ttg.dot_op<{opIdx = 0, parent = #ttg.nvidia_mma<{"
+        ...     "versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>, kWidth = 2}>")
+        >>> print(operand_shared(a, [64, 32], 16))
+        #ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 4, order = [1, 0]}>
+    """
+    order = _checked_order(order, len(shape))
+    if not is_power_of_two(element_bits):
+        raise LayoutError(f"an element must have a power of two of bits, got {element_bits}")
+    parent = operand.parent
+    if isinstance(parent, NvidiaMma):
+        extent = shape_per_cta(cga, shape)[order[0]]
+        swizzle = _nvidia_swizzle(operand, extent, order, element_bits, need_transposition)
+    elif isinstance(parent, AmdMfma):
+        swizzle = _mfma_swizzle(operand, parent, shape, order, element_bits, need_transposition)
+    elif isinstance(parent, AmdWmma):
+        swizzle = _wmma_swizzle(operand, shape, order, element_bits)
+    else:
+        swizzle = NO_SWIZZLE
+    vec, per_phase, max_phase = swizzle
+    return SwizzledShared(
+        vec=vec, per_phase=per_phase, max_phase=max_phase, order=tuple(order), cga=cga
+    )
+
+
+NO_SWIZZLE = (1, 1, 1)
+"""The parameters vec, perPhase and maxPhase of rows that are not swizzled."""
+
+
+def _nvidia_swizzle(
+    operand: DotOperand, extent: int, order: Sequence[int], bits: int, transposes: bool
+) -> tuple[int, int, int]:
+    """Return vec, perPhase and maxPhase for ``ldmatrix`` and ``mma``."""
+    parent = operand.parent
+    if isinstance(parent, NvidiaMma) and parent.version_major < 2:
+        raise LayoutError("mma version 1 has no default shared memory")
+    per_phase = max(BANK_ROW_BITS // (bits * extent), 1)
+    vec, stride = 4 * operand.k_width, 4 if bits == 64 else 8
+    if transposes:
+        vec, stride = stride, vec
+    if order[0] != operand.k_dim:
+        vec, stride = stride, vec
+    max_phase = max(min(stride, BANK_ROW_BITS // (vec * bits)), 1)
+    return vec, per_phase, max(max_phase // per_phase, 1)
+
+
+def _mfma_swizzle(
+    operand: DotOperand,
+    parent: AmdMfma,
+    shape: Sequence[int],
+    order: Sequence[int],
+    bits: int,
+    transposes: bool,
+) -> tuple[int, int, int]:
+    """Return vec, perPhase and maxPhase for ``ds_read`` before an mfma."""
+    k_dim = int((operand.op_idx == 0) != transposes)
+    reads_transposed = parent.version == 4 and bits in (8, 16)
+    if order[0] != k_dim and not reads_transposed:
+        return NO_SWIZZLE
+    row = (2 if parent.version == 4 else 1) * BANK_ROW_BITS // bits
+    extent, vec = shape[order[0]], operand.k_width
+    per_phase = max(1, row // extent)
+    max_phase = max(min(16 // per_phase, extent // max(1, vec)), 1)
+    return vec, per_phase, 4 if parent.instr_shape[0] == 4 else max_phase
+
+
+def _wmma_swizzle(
+    operand: DotOperand, shape: Sequence[int], order: Sequence[int], bits: int
+) -> tuple[int, int, int]:
+    """Return vec, perPhase and maxPhase for ``ds_read`` before a wmma."""
+    if order[0] != int(operand.op_idx == 0):
+        return NO_SWIZZLE
+    vec = max(1, min(operand.k_width * bits, VECTOR_BITS) // bits)
+    extent = shape[order[0]]
+    per_phase = max(1, BANK_ROW_BITS // bits // extent)
+    return vec, per_phase, max(min(16 // per_phase, extent // vec), 1)
+
+
+def default_nvmma(
+    shape: Sequence[int],
+    element_bits: int,
+    *,
+    order: Sequence[int] | None = None,
+    cga: Bases = (),
+    fp4_padded: bool = False,
+) -> NvmmaShared:
+    """Return the shared memory from which wgmma, tcgen05 and TMA read by default.
+
+    Args:
+        shape: of the tensor.
+        element_bits: width of an element.
+        order: dimensions, the fastest first: the last first, or 0 first for transposed.
+        cga: bases of the CTAs.
+        fp4_padded: whether packed fp4 is spread out.
+
+    Raises:
+        LayoutError: the order does not suit the shape, or fp4 does not.
+
+    Example:
+        >>> print(default_nvmma([64, 32], 16))
+        #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
+    """
+    order = _checked_order(order, len(shape))
+    rank = len(shape)
+    extent = shape_per_cta(cga, shape)
+    row = extent[order[0]] * (2 if fp4_padded else 1) * element_bits // 8
+    width = next((w for w in (128, 64, 32) if row >= w and row % w == 0), 0)
+    if rank < 2 or math.prod(extent[d] for d in order[1:]) < CORE_ROWS:
+        width = 0
+    if fp4_padded and (width, element_bits) != (128, 8):
+        message = "fp4Padded needs 8-bit elements, and rows of whole 128 bytes once spread out"
+        raise LayoutError(f"{message}, got rows of {row}")
+    return NvmmaShared(
+        swizzling_byte_width=width,
+        transposed=rank > 1 and order[0] == 0,
+        element_bit_width=element_bits,
+        fp4_padded=fp4_padded,
+        cga=cga,
+        rank_key=None if rank == 2 or cga else rank,
+    )

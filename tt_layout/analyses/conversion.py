@@ -1,0 +1,372 @@
+"""What converting a tensor from one distributed layout to another takes.
+
+A thread that needs an element under the new layout reads it from a place that holds it under
+the old one.  That map, from new places to old ones, is linear: ``composed`` below.  What it
+leaves alone decides how far the data travels:
+
+    ===============  ======================================================================
+    class            what the map does
+    ===============  ======================================================================
+    nothing          every thread has every element, in the same register
+    registers        every thread has every element, in other registers
+    shuffles         elements change lanes within a warp; at most one bit changes between
+                     register and lane, and both layouts are permutations of bits
+    shared memory    elements change warps, or lanes where shuffles are not chosen
+    across CTAs      elements change CTAs: distributed shared memory
+    ===============  ======================================================================
+
+Copies matter: where the old layout repeats an element over warps or CTAs, each reads its own
+copy.  Everything is computed from basis vectors, so the cost does not grow with the tensor.
+
+Source:
+    Triton, lib/Analysis/Utility.cpp, minimalCvtLayout, cvtNeedsSharedMemory and
+    cvtNeedsWarpShuffles; the rule is that of 3.9, confirmed by lowering conversions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tt_layout.errors import LayoutError
+from tt_layout.f2 import F2Span
+from tt_layout.linear_layout import Basis, LinearLayout
+
+KINDS = ("nothing", "registers", "shuffles", "shared memory", "across CTAs")
+"""Classes of conversions, the cheapest first."""
+
+INPUTS = ("register", "lane", "warp", "block")
+MAX_EXCHANGES = 1  # bits that may change between register and lane for shuffles to be chosen
+SHUFFLE_BITS = 32  # what one shuffle brings to each lane
+WAVEFRONT_BYTES = 128  # 32 banks of 4 bytes
+
+Position = tuple[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitMove:
+    """A bit of the new place, and the bits of the old place that it is read from.
+
+    Attributes:
+        to: input dimension and bit under the new layout.
+        sources: dimensions and bits under the old layout; none where the new layout only
+            repeats elements.
+
+    Example:
+        >>> print(BitMove(to=("lane", 2), sources=(("register", 0), ("warp", 1))))
+        lane bit 2 <- register bit 0 ^ warp bit 1
+    """
+
+    to: Position
+    sources: tuple[Position, ...]
+
+    def __str__(self) -> str:
+        told = " ^ ".join(f"{dim} bit {bit}" for dim, bit in self.sources)
+        return f"{self.to[0]} bit {self.to[1]} <- {told or 'a copy'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversion:
+    """The class of a conversion and what decides it.
+
+    Attributes:
+        kind: one of `KINDS`.
+        moves: the bits that are read from elsewhere.
+        exchanges: how many bits change between register and lane.
+        composed: new place -> old place, without registers that repeat elements.
+
+    Example:
+        >>> src = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2]])], ["dim0"])
+        >>> dst = LinearLayout.from_bases([("register", [[2]]), ("lane", [[1]])], ["dim0"])
+        >>> found = classify(src, dst)
+        >>> found.kind, [str(move) for move in found.moves]
+        ('shuffles', ['register bit 0 <- lane bit 0', 'lane bit 0 <- register bit 0'])
+    """
+
+    kind: str
+    moves: tuple[BitMove, ...]
+    exchanges: int
+    composed: LinearLayout
+
+    @property
+    def severity(self) -> int:
+        """The position of the class in `KINDS`: the higher, the further the data travels."""
+        return KINDS.index(self.kind)
+
+    @property
+    def needs_shared_memory(self) -> bool:
+        """Whether the data takes a trip through shared memory."""
+        return self.severity >= KINDS.index("shared memory")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversionCost:
+    """What a conversion costs at least, whatever the instructions.
+
+    Attributes:
+        moved_bytes: bytes that threads need and do not hold, over all threads.
+        shuffles: for the class ``shuffles``, instructions per warp: 32 bits to each lane at
+            a time, and the lane that lacks most needs so many.  Otherwise 0.
+        store_wavefronts, load_wavefronts: for shared memory, per CTA: each different
+            element stored once, each warp loading each different element that it needs
+            once, 128 bytes at a time.  Otherwise 0.
+    """
+
+    moved_bytes: int
+    shuffles: int
+    store_wavefronts: int
+    load_wavefronts: int
+
+
+def with_inputs(layout: LinearLayout) -> LinearLayout:
+    """Return the layout with the four inputs of tensors in registers, in their usual order.
+
+    Raises:
+        LayoutError: the layout has others.
+    """
+    unknown = [name for name in layout.get_in_dim_names() if name not in INPUTS]
+    if unknown:
+        message = "only tensors in registers are converted, but a layout has the input"
+        raise LayoutError(f"{message} {unknown[0]}")
+    bases = tuple((name, layout.vectors(name)) for name in INPUTS)
+    return LinearLayout(bases, layout.out_sizes)
+
+
+def without_copies(layout: LinearLayout) -> LinearLayout:
+    """Return the layout without the registers that only repeat an element."""
+    return with_inputs(layout).remove_zero_bases("register")
+
+
+def classify(src: LinearLayout, dst: LinearLayout) -> Conversion:
+    """Return what a conversion between two layouts of one tensor takes; remembered.
+
+    Raises:
+        LayoutError: the layouts are of different tensors or kernels, or not of registers.
+    """
+    return _classified(src, dst)
+
+
+@lru_cache(maxsize=4096)
+def _classified(src: LinearLayout, dst: LinearLayout) -> Conversion:
+    _check_pair(src, dst)
+    old, new = without_copies(src), without_copies(dst)
+    composed = _stay_local(old, new.invert_and_compose(old))
+    exchanges = count_exchanges(old, new)
+    can_shuffle = exchanges <= MAX_EXCHANGES and all(map(is_permutation, (old, new)))
+    return Conversion(
+        kind=_kind(composed, can_shuffle),
+        moves=_moves(src, dst, composed),
+        exchanges=exchanges,
+        composed=composed,
+    )
+
+
+conversion = classify
+"""The name under which the package exports `classify`."""
+
+
+def _check_pair(src: LinearLayout, dst: LinearLayout) -> None:
+    if src.out_sizes != dst.out_sizes:
+        shapes = ["x".join(str(size) for _, size in x.out_sizes) for x in (src, dst)]
+        message = "a conversion is between two layouts of one tensor, got shapes"
+        raise LayoutError(f"{message} {shapes[0]} and {shapes[1]}")
+    for name in INPUTS[1:]:
+        sizes = src.get_in_dim_size(name), dst.get_in_dim_size(name)
+        if sizes[0] != sizes[1]:
+            raise LayoutError(
+                f"a conversion is within one kernel, but the layouts have {sizes[0]} and "
+                f"{sizes[1]} {_UNITS[name]}"
+            )
+
+
+_UNITS = {"lane": "lanes per warp", "warp": "warps", "block": "CTAs"}
+
+
+def _stay_local(old: LinearLayout, composed: LinearLayout) -> LinearLayout:
+    """Let each warp and CTA read its own copy, where the old layout has copies."""
+    names = composed.get_out_dim_names()
+    for dim in ("warp", "block"):
+        copies = [bit for bit, vector in enumerate(old.vectors(dim)) if not any(vector)]
+        at = names.index(dim)
+        for copy in copies:
+            bases = tuple(
+                (n, tuple(_with_bit(v, at, copy, (n, k) == (dim, copy)) for k, v in enumerate(own)))
+                for n, own in composed.in_bases
+            )
+            composed = LinearLayout(bases, composed.out_sizes)
+    return composed
+
+
+def _with_bit(vector: Basis, at: int, bit: int, is_set: bool) -> Basis:
+    value = vector[at] & ~(1 << bit) | is_set << bit
+    return (*vector[:at], value, *vector[at + 1 :])
+
+
+def _is_identity(composed: LinearLayout, dim: str) -> bool:
+    """Tell whether component ``dim`` of the old place is that of the new one."""
+    at = composed.get_out_dim_names().index(dim)
+    return all(
+        vector[at] == (1 << bit if name == dim else 0)
+        for name, vectors in composed.in_bases
+        for bit, vector in enumerate(vectors)
+    )
+
+
+def is_permutation(layout: LinearLayout) -> bool:
+    """Tell whether every input bit moves to an output bit of its own, or nowhere.
+
+    Example:
+        >>> is_permutation(LinearLayout.from_bases([("lane", [[2], [0], [1]])], ["dim0"]))
+        True
+        >>> is_permutation(LinearLayout.from_bases([("lane", [[1], [3]])], ["dim0"]))
+        False
+    """
+    moved = [layout.flatten(v) for _, vectors in layout.in_bases for v in vectors if any(v)]
+    return len(set(moved)) == len(moved) and all(x & x - 1 == 0 for x in moved)
+
+
+def _kind(composed: LinearLayout, can_shuffle: bool) -> str:
+    register = composed.get_out_dim_names().index("register")
+    picks = [v for name in ("warp", "block") for v in composed.vectors(name) if v[register]]
+    if not _is_identity(composed, "block"):
+        return "across CTAs"
+    if not _is_identity(composed, "warp") or picks:
+        return "shared memory"
+    if _is_identity(composed, "lane"):
+        sizes = composed.get_in_dim_size("register"), composed.get_out_dim_size("register")
+        is_same = _is_identity(composed, "register") and sizes[0] == sizes[1]
+        return "nothing" if is_same else "registers"
+    return "shuffles" if can_shuffle else "shared memory"
+
+
+def count_exchanges(old: LinearLayout, new: LinearLayout) -> int:
+    """Return how many bits change between register and lane, were both permutations.
+
+    Example:
+        >>> old = LinearLayout.from_bases([("register", [[1], [2]]), ("lane", [[4]])], ["dim0"])
+        >>> new = LinearLayout.from_bases([("register", [[4], [2]]), ("lane", [[1]])], ["dim0"])
+        >>> count_exchanges(old, new)
+        1
+    """
+    before, after = _padded_positions(old, new), _padded_positions(new, old)
+    places = {vector: place for place, vector in reversed(after) if any(vector)}
+    pairs = [(place, places.get(vector)) for place, vector in before if any(vector)]
+    zero_before = [place for place, vector in before if not any(vector)]
+    zero_after = [place for place, vector in after if not any(vector)]
+    rest_before = [place for place in zero_before if place not in zero_after]
+    rest_after = [place for place in zero_after if place not in zero_before]
+    pairs += zip(rest_before, rest_after)
+    return sum(
+        1 for was, now in pairs if was[0] == "register" and now is not None and now[0] == "lane"
+    )
+
+
+def _padded_positions(own: LinearLayout, other: LinearLayout) -> list[tuple[Position, Basis]]:
+    """Return registers then lanes with their bases, as many as the longer of both lists."""
+    zero = (0,) * own.num_out_dims
+    positions: list[tuple[Position, Basis]] = []
+    for name in ("register", "lane"):
+        missing = max(0, len(other.vectors(name)) - len(own.vectors(name)))
+        vectors = (*own.vectors(name), *(zero,) * missing)
+        positions += [((name, bit), vector) for bit, vector in enumerate(vectors)]
+    return positions
+
+
+def _moves(src: LinearLayout, dst: LinearLayout, composed: LinearLayout) -> tuple[BitMove, ...]:
+    """Return the bits that are not read from themselves, numbered as the layouts have them."""
+    old, new = ([k for k, v in enumerate(x.vectors("register")) if any(v)] for x in (src, dst))
+    names = composed.get_out_dim_names()
+    moves = []
+    for name, vectors in composed.in_bases:
+        for bit, vector in enumerate(vectors):
+            place = (name, new[bit] if name == "register" else bit)
+            sources = tuple(
+                (out, old[k] if out == "register" else k)
+                for out, component in zip(names, vector)
+                for k in range(component.bit_length())
+                if component >> k & 1
+            )
+            if sources != (place,):
+                moves.append(BitMove(to=place, sources=sources))
+    return tuple(moves)
+
+
+# -- lower bounds -----------------------------------------------------------------------------
+
+
+def conversion_cost(
+    src: LinearLayout,
+    dst: LinearLayout,
+    element_bits: int,
+    wavefront_bytes: int = WAVEFRONT_BYTES,
+) -> ConversionCost:
+    """Return what a conversion costs at least.
+
+    Args:
+        src, dst: the layouts.
+        element_bits: width of an element; what is less than a byte travels as one.
+        wavefront_bytes: what shared memory serves at once: its banks times four.
+
+    Example:
+        >>> src = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2]])], ["dim0"])
+        >>> dst = LinearLayout.from_bases([("register", [[2]]), ("lane", [[1]])], ["dim0"])
+        >>> cost = conversion_cost(src, dst, 32)
+        >>> cost.moved_bytes, cost.shuffles
+        (8, 1)
+    """
+    found = classify(src, dst)
+    element_bytes = memory_bytes(element_bits)
+    moved, most = _lacking(without_copies(src), without_copies(dst))
+    shuffles = stores = loads = 0
+    if found.kind == "shuffles":
+        shuffles = -(-most * max(8, element_bits) // SHUFFLE_BITS)
+    if found.needs_shared_memory:
+        stores = _wavefronts(src, ("register", "lane", "warp"), element_bytes, wavefront_bytes)
+        warps = dst.get_in_dim_size("warp")
+        loads = warps * _wavefronts(dst, ("register", "lane"), element_bytes, wavefront_bytes)
+    return ConversionCost(
+        moved_bytes=moved * element_bytes,
+        shuffles=shuffles,
+        store_wavefronts=stores,
+        load_wavefronts=loads,
+    )
+
+
+def memory_bytes(element_bits: int) -> int:
+    """Return the bytes that an element takes in memory.
+
+    Example:
+        >>> memory_bytes(1), memory_bytes(16)
+        (1, 2)
+    """
+    return -(-element_bits // 8)
+
+
+def _wavefronts(
+    layout: LinearLayout, dims: tuple[str, ...], element_bytes: int, wavefront_bytes: int
+) -> int:
+    """Return how many wavefronts the different elements along some inputs fill."""
+    held = F2Span([layout.flatten(v) for dim in dims for v in layout.vectors(dim)]).rank
+    return -(-(element_bytes << held) // wavefront_bytes)
+
+
+def _lacking(old: LinearLayout, new: LinearLayout) -> tuple[int, int]:
+    """Return how many elements all threads together lack, and the most that one lacks.
+
+    A thread holds a coset of the span of the registers, and needs another.  Two cosets meet
+    in as many elements as the spans do, or not at all; the threads for which they meet form
+    a subspace.
+    """
+    had, needed = ([x.flatten(v) for v in x.vectors("register")] for x in (old, new))
+    counts = F2Span(had).rank, F2Span(needed).rank, F2Span([*had, *needed]).rank
+    elements = 1 << counts[1]
+    in_common = 1 << counts[0] + counts[1] - counts[2]
+    threads = [
+        old.flatten(a) ^ new.flatten(b)
+        for dim in INPUTS[1:]
+        for a, b in zip(old.vectors(dim), new.vectors(dim))
+    ]
+    apart = F2Span([*had, *needed, *threads]).rank - counts[2]
+    meeting = 1 << len(threads) - apart
+    total = (elements << len(threads)) - meeting * in_common
+    return total, elements if apart else elements - in_common
