@@ -206,7 +206,7 @@ def _write(
 
     chunks, notes = present(views, Wish(**looks), *shown, output=output)
     write(chunks, output, size=size)
-    for note in notes:
+    for note in dict.fromkeys(notes):
         click.echo(f"note: {note}", err=True)
 
 

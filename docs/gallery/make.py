@@ -1,0 +1,93 @@
+"""Make the gallery: ``python docs/gallery/make.py [FOLDER]``, by default into its own folder.
+
+Each figure is what ``tt-layout plot`` writes for the arguments below; ``docs/plot.md`` shows
+them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tt_layout.cli import main
+
+BLOCKED = (
+    "#ttg.blocked<{sizePerThread = [2, 2], threadsPerWarp = [8, 4], "
+    "warpsPerCTA = [1, 2], order = [1, 0]}>"
+)
+ROWS = (
+    "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], "
+    "warpsPerCTA = [4, 1], order = [1, 0]}>"
+)
+LONG = (
+    "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], "
+    "warpsPerCTA = [1, 1], order = [1, 0]}>"
+)
+SQUARE = (
+    "#ttg.blocked<{sizePerThread = [2, 2], threadsPerWarp = [4, 8], "
+    "warpsPerCTA = [1, 1], order = [1, 0]}>"
+)
+COLUMNS = (
+    "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], "
+    "warpsPerCTA = [1, 4], order = [0, 1]}>"
+)
+MMA = (
+    "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], "
+    "instrShape = [16, 8]}>"
+)
+WGMMA = (
+    "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], "
+    "instrShape = [16, 64, 16]}>"
+)
+MFMA = (
+    "#ttg.amd_mfma<{version = 3, warpsPerCTA = [1, 1], instrShape = [32, 32, 8], "
+    "isTransposed = false}>"
+)
+OPERAND = f"#ttg.dot_op<{{opIdx = 0, parent = {MMA}, kWidth = 2}}>"
+PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+SWIZZLED = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
+PHASED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 32, order = [1, 0]}>"
+PADDED = "#ttg.padded_shared<[64:+4] {order = [1, 0], shape = [16, 64]}>"
+SCALES = "#ttng.tensor_memory_scales_encoding<>"
+SLICE = f"#ttg.slice<{{dim = 1, parent = {BLOCKED}}}>"
+
+FIGURES: dict[str, tuple[str, ...]] = {
+    "blocked-tensor": (BLOCKED, "-t", "tensor<16x16xf16>"),
+    "blocked-hardware": (
+        BLOCKED, "-t", "tensor<16x16xf16>", "--view", "hardware", "--color-by", "row",
+    ),
+    "blocked-matrix": (BLOCKED, "-t", "tensor<16x16xf16>", "--view", "matrix"),
+    "mma-tensor": (MMA, "-t", "tensor<32x16xf16>", "--color-by", "warp"),
+    "mma-lanes": (MMA, "-t", "tensor<16x8xf16>", "--color-by", "lane"),
+    "operand": (OPERAND, "-t", "tensor<32x16xf16>", "--color-by", "register"),
+    "mfma-tensor": (MFMA, "-t", "tensor<32x32xf32>", "--color-by", "register"),
+    "slice": (SLICE, "-t", "tensor<16xf16>"),
+    "compare": (LONG, SQUARE, "-t", "tensor<8x16xf16>", "--color-by", "lane"),
+    "swizzled-offsets": (SWIZZLED, "-t", "!ttg.memdesc<8x64xf16>"),
+    "swizzled-banks": (SWIZZLED, "-t", "!ttg.memdesc<8x64xf16>", "--view", "banks"),
+    "swizzled-matrix": (SWIZZLED, "-t", "!ttg.memdesc<8x64xf16>", "--view", "matrix"),
+    "padded-banks": (PADDED, "-t", "!ttg.memdesc<16x64xf16>", "--view", "banks"),
+    "conflicts": (PLAIN, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "banks"),
+    "no-conflicts": (PHASED, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "banks"),
+    "scales": (SCALES, "-t", "!ttg.memdesc<64x8xi8>", "--view", "hardware", "--color-by", "row"),
+    "wgmma-overview": (WGMMA, "-t", "tensor<256x256xf32>", "--color-by", "warp"),
+    "blocked-overview": (ROWS, "-t", "tensor<1024x1024xf16>"),
+}  # fmt: skip
+
+
+def make(folder: Path, ending: str = ".svg") -> list[Path]:
+    """Write every figure into a folder and return the files."""
+    made = []
+    for name, arguments in FIGURES.items():
+        path = folder / f"{name}{ending}"
+        try:
+            main(["plot", *arguments, "-o", str(path)])
+        except SystemExit as ended:
+            if ended.code:
+                raise
+        made.append(path)
+    return made
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent)

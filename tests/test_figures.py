@@ -1,0 +1,264 @@
+"""Figures: their size, their labels, and that what is drawn is what the library says."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import struct
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from command import BLOCKED, TYPE, Run, runner
+from test_terminal import SEED, SWIZZLED
+
+from tt_layout.figures.drawing import draw
+from tt_layout.figures.model import PLAIN
+from tt_layout.figures.places import Held, hold
+from tt_layout.figures.setting import ADVANCE, cell_size, set_figure
+from tt_layout.figures.svg import tile_of, to_svg
+from tt_layout.parsing import parse_layout
+from tt_layout.types import parse_type
+
+ROOT = Path(__file__).parent.parent
+GALLERY = runpy.run_path(str(ROOT / "docs" / "gallery" / "make.py"))
+NAMES = list(GALLERY["FIGURES"])
+COLUMNS = GALLERY["COLUMNS"]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gallery")
+    GALLERY["make"](folder)
+    return folder
+
+
+def held(layout: str, tensor: str) -> Held:
+    return hold(parse_layout(layout), parse_type(tensor))
+
+
+def labels(root: ElementTree.Element) -> list[str]:
+    return [span.text or "" for span in root.iter(f"{SVG}tspan")]
+
+
+def test_the_gallery_has_ten_figures_and_is_up_to_date(gallery: Path) -> None:
+    assert len(NAMES) >= 10
+    for name in NAMES:
+        kept = (ROOT / "docs" / "gallery" / f"{name}.svg").read_text(encoding="utf-8")
+        assert (gallery / f"{name}.svg").read_text(encoding="utf-8") == kept, name
+
+
+def test_the_gallery_is_shown() -> None:
+    text = (ROOT / "docs" / "plot.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\(gallery/([\w-]+)\.svg\)", text)) == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_figures_are_whole_and_nothing_is_clipped(gallery: Path, name: str) -> None:
+    root = ElementTree.parse(gallery / f"{name}.svg").getroot()
+    width, height = float(root.get("width", "")), float(root.get("height", ""))
+    assert root.get("viewBox") == f"0 0 {width:g} {height:g}"
+    for text in root.findall(f"{SVG}text"):
+        x, y = float(text.get("x", "")), float(text.get("y", ""))
+        room = len(text.text or "") * int(text.get("font-size", "")) * ADVANCE
+        left = x - {"middle": room / 2, "end": room}.get(text.get("text-anchor", ""), 0)
+        assert -1 <= left <= left + room <= width + 1, text.text
+        assert 10 <= y <= height - 2, text.text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_do_not_overlap(gallery: Path, name: str) -> None:
+    root = ElementTree.parse(gallery / f"{name}.svg").getroot()
+    boxes = []
+    for text in root.findall(f"{SVG}text"):
+        x, y, size = (float(text.get(key, "")) for key in ("x", "y", "font-size"))
+        room = len(text.text or "") * size * ADVANCE
+        left = x - {"middle": room / 2, "end": room}.get(text.get("text-anchor", ""), 0)
+        boxes.append((left, left + room, y - size * 0.75, y, text.text))
+    for number, (left, right, top, bottom, text_) in enumerate(boxes):
+        for other in boxes[number + 1 :]:
+            apart = right <= other[0] + 1 or other[1] <= left + 1
+            assert apart or bottom <= other[2] or other[3] <= top, (text_, other)
+
+
+def test_labels_are_those_of_the_view() -> None:
+    root = ElementTree.fromstring(to_svg(draw(held(BLOCKED, TYPE))))
+    text = parse_layout(BLOCKED).format_tensor_view([4, 4])
+    assert labels(root) == re.findall(r"T\d+:\d+", text)
+
+
+@pytest.mark.parametrize("tensor", ["tensor<16x16xf16>", "tensor<8x16xf16>", "tensor<64x32xf16>"])
+def test_all_holders_agree_with_the_view(tensor: str) -> None:
+    layout = held(SEED, tensor)
+    cells = layout.encoding.format_tensor_view(layout.shape).replace("[", "").replace("]", "")
+    first = [cell.strip() for cell in re.split(r"[,\n]", re.sub(r"\|[^,\n]*", "", cells))]
+    drawn = draw(layout).grids[0].labels
+    assert drawn is not None
+    shown = [re.split(r"[|+]", text)[0] for row in drawn for text in row]
+    assert shown == [cell for cell in first if cell]
+
+
+def test_hardware_labels_are_those_of_the_view() -> None:
+    drawn = draw(held(BLOCKED, TYPE), view="hardware").grids[0].labels
+    text = parse_layout(BLOCKED).format_hardware_view([4, 4])
+    assert drawn is not None
+    assert [f"({t})" for row in drawn for t in row] == re.findall(r"\(\d+,\d+\)", text)
+
+
+def test_banks_hold_what_the_view_says() -> None:
+    drawn = draw(held(SWIZZLED, "!ttg.memdesc<8x16xf16>"), view="banks").grids[0].labels
+    text = parse_layout(SWIZZLED).format_hardware_view([8, 16]).replace(" ", "")
+    assert drawn is not None
+    assert [f"({t})" for row in drawn for t in row if t] == re.findall(r"\(\d+,\d+\)", text)
+
+
+def test_conflicts_are_outlined() -> None:
+    shared = held(SWIZZLED.replace("maxPhase = 4", "maxPhase = 1"), "!ttg.memdesc<32x32xf32>")
+    figure = draw(shared, held(COLUMNS, "tensor<32x32xf32>"))
+    marks = figure.grids[0].marks
+    assert marks is not None
+    assert marks[:, 0].all()
+    assert not marks[:, 1:].any()
+    assert figure.notes[0] == "load: ld.shared.b32, 32 turns per instruction, at best 1"
+    free = draw(
+        held(GALLERY["PHASED"], "!ttg.memdesc<32x32xf32>"), held(COLUMNS, "tensor<32x32xf32>")
+    )
+    assert free.grids[0].marks is not None
+    assert not free.grids[0].marks.any()
+
+
+def test_what_has_not_moved_is_pale() -> None:
+    pair = held(GALLERY["LONG"], "tensor<8x16xf16>"), held(GALLERY["SQUARE"], "tensor<8x16xf16>")
+    figure = draw(*pair)
+    moved = int((figure.grids[1].colours != PLAIN).sum())
+    assert f"{moved} of 128 elements move" in figure.notes
+
+
+def test_the_matrix_is_that_of_the_layout() -> None:
+    layout = held(SEED, "tensor<16x16xf16>")
+    drawn = draw(layout, view="matrix").grids[0].labels
+    assert drawn is not None
+    matrix = np.array([[int(text) for text in row] for row in drawn])
+    assert matrix.tolist() == np.array(layout.layout.get_matrix_view()).tolist()
+
+
+def test_a_tile_is_the_smallest_that_repeats() -> None:
+    tile = np.array([[0, 1], [2, 3], [0, 2], [1, 1]])
+    assert (tile_of(np.tile(tile, (8, 16))) == tile).all()
+
+
+@pytest.mark.parametrize(("size", "seconds", "limit"), [(64, 0.3, 500), (128, 0.6, 1500)])
+def test_svg_is_small_and_fast(size: int, seconds: float, limit: int) -> None:
+    started = time.perf_counter()
+    text = to_svg(draw(held(SEED, f"tensor<{size}x{size}xf16>")))
+    assert time.perf_counter() - started < 2 * seconds  # a busy machine is given some room
+    assert len(text) < limit * 1000
+    assert len(labels(ElementTree.fromstring(text))) == size * size
+
+
+@pytest.mark.parametrize("color_by", ["warp", "lane", "register"])
+def test_an_overview_has_no_labels_and_is_small(color_by: str) -> None:
+    figure = draw(held(SEED, "tensor<1024x1024xf16>"), color_by=color_by)
+    text = to_svg(figure)
+    assert len(text) < 200_000
+    assert labels(ElementTree.fromstring(text)) == []
+
+
+@pytest.mark.parametrize("size", [16, 128])
+def test_png_has_the_size_of_the_setting(size: int) -> None:
+    pytest.importorskip("PIL")
+    from tt_layout.figures.png import to_png
+
+    figure = draw(held(SEED, f"tensor<{size}x{size}xf16>"))
+    started = time.perf_counter()
+    data = to_png(figure)
+    assert time.perf_counter() - started < 3
+    width, height = struct.unpack(">II", data[16:24])
+    setting = set_figure(figure)
+    assert (width, height) in ((setting.width * s, setting.height * s) for s in (1, 2))
+
+
+def test_without_pillow_the_message_says_what_to_install(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "PIL.Image", None)
+    outcome = run("plot", BLOCKED, "-t", TYPE, "-o", str(tmp_path / "a.png"))
+    assert outcome.status == 2
+    assert "pip install 'tt-layout[png]'" in outcome.err
+    assert not (tmp_path / "a.png").exists()
+
+
+def test_labels_fit_their_cells() -> None:
+    for layout, tensor in [(SEED, "tensor<128x128xf16>"), (BLOCKED, "tensor<2x4xf16>")]:
+        grid = draw(held(layout, tensor)).grids[0]
+        assert grid.labels is not None
+        longest = max(len(text) for row in grid.labels for text in row)
+        assert longest * 11 * ADVANCE < cell_size(grid)[0]
+
+
+@pytest.mark.parametrize("tensor", ["tensor<16xf16>", "tensor<2x4x8xf16>", "tensor<1x1xf16>"])
+def test_other_ranks_are_drawn(tensor: str) -> None:
+    rank = len(parse_type(tensor).shape)
+    ones = ", ".join(["1"] * (rank - 1))
+    front = f"{ones}, " if ones else ""
+    layout = (
+        f"#ttg.blocked<{{sizePerThread = [{front}2], threadsPerWarp = [{front}4], "
+        f"warpsPerCTA = [{front}1], order = {list(reversed(range(rank)))}}}>"
+    )
+    for view in ("tensor", "hardware", "matrix"):
+        ElementTree.fromstring(to_svg(draw(held(layout, tensor), view=view)))
+
+
+def test_a_page_is_made(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("tt_layout.page")
+    path = tmp_path / "page.html"
+    assert run("plot", BLOCKED, "-t", TYPE, "-o", str(path)).status == 0
+    assert path.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
+
+
+def test_a_page_of_a_dump_is_made(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("tt_layout.page")
+    dump = tmp_path / "kernel.ttgir"
+    dump.write_text(
+        f"#a = {BLOCKED}\nmodule {{\n  tt.func @f(%x: tensor<4x4xf16, #a>) {{\n"
+        "    tt.return\n  }\n}\n"
+    )
+    path = tmp_path / "page.html"
+    outcome = run("plot", "-i", str(dump), "-o", str(path))
+    assert (outcome.status, outcome.err) == (0, "")
+    assert '"#a"' in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((BLOCKED, "-t", TYPE, "-o", "a.gif"), "must end in .svg, .png or .html"),
+        ((BLOCKED, "-o", "a.svg"), "no tensor type"),
+        (("-t", TYPE, "-o", "a.svg"), "no layout"),
+        (("#ttg.blocked<{}>", "-t", TYPE, "-o", "a.svg"), "error"),
+        ((BLOCKED, "-t", "tensor<3x4xf16>", "-o", "a.svg"), "power of two"),
+        ((BLOCKED, "-t", TYPE, "-o", "a.svg", "--view", "compare"), "needs two layouts"),
+        ((BLOCKED, "-t", TYPE, "-o", "a.svg", "--view", "banks"), "banks are of shared memory"),
+        ((BLOCKED, BLOCKED, "-t", TYPE, "-o", "a.svg", "--view", "matrix"), "one layout"),
+        ((BLOCKED, "-t", TYPE, "-o", "a.svg", "--color-by", "bank"), "does not suit"),
+        ((BLOCKED, "-t", "tensor<65536x65536xf16>", "-o", "a.svg"), "cells"),
+        (("-i", "a.ttgir", "-o", "a.svg"), "-o must be an .html"),
+    ],
+)
+def test_bad_input_is_refused(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    outcome = run("plot", *arguments)
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert not list(tmp_path.iterdir())

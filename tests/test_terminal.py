@@ -1,0 +1,244 @@
+"""Colours, margins and compact text: on terminals, and never where there is none."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command import BLOCKED, TYPE, Run, runner
+
+from tt_layout.colour import (
+    CELLS,
+    EMPTY,
+    INK,
+    MARK,
+    PAGE,
+    RULE,
+    TERMINAL,
+    contrast,
+    rgb,
+    terminal_rgb,
+)
+from tt_layout.terminal.painting import paint, unpainted
+from tt_layout.terminal.subject import subject_of
+from tt_layout.terminal.tokens import tokens_of
+
+pty = pytest.importorskip("pty")
+
+ROOT = Path(__file__).parent.parent
+SEED = (
+    "#ttg.blocked<{sizePerThread = [2, 2], threadsPerWarp = [8, 4], "
+    "warpsPerCTA = [1, 2], order = [1, 0]}>"
+)
+"""The first example of blocked layouts in Triton's definitions of attributes."""
+
+SWIZZLED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
+SCALES = "#ttng.tensor_memory_scales_encoding<>"
+ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
+
+VIEWS = [
+    (SEED, "tensor<16x16xf16>", ()),
+    (SEED, "tensor<16x16xf16>", ("--slice", "3:9,2:5")),
+    (SEED, "tensor<4x8xf16>", ()),
+    (SEED, "tensor<16x16xf16>", ("--use-hw-view", "--warp", "1", "--lane", "3:9")),
+    (SWIZZLED, "!ttg.memdesc<8x16xf16>", ()),
+    (SWIZZLED, "!ttg.memdesc<8x16xf16>", ("--slice", "2:4,3:9")),
+    (SWIZZLED, "!ttg.memdesc<8x16xf16>", ("--use-hw-view",)),
+    (SCALES, "!ttg.memdesc<64x4xi8>", ()),
+    (SCALES, "!ttg.memdesc<64x4xi8>", ("--use-hw-view",)),
+]
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
+def on_terminal(*arguments: str, columns: int = 200, **variables: str) -> tuple[int, bytes, str]:
+    """Run the command on a terminal; return status, what it shows, and standard error."""
+    import fcntl
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
+    environment = {**kept, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT), **variables}
+    command = [sys.executable, "-m", "tt_layout", *arguments]
+    with subprocess.Popen(
+        command, stdout=theirs, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        os.close(theirs)
+        shown = b"".join(_read(ours))
+        assert process.stderr is not None
+        told = process.stderr.read().decode()
+    os.close(ours)
+    return process.returncode, shown.replace(b"\r\n", b"\n"), told
+
+
+def _read(descriptor: int) -> Iterator[bytes]:
+    while True:
+        try:
+            data = os.read(descriptor, 1 << 16)
+        except OSError:  # the other end is closed
+            return
+        if not data:
+            return
+        yield data
+
+
+def test_text_of_figures_is_readable() -> None:
+    for fill in (*CELLS, EMPTY, PAGE):
+        assert contrast(rgb(INK), rgb(fill)) >= 4.5
+    assert contrast(rgb(RULE), rgb(PAGE)) >= 4.5
+    assert contrast(rgb(MARK), rgb(PAGE)) >= 4.5
+
+
+def test_text_of_terminals_is_readable_on_dark_and_on_light() -> None:
+    for number in TERMINAL:
+        colour = terminal_rgb(number)
+        assert min(contrast(colour, (0, 0, 0)), contrast(colour, (255, 255, 255))) >= 3.6
+
+
+@pytest.mark.parametrize(("layout", "tensor", "more"), VIEWS)
+def test_colours_change_nothing_else(
+    run: Run, layout: str, tensor: str, more: tuple[str, ...]
+) -> None:
+    plain = run("-l", layout, "-t", tensor, *more)
+    coloured = run("-l", layout, "-t", tensor, *more, "--color", "always")
+    assert coloured.status == 0
+    assert "\x1b[" in coloured.out
+    assert unpainted(coloured.out.encode()).decode() == plain.out
+
+
+def test_a_pipe_gets_plain_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    expected = run("-l", BLOCKED, "-t", TYPE, "--color", "never")
+    assert "\x1b" not in expected.out
+    assert run("-l", BLOCKED, "-t", TYPE) == expected
+    assert run("-l", BLOCKED, "-t", TYPE, "--color-by", "lane") == expected
+
+
+def test_a_terminal_gets_colours() -> None:
+    status, shown, told = on_terminal("-l", BLOCKED, "-t", TYPE)
+    assert (status, told) == (0, "")
+    assert b"\x1b[38;5;27mT0:0\x1b[0m" in shown
+    assert ESCAPE.sub(b"", shown).endswith(b"[ T6:0, T6:1, T7:0, T7:1]]\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [(("--color", "never"), {}), ((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"})],
+)
+def test_colours_can_be_refused(arguments: tuple[str, ...], variables: dict[str, str]) -> None:
+    _, shown, _ = on_terminal("-l", BLOCKED, "-t", TYPE, *arguments, columns=200, **variables)
+    assert b"\x1b" not in shown
+    assert b"T7:1]]" in shown
+
+
+def test_a_file_gets_plain_text_even_from_a_terminal(tmp_path: Path) -> None:
+    on_terminal("-l", BLOCKED, "-t", TYPE, "-o", str(tmp_path / "out"))
+    assert b"\x1b" not in (tmp_path / "out").read_bytes()
+
+
+@pytest.mark.parametrize("more", [(), ("--header",), ("--compact",), ("--use-hw-view",)])
+def test_lines_never_wrap(more: tuple[str, ...]) -> None:
+    status, shown, told = on_terminal("-l", SEED, "-t", "tensor<16x64xf16>", *more, columns=60)
+    lines = ESCAPE.sub(b"", shown).splitlines()[1:]
+    assert status == 0
+    assert max(map(len, lines)) <= 60
+    assert "60 characters wide" in told
+    assert ("--lane" if "--use-hw-view" in more else "--slice :,") in told
+
+
+def test_a_column_that_is_too_wide_is_cut() -> None:
+    _, shown, told = on_terminal("-l", SEED, "-t", "tensor<2x2xf16>", columns=40)
+    assert max(map(len, ESCAPE.sub(b"", shown).splitlines()[1:])) <= 40
+    assert "cut" in told
+
+
+def test_compact_is_the_diagram_of_the_seed(run: Run) -> None:
+    lines = run("-l", SEED, "-t", "tensor<16x16xf16>", "--compact").out.splitlines()[1:]
+    assert lines[0] == lines[1] == "[ 0  0  1  1  2  2  3  3  ; 32 32 33 33 34 34 35 35 ]"
+    assert lines[2] == lines[3] == "[ 4  4  5  5  6  6  7  7  ; 36 36 37 37 38 38 39 39 ]"
+    assert lines[-1] == "[ 28 28 29 29 30 30 31 31 ; 60 60 61 61 62 62 63 63 ]"
+
+
+def test_compact_names_all_holders(run: Run) -> None:
+    outcome = run("-l", BLOCKED, "-t", "tensor<2x4xf16>", "--compact")
+    assert outcome.out.splitlines()[1] == "[ {0,4} {0,4} {1,5} {1,5} ]"
+
+
+def test_header_names_rows_and_columns(run: Run) -> None:
+    lines = run("-l", BLOCKED, "-t", TYPE, "--header", "--slice", "1:3,2:4").out.splitlines()[1:]
+    assert lines == ["dim0      2     3", "   1 [[T3:0, T3:1]", "   2 [ T5:0, T5:1]]"]
+
+
+def test_header_names_registers_and_lanes(run: Run) -> None:
+    lines = run("-l", BLOCKED, "-t", TYPE, "--header", "--use-hw-view").out.splitlines()[1:4]
+    assert lines == [
+        "Warp0:",
+        "register     0      1      2      3",
+        "       0 (0,0), (0,2), (1,0), (1,2)",
+    ]
+
+
+def test_legend_explains_notation_and_colours(run: Run) -> None:
+    plain = run("-l", BLOCKED, "-t", TYPE, "--legend").out.splitlines()[-1]
+    assert plain.startswith("legend: T<thread>:<register>")
+    coloured = run("-l", BLOCKED, "-t", TYPE, "--legend", "--color", "always").out
+    assert "\x1b[38;5;27mwarp 0\x1b[0m, \x1b[1;38;5;161mwarp 1\x1b[0m" in coloured
+
+
+def test_colours_follow_the_group(run: Run) -> None:
+    out = run("-l", BLOCKED, "-t", TYPE, "--color", "always", "--color-by", "register").out
+    assert "\x1b[38;5;27mT7:0" in out
+    assert "\x1b[1;38;5;161mT7:1" in out
+
+
+def test_colours_of_a_dump(run: Run) -> None:
+    path = str(ROOT / "examples" / "blocked.mlir")
+    plain = run("-i", path, "-t", "tensor<32x32xf16>")
+    coloured = run("-i", path, "-t", "tensor<32x32xf16>", "--color", "always")
+    assert "\x1b[" in coloured.out
+    assert unpainted(coloured.out.encode()).decode() == plain.out
+
+
+def test_colours_stream() -> None:
+    """A token that is cut in two gets its colour all the same."""
+    from tt_layout.parsing import parse_layout
+    from tt_layout.printing import print_view
+    from tt_layout.types import parse_type
+    from tt_layout.views import Selection
+
+    tensor = parse_type("tensor<16x16xf16>")
+    printed = print_view(parse_layout(SEED), tensor)
+    subject = subject_of(printed, tensor, None, False, Selection())
+    assert subject is not None
+    text = printed.view.text().encode()
+    tokens = tokens_of(subject, "warp")
+    whole = b"".join(paint([text], tokens))
+    pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
+    assert b"".join(paint(pieces, tokens)) == whole
+
+
+@pytest.mark.parametrize(
+    ("layout", "tensor", "arguments", "message"),
+    [
+        (BLOCKED, TYPE, ("--color-by", "bank", "--color", "always"), "--color-by bank"),
+        (SWIZZLED, "!ttg.memdesc<8x16xf16>", ("--compact",), "--compact shows threads"),
+        (BLOCKED, TYPE, ("--compact", "--use-hw-view"), "leave --use-hw-view out"),
+        (BLOCKED, TYPE, ("--color", "pink"), "'pink' is not one of"),
+    ],
+)
+def test_bad_wishes_are_refused(
+    run: Run, layout: str, tensor: str, arguments: tuple[str, ...], message: str
+) -> None:
+    outcome = run("-l", layout, "-t", tensor, *arguments)
+    assert outcome.status == 2
+    assert message in outcome.err

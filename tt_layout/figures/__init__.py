@@ -1,0 +1,17 @@
+"""Figures of layouts: who holds what, where it lies, and what a change moves.
+
+A figure is made in three steps, each of which knows nothing of the next:
+
+    places    the holder of every element, as whole arrays
+    tensor, hardware, banks, matrix, compare
+              what is shown: grids of numbered colours and labels (`model`)
+    setting   where everything stands on the page, in whole pixels
+    svg, png  the file
+"""
+
+from __future__ import annotations
+
+from tt_layout.figures.model import Figure, Grid
+from tt_layout.figures.svg import to_svg
+
+__all__ = ["Figure", "Grid", "to_svg"]

@@ -1,0 +1,159 @@
+"""Shared memory by banks: the element in every bank cell, and the turns of an access."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tt_layout.analyses.addresses import first_phase
+from tt_layout.analyses.banks import Access, check_lanes, cost, lay
+from tt_layout.encodings import DistributedEncoding, SharedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.figures.hardware import element_labels, place_groups
+from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, Numbers, has_labels, table
+from tt_layout.figures.places import Held
+from tt_layout.figures.tensor import legend
+from tt_layout.hardware import find_target
+
+LINE_BYTES = 128  # 32 banks of 4 bytes
+BANK_BYTES = 4
+BANKS = 32
+MAX_BUFFERS = 4
+MAX_LANES = 8  # so many colliding lanes are named
+
+
+def banks_figure(held: Held, color_by: str | None = None) -> Figure:
+    """Return the figure of a shared layout, a row per 128 bytes.
+
+    Raises:
+        LayoutError: the layout is not of shared memory.
+    """
+    if not isinstance(held.encoding, SharedEncoding):
+        message = f"#{held.encoding.name} is of {held.encoding.memory_kind}"
+        raise LayoutError(f"banks are of shared memory, but {message}")
+    name = color_by or "row"
+    buffers = held.sizes["partition"] * held.sizes["block"]
+    grids = tuple(_grid(held, name, buffer) for buffer in range(min(buffers, MAX_BUFFERS)))
+    more = buffers - MAX_BUFFERS
+    notes = (f"{more} more buffers look alike or are not shown",) if more > 0 else ()
+    return Figure((str(held.encoding), held.type_text), grids, legend(held, name), notes)
+
+
+def _grid(held: Held, name: str, buffer: int) -> Grid:
+    """Return the cells of one buffer: of one block and partition."""
+    size, memory = held.subject.element_bytes, held.memory
+    columns = max(1, LINE_BYTES // size)
+    rows = max(1, -(-memory.slots // columns))
+    shape = rows, columns
+    elements = memory.elements
+    places = np.arange(buffer * elements, (buffer + 1) * elements)
+    slots = memory.element_slots(np.arange(elements))
+    colours = np.full(rows * columns, NOTHING, np.int64)
+    colours[slots] = place_groups(held, name, places)
+    labels = None
+    if has_labels(*shape):
+        texts = [""] * (rows * columns)
+        for slot, text in zip(slots.tolist(), element_labels(held, held.elements[places])):
+            texts[slot] = text
+        labels = table(texts, shape)
+    return Grid(
+        colours.reshape(shape),
+        labels,
+        _buffer_title(held, buffer),
+        tuple(str(row * LINE_BYTES) for row in range(rows)),
+        (),
+        row_title="byte",
+        column_title="bank",
+        column_step=max(1, BANK_BYTES // size),
+        groups=_bank_names(size, columns),
+    )
+
+
+def _bank_names(size: int, columns: int) -> tuple[tuple[int, int, str], ...]:
+    """Return the name of each bank over its columns; an element may cover several banks."""
+    if size <= BANK_BYTES:
+        width = BANK_BYTES // size
+        return tuple((bank * width, width, str(bank)) for bank in range(columns // width))
+    width = size // BANK_BYTES
+    names = ((column, column * width) for column in range(columns))
+    return tuple((column, 1, f"{bank}-{bank + width - 1}") for column, bank in names)
+
+
+def _buffer_title(held: Held, buffer: int) -> str:
+    block, partition = divmod(buffer, held.sizes["partition"])
+    parts = [f"block {block}"] if held.sizes["block"] > 1 else []
+    parts += [f"partition {partition}"] if held.sizes["partition"] > 1 else []
+    return ", ".join(parts)
+
+
+def access_figure(held: Held, registers: Held, target: str, is_store: bool) -> Figure:
+    """Return the figure of an access: what the lanes of its worst phase touch, and who waits.
+
+    Args:
+        held: the shared layout.
+        registers: the layout of the registers that are stored or loaded.
+        target: a name of `tt_layout.hardware.TARGETS`.
+        is_store: whether registers go to memory.
+
+    Raises:
+        LayoutError: the two do not belong together.
+    """
+    if not isinstance(held.encoding, SharedEncoding) or not isinstance(
+        registers.encoding, DistributedEncoding
+    ):
+        message = "the figure of an access needs a layout of shared memory and one of registers"
+        raise LayoutError(message)
+    hardware = find_target(target)
+    size = held.subject.element_bytes
+    places = lay(registers.encoding, held.encoding, held.shape, size)
+    check_lanes(places, hardware)
+    access = cost(places, hardware, is_store=is_store)
+    grid = _grid(held, "row", 0)
+    grid = _touched(grid, access, size)
+    title = str(held.encoding), str(registers.encoding), held.type_text
+    return Figure(title, (grid,), _lane_legend(access), _words(access))
+
+
+def _touched(grid: Grid, access: Access, size: int) -> Grid:
+    """Colour what the lanes touch by lane; outline what makes them wait."""
+    lanes, words = first_phase(access)
+    colours = np.where(grid.colours == NOTHING, NOTHING, PLAIN).ravel()
+    marks = np.zeros(colours.shape, bool)
+    per_word = max(1, BANK_BYTES // size)
+    waiting = {word for collision in access.collisions for word in collision.words}
+    for lane, touched in zip(lanes.tolist(), words.tolist()):
+        for word in touched:
+            start = word * BANK_BYTES // size
+            cells = slice(start, min(start + per_word, len(colours)))
+            colours[cells] = np.where(colours[cells] == PLAIN, lane, colours[cells])
+            marks[cells] = word in waiting
+    shape = grid.shape
+    return replace(grid, colours=colours.reshape(shape), marks=marks.reshape(shape))
+
+
+def _lane_legend(access: Access) -> tuple[tuple[int, str], ...]:
+    lanes, _ = first_phase(access)
+    first: Numbers = lanes[:MAX_LANES]
+    entries = [(int(lane), f"lane {lane}") for lane in first]
+    if len(lanes) > MAX_LANES:
+        entries.append((PLAIN, f"... {lanes[-1]}; every {MAX_LANES} alike"))
+    return tuple(entries)
+
+
+def _words(access: Access) -> tuple[str, ...]:
+    """Return what the access costs, in words."""
+    kind = "store" if access.is_store else "load"
+    turns, ideal = access.wavefronts_per_instruction, access.phases
+    lines = [
+        f"{kind}: {access.name}, {turns} turn{'s' * (turns != 1)} per instruction, at best {ideal}"
+    ]
+    if access.collisions:
+        worst = max(access.collisions, key=lambda collision: len(collision.words))
+        shown = ", ".join(map(str, worst.lanes[:MAX_LANES]))
+        more = ", ..." if len(worst.lanes) > MAX_LANES else ""
+        lines.append(
+            f"outlined: lanes take turns; {len(worst.words)} words in bank {worst.bank} "
+            f"for lanes {shown}{more}"
+        )
+    return tuple(lines)

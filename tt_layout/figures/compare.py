@@ -1,0 +1,58 @@
+"""Two layouts side by side: what moves keeps its colour, what stays is pale."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tt_layout.comparison import compare
+from tt_layout.errors import LayoutError
+from tt_layout.figures.model import NOTHING, PLAIN, Figure
+from tt_layout.figures.places import Held
+from tt_layout.figures.tensor import grid_shape, legend, tensor_grid
+from tt_layout.terminal.groups import default_grouping
+
+MAX_WORDS = 6
+
+
+def compare_figure(before: Held, after: Held, color_by: str | None = None) -> Figure:
+    """Return the figure of two layouts of one tensor.
+
+    Raises:
+        LayoutError: they are of different memories.
+    """
+    if before.encoding.memory_kind != after.encoding.memory_kind:
+        kinds = f"{before.encoding.memory_kind} and {after.encoding.memory_kind}"
+        raise LayoutError(f"layouts of different memories cannot be compared: {kinds}")
+    name = color_by or default_grouping(before.subject)
+    grids = tensor_grid(before, name, "before"), tensor_grid(after, name, "after")
+    moved = _moved(before, after).reshape(grid_shape(after.shape))
+    colours = np.where(moved | (grids[1].colours == NOTHING), grids[1].colours, PLAIN)
+    words = compare(before.layout, after.layout).words() or ["nothing moves"]
+    wider = before if len(before.elements) > len(after.elements) else after
+    return Figure(
+        (f"- {before.encoding}", f"+ {after.encoding}", before.type_text),
+        (grids[0], replace(grids[1], colours=colours)),
+        (*legend(wider, name), (PLAIN, "has not moved")),
+        tuple(words[:MAX_WORDS]),
+        is_across=True,
+    )
+
+
+def _moved(before: Held, after: Held) -> npt.NDArray[np.bool_]:
+    """Tell for each element whether other places hold it."""
+    if _copies(before) != _copies(after):
+        return np.ones(len(after.holders), np.bool_)
+    was, now = before.split(before.holders), after.split(after.holders)
+    moved = np.zeros(len(after.holders), np.bool_)
+    for name in was:
+        moved |= was[name] != now[name]
+    return moved
+
+
+def _copies(held: Held) -> set[tuple[int, ...]]:
+    """Return the places that hold the same as the first place: by xor, those of any element."""
+    same = np.flatnonzero(held.elements == held.elements[0])
+    return set(zip(*(part.tolist() for part in held.split(same).values())))

@@ -1,0 +1,57 @@
+"""The matrix over F2: a column per bit of the place, a row per bit of the coordinate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tt_layout.figures.model import PLAIN, Figure, Grid
+from tt_layout.figures.places import Held
+from tt_layout.linear_layout import log2
+
+
+def matrix_figure(held: Held, color_by: str | None = None) -> Figure:
+    """Return the figure of a layout's matrix, coloured by input dimension."""
+    layout = held.layout
+    ins = [(name, bit) for name, vectors in layout.in_bases for bit in range(len(vectors))]
+    outs = [(name, bit) for name, size in layout.out_sizes for bit in range(log2(size))]
+    columns = [vector for _, vectors in layout.in_bases for vector in vectors]
+    names = layout.get_out_dim_names()
+    kinds = {name: number for number, (name, _) in enumerate(layout.in_bases)}
+    shape = max(1, len(outs)), max(1, len(ins))
+    colours = np.full(shape, PLAIN, np.int64)
+    labels = [["0" if ins and outs else ""] * shape[1] for _ in range(shape[0])]
+    for row, (out, out_bit) in enumerate(outs):
+        for column, (name, _) in enumerate(ins):
+            if columns[column][names.index(out)] >> out_bit & 1:
+                colours[row, column] = kinds[name]
+                labels[row][column] = "1"
+    grid = Grid(
+        colours,
+        labels,
+        "",
+        tuple(f"{name} {1 << bit}" for name, bit in outs),
+        tuple(str(1 << bit) for _, bit in ins),
+        row_title="",
+        column_title="",
+        groups=_groups(ins),
+        cell_width=max(
+            (len(name) * 6 + 9) // count for _, count, name in _groups(ins) or [(0, 1, "")]
+        ),
+        row_step=log2(layout.out_sizes[0][1]) if len(set(_sizes(held))) == 1 else 0,
+    )
+    legend = tuple((kinds[name], name) for name, vectors in layout.in_bases if vectors)
+    note = "each column: the coordinate that one bit of the place adds, by xor"
+    return Figure((str(held.encoding), held.type_text), (grid,), legend, (note,))
+
+
+def _sizes(held: Held) -> list[int]:
+    return [size for _, size in held.layout.out_sizes]
+
+
+def _groups(ins: list[tuple[str, int]]) -> tuple[tuple[int, int, str], ...]:
+    """Return where each input dimension begins, and how many bits it has."""
+    groups: list[tuple[int, int, str]] = []
+    for column, (name, bit) in enumerate(ins):
+        if bit == 0:
+            groups.append((column, sum(other == name for other, _ in ins), name))
+    return tuple(groups)

@@ -1,0 +1,118 @@
+"""What a figure shows, before it is known where it stands on the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tt_layout.errors import TooLargeError
+
+Numbers = npt.NDArray[np.int64]
+
+NOTHING = -1
+"""The colour of a cell that holds nothing."""
+
+PLAIN = -2
+"""The colour of a cell that does not matter here; its label stays."""
+
+MAX_LABELLED = 128
+"""Grids with more rows or columns are overviews without labels."""
+
+MAX_CELLS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells in rows and columns.
+
+    Attributes:
+        colours: for each cell the number of its colour, `NOTHING` or `PLAIN`.
+        labels: for each cell its text; None for an overview.
+        title: what stands above.
+        rows: the names of the rows.
+        columns: the names of the columns.
+        row_title: what the rows are.
+        column_title: what the columns are.
+        row_step: a stronger line stands after every so many rows; 0 for none.
+        column_step: likewise.
+        groups: parts of the columns with a name of their own: first column, count, name.
+        marks: the cells with an outline; None for none.
+        cell_width: the least width of a cell, in pixels.
+
+    Example:
+        >>> Grid(np.array([[0, 1]]), [["a", "b"]]).shape
+        (1, 2)
+    """
+
+    colours: Numbers
+    labels: list[list[str]] | None = None
+    title: str = ""
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    row_title: str = ""
+    column_title: str = ""
+    row_step: int = 0
+    column_step: int = 0
+    groups: tuple[tuple[int, int, str], ...] = ()
+    marks: npt.NDArray[np.bool_] | None = None
+    cell_width: int = 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+        rows, columns = self.colours.shape
+        return rows, columns
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Grids with what is said about them.
+
+    Attributes:
+        title: the lines above, each broken where the figure is narrower.
+        grids: what is shown.
+        legend: the number of a colour and what it means.
+        notes: the lines below.
+        is_across: whether grids stand beside each other.
+    """
+
+    title: tuple[str, ...]
+    grids: tuple[Grid, ...]
+    legend: tuple[tuple[int, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    is_across: bool = False
+
+
+def has_labels(rows: int, columns: int) -> bool:
+    """Tell whether the cells of such a grid are labelled.
+
+    Example:
+        >>> has_labels(16, 16), has_labels(1024, 1024)
+        (True, False)
+    """
+    return max(rows, columns) <= MAX_LABELLED
+
+
+def check_cells(count: int) -> None:
+    """Raise where a figure would have too many cells.
+
+    Raises:
+        TooLargeError: it has more than `MAX_CELLS`.
+    """
+    if count > MAX_CELLS:
+        message = f"a figure shows up to {MAX_CELLS} cells, this would have {count}"
+        raise TooLargeError(f"{message}; give a smaller type")
+
+
+def table(texts: Any, shape: tuple[int, int]) -> list[list[str]]:
+    """Return texts row by row.
+
+    Example:
+        >>> table(["a", "b"], (2, 1))
+        [['a'], ['b']]
+    """
+    flat, columns = list(texts), shape[1]
+    return [flat[start : start + columns] for start in range(0, len(flat), columns)]

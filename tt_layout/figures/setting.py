@@ -1,0 +1,232 @@
+"""Where everything of a figure stands on the page, in whole pixels, for every kind of file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tt_layout.colour import INK, RULE
+from tt_layout.figures.model import Figure, Grid
+
+LABEL = 11  # font size of labels and titles
+SMALL = 10  # of coordinates
+ADVANCE = 0.61  # width of a character of the monospaced font, in font sizes
+CELL_HEIGHT = 20
+MIN_CELL = 24
+MARGIN = 16
+GAP = 14
+LINE_HEIGHT = 16
+OVERVIEW = 768  # the wanted size of a grid without labels
+MIN_WIDTH = 460
+MAX_ACROSS = 1700  # wider grids stand below each other
+SWATCH = 12
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text; ``y`` is its baseline, ``anchor`` start, middle or end."""
+
+    x: float
+    y: float
+    text: str
+    size: int = LABEL
+    anchor: str = "start"
+    colour: str = INK
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class Swatch:
+    """A small square in the colour of a number."""
+
+    x: int
+    y: int
+    number: int
+
+
+@dataclass(frozen=True)
+class PlacedGrid:
+    """A grid with its upper left corner and the size of its cells."""
+
+    grid: Grid
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of all cells together."""
+        rows, columns = self.grid.shape
+        return columns * self.width, rows * self.height
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything of a figure at its place."""
+
+    width: int
+    height: int
+    grids: tuple[PlacedGrid, ...]
+    texts: tuple[Text, ...]
+    swatches: tuple[Swatch, ...]
+
+
+def text_width(text: str, size: int) -> float:
+    """Return the width of a text in the monospaced font."""
+    return len(text) * size * ADVANCE
+
+
+def cell_size(grid: Grid) -> tuple[int, int]:
+    """Return the width and height of the cells of a grid."""
+    rows, columns = grid.shape
+    if grid.labels is None:
+        side = max(1, min(16, OVERVIEW // max(rows, columns)))
+        return side, side
+    longest = max((len(text) for row in grid.labels for text in row), default=0)
+    return max(MIN_CELL, grid.cell_width, int(text_width("0" * longest, LABEL)) + 9), CELL_HEIGHT
+
+
+def step_of(names: tuple[str, ...], room: float, needed: float) -> int:
+    """Return the smallest power of two such that every so many names do not overlap.
+
+    Example:
+        >>> step_of(("0", "1", "2", "3"), 6, 20)
+        4
+    """
+    step = 1
+    while step < len(names) and step * room < needed:
+        step *= 2
+    return step
+
+
+def set_figure(figure: Figure) -> Setting:
+    """Return where everything of a figure stands."""
+    sizes = [_outer(grid) for grid in figure.grids]
+    across = sum(w for w, _ in sizes) + 2 * GAP * (len(sizes) - 1)
+    is_across = figure.is_across and across <= MAX_ACROSS
+    inner = max(MIN_WIDTH, across if is_across else max(w for w, _ in sizes))
+    texts: list[Text] = []
+    y = MARGIN
+    for number, line in enumerate(figure.title):
+        for part in wrap(line, int(inner / (LABEL * ADVANCE))):
+            y += LINE_HEIGHT
+            texts.append(Text(MARGIN, y - 4, part, bold=number == len(figure.title) - 1))
+    y += GAP
+    grids: list[PlacedGrid] = []
+    x, lowest = MARGIN, y
+    for grid, (width, height) in zip(figure.grids, sizes):
+        placed = _place(grid, x, y)
+        grids.append(placed)
+        texts += _grid_texts(placed, x)
+        lowest = max(lowest, y + height)
+        x, y = (x + width + 2 * GAP, y) if is_across else (x, y + height + GAP)
+    y = lowest + GAP
+    swatches, more, y = _legend(figure, inner, y)
+    texts += more
+    for note in figure.notes:
+        for part in wrap(note, int(inner / (SMALL * ADVANCE))):
+            y += LINE_HEIGHT
+            texts.append(Text(MARGIN, y - 4, part, SMALL, colour=RULE))
+    size = inner + 2 * MARGIN, y + MARGIN
+    return Setting(*size, tuple(grids), tuple(texts), tuple(swatches))
+
+
+def _left(grid: Grid) -> int:
+    """Return the width of the names of rows."""
+    names = (*grid.rows, grid.row_title)
+    return int(max((text_width(name, SMALL) for name in names), default=0)) + 8
+
+
+def _top(grid: Grid) -> int:
+    """Return the height of what stands above the cells."""
+    lines = bool(grid.title) + bool(grid.column_title) + bool(grid.columns) + bool(grid.groups)
+    return lines * (LINE_HEIGHT - 2) + 4
+
+
+def _outer(grid: Grid) -> tuple[int, int]:
+    """Return the width and height of a grid with its names."""
+    width, height = cell_size(grid)
+    rows, columns = grid.shape
+    title = int(text_width(grid.title, LABEL))
+    return max(_left(grid) + columns * width, title) + 2, _top(grid) + rows * height
+
+
+def _place(grid: Grid, x: int, y: int) -> PlacedGrid:
+    return PlacedGrid(grid, x + _left(grid), y + _top(grid), *cell_size(grid))
+
+
+def _grid_texts(placed: PlacedGrid, left: int) -> list[Text]:
+    """Return the title and the names of rows and columns."""
+    grid, x, y = placed.grid, placed.x, placed.y
+    texts, up = [], y - 6
+    if grid.columns:
+        needed = max(text_width(name, SMALL) for name in grid.columns) + 4
+        step = step_of(grid.columns, placed.width, needed)
+        for number in range(0, len(grid.columns), step):
+            at = x + (number + 0.5) * placed.width
+            texts.append(_coordinate(at, up, grid.columns[number], "middle"))
+        if grid.row_title:
+            texts.append(_coordinate(x - 6, up, grid.row_title, "end"))
+        up -= LINE_HEIGHT - 2
+    elif grid.row_title:
+        texts.append(_coordinate(x - 6, up, grid.row_title, "end"))
+    if grid.groups:
+        texts += _group_texts(placed, up)
+        up -= LINE_HEIGHT - 2
+    if grid.column_title:
+        texts.append(_coordinate(x, up, grid.column_title, "start"))
+        up -= LINE_HEIGHT - 2
+    if grid.title:
+        texts.append(Text(left, up, grid.title, bold=True))
+    step = step_of(grid.rows, placed.height, SMALL + 5)
+    for number in range(0, len(grid.rows), step):
+        at = y + (number + 0.5) * placed.height + SMALL * 0.36
+        texts.append(_coordinate(x - 6, at, grid.rows[number], "end"))
+    return texts
+
+
+def _group_texts(placed: PlacedGrid, y: float) -> list[Text]:
+    grid = placed.grid
+    names = tuple(name for _, _, name in grid.groups)
+    needed = max(text_width(name, SMALL) for name in names) + 4
+    step = step_of(names, grid.groups[0][1] * placed.width, needed)
+    return [
+        _coordinate(placed.x + (start + count / 2) * placed.width, y, name, "middle")
+        for start, count, name in grid.groups[::step]
+    ]
+
+
+def _coordinate(x: float, y: float, text: str, anchor: str) -> Text:
+    return Text(x, y, text, SMALL, anchor, RULE)
+
+
+def _legend(figure: Figure, inner: int, y: int) -> tuple[list[Swatch], list[Text], int]:
+    """Return swatches and their meaning, in as many lines as needed, and the lower end."""
+    swatches: list[Swatch] = []
+    texts: list[Text] = []
+    x = MARGIN
+    for number, meaning in figure.legend:
+        width = SWATCH + 6 + int(text_width(meaning, SMALL)) + GAP
+        if x > MARGIN and x + width - GAP > MARGIN + inner:
+            x, y = MARGIN, y + LINE_HEIGHT + 2
+        is_note = meaning.startswith("...")
+        if not is_note:
+            swatches.append(Swatch(x, y, number))
+        start = x if is_note else x + SWATCH + 6
+        texts.append(Text(start, y + SWATCH - 2, meaning, SMALL))
+        x += width
+    return swatches, texts, y + (LINE_HEIGHT + 2 if figure.legend else 0)
+
+
+def wrap(line: str, width: int) -> list[str]:
+    """Return a line broken at spaces so that no part is wider than ``width`` characters.
+
+    Example:
+        >>> wrap("one two three", 8)
+        ['one two', '  three']
+    """
+    import textwrap
+
+    return (
+        textwrap.wrap(line, max(8, width), subsequent_indent="  ") if len(line) > width else [line]
+    )

@@ -1,0 +1,211 @@
+"""A figure as SVG: small, with text that can be selected.
+
+What repeats is written once.  The colours of layouts repeat with a period that is a power of
+two, so that a grid is one tile, drawn as a pattern.  In a tile neighbouring cells of one colour
+are one rectangle, and rows that come again are references to the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from tt_layout.colour import CELLS, EMPTY, MARK, PAGE, RULE
+from tt_layout.figures.model import NOTHING, PLAIN, Figure, Numbers
+from tt_layout.figures.setting import LABEL, PlacedGrid, Setting, Swatch, Text, set_figure
+
+FONT = "DejaVu Sans Mono,Menlo,Consolas,Liberation Mono,monospace"
+MIN_LINES = 6  # cells from this size on have lines between them
+
+
+def to_svg(figure: Figure) -> str:
+    """Return a figure as the text of an SVG file.
+
+    Example:
+        >>> from tt_layout.figures.model import Figure, Grid
+        >>> to_svg(Figure(("t",), (Grid(np.array([[0, 1]]), [["a", "b"]]),)))[:4]
+        '<svg'
+    """
+    return "".join(_parts(set_figure(figure), " ".join(figure.title))) + "\n"
+
+
+def _parts(setting: Setting, title: str) -> Iterator[str]:
+    width, height = setting.width, setting.height
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="{FONT}" font-size="{LABEL}">\n'
+        f"<title>{escape(title)}</title>\n"
+        f'<rect width="{width}" height="{height}" fill="{PAGE}"/>\n'
+    )
+    for number, placed in enumerate(setting.grids):
+        yield from _grid(placed, f"g{number}")
+    yield from map(_swatch, setting.swatches)
+    yield from map(_text, setting.texts)
+    yield "</svg>"
+
+
+def escape(text: str) -> str:
+    """Return text as it stands in an element.
+
+    Example:
+        >>> escape("#a<{}>")
+        '#a&lt;{}&gt;'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def fill(number: int) -> str:
+    """Return the fill of a cell with the number of a colour."""
+    if number == NOTHING:
+        return EMPTY
+    return PAGE if number == PLAIN else CELLS[number % len(CELLS)]
+
+
+def kinds(colours: Numbers) -> Numbers:
+    """Return colours reduced to those that look different."""
+    return np.where(colours < 0, colours, colours % len(CELLS))
+
+
+def _grid(placed: PlacedGrid, name: str) -> Iterator[str]:
+    width, height = placed.size
+    tile = tile_of(kinds(placed.grid.colours))
+    yield f'<g transform="translate({placed.x} {placed.y})">\n'
+    body = "".join(_tile(tile, placed.width, placed.height, name))
+    if tile.shape == placed.grid.shape:
+        yield body
+    else:
+        rows, columns = tile.shape
+        yield (
+            f'<pattern id="{name}" patternUnits="userSpaceOnUse" '
+            f'width="{columns * placed.width}" height="{rows * placed.height}">\n{body}</pattern>\n'
+            f'<rect width="{width}" height="{height}" fill="url(#{name})"/>\n'
+        )
+    yield from _lines(placed, name)
+    yield from _marks(placed)
+    yield from _labels(placed)
+    yield "</g>\n"
+
+
+def tile_of(colours: Numbers) -> Numbers:
+    """Return the smallest tile, its sides powers of two, whose repetition is the whole.
+
+    Example:
+        >>> tile_of(np.array([[0, 1, 0, 1], [0, 1, 0, 1]])).tolist()
+        [[0, 1]]
+    """
+    for _ in range(2):
+        rows = colours.shape[0]
+        period = 1
+        while period < rows and (rows % period or not _repeats(colours, period)):
+            period *= 2
+        colours = colours[: min(period, rows)].T
+    return colours
+
+
+def _repeats(colours: Numbers, period: int) -> bool:
+    return bool((colours.reshape(-1, period, colours.shape[1]) == colours[:period]).all())
+
+
+def _tile(tile: Numbers, width: int, height: int, name: str) -> Iterator[str]:
+    """Yield the rectangles of a tile; bands of equal rows that come again are references."""
+    seen: dict[tuple[bytes, int], str] = {}
+    bands = list(_bands(tile))
+    keys = [(tile[start].tobytes(), stop - start) for start, stop in bands]
+    for (start, stop), key in zip(bands, keys):
+        y = start * height
+        if key in seen:
+            yield f'<use href="#{seen[key]}" y="{y - int(seen[key].split("-")[1])}"/>\n'
+            continue
+        paths = _band(tile[start], y, width, (stop - start) * height)
+        if keys.count(key) > 1:
+            seen[key] = f"{name}-{y}"
+            yield f'<g id="{seen[key]}">{"".join(paths)}</g>\n'
+        else:
+            yield "".join(paths) + "\n"
+
+
+def _bands(tile: Numbers) -> Iterator[tuple[int, int]]:
+    """Yield where equal neighbouring rows begin and end."""
+    changes = np.flatnonzero((tile[1:] != tile[:-1]).any(axis=1)) + 1
+    edges = [0, *changes.tolist(), len(tile)]
+    yield from pairwise(edges)
+
+
+def _band(row: Numbers, y: int, width: int, height: int) -> Iterator[str]:
+    """Yield a path per colour, with a rectangle per run of cells."""
+    edges = [0, *(np.flatnonzero(row[1:] != row[:-1]) + 1).tolist(), len(row)]
+    paths: dict[int, list[str]] = {}
+    for start, stop in pairwise(edges):
+        run = (stop - start) * width
+        rectangle = f"M{start * width} {y}h{run}v{height}h-{run}z"
+        paths.setdefault(int(row[start]), []).append(rectangle)
+    for number, rectangles in paths.items():
+        yield f'<path fill="{fill(number)}" d="{"".join(rectangles)}"/>'
+
+
+def _lines(placed: PlacedGrid, name: str) -> Iterator[str]:
+    """Yield thin lines between cells, stronger ones between groups, and the frame."""
+    (width, height), grid = placed.size, placed.grid
+    if min(placed.width, placed.height) >= MIN_LINES:
+        yield (
+            f'<pattern id="{name}l" patternUnits="userSpaceOnUse" width="{placed.width}" '
+            f'height="{placed.height}"><path d="M0 {placed.height}V0H{placed.width}" fill="none" '
+            f'stroke="{RULE}" stroke-opacity=".45"/></pattern>\n'
+            f'<rect width="{width}" height="{height}" fill="url(#{name}l)"/>\n'
+        )
+    path = [f"M0 0h{width}v{height}h-{width}z"]
+    rows, columns = grid.shape
+    if grid.row_step:
+        path += [
+            f"M0 {r * placed.height}h{width}" for r in range(grid.row_step, rows, grid.row_step)
+        ]
+    steps = range(grid.column_step, columns, grid.column_step) if grid.column_step else ()
+    if placed.width * grid.column_step >= MIN_LINES:
+        path += [f"M{c * placed.width} 0v{height}" for c in steps]
+    yield f'<path fill="none" stroke="{RULE}" d="{"".join(path)}"/>\n'
+
+
+def _marks(placed: PlacedGrid) -> Iterator[str]:
+    """Yield an outline for every run of marked cells."""
+    if placed.grid.marks is None or not placed.grid.marks.any():
+        return
+    width, height = placed.width, placed.height
+    path = []
+    for row, column in np.argwhere(placed.grid.marks).tolist():
+        x, y = column * width + 1, row * height + 1
+        path.append(f"M{x} {y}h{width - 2}v{height - 2}h-{width - 2}z")
+    yield f'<path fill="none" stroke="{MARK}" stroke-width="2" d="{"".join(path)}"/>\n'
+
+
+def _labels(placed: PlacedGrid) -> Iterator[str]:
+    """Yield a text per row, with the labels of its cells."""
+    if placed.grid.labels is None:
+        return
+    from tt_layout.colour import INK
+
+    down = placed.height / 2 + LABEL * 0.36
+    places = [f"{(c + 0.5) * placed.width:g}" for c in range(placed.grid.shape[1])]
+    yield f'<g text-anchor="middle" fill="{INK}">\n'
+    for number, row in enumerate(placed.grid.labels):
+        spans = [f'<tspan x="{x}">{escape(t)}</tspan>' for x, t in zip(places, row) if t]
+        if spans:
+            yield f'<text y="{number * placed.height + down:g}">{"".join(spans)}</text>\n'
+    yield "</g>\n"
+
+
+def _swatch(swatch: Swatch) -> str:
+    return (
+        f'<rect x="{swatch.x}" y="{swatch.y}" width="12" height="12" '
+        f'fill="{fill(swatch.number)}" stroke="{RULE}"/>\n'
+    )
+
+
+def _text(text: Text) -> str:
+    anchor = f' text-anchor="{text.anchor}"' if text.anchor != "start" else ""
+    weight = ' font-weight="bold"' if text.bold else ""
+    return (
+        f'<text x="{text.x:g}" y="{text.y:g}" font-size="{text.size}" fill="{text.colour}"'
+        f'{anchor}{weight} xml:space="preserve">{escape(text.text)}</text>\n'
+    )

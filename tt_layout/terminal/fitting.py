@@ -1,0 +1,129 @@
+"""The columns of a view that fit the terminal, so that lines never wrap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from tt_layout.terminal.subject import Subject
+from tt_layout.views.selection import Range, checked_range
+
+Render = Callable[[Subject], Iterable[bytes]]
+ELLIPSIS = b"~"
+
+
+def columns_of(subject: Subject) -> tuple[str, Range, int] | None:
+    """Return what a line's columns are, which are shown, and of how many; None for no columns.
+
+    The name is that of a dimension, or of the option that selects them.
+    """
+    layout, selection = subject.layout, subject.selection
+    if not subject.use_hw_view:
+        name, size = layout.out_sizes[-1]
+        chosen = selection.slices[-1] if selection.slices else None
+    elif subject.is_distributed:
+        name, size, chosen = "lane", layout.get_in_dim_size("lane"), selection.lanes
+    elif subject.is_shared:
+        return None
+    else:
+        name, size, chosen = "column", layout.get_in_dim_size("col"), selection.columns
+    return name, checked_range(name, chosen, size), size
+
+
+def with_columns(subject: Subject, columns: Range) -> Subject:
+    """Return the same with these columns shown only."""
+    selection = subject.selection
+    if not subject.use_hw_view:
+        slices = selection.slices or (None,) * len(subject.shape)
+        return subject.selecting(replace(selection, slices=(*slices[:-1], columns)))
+    if subject.is_distributed:
+        return subject.selecting(replace(selection, lanes=columns))
+    return subject.selecting(replace(selection, columns=columns))
+
+
+def first_line(subject: Subject) -> Subject:
+    """Return the same with the first line shown only."""
+    selection, layout = subject.selection, subject.layout
+    if not subject.use_hw_view:
+        ranges = selection.tensor_ranges(layout.get_out_dim_names(), list(subject.shape))
+        ones = tuple((start, start + 1) for start, _ in ranges[:-1])
+        return subject.selecting(replace(selection, slices=(*ones, ranges[-1])))
+    start = {
+        name: getattr(selection, name)[0] if getattr(selection, name) else 0
+        for name in ("blocks", "warps", "registers", "rows")
+    }
+    names = ("blocks", "warps", "registers") if subject.is_distributed else ("blocks", "rows")
+    chosen = {name: (start[name], start[name] + 1) for name in names}
+    fields: dict[str, Any] = chosen
+    return subject.selecting(replace(selection, **fields))
+
+
+def width_of(subject: Subject, render: Render) -> int:
+    """Return the length of the longest line among the first ones."""
+    return max(map(len, b"".join(render(first_line(subject))).split(b"\n")))
+
+
+def fit(subject: Subject, width: int, render: Render) -> tuple[Subject, str | None]:
+    """Return what of a view fits, and what to tell about it; None where all does.
+
+    Args:
+        subject: the view.
+        width: the characters in a line of the terminal.
+        render: makes the plain text.
+    """
+    found = columns_of(subject)
+    if found is None:
+        return subject, None
+    name, (start, stop), size = found
+    most = _most(subject, start, min(stop - start, width), width, render)
+    if most == stop - start:
+        return subject, None
+    count = most - most % 4 if most > 4 else max(1, most)
+    shown = start + count
+    option = f"--{name} "
+    if not subject.use_hw_view:
+        others = (subject.selection.slices or (None,) * len(subject.shape))[:-1]
+        given = (":" if one is None else f"{one[0]}:{one[1]}" for one in others)
+        option = "--slice " + "".join(f"{text}," for text in given)
+    if most == 0:
+        note = f"one column is wider than the terminal's {width} characters, and is cut"
+    else:
+        what = f"{name} {start}" if count == 1 else f"{name} {start}:{shown}"
+        note = f"the terminal is {width} characters wide: shown is {what} of {size}"
+    if shown < stop:
+        note += f"; the next with {option}{shown}:{min(stop, shown + count)}"
+    return with_columns(subject, (start, shown)), f"{note}; all in a pipe, such as | less -S"
+
+
+def _most(subject: Subject, start: int, limit: int, width: int, render: Render) -> int:
+    """Return how many columns fit, by bisection."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        columns = start, start + middle
+        if width_of(with_columns(subject, columns), render) <= width:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def cut(lines: Iterable[bytes | memoryview], width: int) -> Iterator[bytes]:
+    """Yield the text with lines cut to a width; the last character shows where.
+
+    Example:
+        >>> list(cut([b"abc\\nde", b"fgh\\n"], 4))
+        [b'abc\\n', b'def~\\n']
+    """
+    rest = b""
+    for chunk in lines:
+        *whole, rest = (rest + bytes(chunk)).split(b"\n")
+        if whole:
+            yield b"".join(_cut_line(line, width) + b"\n" for line in whole)
+    if rest:
+        yield _cut_line(rest, width)
+
+
+def _cut_line(line: bytes, width: int) -> bytes:
+    return line if len(line) <= width else line[: max(0, width - 1)] + ELLIPSIS

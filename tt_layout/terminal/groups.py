@@ -1,0 +1,82 @@
+"""The number by which a place is coloured: its warp, lane, register, block or bank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from tt_layout.errors import LayoutError
+from tt_layout.terminal.subject import Subject
+from tt_layout.views.text import Ints
+
+Places = Mapping[str, Ints]
+Grouping = Callable[[Places], Ints]
+
+BANKS = 32
+BANK_BYTES = 4
+SLICE_ROWS = 32  # a warp reaches these rows of tensor memory
+
+_KINDS = {
+    "registers": ("warp", "lane", "register", "block"),
+    "shared memory": ("bank", "block"),
+    "tensor memory": ("warp", "lane", "register", "block"),
+}
+
+
+def default_grouping(subject: Subject) -> str:
+    """Return what a layout is coloured by where nothing is asked."""
+    if subject.is_shared:
+        return "bank"
+    if subject.is_distributed and subject.layout.get_in_dim_size("warp") == 1:
+        return "lane"
+    return "warp"
+
+
+def check_grouping(subject: Subject, name: str) -> None:
+    """Raise where a layout has no such groups.
+
+    Raises:
+        LayoutError: for instance banks of registers.
+    """
+    kinds = _KINDS[subject.encoding.memory_kind]
+    if name not in kinds:
+        message = f"--color-by {name} does not suit {subject.encoding.memory_kind}"
+        raise LayoutError(f"{message}; it has {', '.join(kinds)}")
+
+
+def grouping(subject: Subject, name: str) -> Grouping:
+    """Return the function from places to the numbers of their groups.
+
+    Args:
+        subject: whose places they are; of tensor memory the warp that reaches a row, its
+            lane and the register are those of a load of 32 rows.
+        name: one of ``warp``, ``lane``, ``register``, ``block`` and ``bank``.
+
+    Raises:
+        LayoutError: the layout has no such groups.
+    """
+    check_grouping(subject, name)
+    if name == "bank":
+        return lambda places: banks(places["offset"], subject)
+    if subject.encoding.memory_kind == "tensor memory" and name != "block":
+        return {
+            "warp": lambda places: places["row"] // SLICE_ROWS,
+            "lane": lambda places: places["row"] % SLICE_ROWS,
+            "register": lambda places: places["col"],
+        }[name]
+    return lambda places: places[name]
+
+
+def banks(offsets: Ints, subject: Subject) -> Ints:
+    """Return the bank of each offset, padding included."""
+    slots = np.asarray(offsets) + sum(
+        offsets // interval * amount for interval, amount in subject.padding
+    )
+    return slot_banks(slots, subject)
+
+
+def slot_banks(slots: Ints, subject: Subject) -> Ints:
+    """Return the bank of each slot of the memory."""
+    found: Ints = slots * subject.element_bytes // BANK_BYTES % BANKS
+    return found

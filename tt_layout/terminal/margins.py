@@ -1,0 +1,176 @@
+"""A header row and column of coordinates around a view, and a legend below it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tt_layout.colour import RESET, STYLES, style
+from tt_layout.terminal.fitting import Render, columns_of, first_line
+from tt_layout.terminal.subject import Subject
+from tt_layout.terminal.tokens import group_count
+from tt_layout.views.selection import checked_range
+
+_CELL = re.compile(rb"[^\s,][^,]*(?:,\s|$)")
+_TUPLE = re.compile(rb"\([^()]*\)|(?<=\s)-(?=[,\n]|$)")
+_NUMBER = re.compile(rb"\{[^}]*\}|[\w:-]+")
+
+
+@dataclass(frozen=True)
+class Margins:
+    """The coordinates of a view's lines and columns.
+
+    Attributes:
+        subject: the view.
+        render: makes its plain text.
+        is_compact: whether the text is of thread numbers.
+    """
+
+    subject: Subject
+    render: Render
+    is_compact: bool = False
+
+    @property
+    def has_any(self) -> bool:
+        """Whether the view lacks coordinates: one offset per line says its own."""
+        return columns_of(self.subject) is not None
+
+    @property
+    def width(self) -> int:
+        """The number of characters in front of every line."""
+        return max(map(len, self._corner_and_rows()), default=0) + 1 if self.has_any else 0
+
+    def add(self, chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+        """Yield the text with coordinates; nothing is kept but the number of the line."""
+        if not self.has_any:
+            yield from map(bytes, chunks)
+            return
+        head, row, starts = self._head(), 0, True
+        if not self.subject.use_hw_view:
+            yield head
+        for chunk in chunks:
+            pieces = []
+            for line in bytes(chunk).splitlines(keepends=True):
+                is_header = starts and line.startswith((b"Block", b"Warp"))
+                if starts and not is_header and line != b"\n" and not line.startswith(b"Row"):
+                    pieces.append(self._front(row))
+                    row += 1
+                pieces.append(line)
+                if is_header and line.startswith(b"Warp"):
+                    pieces.append(head)
+                starts = line.endswith(b"\n")
+            yield b"".join(pieces)
+
+    def _front(self, row: int) -> bytes:
+        return self._row_name(row).rjust(self.width - 1) + b" "
+
+    def _row_name(self, row: int) -> bytes:
+        """Return the coordinates of a line."""
+        if self.subject.use_hw_view:
+            start, stop = self._registers
+            return b"%d" % (start + row % max(1, stop - start))
+        index = []
+        for start, stop in reversed(self._leading):
+            row, place = divmod(row, stop - start)
+            index.append(start + place)
+        return ",".join(map(str, reversed(index))).encode()
+
+    @property
+    def _registers(self) -> tuple[int, int]:
+        size = self.subject.layout.get_in_dim_size("register")
+        return checked_range("register", self.subject.selection.registers, size)
+
+    @property
+    def _leading(self) -> list[tuple[int, int]]:
+        layout, shape = self.subject.layout, self.subject.shape
+        names = layout.get_out_dim_names()
+        return list(self.subject.selection.tensor_ranges(names, list(shape))[:-1])
+
+    def _corner_and_rows(self) -> Iterator[bytes]:
+        yield self._corner()
+        if not self.subject.use_hw_view:
+            yield ",".join(str(stop - 1) for _, stop in self._leading).encode()
+        elif self.subject.is_distributed:
+            yield str(self._registers[1] - 1).encode()
+
+    def _corner(self) -> bytes:
+        if self.subject.use_hw_view:
+            return b"register" if self.subject.is_distributed else b""
+        return ",".join(self.subject.layout.get_out_dim_names()[:-1]).encode()
+
+    def _head(self) -> bytes:
+        """Return the line of column numbers, each where its column ends."""
+        text = next(self._first_texts())
+        pattern = _NUMBER if self.is_compact else _TUPLE if b"(" in text else _CELL
+        found = columns_of(self.subject)
+        assert found is not None
+        start = found[1][0]
+        head, end = [self._corner().rjust(self.width - 1) + b" "], 0
+        for number, match in enumerate(pattern.finditer(text), start):
+            name = str(number).encode()
+            stop = match.start() + len(match.group().rstrip(b", ]"))
+            if self.is_compact:
+                stop = max(match.start() + len(name), end + 1)
+            if stop - len(name) >= end + (end > 0):
+                head.append(b" " * (stop - len(name) - end) + name)
+                end = stop
+        return b"".join(head) + b"\n"
+
+    def _first_texts(self) -> Iterator[bytes]:
+        for line in b"".join(self.render(first_line(self.subject))).split(b"\n"):
+            if not line.startswith((b"Block", b"Warp")):
+                yield line
+
+
+_NOTATIONS = {
+    (True, False): "T<thread>:<register>, | between several holders",
+    (True, True): "one line per register, one column per lane",
+    (False, False): "elements in the order of the addresses",
+    (False, True): "Offset: <element of the memory> -> element",
+}
+SHOWN = 8  # so many groups are named in a legend
+
+
+def legend(subject: Subject, name: str, colours: bool, is_compact: bool) -> bytes:
+    """Return the lines that explain notation and colours."""
+    notation = _notation(subject, is_compact)
+    lines = [f"legend: {notation}; {sizes(subject)}\n".encode()]
+    if colours:
+        count = group_count(subject, name)
+        named = [style(n) + f"{name} {n}".encode() + RESET for n in range(min(count, SHOWN))]
+        more = f" ... {count - 1}" if count > SHOWN else ""
+        if count > STYLES:
+            more += f" (every {STYLES} alike)"
+        lines.append(b"colour: " + b", ".join(named) + more.encode() + b"\n")
+    return b"".join(lines)
+
+
+def _notation(subject: Subject, is_compact: bool) -> str:
+    if is_compact:
+        return "numbers of threads, ; between warps"
+    if subject.encoding.memory_kind == "tensor memory":
+        return "one line per row" if subject.use_hw_view else "R<row>:C<column>"
+    return _NOTATIONS[subject.is_distributed, subject.use_hw_view]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def sizes(subject: Subject) -> str:
+    """Return the sizes of the hardware in words, such as ``4 warps of 32 lanes``."""
+    layout = subject.layout
+    blocks = layout.get_in_dim_size("block")
+    extra = f", {blocks} blocks" if blocks > 1 else ""
+    if subject.is_distributed:
+        warps, lanes, registers = (
+            layout.get_in_dim_size(name) for name in ("warp", "lane", "register")
+        )
+        counts = _count(warps, "warp"), _count(lanes, "lane"), _count(registers, "register")
+        return f"{counts[0]} of {counts[1]} with {counts[2]}{extra}"
+    elements = math.prod(subject.shape)
+    if subject.is_shared:
+        return f"{elements} elements of {subject.element_bytes} bytes in 32 banks{extra}"
+    return f"{layout.get_in_dim_size('row')} rows of {layout.get_in_dim_size('col')} columns{extra}"
