@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from tt_layout.views.text import Bytes
 
 Block = Bytes | bytes
@@ -40,9 +38,8 @@ class View:
 
     def text(self) -> str:
         """Return the whole text."""
-        whole, end = np.empty(self.size, np.uint8), 0
+        text = ""
         for block in self.blocks():
-            piece = np.frombuffer(block, np.uint8)
-            whole[end : end + len(piece)] = piece
-            end += len(piece)
-        return str(whole.data, "ascii")
+            # The text grows in place, so that no byte of it is copied twice.
+            text += str(block if isinstance(block, bytes) else block.data, "ascii")
+        return text
