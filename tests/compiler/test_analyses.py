@@ -23,7 +23,7 @@ from tt_layout.analyses.builders import (
 )
 from tt_layout.analyses.conversion import classify, conversion_cost
 from tt_layout.analyses.global_access import global_access
-from tt_layout.analyses.properties import layout_info, order_of
+from tt_layout.analyses.properties import layout_info
 from tt_layout.analyses.scratch import scratch
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.types import element_bits
@@ -324,8 +324,8 @@ def test_shared_memory_of_operands(lowerer: Lowerer, seed: int, tally: Counter[s
         assert isinstance(encoding, DotOperand)
         elem = r.choice(["i8", "f16", "f32", "f64"])
         start = default_blocked(shape, num_warps=warps, threads_per_warp=lanes, order=order)
-        # The order of the source counts as its registers have it: not along a size of 1.
-        order = list(order_of(start.to_linear_layout(shape)))
+        # The order of the source's lanes counts, which do not move along a size of 1.
+        order = list(layout_info(start.to_linear_layout(shape)).thread_order)
         found = operand_shared(encoding, shape, element_bits(elem) or 0, order=order)
         expected.append(str(found))
         questions.append(

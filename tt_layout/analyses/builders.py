@@ -154,6 +154,8 @@ def coalesced_blocked(
         (1, 8)
     """
     _check_powers("the contiguity", [contiguity])
+    _check_powers("the number of warps", [num_warps])
+    _check_powers("the number of lanes", [threads_per_warp])
     _check_powers("every dimension", shape)
     order = _checked_order(order, len(shape))
     fastest = order[0]
@@ -209,7 +211,7 @@ def operand_shared(
     elif isinstance(parent, AmdMfma):
         swizzle = _mfma_swizzle(operand, parent, shape, order, element_bits, need_transposition)
     elif isinstance(parent, AmdWmma):
-        swizzle = _wmma_swizzle(operand, shape, order, element_bits)
+        swizzle = _wmma_swizzle(operand, parent, shape, order, element_bits)
     else:
         swizzle = NO_SWIZZLE
     vec, per_phase, max_phase = swizzle
@@ -260,7 +262,7 @@ def _mfma_swizzle(
 
 
 def _wmma_swizzle(
-    operand: DotOperand, shape: Sequence[int], order: Sequence[int], bits: int
+    operand: DotOperand, parent: AmdWmma, shape: Sequence[int], order: Sequence[int], bits: int
 ) -> tuple[int, int, int]:
     """Return vec, perPhase and maxPhase for ``ds_read`` before a wmma."""
     if order[0] != int(operand.op_idx == 0):
@@ -268,7 +270,7 @@ def _wmma_swizzle(
     vec = max(1, min(operand.k_width * bits, VECTOR_BITS) // bits)
     extent = shape[order[0]]
     per_phase = max(1, BANK_ROW_BITS // bits // extent)
-    return vec, per_phase, max(min(16 // per_phase, extent // vec), 1)
+    return vec, per_phase, max(min(parent.instr_shape[0] // per_phase, extent // vec), 1)
 
 
 def default_nvmma(

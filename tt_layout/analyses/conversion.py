@@ -126,7 +126,7 @@ def with_inputs(layout: LinearLayout) -> LinearLayout:
     """
     unknown = [name for name in layout.get_in_dim_names() if name not in INPUTS]
     if unknown:
-        message = "only tensors in registers are converted, but a layout has the input"
+        message = "expected a layout of a tensor in registers, but one has the input"
         raise LayoutError(f"{message} {unknown[0]}")
     bases = tuple((name, layout.vectors(name)) for name in INPUTS)
     return LinearLayout(bases, layout.out_sizes)
@@ -148,8 +148,8 @@ def classify(src: LinearLayout, dst: LinearLayout) -> Conversion:
 
 @lru_cache(maxsize=4096)
 def _classified(src: LinearLayout, dst: LinearLayout) -> Conversion:
-    _check_pair(src, dst)
     old, new = without_copies(src), without_copies(dst)
+    _check_pair(src, dst)
     composed = _stay_local(old, new.invert_and_compose(old))
     exchanges = count_exchanges(old, new)
     can_shuffle = exchanges <= MAX_EXCHANGES and all(map(is_permutation, (old, new)))

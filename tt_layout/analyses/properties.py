@@ -88,7 +88,7 @@ def layout_info(layout: LinearLayout, element_bits: int | None = None) -> Layout
     order = order_of(layout)
     held = layout.remove_zero_bases("register").get_in_dim_size("register")
     contiguous = contiguity(layout, "register", (1,) * layout.num_out_dims)
-    masks = layout.get_free_variable_masks()
+    repeats = replication(layout)
     return LayoutInfo(
         shape=tuple(size for _, size in layout.out_sizes),
         registers=layout.get_in_dim_size("register"),
@@ -105,9 +105,20 @@ def layout_info(layout: LinearLayout, element_bits: int | None = None) -> Layout
         cta_split=per_dimension(layout.vectors("block"), layout),
         contiguity_per_thread=contiguous,
         contiguity_per_warp=contiguity(layout, "lane", contiguous),
-        replication={name: 1 << mask.bit_count() for name, mask in masks.items()},
-        copies=1 << layout.total_in_bits - layout._span.rank,
+        replication=repeats,
+        copies=math.prod(repeats.values()),
     )
+
+
+def replication(layout: LinearLayout) -> dict[str, int]:
+    """Return on how many places of each input an element is repeated.
+
+    Example:
+        >>> replication(LinearLayout.from_bases([("lane", [[1], [0]])], ["dim0"]))
+        {'lane': 2}
+    """
+    masks = layout.get_free_variable_masks()
+    return {name: 1 << mask.bit_count() for name, mask in masks.items()}
 
 
 def order_of(
@@ -402,7 +413,7 @@ def tensor_memory_info(
         columns=columns,
         words=words,
         bytes=None if words is None else rows * words * 4,
-        copies=1 << layout.total_in_bits - layout._span.rank,
+        copies=math.prod(replication(layout).values()),
     )
 
 
@@ -419,8 +430,3 @@ def matrix_labels(layout: LinearLayout) -> tuple[list[str], list[str]]:
     rows = [f"{name}:{bit}" for name, size in layout.out_sizes for bit in range(log2(size))]
     columns = [f"{name}:{bit}" for name, own in layout.in_bases for bit in range(len(own))]
     return rows, columns
-
-
-def elements(layout: LinearLayout) -> int:
-    """Return how many elements the tensor has."""
-    return math.prod(size for _, size in layout.out_sizes)
