@@ -87,6 +87,7 @@ def test_coalesced_holds_16_bytes_unless_threads_would_idle(
         (operand(1, MMA, 2), [64, 64], 16, [1, 0], (8, 1, 8)),
         (operand(1, MMA, 4), [64, 64], 8, [1, 0], (8, 2, 8)),
         (operand(0, MMA, 1), [64, 16], 64, [1, 0], (4, 1, 4)),
+        (operand(1, MMA, 1), [64, 16], 64, [1, 0], (4, 1, 4)),
         (operand(0, MFMA, 4), [64, 32], 16, [1, 0], (4, 2, 8)),
         (operand(1, MFMA, 4), [64, 32], 16, [1, 0], (1, 1, 1)),
         (operand(0, NARROW_MFMA, 4), [64, 32], 16, [1, 0], (4, 2, 4)),

@@ -162,6 +162,21 @@ def test_scratch_is_per_cta_and_by_rounds() -> None:
         scratch_target("H100")
 
 
+def test_lanes_of_a_wavefront_on_cdna3() -> None:
+    """Bytes that 3.9.0 allocates where one or the other choice of lanes needs less."""
+    above = [1 << bit for bit in range(10)]
+    src = line(register=above[2:], lane=[1, 2, 0, 0, 0, 0])
+    dst = line(register=above[4:], lane=[0, 0, 1, 2, 4, 8])
+    found = scratch(src, dst, 64, "gfx942")
+    assert found is not None
+    assert found.bytes == 256
+    src = line(register=above[:8], lane=[0] * 6)
+    dst = line(register=[1, *above[4:8]], lane=[2, 4, 8, 0, 0, 0])
+    found = scratch(src, dst, 8, "gfx942")
+    assert found is not None
+    assert found.bytes == 128
+
+
 def test_text(run: Run) -> None:
     result = run("convert", ROWS, COLUMNS, "-t", "tensor<64x64xf32>", "--target", "sm80")
     assert result.status == 0

@@ -160,6 +160,13 @@ def test_order_by_brute_force() -> None:
             assert found == sorted(found)
 
 
+def test_order_without_registers_is_the_last_dimension_first() -> None:
+    layout = LinearLayout.from_bases([("lane", [[1, 0, 0]])], ["dim0", "dim1", "dim2"])
+    assert order_of(layout) == (2, 1, 0)
+    assert order_of(layout, "lane") == (0, 2, 1)
+    assert order_of(layout, "warp", (1, 0, 2)) == (1, 0, 2)
+
+
 def test_blocked_says_what_it_was_given() -> None:
     """Of a tensor of several tiles, the generalised numbers are the attribute's own."""
     checked = 0

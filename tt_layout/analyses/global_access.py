@@ -87,7 +87,7 @@ def global_access(
     lanes = [address(v, own, order) for v in own.vectors("lane")]
     within = [1 << bit for bit in range(bits)]
     counts = [
-        1 << F2Span([a >> log2(max(1, unit // size)) for a in (*lanes, *within)]).rank
+        1 << F2Span([a >> log2(max(1, unit // size)) for a in lanes]).rank
         for unit in (SECTOR_BYTES, LINE_BYTES)
     ]
     useful = size << F2Span([*lanes, *within]).rank
