@@ -506,7 +506,7 @@ def test_junit(broken: Path, run: Run) -> None:
     }  # fmt: skip
     states = {}
     for case in suite:
-        (result,) = case or [None]
+        result = next(iter(case), None)
         states[case.get("name")] = "passed" if result is None else result.get("type")
         if result is not None:
             assert result.tag == ("error" if result.get("type") == "error" else "failure")
