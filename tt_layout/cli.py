@@ -161,6 +161,8 @@ def show(
     **others: Any,
 ) -> None:
     """Print the views asked for: those of the file first, then that of the attribute."""
+    import numpy  # noqa: F401 - a fifth cheaper before our own modules than among them
+
     from tt_layout.printing import PrintedView, check_size, parse_size, print_view
     from tt_layout.releases import Release
     from tt_layout.types import parse_type
