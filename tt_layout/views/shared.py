@@ -220,8 +220,15 @@ class Counter:
         """
         high, first = divmod(start, BLOCK_LINES)
         if high:
-            self._lines[:, self._high] = np.frombuffer(str(high).encode(), np.uint8)
+            self._write_high(str(high).encode())
         return self._lines[first : first + stop - start]
+
+    def _write_high(self, high: bytes) -> None:
+        """Write the high digits, a column for each that has changed: long runs are quick."""
+        columns = range(self._high.start, self._high.stop)
+        for column, digit, before in zip(columns, high, self._lines[0, self._high].tolist()):
+            if digit != before:
+                self._lines[:, column] = digit
 
 
 def _lines(memory: Memory, first: int, start: int, stop: int, counter: Counter) -> Iterator[Block]:
