@@ -11,19 +11,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from timing import alternate, machine, milliseconds, process_peak, process_seconds, write_table
+
 HERE = Path(__file__).resolve().parent
-BEGIN, END = "<!-- benchmark: begin -->", "<!-- benchmark: end -->"
 
 LAYOUTS = {
     "blocked": "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], "
@@ -86,38 +85,6 @@ class Row:
 
     def __str__(self) -> str:
         return f"| {self.what} | {self.ours} | {self.triton} | {self.ratio} |"
-
-
-def milliseconds(seconds: float) -> str:
-    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
-
-
-def alternate(runs: int, *measure: Callable[[], float]) -> list[float]:
-    """Call the measurements in turn, several times; return the median of each."""
-    for one in measure:
-        one()
-    times: list[list[float]] = [[] for _ in measure]
-    for _ in range(runs):
-        for own, one in zip(times, measure):
-            own.append(one())
-    return [statistics.median(own) for own in times]
-
-
-def process_seconds(command: Sequence[str]) -> float:
-    """Return the wall time of a whole process."""
-    start = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - start
-
-
-def process_peak(command: Sequence[str]) -> tuple[float, float]:
-    """Return the wall time and the peak memory in MB of a whole process."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"{command} ended with {status}")
-    return time.perf_counter() - start, usage.ru_maxrss / 1024
 
 
 @dataclass(frozen=True)
@@ -277,24 +244,6 @@ def table(bench: Bench) -> str:
     return "\n".join(lines) + "\n"
 
 
-def machine() -> str:
-    """Name the processor and what runs on it."""
-    model = platform.processor() or platform.machine()
-    try:
-        info = Path("/proc/cpuinfo").read_text()
-        model = next(x.split(": ")[1] for x in info.splitlines() if x.startswith("model name"))
-    except (OSError, StopIteration, IndexError):
-        pass
-    return f"{os.cpu_count()} cores of {model}, Python {platform.python_version()}"
-
-
-def write_readme(path: Path, text: str) -> None:
-    """Replace what stands between the markers."""
-    readme = path.read_text()
-    before, after = readme.split(BEGIN)[0], readme.split(END)[1]
-    path.write_text(f"{before}{BEGIN}\n{text}{END}{after}")
-
-
 def main() -> None:
     """Measure, print, and if asked write the README's table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -316,7 +265,7 @@ def main() -> None:
         if worker is not None:
             worker.close()
     if options.readme is not None:
-        write_readme(options.readme, text)
+        write_table(options.readme, text)
 
 
 if __name__ == "__main__":
