@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tt_layout.errors import LayoutError
-from tt_layout.f2 import F2Span
 from tt_layout.linear_layout import LinearLayout, log2
 from tt_layout.views.box import Box, Painter
 from tt_layout.views.cells import Gap, Label, LabelCells, TupleCells
-from tt_layout.views.f2map import F2Map, count_zeros
+from tt_layout.views.f2map import F2Map, Preimages, count_zeros
 from tt_layout.views.frames import Brackets, Sections, framed_view, header_size
 from tt_layout.views.selection import EVERYTHING, Selection, checked_range
 from tt_layout.views.text import FILLER
@@ -95,38 +94,20 @@ def _element_bits(layout: LinearLayout) -> list[int]:
 
 
 def _holder_cells(elements: list[int], places: list[tuple[int, int]], label: Label) -> LabelCells:
-    """Solve for the holders of each element.
-
-    A place bit is free when earlier bits already reach what it adds.  The solution takes
-    free bits as 0, and a free bit with the earlier bits that undo it is a copy.  So the
-    holders ascend with the free bits.  Units added behind the places express what no place
-    holds.
-    """
-    columns, weights = [column for column, _ in places], [weight for _, weight in places]
-    span = F2Span(columns + elements)
-
-    def solve(element: int) -> tuple[int, int]:
-        mask = span.express(element) or 0
-        return sum(w for i, w in enumerate(weights) if mask >> i & 1), mask >> len(columns)
-
-    copies = [
-        solve(column)[0] ^ weight
-        for bit, (column, weight) in enumerate(places)
-        if not span.pivots >> bit & 1
-    ]
-    solved = [solve(element) for element in elements]
-    misses = F2Map(tuple(missed for _, missed in solved))
+    """Return cells with all holders of each element, its outer and inner numbers apart."""
+    holders = Preimages.of(places, elements)
     inner_bits, inner_mask = log2(label.inners), label.inners - 1
     cells = LabelCells(
         label,
-        outer=F2Map(tuple(place >> inner_bits for place, _ in solved)),
-        inner=F2Map(tuple(place & inner_mask for place, _ in solved)),
-        outer_copies=tuple(copy >> inner_bits for copy in copies),
-        inner_copies=tuple(copy & inner_mask for copy in copies),
+        outer=F2Map(tuple(place >> inner_bits for place in holders.first.basis)),
+        inner=F2Map(tuple(place & inner_mask for place in holders.first.basis)),
+        outer_copies=tuple(copy >> inner_bits for copy in holders.copies),
+        inner_copies=tuple(copy & inner_mask for copy in holders.copies),
     )
-    if misses.is_zero:
+    if holders.misses.is_zero:
         return cells
-    return replace(cells, gap=Gap(misses, bytes([FILLER]) * (cells.width - len(cells.separator))))
+    text = bytes([FILLER]) * (cells.width - len(cells.separator))
+    return replace(cells, gap=Gap(holders.misses, text))
 
 
 def _hardware_view(layout: LinearLayout, selection: Selection) -> View:

@@ -54,6 +54,61 @@ class F2Map:
         return not any(self.basis)
 
 
+@dataclass(frozen=True)
+class Preimages:
+    """The places that a linear function takes to each value, in ascending order.
+
+    Attributes:
+        first: the first place of a value, as a function of the value.
+        copies: the others are the first one xor each combination of these; they ascend, too.
+        misses: not 0 where no place leads to the value.
+
+    Example:
+        Bits 0 and 1 of a place lead to value 2, bit 2 to nothing new, and no bit to value 1:
+
+        >>> found = Preimages.of([(2, 1), (2, 2), (0, 4)], [1, 2])
+        >>> found.first(np.arange(4)).tolist(), found.copies, found.misses(np.arange(4)).tolist()
+        ([0, 0, 1, 1], (3, 4), [0, 1, 0, 1])
+    """
+
+    first: F2Map
+    copies: tuple[int, ...]
+    misses: F2Map
+
+    @staticmethod
+    def of(places: Sequence[tuple[int, int]], units: Sequence[int]) -> Preimages:
+        """Solve for the places of every value.
+
+        A place bit is free when earlier bits already reach what it adds.  The solution takes
+        free bits as 0, and a free bit with the earlier bits that undo it is a copy.  So the
+        places ascend with the free bits.  Units added behind the places express what no place
+        leads to.
+
+        Args:
+            places: for each bit of a place where it leads to, and its weight in the place's
+                number, ascending.
+            units: the value on each bit of a value's number.
+        """
+        span = F2Span([column for column, _ in places] + list(units))
+
+        def solve(value: int) -> tuple[int, int]:
+            mask = span.express(value) or 0
+            place = sum(weight for bit, (_, weight) in enumerate(places) if mask >> bit & 1)
+            return place, mask >> len(places)
+
+        copies = (
+            solve(column)[0] ^ weight
+            for bit, (column, weight) in enumerate(places)
+            if not span.pivots >> bit & 1
+        )
+        solved = [solve(unit) for unit in units]
+        return Preimages(
+            F2Map(tuple(place for place, _ in solved)),
+            tuple(copies),
+            F2Map(tuple(missed for _, missed in solved)),
+        )
+
+
 def all_values(basis: Sequence[int]) -> Ints:
     """Return the values of the linear function with this basis on 0, 1, 2, ...
 

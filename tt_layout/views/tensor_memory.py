@@ -46,14 +46,14 @@ def tensor_memory_view(
     vectors = [v for name in ("col", "row", "block") for v in layout.vectors(name)]
     places = [
         (layout.flatten(vector), 1 << bit)
-        for bit, (vector, empty) in enumerate(zip(vectors, _empty_bits(layout)))
+        for bit, (vector, empty) in enumerate(zip(vectors, empty_bits(layout)))
         if not empty
     ]
     blocks, rows, columns = (layout.get_in_dim_size(name) for name in ("block", "row", "col"))
     return holders_view(layout, places, Label("R", ":C", blocks, rows, columns), selection)
 
 
-def _empty_bits(layout: LinearLayout) -> list[bool]:
+def empty_bits(layout: LinearLayout) -> list[bool]:
     """Tell for each bit of a cell's number whether cells with the bit set hold nothing."""
     columns = [not any(vector) for vector in layout.vectors("col")]
     rows = [
@@ -74,7 +74,7 @@ def _hardware_view(layout: LinearLayout, selection: Selection) -> View:
 
 def _with_dashes(cells: TupleCells, layout: LinearLayout) -> TupleCells:
     """Show cells that hold nothing as a dash."""
-    misses = F2Map(tuple(empty << bit for bit, empty in enumerate(_empty_bits(layout))))
+    misses = F2Map(tuple(empty << bit for bit, empty in enumerate(empty_bits(layout))))
     if misses.is_zero:
         return cells
     return replace(cells, gap=Gap(misses, b"-".rjust(cells.tuple_width)))
