@@ -21,11 +21,16 @@ from tt_layout.figures.setting import ADVANCE, cell_size, set_figure
 from tt_layout.figures.svg import tile_of, to_svg
 from tt_layout.parsing import parse_layout
 from tt_layout.types import parse_type
+from tt_layout.views.selection import EVERYTHING, Selection
 
 ROOT = Path(__file__).parent.parent
 GALLERY = runpy.run_path(str(ROOT / "docs" / "gallery" / "make.py"))
 NAMES = list(GALLERY["FIGURES"])
 COLUMNS = GALLERY["COLUMNS"]
+VOLUME = (
+    "#ttg.blocked<{sizePerThread = [1, 1, 2], threadsPerWarp = [2, 4, 4], "
+    "warpsPerCTA = [2, 1, 1], order = [2, 1, 0]}>"
+)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -41,8 +46,8 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def held(layout: str, tensor: str) -> Held:
-    return hold(parse_layout(layout), parse_type(tensor))
+def held(layout: str, tensor: str, selection: Selection = EVERYTHING) -> Held:
+    return hold(parse_layout(layout), parse_type(tensor), selection)
 
 
 def labels(root: ElementTree.Element) -> list[str]:
@@ -140,6 +145,74 @@ def test_what_has_not_moved_is_pale() -> None:
     figure = draw(*pair)
     moved = int((figure.grids[1].colours != PLAIN).sum())
     assert f"{moved} of 128 elements move" in figure.notes
+
+
+PARTS = [
+    (SEED, "tensor<16x32xf16>", ((3, 9), (5, 21))),
+    (SEED, "tensor<16x32xf16>", (None, (8, 9))),
+    (GALLERY["OPERAND"], "tensor<32x32xf16>", ((8, 24), (0, 12))),
+    (GALLERY["SLICE"], "tensor<32xf32>", ((6, 17),)),
+    (SWIZZLED, "!ttg.memdesc<16x64xf16, #smem>", ((2, 5), (30, 41))),
+    (GALLERY["SCALES"], "!ttg.memdesc<64x8xi8, #tmem>", ((30, 34), (2, 7))),
+    (VOLUME, "tensor<4x8x8xf16>", ((1, 3), (2, 4), None)),
+]
+
+
+@pytest.mark.parametrize(("layout", "tensor", "slices"), PARTS)
+def test_a_slice_is_a_part_of_the_whole(
+    layout: str, tensor: str, slices: tuple[tuple[int, int] | None, ...]
+) -> None:
+    whole = held(layout, tensor)
+    (all_,), (part,) = draw(whole).grids, draw(held(layout, tensor, Selection(slices))).grids
+    box = tuple(slice(*one) if one else slice(None) for one in slices)
+    assert all_.labels is not None
+    assert part.labels is not None
+    expected = np.array(all_.labels).reshape(whole.shape)[box].ravel().tolist()
+    assert [text for row in part.labels for text in row] == expected
+    colours = all_.colours.reshape(whole.shape)[box].ravel().tolist()
+    assert part.colours.ravel().tolist() == colours
+
+
+def test_the_names_of_a_slice_are_coordinates() -> None:
+    slices = Selection(((1, 3), (2, 4), (5, 7)))
+    grid = draw(held(VOLUME, "tensor<4x8x8xf16>", slices)).grids[0]
+    assert (grid.rows, grid.columns) == (("1,2", "1,3", "2,2", "2,3"), ("5", "6"))
+    grid = draw(held(GALLERY["SLICE"], "tensor<32xf32>", Selection(((6, 17),)))).grids[0]
+    assert (grid.rows, grid.columns[0], grid.columns[-1]) == (("6",), "6", "16")
+
+
+def test_a_part_of_the_hardware() -> None:
+    part = Selection(warps=(1, 2), registers=(1, 4), lanes=(3, 20))
+    all_ = draw(held(SEED, "tensor<16x32xf16>"), view="hardware").grids[0]
+    grid = draw(held(SEED, "tensor<16x32xf16>", part), view="hardware").grids[0]
+    assert grid.rows == ("W1 r1", "W1 r2", "W1 r3")
+    assert all_.labels is not None
+    rows = [all_.labels[all_.rows.index(name)][3:20] for name in grid.rows]
+    assert grid.labels == rows
+
+
+def test_a_slice_of_a_huge_tensor_costs_no_more_than_the_slice() -> None:
+    part = Selection(((1 << 19, (1 << 19) + 4), (0, 8)))
+    assert draw(held(SEED, "tensor<1048576x1048576xf16>", part)).grids[0].shape == (4, 8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--slice", "0:2,0:2", "--view", "matrix"], "slices cannot be selected in a matrix"),
+        (["--slice", "0:2,0:2", "--view", "hardware"], "slices cannot be selected in a hardware"),
+        (["--lane", "2"], "lanes cannot be selected in a tensor figure; it has slices"),
+        (["--slice", "0:9,0:2"], "dim0 8 is outside 0..3"),
+        (["--view", "matrix", "--color-by", "warp"], "is coloured by input dimension"),
+    ],
+)
+def test_what_a_figure_cannot_show(
+    run: Run, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    outcome = run("plot", BLOCKED, "-t", TYPE, *arguments, "-o", str(tmp_path / "a.svg"))
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_matrix_is_that_of_the_layout() -> None:

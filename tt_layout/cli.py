@@ -16,6 +16,7 @@ import click
 
 from tt_layout import __version__
 from tt_layout.errors import LayoutError
+from tt_layout.selecting import read_selection, selection_options
 
 TROUBLE = 2
 
@@ -105,17 +106,6 @@ def _looks_options(function: Any) -> Any:
     return function
 
 
-_PLACES = ("warp", "lane", "register", "block", "offset", "row", "column")
-
-
-def _range_options(function: Any) -> Any:
-    """Add an option for each part of a hardware view."""
-    for name in reversed(_PLACES):
-        text = f"Hardware view: only this {name}, or a range such as 0:4."
-        function = click.option(f"--{name}", metavar="N[:M]", help=text)(function)
-    return function
-
-
 @click.group(
     cls=LazyGroup,
     invoke_without_command=True,
@@ -128,8 +118,7 @@ def _range_options(function: Any) -> Any:
 @click.option("--alias-names", multiple=True, metavar="A,B", help="Only these aliases of the file.")
 @click.option("--use-hw-view", is_flag=True, help="Show what each place of the hardware holds.")
 @click.option("--triton", metavar="RELEASE", help="Rules of this release: 2022, 2.0 to 3.9.")
-@click.option("--slice", "slices", metavar="A:B,C:D", help="Tensor view: only this part.")
-@_range_options
+@selection_options
 @click.option(
     "--max-text", default="256MiB", show_default=True, metavar="SIZE", help="Refuse longer text."
 )
@@ -156,7 +145,6 @@ def show(
     alias_names: tuple[str, ...],
     use_hw_view: bool,
     triton: str | None,
-    slices: str | None,
     max_text: str,
     **others: Any,
 ) -> None:
@@ -176,7 +164,7 @@ def show(
     limit = parse_size(max_text)
     release = Release.parse(triton) if triton is not None else None
     looks = {name: others.pop(name) for name in _LOOKS if name in others}
-    selection = _selection(slices, others)
+    selection = read_selection(others)
     tensor_type = None
     if tensor is None:
         views = _views_of_file(path or "", alias_names, release, use_hw_view, selection)
@@ -254,15 +242,3 @@ def _given_layout(text: str | None, release: Any) -> Iterator[tuple[None, Any, b
 
     if text is not None:
         yield None, parse_layout(text, release=release, name="-l"), b""
-
-
-def _selection(slices: str | None, ranges: dict[str, str | None]) -> Any:
-    """Return the part of the view to show."""
-    from tt_layout.views.selection import PLACES, Selection, parse_range, parse_slices
-
-    given = {name: text for name, text in ranges.items() if text is not None}
-    fields: dict[str, Any] = {PLACES[n]: parse_range(f"--{n}", t) for n, t in given.items()}
-    if slices is not None:
-        fields["slices"] = parse_slices("--slice", slices)
-    return Selection(**fields)
-

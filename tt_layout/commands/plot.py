@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -14,6 +15,7 @@ from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.model import Figure
 from tt_layout.output import write
 from tt_layout.releases import Release
+from tt_layout.selecting import read_selection, selection_options
 from tt_layout.types import TensorType
 
 COLOR_BY = ("warp", "lane", "register", "block", "bank", "row", "column")
@@ -47,6 +49,7 @@ FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
     "--access", type=click.Choice(["load", "store"]), default="load", help="Banks: of OTHER."
 )
 @click.option("--target", default="nvidia", metavar="NAME", help="Banks: the GPU.")
+@selection_options
 @release_option
 def command(
     layout: str | None,
@@ -56,7 +59,7 @@ def command(
     output: str,
     alias_names: tuple[str, ...],
     triton: str | None,
-    **looks: str | None,
+    **looks: Any,
 ) -> None:
     """Draw a layout, two side by side, or make a page of the layouts of a dump.
 
@@ -84,13 +87,15 @@ def _drawn(
     tensor: str,
     release: Release | None,
     ending: str,
-    looks: dict[str, str | None],
+    looks: dict[str, Any],
 ) -> bytes:
     """Return the file of one layout or two."""
     tensor_type = read_type(tensor)
     named = [(n, read_layout(text, release, n)) for n, text in zip(("ATTR", "OTHER"), texts)]
     types = [_type_for(encoding, tensor_type, len(named) == 2) for _, encoding in named]
+    selection = read_selection(looks)
     if ending == ".html":
+        selection.check_options("a page")
         from tt_layout.figures.pages import page_of
 
         titles = ("before", "after") if len(named) == 2 else ("layout",)
@@ -99,7 +104,7 @@ def _drawn(
     from tt_layout.figures.drawing import draw
     from tt_layout.figures.places import hold
 
-    held = [hold(encoding, over) for (_, encoding), over in zip(named, types)]
+    held = [hold(encoding, over, selection) for (_, encoding), over in zip(named, types)]
     figure = draw(
         *held,
         access=looks["access"] or "load",

@@ -27,7 +27,7 @@ def banks_figure(held: Held, color_by: str | None = None) -> Figure:
     """Return the figure of a shared layout, a row per 128 bytes.
 
     Raises:
-        LayoutError: the layout is not of shared memory.
+        LayoutError: the layout is not of shared memory, or a part of it is selected.
     """
     if not isinstance(held.encoding, SharedEncoding):
         message = f"#{held.encoding.name} is of {held.encoding.memory_kind}"
@@ -42,6 +42,7 @@ def banks_figure(held: Held, color_by: str | None = None) -> Figure:
 
 def _grid(held: Held, name: str, buffer: int) -> Grid:
     """Return the cells of one buffer: of one block and partition."""
+    held.subject.selection.check_options("a figure of banks")
     size, memory = held.subject.element_bytes, held.memory
     columns = max(1, LINE_BYTES // size)
     rows = max(1, -(-memory.slots // columns))
@@ -54,7 +55,7 @@ def _grid(held: Held, name: str, buffer: int) -> Grid:
     labels = None
     if has_labels(*shape):
         texts = [""] * (rows * columns)
-        for slot, text in zip(slots.tolist(), element_labels(held, held.elements[places])):
+        for slot, text in zip(slots.tolist(), element_labels(held, held.elements(places))):
             texts[slot] = text
         labels = table(texts, shape)
     return Grid(

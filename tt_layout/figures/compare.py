@@ -11,8 +11,9 @@ from tt_layout.comparison import compare
 from tt_layout.errors import LayoutError
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
 from tt_layout.figures.places import Held
-from tt_layout.figures.tensor import grid_shape, legend, tensor_grid
+from tt_layout.figures.tensor import legend, tensor_grid
 from tt_layout.terminal.groups import default_grouping
+from tt_layout.views.f2map import all_values
 
 MAX_WORDS = 6
 
@@ -28,10 +29,10 @@ def compare_figure(before: Held, after: Held, color_by: str | None = None) -> Fi
         raise LayoutError(f"layouts of different memories cannot be compared: {kinds}")
     name = color_by or default_grouping(before.subject)
     grids = tensor_grid(before, name, "before"), tensor_grid(after, name, "after")
-    moved = _moved(before, after).reshape(grid_shape(after.shape))
+    moved = _moved(before, after).reshape(grids[1].shape)
     colours = np.where(moved | (grids[1].colours == NOTHING), grids[1].colours, PLAIN)
     words = compare(before.layout, after.layout).words() or ["nothing moves"]
-    wider = before if len(before.elements) > len(after.elements) else after
+    wider = before if before.places > after.places else after
     return Figure(
         (f"- {before.encoding}", f"+ {after.encoding}", before.type_text),
         (grids[0], replace(grids[1], colours=colours)),
@@ -42,11 +43,11 @@ def compare_figure(before: Held, after: Held, color_by: str | None = None) -> Fi
 
 
 def _moved(before: Held, after: Held) -> npt.NDArray[np.bool_]:
-    """Tell for each element whether other places hold it."""
+    """Tell for each element that is shown whether other places hold it."""
     if _copies(before) != _copies(after):
-        return np.ones(len(after.holders), np.bool_)
-    was, now = before.split(before.holders), after.split(after.holders)
-    moved = np.zeros(len(after.holders), np.bool_)
+        return np.ones(len(after.shown), np.bool_)
+    was, now = (held.split(held.holders(held.shown)) for held in (before, after))
+    moved = np.zeros(len(after.shown), np.bool_)
     for name in was:
         moved |= was[name] != now[name]
     return moved
@@ -54,5 +55,5 @@ def _moved(before: Held, after: Held) -> npt.NDArray[np.bool_]:
 
 def _copies(held: Held) -> set[tuple[int, ...]]:
     """Return the places that hold the same as the first place: by xor, those of any element."""
-    same = np.flatnonzero(held.elements == held.elements[0])
+    same = all_values(held.copies)
     return set(zip(*(part.tolist() for part in held.split(same).values())))

@@ -81,7 +81,9 @@ def _single(held: Held, view: str, color_by: str | None) -> Figure:
     if view == "matrix":
         from tt_layout.figures.matrix import matrix_figure
 
-        return matrix_figure(held, color_by)
+        if color_by is not None:
+            raise LayoutError("the figure of a matrix is coloured by input dimension")
+        return matrix_figure(held)
     if view == "hardware":
         from tt_layout.figures.hardware import hardware_figure
 

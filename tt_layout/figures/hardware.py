@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tt_layout.figures.model import NOTHING, Figure, Grid, Numbers, check_cells, has_labels, table
+from tt_layout.figures.model import NOTHING, Figure, Grid, Numbers, has_labels, table
 from tt_layout.figures.places import Held
 from tt_layout.figures.tensor import element_axis, legend
-from tt_layout.terminal.groups import default_grouping, grouping
+from tt_layout.terminal.groups import SLICE_ROWS, default_grouping, grouping
 from tt_layout.terminal.margins import sizes
 
 
@@ -17,23 +17,21 @@ def hardware_figure(held: Held, color_by: str | None = None) -> Figure:
     Raises:
         LayoutError: the layout has no such groups, or too many places.
     """
+    grid = _warps if held.subject.is_distributed else _rows
     name = color_by or default_grouping(held.subject)
-    places = _row_major(held)
-    groups = place_groups(held, name, places)
-    if held.subject.is_distributed:
-        grid = _warps(held, places, groups)
-    else:
-        grid = _rows(held, places, groups)
     return Figure(
-        (str(held.encoding), held.type_text), (grid,), legend(held, name), (sizes(held.subject),)
+        (str(held.encoding), held.type_text),
+        (grid(held, name),),
+        legend(held, name),
+        (sizes(held.subject),),
     )
 
 
 def place_groups(held: Held, name: str, places: Numbers) -> Numbers:
     """Return the colour of each place."""
-    axis = element_axis(held, name)
+    axis = element_axis(held, name, held.elements(places))
     if axis is not None:
-        return axis[held.elements[places]]
+        return axis
     return grouping(held.subject, name)(held.split(places))
 
 
@@ -43,63 +41,52 @@ def element_labels(held: Held, elements: Numbers) -> list[str]:
     return [",".join(map(str, point)) for point in zip(*axes)]
 
 
-def _row_major(held: Held) -> Numbers:
-    """Return the places in the order of the grid: blocks, warps, registers, lanes."""
-    count = len(held.elements)
-    check_cells(count)
-    order: Numbers = np.arange(count)
-    if not held.subject.is_distributed:
-        return order
-    sizes = [held.sizes[name] for name in ("block", "warp", "lane", "register")]
-    ordered: Numbers = order.reshape(sizes).swapaxes(2, 3).ravel()
-    return ordered
-
-
-def _warps(held: Held, places: Numbers, groups: Numbers) -> Grid:
+def _warps(held: Held, name: str) -> Grid:
     """Return a row per register of every warp, a column per lane."""
-    blocks, warps, registers, lanes = (
-        held.sizes[name] for name in ("block", "warp", "register", "lane")
-    )
-    shape = blocks * warps * registers, lanes
+    dims = "block", "warp", "register", "lane"
+    window = held.window(*dims)
+    places = held.places_in(dims, window)
+    blocks, warps, registers, lanes = (range(*bounds) for bounds in window)
+    shape = len(blocks) * len(warps) * len(registers), len(lanes)
     names = [
-        (f"B{block} " if blocks > 1 else "") + f"W{warp} r{register}"
-        for block in range(blocks)
-        for warp in range(warps)
-        for register in range(registers)
+        (f"B{block} " if held.sizes["block"] > 1 else "") + f"W{warp} r{register}"
+        for block in blocks
+        for warp in warps
+        for register in registers
     ]
-    labels = element_labels(held, held.elements[places]) if has_labels(*shape) else None
+    labels = element_labels(held, held.elements(places)) if has_labels(*shape) else None
     return Grid(
-        groups.reshape(shape),
+        place_groups(held, name, places).reshape(shape),
         table(labels, shape) if labels else None,
         "",
         tuple(names),
-        tuple(map(str, range(lanes))),
+        tuple(map(str, lanes)),
         row_title="register",
         column_title="lane",
-        row_step=registers,
+        row_step=len(registers),
     )
 
 
-def _rows(held: Held, places: Numbers, groups: Numbers) -> Grid:
+def _rows(held: Held, name: str) -> Grid:
     """Return a row per row of tensor memory."""
-    shape = held.sizes["block"] * held.sizes["row"], held.sizes["col"]
-    empty = held.empty_places() != 0
+    dims = "block", "row", "col"
+    window = held.window(*dims)
+    places = held.places_in(dims, window)
+    blocks, rows, columns = (range(*bounds) for bounds in window)
+    shape = len(blocks) * len(rows), len(columns)
+    empty = held.is_empty(places)
     labels = None
     if has_labels(*shape):
-        texts = element_labels(held, held.elements)
+        texts = element_labels(held, held.elements(places))
         labels = table((t * (not e) for t, e in zip(texts, empty.tolist())), shape)
-    blocks = held.sizes["block"]
+    front = "B{} {}" if held.sizes["block"] > 1 else "{1}"
     return Grid(
-        np.where(empty, NOTHING, groups).reshape(shape),
+        np.where(empty, NOTHING, place_groups(held, name, places)).reshape(shape),
         labels,
         "",
-        tuple(
-            (f"B{b} " if blocks > 1 else "") + str(row)
-            for b in range(blocks)
-            for row in range(held.sizes["row"])
-        ),
-        tuple(map(str, range(shape[1]))),
+        tuple(front.format(block, row) for block in blocks for row in rows),
+        tuple(map(str, columns)),
         row_title="row",
         column_title="column",
-        row_step=32,
+        row_step=SLICE_ROWS if rows.start % SLICE_ROWS == 0 else 0,
     )

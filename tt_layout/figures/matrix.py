@@ -9,8 +9,13 @@ from tt_layout.figures.places import Held
 from tt_layout.linear_layout import log2
 
 
-def matrix_figure(held: Held, color_by: str | None = None) -> Figure:
-    """Return the figure of a layout's matrix, coloured by input dimension."""
+def matrix_figure(held: Held) -> Figure:
+    """Return the figure of a layout's matrix, coloured by input dimension.
+
+    Raises:
+        LayoutError: a part of it is selected.
+    """
+    held.subject.selection.check_options("a matrix")
     layout = held.layout
     ins = [(name, bit) for name, vectors in layout.in_bases for bit in range(len(vectors))]
     outs = [(name, bit) for name, size in layout.out_sizes for bit in range(log2(size))]

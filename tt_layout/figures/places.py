@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
@@ -16,15 +18,17 @@ from tt_layout.printing import buffer_shape
 from tt_layout.terminal.subject import Subject
 from tt_layout.types import TensorType
 from tt_layout.views import Selection
-from tt_layout.views.f2map import all_values
+from tt_layout.views.f2map import F2Map, Preimages
+from tt_layout.views.selection import PLACES, Range, checked_range
 from tt_layout.views.shared import Memory
+from tt_layout.views.tensor_memory import empty_bits
 
 _ORDERS = {
     "registers": ("register", "lane", "warp", "block"),
     "shared memory": ("offset", "partition", "block"),
     "tensor memory": ("col", "row", "block"),
 }
-SLICE_BITS = (5, 6)  # row bits of tensor memory whose zero basis means a copy
+_OPTIONS = {"col": "column"}
 
 
 @dataclass(frozen=True)
@@ -69,31 +73,94 @@ class Held:
         return Memory(self.layout, self.subject.padding)
 
     @cached_property
-    def elements(self) -> Numbers:
-        """The element, numbered row by row, at every place."""
-        check_cells(math.prod(self.sizes.values()))
-        strides = [math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
+    def _element(self) -> F2Map:
+        """The element, numbered row by row, as a function of the place."""
         bases: list[int] = []
         for name, size in self.sizes.items():
             vectors = self.layout.vectors(name)
             nothing = ((0,) * len(self.shape),)
             shown = (*vectors, *nothing * size.bit_length())[: size.bit_length() - 1]
-            bases += [sum(x * s for x, s in zip(vector, strides)) for vector in shown]
-        return all_values(bases)
+            bases += [sum(x * s for x, s in zip(vector, self._strides)) for vector in shown]
+        return F2Map(tuple(bases))
 
     @cached_property
-    def holders(self) -> Numbers:
-        """The first place that holds each element; -1 where none does."""
-        check_cells(math.prod(self.shape))
-        found = np.full(math.prod(self.shape), -1, np.int64)
-        found[self.elements[::-1]] = np.arange(len(self.elements))[::-1]
-        return found
+    def _holders(self) -> Preimages:
+        """The places of every element."""
+        is_empty = self._empty.basis or (0,) * len(self._element.basis)
+        bits = zip(self._element.basis, is_empty)
+        places = [(element, 1 << bit) for bit, (element, empty) in enumerate(bits) if not empty]
+        units = [1 << bit for bit in range((math.prod(self.shape) - 1).bit_length())]
+        return Preimages.of(places, units)
 
     @property
-    def copies(self) -> int:
-        """The number of places that hold an element."""
-        held = int(np.count_nonzero(self.holders >= 0))
-        return len(self.elements) // held if self.subject.is_distributed and held else 1
+    def places(self) -> int:
+        """The number of places."""
+        return math.prod(self.sizes.values())
+
+    def elements(self, places: Numbers) -> Numbers:
+        """Return the element, numbered row by row, at every place."""
+        return self._element(places)
+
+    def holders(self, elements: Numbers) -> Numbers:
+        """Return the first place that holds each element; -1 where none does."""
+        return np.where(self._holders.misses(elements) != 0, -1, self._holders.first(elements))
+
+    @property
+    def copies(self) -> tuple[int, ...]:
+        """What leads from the first place of an element to its others, by xor."""
+        return () if self.subject.is_shared else self._holders.copies
+
+    @cached_property
+    def ranges(self) -> tuple[Range, ...]:
+        """The part of the tensor that is shown.
+
+        Raises:
+            LayoutError: it is not a part of the tensor.
+        """
+        self.subject.selection.check_options("a tensor figure", "slices")
+        names = self.layout.get_out_dim_names()
+        return self.subject.selection.tensor_ranges(names, list(self.shape))
+
+    @cached_property
+    def shown(self) -> Numbers:
+        """The elements that are shown, row by row.
+
+        Raises:
+            LayoutError: they are too many for a figure.
+        """
+        check_cells(math.prod(map(extent, self.ranges)))
+        return numbers(self.ranges, self._strides)
+
+    @property
+    def _strides(self) -> list[int]:
+        return [math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
+
+    def window(self, *names: str) -> tuple[Range, ...]:
+        """Return the part of each input dimension that is shown.
+
+        Raises:
+            LayoutError: it is not a part of the dimension, or something else is selected.
+        """
+        options = [PLACES[_OPTIONS.get(name, name)] for name in names]
+        self.subject.selection.check_options("a hardware figure", *options)
+        chosen = (getattr(self.subject.selection, option) for option in options)
+        return tuple(
+            checked_range(name, part, self.sizes[name]) for name, part in zip(names, chosen)
+        )
+
+    def places_in(self, names: Sequence[str], window: Sequence[Range]) -> Numbers:
+        """Return the places of a window, those of the last name next to each other.
+
+        Raises:
+            LayoutError: they are too many for a figure.
+        """
+        check_cells(math.prod(map(extent, window)))
+        ordered = list(self.sizes)
+        strides = [
+            math.prod(self.sizes[before] for before in ordered[: ordered.index(name)])
+            for name in names
+        ]
+        return numbers(window, strides)
 
     def split(self, places: Numbers) -> dict[str, Numbers]:
         """Return the coordinates of places."""
@@ -106,23 +173,48 @@ class Held:
         """Return the coordinates of elements."""
         return [np.asarray(axis) for axis in np.unravel_index(elements, self.shape)]
 
-    def empty_places(self) -> Numbers:
-        """Return 1 for every cell of tensor memory that holds nothing, else 0."""
-        parts = self.split(np.arange(len(self.elements)))
-        masks = {
-            name: sum(
-                1 << bit
-                for bit, vector in enumerate(self.layout.vectors(name))
-                if not any(vector) and not (name == "row" and bit in SLICE_BITS)
-            )
-            for name in ("row", "col")
-        }
-        empty: Numbers = np.sign(sum(parts[name] & mask for name, mask in masks.items()))
+    def is_empty(self, places: Numbers) -> npt.NDArray[np.bool_]:
+        """Tell for each place of tensor memory whether it holds nothing."""
+        empty: npt.NDArray[np.bool_] = self._empty(places) != 0
         return empty
 
+    @cached_property
+    def _empty(self) -> F2Map:
+        """Not 0 for the places of tensor memory that hold nothing."""
+        is_tensor_memory = "col" in self.sizes
+        empty = empty_bits(self.layout) if is_tensor_memory else []
+        return F2Map(tuple(is_empty << bit for bit, is_empty in enumerate(empty)))
 
-def hold(encoding: Encoding, tensor: TensorType) -> Held:
+
+def numbers(ranges: Sequence[Range], strides: Sequence[int]) -> Numbers:
+    """Return the numbers of the points of a box, the last axis fastest.
+
+    Example:
+        >>> numbers([(1, 3), (0, 2)], [4, 1]).tolist()
+        [4, 5, 8, 9]
+    """
+    found = np.zeros(1, np.int64)
+    for (start, stop), stride in zip(ranges, strides):
+        found = (found[:, np.newaxis] + np.arange(start, stop) * stride).ravel()
+    return found
+
+
+def extent(bounds: Range) -> int:
+    """Return the length of a range."""
+    return bounds[1] - bounds[0]
+
+
+def hold(
+    encoding: Encoding,
+    tensor: TensorType,
+    selection: Selection = Selection(),  # noqa: B008 - immutable
+) -> Held:
     """Return a layout over a type; of a ring of buffers, one.
+
+    Args:
+        encoding: the layout.
+        tensor: the type.
+        selection: the part to show.
 
     Raises:
         LayoutError: it does not fit the type.
@@ -133,4 +225,4 @@ def hold(encoding: Encoding, tensor: TensorType) -> Held:
     except LayoutError as error:
         raise error.at(tensor.span) from None
     size = max(1, (tensor.element_bits or 32) // 8)
-    return Held(Subject(encoding, layout, size, False, Selection()), tensor.span.text.strip())
+    return Held(Subject(encoding, layout, size, False, selection), tensor.span.text.strip())

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 
 from tt_layout.colour import CELLS
 from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, Numbers, has_labels, table
-from tt_layout.figures.places import Held
+from tt_layout.figures.places import Held, extent
 from tt_layout.terminal.groups import default_grouping, grouping
 from tt_layout.terminal.margins import sizes
 from tt_layout.terminal.tokens import group_count
+from tt_layout.views.selection import Range
 
 LINE = 32  # elements of a row where the tensor has one dimension
 
@@ -33,45 +35,45 @@ def tensor_figure(held: Held, color_by: str | None = None) -> Figure:
 
 
 def _copy_note(held: Held) -> list[str]:
-    if held.copies <= 2:
+    more = (1 << len(held.copies)) - 1
+    if more <= 1:
         return []
-    more = held.copies - 1
     return [f"+{more}: {more} more places hold the element; the first is named"]
 
 
 def tensor_grid(held: Held, name: str, title: str = "") -> Grid:
     """Return the grid of the holders of all elements, coloured by group."""
-    shape = grid_shape(held.shape)
-    groups = element_groups(held, name)
-    labels = table(holder_labels(held), shape) if has_labels(*shape) else None
-    rows, columns = axis_names(held.shape, shape)
+    extents = tuple(map(extent, held.ranges))
+    shape = grid_shape(extents)
+    holders = held.holders(held.shown)
+    labels = table(holder_labels(held, holders), shape) if has_labels(*shape) else None
+    rows, columns = axis_names(held.ranges, shape)
     dims = held.layout.get_out_dim_names()
     return Grid(
-        groups.reshape(shape),
+        _element_groups(held, name, holders).reshape(shape),
         labels,
         title,
         rows,
         columns,
         row_title=",".join(dims[:-1]),
         column_title=dims[-1],
-        row_step=shape[0] // held.shape[0] if len(held.shape) > 2 else 0,
+        row_step=shape[0] // extents[0] if len(extents) > 2 else 0,
     )
 
 
-def element_groups(held: Held, name: str) -> Numbers:
-    """Return the colour of each element: that of its first holder."""
-    holders = held.holders
-    groups = element_axis(held, name)
+def _element_groups(held: Held, name: str, holders: Numbers) -> Numbers:
+    """Return the colour of each element that is shown: that of its first holder."""
+    groups = element_axis(held, name, held.shown)
     if groups is None:
         groups = grouping(held.subject, name)(held.split(np.maximum(holders, 0)))
     return np.where(holders < 0, NOTHING, groups)
 
 
-def element_axis(held: Held, name: str) -> Numbers | None:
-    """Return a coordinate of every element, for ``row`` and ``column``; None for others."""
+def element_axis(held: Held, name: str, elements: Numbers) -> Numbers | None:
+    """Return a coordinate of elements, for ``row`` and ``column``; None for others."""
     if name not in ("row", "column"):
         return None
-    axes = held.coordinates(np.arange(math.prod(held.shape)))
+    axes = held.coordinates(elements)
     return axes[-1] if name == "column" or len(axes) == 1 else axes[-2]
 
 
@@ -89,26 +91,36 @@ def grid_shape(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def axis_names(
-    shape: tuple[int, ...], grid: tuple[int, int]
+    ranges: tuple[Range, ...], grid: tuple[int, int]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the rows and columns of a tensor."""
+    """Return the names of the rows and columns of a part of a tensor.
+
+    Example:
+        >>> axis_names(((2, 4), (8, 10)), (2, 2))
+        (('2', '3'), ('8', '9'))
+        >>> axis_names(((32, 96),), (2, 32))[0]
+        ('32', '64')
+    """
     rows, columns = grid
-    names = tuple(map(str, range(columns)))
-    if len(shape) == 1:
-        return tuple(str(row * columns) for row in range(rows)), names
-    leading = np.unravel_index(np.arange(rows), shape[:-1])
-    return tuple(",".join(map(str, index)) for index in zip(*(a.tolist() for a in leading))), names
+    first, _ = ranges[-1]
+    if len(ranges) == 1:
+        starts = range(first, first + rows * columns, columns)
+        offset = first if rows == 1 else 0
+        return tuple(map(str, starts)), tuple(map(str, range(offset, offset + columns)))
+    leading = product(*(range(*bounds) for bounds in ranges[:-1]))
+    names = tuple(",".join(map(str, index)) for index in leading)
+    return names, tuple(map(str, range(first, first + columns)))
 
 
-def holder_labels(held: Held) -> list[str]:
+def holder_labels(held: Held, holders: Numbers) -> list[str]:
     """Return the first holder of every element; of two holders, both."""
-    labels = place_labels(held, held.holders)
-    if held.copies == 2:
-        last = np.empty_like(held.holders)
-        last[held.elements] = np.arange(len(held.elements))
+    labels = place_labels(held, holders)
+    if len(held.copies) == 1:
+        last = np.where(holders < 0, -1, holders ^ held.copies[0])
         return [f"{a}|{b}" if a else a for a, b in zip(labels, place_labels(held, last))]
-    if held.copies > 2:
-        return [f"{label}+{held.copies - 1}" if label else "" for label in labels]
+    if held.copies:
+        more = (1 << len(held.copies)) - 1
+        return [f"{label}+{more}" if label else "" for label in labels]
     return labels
 
 

@@ -46,13 +46,17 @@ class Selection:
 
         Raises:
             LayoutError: an option other than ``allowed`` is set.
+
+        Example:
+            >>> Selection(lanes=(0, 4)).check_options("a matrix")
+            Traceback (most recent call last):
+            tt_layout.errors.LayoutError: lanes cannot be selected in a matrix; it shows all
         """
         for field in fields(self):
             chosen = getattr(self, field.name)
             if chosen not in (None, ()) and field.name not in allowed:
-                raise LayoutError(
-                    f"{field.name} cannot be selected in {view}; it has {', '.join(allowed)}"
-                )
+                instead = f"it has {', '.join(allowed)}" if allowed else "it shows all"
+                raise LayoutError(f"{field.name} cannot be selected in {view}; {instead}")
 
     def tensor_ranges(self, names: list[str], sizes: list[int]) -> tuple[Range, ...]:
         """Return a checked range per tensor dimension."""
