@@ -24,14 +24,13 @@ from tt_layout.analyses.properties import (
     layout_info,
     matrix_labels,
     order_of,
-    padded_position,
-    padded_size,
     shared_info,
     tensor_memory_info,
 )
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.swizzled_shared import SwizzledShared
+from tt_layout.padding import padded, padded_size
 from tt_layout.types import element_bits
 
 ROWS = (
@@ -242,10 +241,10 @@ def test_padding_by_brute_force() -> None:
         assert isinstance(encoding, SharedEncoding)
         size = layout.get_in_dim_size("offset")
         info = shared_info(layout, element_bits(row["elem"]), padding=encoding.padding)
-        last = max(padded_position(offset, encoding.padding) for offset in range(size))
+        last = max(padded(offset, encoding.padding) for offset in range(size))
         assert info.padded_elements == last + 1
         assert padded_size(3 * size, encoding.padding) == (
-            padded_position(3 * size - 1, encoding.padding) + 1
+            padded(3 * size - 1, encoding.padding) + 1
         )
         bits = element_bits(row["elem"]) or 0
         assert info.bytes == (last + 1) * max(1, bits // 8)

@@ -13,7 +13,7 @@ from truth.make_truth import read_rows
 import tt_layout
 from tt_layout import LinearLayout
 from tt_layout.analyses.point import holders, locate, offset_of_slot
-from tt_layout.analyses.properties import padded_position
+from tt_layout.padding import padded
 
 PADDED = "#ttg.padded_shared<[4:+2] {order = [1, 0], shape = [4, 4]}>"
 BUFFER = "!ttg.memdesc<4x4xf16>"
@@ -69,7 +69,7 @@ def test_terms_xor_to_the_element() -> None:
 
 def test_padding_has_no_offset() -> None:
     padding = ((4, 2), (8, 1))
-    slots = {padded_position(offset, padding): offset for offset in range(32)}
+    slots = {padded(offset, padding): offset for offset in range(32)}
     for slot in range(max(slots) + 1):
         assert offset_of_slot(slot, 32, padding) == slots.get(slot)
 

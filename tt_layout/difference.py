@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tt_layout.comparison import Comparison, compare
 from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.padding import spelled
 from tt_layout.printing import buffer_shape
 from tt_layout.types import TensorType
 
@@ -65,7 +66,7 @@ class Difference:
         """Return the difference in words, the most telling first."""
         words = self.comparison.words()
         if self.paddings[0] != self.paddings[1]:
-            was, now = (_pairs(padding) for padding in self.paddings)
+            was, now = (spelled(padding) for padding in self.paddings)
             words.insert(0, f"padding was {was}, is {now}")
         return words
 
@@ -81,7 +82,3 @@ def difference(before: Encoding, after: Encoding, tensor: TensorType) -> Differe
         for encoding in (before, after)
     ]
     return Difference(before, after, compare(*layouts))
-
-
-def _pairs(padding: tuple[tuple[int, int], ...]) -> str:
-    return "[" + ", ".join(f"{interval}:+{pad}" for interval, pad in padding) + "]"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tt_layout.analyses.access import MATRIX_ROW_BYTES, AccessMap, Instruction
 from tt_layout.f2 import F2Span
+from tt_layout.f2map import all_values
 from tt_layout.hardware import Phase, Target
+from tt_layout.padding import padded
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,29 +42,6 @@ class Collision:
     words: tuple[int, ...]
 
 
-def span(bases: Sequence[int]) -> Integers:
-    """Return the xor of every subset of the bases, that of a mask's bits at its index.
-
-    Example:
-        >>> span([1, 6]).tolist()
-        [0, 1, 6, 7]
-    """
-    values = np.zeros(1, np.int64)
-    for basis in bases:
-        values = np.concatenate([values, values ^ basis])
-    return values
-
-
-def pad(offsets: Any, padding: Sequence[tuple[int, int]]) -> Any:
-    """Return the positions in memory of unpadded offsets.
-
-    Example:
-        >>> pad(np.arange(6), [(2, 2)]).tolist()
-        [0, 1, 4, 5, 8, 9]
-    """
-    return offsets + sum(offsets // interval * amount for interval, amount in padding)
-
-
 @lru_cache(maxsize=64)
 def phase_lanes(phase: Phase, lanes: int) -> Integers:
     """Return the lanes of every phase, a row each.
@@ -72,7 +50,7 @@ def phase_lanes(phase: Phase, lanes: int) -> Integers:
         >>> phase_lanes(Phase((1, 4), 32), 8).tolist()
         [[0, 1, 4, 5], [2, 3, 6, 7]]
     """
-    members = span(phase.masks)
+    members = all_values(phase.masks)
     phases = {}
     for lane in range(lanes):
         group = np.sort(members ^ lane)
@@ -93,10 +71,10 @@ def mean_turns(
     from tt_layout.analyses.banks import as_number
 
     vector = instruction.width_bytes // places.element_bytes
-    starts = span([r for r in places.register if r & vector - 1 == 0] + list(places.warp))
+    starts = all_values([r for r in places.register if r & vector - 1 == 0] + list(places.warp))
     starts, counts = _classes(starts[:MAX_INSTRUCTIONS], places, target.bank_bytes)
-    lanes = span(places.lane)[phase_lanes(phase, target.lanes)]
-    offsets = pad(starts[:, None, None] ^ lanes, places.padding) * places.element_bytes
+    lanes = all_values(places.lane)[phase_lanes(phase, target.lanes)]
+    offsets = padded(starts[:, None, None] ^ lanes, places.padding) * places.element_bytes
     words = words_of(offsets, instruction.width_bytes, target.bank_bytes)
     phases = words.reshape(len(starts) * len(lanes), -1)
     turns = turns_per_row(phases, phase.banks).reshape(len(starts), -1).sum(axis=1)
@@ -138,10 +116,10 @@ def first_phase(access: Access) -> tuple[Integers, Integers]:
     """
     bytes_of = access.places.element_bytes
     if access.instruction.matrices:
-        addresses = span(access.instruction.addresses)
+        addresses = all_values(access.instruction.addresses)
         return np.arange(8), words_of(addresses, MATRIX_ROW_BYTES, access.target.bank_bytes)
     lanes = phase_lanes(access.phase, access.target.lanes)
-    addresses = pad(span(access.places.lane), access.places.padding)[lanes] * bytes_of
+    addresses = padded(all_values(access.places.lane), access.places.padding)[lanes] * bytes_of
     words = words_of(addresses, access.width_bytes, access.target.bank_bytes)
     turns = turns_per_row(words.reshape(len(lanes), -1), access.phase.banks)
     worst = int(turns.argmax())

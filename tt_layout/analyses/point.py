@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tt_layout.analyses.properties import padded_position
 from tt_layout.comparison import place_label
 from tt_layout.errors import LayoutError
 from tt_layout.f2 import F2Span
 from tt_layout.linear_layout import Basis, LinearLayout
+from tt_layout.padding import Padding, padded
 
 MAX_HOLDERS = 64  # places listed by default
 
-Padding = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def locate(layout: LinearLayout, place: Mapping[str, int], *, padding: Padding =
 def _label(place: dict[str, int], layout: LinearLayout, padding: Padding) -> str:
     if not padding or "offset" not in place:
         return place_label(place, layout)
-    slot = padded_position(place["offset"], padding)
+    slot = padded(place["offset"], padding)
     return place_label({**place, "offset": slot}, layout)
 
 
@@ -130,16 +129,16 @@ def offset_of_slot(slot: int, size: int, padding: Padding) -> int | None:
         >>> [offset_of_slot(slot, 4, [(2, 1)]) for slot in range(5)]
         [0, 1, None, 2, 3]
     """
-    last = padded_position(size - 1, padding)
+    last = padded(size - 1, padding)
     if not 0 <= slot <= last:
         raise LayoutError(f"offset must be in 0..{last}, got {slot}")
     low, high = 0, size - 1
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (
-            (middle, high) if padded_position(middle, padding) <= slot else (low, middle - 1)
+            (middle, high) if padded(middle, padding) <= slot else (low, middle - 1)
         )
-    return low if padded_position(low, padding) == slot else None
+    return low if padded(low, padding) == slot else None
 
 
 def holders(

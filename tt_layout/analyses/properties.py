@@ -17,6 +17,7 @@ from tt_layout.analyses.conversion import memory_bytes, with_inputs
 from tt_layout.errors import LayoutError
 from tt_layout.f2 import F2Span
 from tt_layout.linear_layout import Basis, LinearLayout, log2
+from tt_layout.padding import padded_size
 
 Sizes = tuple[int, ...]
 
@@ -312,29 +313,6 @@ def shared_info(
         phases=phases,
         unused=1 << zeros,
     )
-
-
-def padded_size(elements: int, padding: Sequence[tuple[int, int]]) -> int:
-    """Return the slots that elements take with their padding; none after the last element.
-
-    Example:
-        >>> padded_size(8, [(2, 1), (4, 2)])
-        13
-    """
-    spent = 0
-    for interval, pad in padding:
-        spent += elements // interval * pad - (0 if elements % interval else pad)
-    return elements + spent
-
-
-def padded_position(offset: int, padding: Sequence[tuple[int, int]]) -> int:
-    """Return the slot of an offset once padding is put in.
-
-    Example:
-        >>> [padded_position(i, [(2, 1), (4, 2)]) for i in range(8)]
-        [0, 1, 3, 4, 8, 9, 11, 12]
-    """
-    return offset + sum(offset // interval * pad for interval, pad in padding)
 
 
 MAX_PHASE_ROWS = 64  # rows over which a pattern is told

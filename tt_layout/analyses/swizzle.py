@@ -24,6 +24,7 @@ from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 from tt_layout.linear_layout import LinearLayout, log2
+from tt_layout.padding import padded_size
 
 FAMILIES = ("swizzled", "nvmma", "padded")
 """The families in order of simplicity; ``all`` stands for all of them."""
@@ -134,12 +135,8 @@ class Problem:
         for places, (_, is_store) in zip(self._places(memory), self.held):
             places = replace(places, padding=encoding.padding)
             accesses.append(cost(places, self.target, is_store=is_store))
-        elements = memory.get_in_dim_size("offset")
-        last = elements + sum(
-            elements // interval * pad - (pad if elements % interval == 0 else 0)
-            for interval, pad in encoding.padding
-        )
-        return Candidate(encoding, tuple(accesses), last * self.elem_bytes, simplicity)
+        slots = padded_size(memory.get_in_dim_size("offset"), encoding.padding)
+        return Candidate(encoding, tuple(accesses), slots * self.elem_bytes, simplicity)
 
     def _places(self, memory: LinearLayout) -> list[AccessMap]:
         """Return where every access finds its places; found once per order of memory."""

@@ -16,6 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tt_layout.errors import LayoutError
+from tt_layout.padding import spelled
 from tt_layout.releases import Release
 from tt_layout.syntax import (
     AttributeNode,
@@ -130,7 +131,7 @@ class PairsKind:
 
     def show(self, value: Sequence[tuple[int, int]]) -> str:
         """Return the pairs in brackets."""
-        return "[" + ", ".join(f"{interval}:+{padding}" for interval, padding in value) + "]"
+        return spelled(value)
 
 
 @dataclass(frozen=True)

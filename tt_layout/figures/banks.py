@@ -15,6 +15,7 @@ from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, Numbers, has_l
 from tt_layout.figures.places import Held
 from tt_layout.figures.tensor import legend
 from tt_layout.hardware import find_target
+from tt_layout.padding import padded
 
 LINE_BYTES = 128  # 32 banks of 4 bytes
 BANK_BYTES = 4
@@ -49,7 +50,7 @@ def _grid(held: Held, name: str, buffer: int) -> Grid:
     shape = rows, columns
     elements = memory.elements
     places = np.arange(buffer * elements, (buffer + 1) * elements)
-    slots = memory.element_slots(np.arange(elements))
+    slots = padded(np.arange(elements), memory.padding)
     colours = np.full(rows * columns, NOTHING, np.int64)
     colours[slots] = place_groups(held, name, places)
     labels = None

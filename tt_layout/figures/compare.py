@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from tt_layout.comparison import compare
 from tt_layout.errors import LayoutError
+from tt_layout.f2map import all_values
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
 from tt_layout.figures.places import Held
 from tt_layout.figures.tensor import legend, tensor_grid
 from tt_layout.terminal.groups import default_grouping
-from tt_layout.views.f2map import all_values
 
 MAX_WORDS = 6
 

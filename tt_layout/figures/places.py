@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
+from tt_layout.f2map import F2Map, Preimages
 from tt_layout.figures.model import Numbers, check_cells
 from tt_layout.linear_layout import LinearLayout
 from tt_layout.printing import buffer_shape
 from tt_layout.terminal.subject import Subject
 from tt_layout.types import TensorType
 from tt_layout.views import Selection
-from tt_layout.views.f2map import F2Map, Preimages
 from tt_layout.views.selection import PLACES, Range, checked_range
 from tt_layout.views.shared import Memory
 from tt_layout.views.tensor_memory import empty_bits

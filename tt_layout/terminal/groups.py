@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-
 from tt_layout.errors import LayoutError
+from tt_layout.f2map import Ints
+from tt_layout.padding import padded
 from tt_layout.terminal.subject import Subject
-from tt_layout.views.text import Ints
 
 Places = Mapping[str, Ints]
 Grouping = Callable[[Places], Ints]
@@ -70,10 +69,7 @@ def grouping(subject: Subject, name: str) -> Grouping:
 
 def banks(offsets: Ints, subject: Subject) -> Ints:
     """Return the bank of each offset, padding included."""
-    slots = np.asarray(offsets) + sum(
-        offsets // interval * amount for interval, amount in subject.padding
-    )
-    return slot_banks(slots, subject)
+    return slot_banks(padded(offsets, subject.padding), subject)
 
 
 def slot_banks(slots: Ints, subject: Subject) -> Ints:

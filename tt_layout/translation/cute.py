@@ -24,13 +24,13 @@ from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.errors import LayoutError
 from tt_layout.linear_layout import LinearLayout, log2
+from tt_layout.padding import Padding, padded
 from tt_layout.translation import Over, Shape, Translation
 from tt_layout.translation.checking import own_shape, padding_of
 from tt_layout.translation.cute_text import Cute, Mode, Swizzle, read_cute
 from tt_layout.translation.refusal import Reason, refused
 
 Strides = tuple[int, ...]
-Padding = Sequence[tuple[int, int]]
 
 MAX_SWIZZLE_BITS = 5
 
@@ -116,12 +116,7 @@ def offset_strides(layout: LinearLayout, padding: Padding = ()) -> list[Strides]
     if not padding:
         return strides
     _check_disjoint([stride for own in strides for stride in own])
-    return [tuple(_padded(stride, padding) for stride in own) for own in strides]
-
-
-def _padded(offset: int, padding: Padding) -> int:
-    """Return the offset with the padding before it."""
-    return offset + sum(offset // interval * pad for interval, pad in padding)
+    return [tuple(padded(stride, padding) for stride in own) for own in strides]
 
 
 def _shared(strides: list[Strides], is_padded: bool) -> Cute:

@@ -10,6 +10,7 @@ from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.errors import LayoutError
 from tt_layout.linear_layout import LinearLayout
+from tt_layout.padding import spelled
 from tt_layout.parsing import parse_layout
 from tt_layout.releases import LATEST
 from tt_layout.translation import Over, Translation
@@ -30,8 +31,8 @@ def to_linear(encoding: Encoding, over: Over) -> Translation:
         raise refused(Reason.NEEDS_TYPE, "the bases depend on the shape")
     over = over._replace(shape=shape)
     if padding := padding_of(encoding):
-        shown = ", ".join(f"{interval}:+{pad}" for interval, pad in padding)
-        raise refused(Reason.PADDING, f"[{shown}]; --to cute can say it as strides")
+        message = f"{spelled(padding)}; --to cute can say it as strides"
+        raise refused(Reason.PADDING, message)
     layout = encoding.to_linear_layout(shape, element_bits=over.element_bits)
     other = _shared(encoding, layout) if _is_shared(encoding) else _distributed(encoding, layout)
     try:

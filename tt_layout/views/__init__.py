@@ -8,7 +8,6 @@ Choose a view by the kind of layout; each is a `View`, whose size is known befor
 
 How a view comes about, from the inside out:
 
-    f2map     linear functions and distinct values of whole arrays
     text      numbers as arrays of ASCII bytes
     cells     the text of single cells, shared among rows of cells
     box       which cells are shown, row by row and page by page

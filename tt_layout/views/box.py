@@ -9,9 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
+from tt_layout.f2map import Ints
 from tt_layout.views.cells import Cells, Gap, Layer
 from tt_layout.views.selection import Range
-from tt_layout.views.text import Bytes, Ints
+from tt_layout.views.text import Bytes
 
 ROW_BYTES = 1 << 10  # the wanted length of a row: long enough to copy fast, few distinct ones
 BLOCK_BYTES = 1 << 18  # the wanted length of a block: it fits in the second-level cache

@@ -6,22 +6,21 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from tt_layout.errors import LayoutError
+from tt_layout.f2map import F2Map
 from tt_layout.linear_layout import LinearLayout, log2
+from tt_layout.padding import Padding, padded, padded_size
 from tt_layout.views.box import Box, Painter
 from tt_layout.views.cells import Cells, EmptyCells, TupleCells
 from tt_layout.views.distributed import check_inputs
-from tt_layout.views.f2map import F2Map
 from tt_layout.views.frames import Brackets, framed_view, header_size
 from tt_layout.views.selection import EVERYTHING, Range, Selection, checked_range
-from tt_layout.views.text import FILLER, Bytes, Ints, decimals, digits
+from tt_layout.views.text import FILLER, Bytes, decimals, digits
 from tt_layout.views.view import Block, View
-
-Padding = tuple[tuple[int, int], ...]
 
 COUNTED = 4  # so many digits of an offset are counted off in a ready text of 10**4 lines
 BLOCK_LINES = 10**COUNTED
@@ -104,22 +103,12 @@ class Memory:
     @cached_property
     def slots(self) -> int:
         """The number of slots of a buffer, up to its last element."""
-        return self.slot(self.elements - 1) + 1 if self.elements else 0
-
-    def slot(self, element: int) -> int:
-        """Return the slot of an element of a buffer."""
-        return element + sum(element // interval * pad for interval, pad in self.padding)
-
-    def element_slots(self, elements: Ints) -> Ints:
-        """Return the slots of elements of a buffer."""
-        slots: Ints = elements.copy()
-        for interval, pad in self.padding:
-            slots += elements // interval * pad
-        return slots
+        return padded_size(self.elements, self.padding)
 
     def elements_before(self, slot: int) -> int:
         """Return the number of elements of a buffer that lie before a slot."""
-        return bisect_left(range(self.elements), slot, key=self.slot)
+        slots = partial(padded, padding=self.padding)
+        return bisect_left(range(self.elements), slot, key=slots)
 
     def cells(self, joint: str, separator: bytes, lead: int = 0) -> TupleCells:
         """Return cells that show the elements by block, partition and offset."""
@@ -258,5 +247,5 @@ def _padded_lines(
         content[:] = np.frombuffer(PAD.ljust(cells.width, bytes([FILLER])), np.uint8)
         elements = np.arange(memory.elements_before(low), memory.elements_before(high))
         if len(elements):
-            content[memory.element_slots(elements) - low] = cells.texts(first + elements)
+            content[padded(elements, memory.padding) - low] = cells.texts(first + elements)
         yield lines.tobytes().replace(bytes([FILLER]), b"")

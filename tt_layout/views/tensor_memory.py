@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tt_layout.f2map import F2Map
 from tt_layout.linear_layout import LinearLayout
 from tt_layout.views.box import Box, Painter
 from tt_layout.views.cells import Gap, Label, TupleCells
 from tt_layout.views.distributed import check_inputs, holders_view, tuple_cells
-from tt_layout.views.f2map import F2Map
 from tt_layout.views.frames import Sections, framed_view, header_size
 from tt_layout.views.selection import EVERYTHING, Selection, checked_range
 from tt_layout.views.view import View

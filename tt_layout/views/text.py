@@ -7,8 +7,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from tt_layout.f2map import Ints
+
 Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 
 FILLER = 0  # a byte that stands for no text at all; a bitwise or leaves the other byte
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from tt_layout.f2 import F2Span
 from tt_layout.linear_layout import log2
-from tt_layout.views.text import Bytes, Ints
 
+Ints = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
 
 LOOKUP_BITS = 11  # a table of 2**11 values of 8 bytes stays in the first-level cache
@@ -154,7 +154,7 @@ def covering(values: Ints) -> tuple[Ints, Places]:
     return distinct(values)
 
 
-def distinct_rows(rows: Bytes) -> tuple[Bytes, Places]:
+def distinct_rows(rows: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Places]:
     """Return the distinct rows of a matrix, and for each row its place among them."""
     whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1])))[:, 0]
     first, place = _firsts(whole)

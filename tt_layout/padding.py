@@ -1,0 +1,48 @@
+"""Free slots put into shared memory at regular intervals, so that rows begin in other banks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Offset = TypeVar("Offset", int, npt.NDArray[np.int64])
+
+Padding = Sequence[tuple[int, int]]
+"""Pairs of an interval and the number of slots left free after every so many elements."""
+
+
+def padded(offset: Offset, padding: Padding) -> Offset:
+    """Return the slot of an element, or of an array of them, that has this offset without padding.
+
+    Example:
+        >>> [padded(offset, [(2, 1), (4, 2)]) for offset in range(8)]
+        [0, 1, 3, 4, 8, 9, 11, 12]
+    """
+    slot = offset
+    for interval, amount in padding:
+        slot = slot + offset // interval * amount
+    return slot
+
+
+def padded_size(elements: int, padding: Padding) -> int:
+    """Return the slots that elements take with their padding; none after the last element.
+
+    Example:
+        >>> padded_size(8, [(2, 1), (4, 2)]), padded_size(0, [(2, 1)])
+        (13, 0)
+    """
+    return padded(elements - 1, padding) + 1 if elements else 0
+
+
+def spelled(padding: Iterable[tuple[int, int]]) -> str:
+    """Return padding as attributes write it.
+
+    Example:
+        >>> spelled([(64, 4)])
+        '[64:+4]'
+    """
+    return "[" + ", ".join(f"{interval}:+{amount}" for interval, amount in padding) + "]"
