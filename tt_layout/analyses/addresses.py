@@ -66,10 +66,8 @@ def words_of(addresses: Integers, width: int, bank_bytes: int) -> Integers:
 
 def mean_turns(
     places: AccessMap, instruction: Instruction, phase: Phase, target: Target
-) -> int | float:
+) -> Fraction:
     """Return the mean turns of an access's instructions, over all warps, padding included."""
-    from tt_layout.analyses.banks import as_number
-
     vector = instruction.width_bytes // places.element_bytes
     starts = all_values([r for r in places.register if r & vector - 1 == 0] + list(places.warp))
     starts, counts = _classes(starts[:MAX_INSTRUCTIONS], places, target.bank_bytes)
@@ -78,7 +76,7 @@ def mean_turns(
     words = words_of(offsets, instruction.width_bytes, target.bank_bytes)
     phases = words.reshape(len(starts) * len(lanes), -1)
     turns = turns_per_row(phases, phase.banks).reshape(len(starts), -1).sum(axis=1)
-    return as_number(Fraction(int(turns @ counts), int(counts.sum())))
+    return Fraction(int(turns @ counts), int(counts.sum()))
 
 
 def _classes(starts: Integers, places: AccessMap, bank_bytes: int) -> tuple[Integers, Integers]:

@@ -224,7 +224,7 @@ def cost(places: AccessMap, target: Target, *, is_store: bool) -> Access:
     if places.padding:
         from tt_layout.analyses.addresses import mean_turns
 
-        turns = mean_turns(places, instruction, phase, target)
+        turns = as_number(mean_turns(places, instruction, phase, target))
     else:
         width = MATRIX_ROW_BYTES if instruction.matrices else instruction.width_bytes
         bases = [_address(instruction.addresses, mask) for mask in phase.masks]
