@@ -3,7 +3,8 @@
 usage: python benchmarks/run.py --triton PYTHON [--runs N] [--smoke] [--readme README.md]
 
 PYTHON is the interpreter of an environment with ``triton==3.9.0``; without it only our own
-figures are measured.  Each figure is the median of the runs.  --readme replaces the table
+figures are measured.  Each figure is the median of the runs; in a run a view is made again and
+again until 0.2 s are spent.  --readme replaces the table
 between the two benchmark markers of that file.  --smoke runs everything once, small.
 """
 
