@@ -4,8 +4,8 @@ usage: python benchmarks/run.py --triton PYTHON [--runs N] [--smoke] [--readme R
 
 PYTHON is the interpreter of an environment with ``triton==3.9.0``; without it only our own
 figures are measured.  Each figure is the median of the runs; in a run a view is made again and
-again until 0.2 s are spent.  --readme replaces the table
-between the two benchmark markers of that file.  --smoke runs everything once, small.
+again until 0.2 s are spent.  --readme replaces the table between the two benchmark markers of
+that file.  --smoke runs everything once, small.
 """
 
 from __future__ import annotations
