@@ -15,6 +15,7 @@ from tt_layout.encodings.cga import (
     normalize_triple,
     rank_by,
     triple,
+    triple_form,
 )
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key, Values, WordKind
 from tt_layout.encodings.rules import not_length, not_powers_of_two
@@ -120,24 +121,10 @@ class AmdMfma(DistributedEncoding):
 
     mnemonic = "amd_mfma"
     forms = (
-        Form(
-            "triton_gpu.amd_mfma",
-            Release.V3_0,
-            Release.V3_2,
-            _KEYS_3_0,
-            normalize=_normalize_two_entries,
-            lift=lift_triple,
-            lower=lower_triple,
+        triple_form(
+            "triton_gpu.amd_mfma", Release.V3_0, Release.V3_2, _KEYS_3_0, _normalize_two_entries
         ),
-        Form(
-            "ttg.amd_mfma",
-            Release.V3_3,
-            Release.V3_4,
-            _KEYS_3_0,
-            normalize=_normalize_two_entries,
-            lift=lift_triple,
-            lower=lower_triple,
-        ),
+        triple_form("ttg.amd_mfma", Release.V3_3, Release.V3_4, _KEYS_3_0, _normalize_two_entries),
         Form(
             "ttg.amd_mfma",
             Release.V3_5,

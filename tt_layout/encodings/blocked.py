@@ -12,11 +12,10 @@ from tt_layout.encodings.cga import (
     PRINTED_TRIPLE,
     cga_layout,
     cga_violations,
-    lift_triple,
-    lower_triple,
     normalize_triple,
     rank_by,
     triple,
+    triple_form,
 )
 from tt_layout.encodings.forms import INTEGERS, Form, Key
 from tt_layout.encodings.rules import not_permutation, not_powers_of_two
@@ -71,32 +70,9 @@ class Blocked(DistributedEncoding):
     mnemonic = "blocked"
     forms = (
         Form("triton_gpu.blocked", Release.V2022, Release.V2_1, _KEYS),
-        Form(
-            "triton_gpu.blocked",
-            Release.V2_2,
-            Release.V2_3,
-            _KEYS + PRINTED_TRIPLE,
-            lift=lift_triple,
-            lower=lower_triple,
-        ),
-        Form(
-            "triton_gpu.blocked",
-            Release.V3_0,
-            Release.V3_2,
-            _TRIPLE_KEYS,
-            normalize=_NORMALIZE,
-            lift=lift_triple,
-            lower=lower_triple,
-        ),
-        Form(
-            "ttg.blocked",
-            Release.V3_3,
-            Release.V3_5,
-            _TRIPLE_KEYS,
-            normalize=_NORMALIZE,
-            lift=lift_triple,
-            lower=lower_triple,
-        ),
+        triple_form("triton_gpu.blocked", Release.V2_2, Release.V2_3, _KEYS + PRINTED_TRIPLE),
+        triple_form("triton_gpu.blocked", Release.V3_0, Release.V3_2, _TRIPLE_KEYS, _NORMALIZE),
+        triple_form("ttg.blocked", Release.V3_3, Release.V3_5, _TRIPLE_KEYS, _NORMALIZE),
         Form("ttg.blocked", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
     )
 

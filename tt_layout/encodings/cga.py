@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tt_layout.encodings.base import Bases, Shape, Violation
-from tt_layout.encodings.forms import BASES, INTEGERS, Key, Values
+from tt_layout.encodings.forms import BASES, INTEGERS, Form, Key, Values
 from tt_layout.errors import LayoutError
 from tt_layout.layout_utils import dim_names, identity, product, row_major, zeros
 from tt_layout.linear_layout import LinearLayout, is_power_of_two
@@ -150,6 +150,19 @@ def triple_of_bases(cga: Bases, rank: int) -> Values:
 def lower_triple(encoding: Any, element_bits: int | None) -> Values:
     """Return the old three lists for an encoding with the field ``cga``."""
     return triple_of_bases(encoding.cga, encoding.rank)
+
+
+def triple_form(
+    name: str,
+    since: Release,
+    until: Release,
+    keys: tuple[Key, ...],
+    normalize: Callable[[Values], Values] = lambda values: values,
+) -> Form:
+    """Return a spelling in which the old three lists stand for the bases of ``block``."""
+    return Form(
+        name, since, until, keys, normalize=normalize, lift=lift_triple, lower=lower_triple
+    )
 
 
 def cga_layout(cga: Bases, rank: int) -> LinearLayout:

@@ -11,11 +11,10 @@ from tt_layout.encodings.cga import (
     PRINTED_TRIPLE,
     cga_layout,
     cga_violations,
-    lift_triple,
-    lower_triple,
     normalize_triple,
     rank_by,
     triple,
+    triple_form,
 )
 from tt_layout.encodings.forms import INTEGER, INTEGERS, Form, Key
 from tt_layout.encodings.rules import not_powers_of_two
@@ -109,7 +108,7 @@ class NvidiaMma(DistributedEncoding):
             (Key("version", INTEGER, field="version_major"), _WARPS),
         ),
         Form("triton_gpu.mma", Release.V2_0, Release.V2_1, (_MAJOR, _MINOR, _WARPS)),
-        Form(
+        triple_form(
             "triton_gpu.mma",
             Release.V2_2,
             Release.V2_3,
@@ -120,27 +119,9 @@ class NvidiaMma(DistributedEncoding):
                 *PRINTED_TRIPLE,
                 Key("instrShape", INTEGERS, field="instr_shape", default=()),
             ),
-            lift=lift_triple,
-            lower=lower_triple,
         ),
-        Form(
-            "triton_gpu.nvidia_mma",
-            Release.V3_0,
-            Release.V3_2,
-            _TRIPLE_KEYS,
-            normalize=_NORMALIZE,
-            lift=lift_triple,
-            lower=lower_triple,
-        ),
-        Form(
-            "ttg.nvidia_mma",
-            Release.V3_3,
-            Release.V3_5,
-            _TRIPLE_KEYS,
-            normalize=_NORMALIZE,
-            lift=lift_triple,
-            lower=lower_triple,
-        ),
+        triple_form("triton_gpu.nvidia_mma", Release.V3_0, Release.V3_2, _TRIPLE_KEYS, _NORMALIZE),
+        triple_form("ttg.nvidia_mma", Release.V3_3, Release.V3_5, _TRIPLE_KEYS, _NORMALIZE),
         Form(
             "ttg.nvidia_mma",
             Release.V3_6,

@@ -12,12 +12,11 @@ from tt_layout.encodings.cga import (
     PRINTED_TRIPLE,
     cga_layout,
     cga_violations,
-    lift_triple,
-    lower_triple,
     normalize_triple,
     rank_by,
     shape_per_cta,
     triple,
+    triple_form,
 )
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key
 from tt_layout.encodings.nvmma_shared import NvmmaShared
@@ -73,32 +72,20 @@ class SwizzledShared(SharedEncoding):
     mnemonic = "swizzled_shared"
     forms: ClassVar[tuple[Form, ...]] = (
         Form("triton_gpu.shared", Release.V2022, Release.V2_1, _KEYS),
-        Form(
+        triple_form(
             "triton_gpu.shared",
             Release.V2_2,
             Release.V2_3,
             (*_KEYS, *PRINTED_TRIPLE, _LEADING_OFFSET),
-            lift=lift_triple,
-            lower=lower_triple,
         ),
-        Form(
+        triple_form(
             "triton_gpu.shared",
             Release.V3_0,
             Release.V3_2,
             (*_TRIPLE_KEYS, _LEADING_OFFSET),
-            normalize=_NORMALIZE,
-            lift=lift_triple,
-            lower=lower_triple,
+            _NORMALIZE,
         ),
-        Form(
-            "ttg.swizzled_shared",
-            Release.V3_3,
-            Release.V3_5,
-            _TRIPLE_KEYS,
-            normalize=_NORMALIZE,
-            lift=lift_triple,
-            lower=lower_triple,
-        ),
+        triple_form("ttg.swizzled_shared", Release.V3_3, Release.V3_5, _TRIPLE_KEYS, _NORMALIZE),
         Form("ttg.swizzled_shared", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
     )
 
@@ -212,14 +199,8 @@ class AmdRotatingShared(SwizzledShared):
 
     mnemonic = "amd_rotating_shared"
     forms = (
-        Form(
-            "ttg.amd_rotating_shared",
-            Release.V3_4,
-            Release.V3_5,
-            _TRIPLE_KEYS,
-            normalize=_NORMALIZE,
-            lift=lift_triple,
-            lower=lower_triple,
+        triple_form(
+            "ttg.amd_rotating_shared", Release.V3_4, Release.V3_5, _TRIPLE_KEYS, _NORMALIZE
         ),
         Form("ttg.amd_rotating_shared", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
     )
