@@ -33,6 +33,7 @@ RANKS = {
     "encodings": 4,
     "parsing": 5,
     "document": 5,
+    "subject": 5,
     "printing": 5,
     "output": 5,
     "cli": 7,

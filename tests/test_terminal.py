@@ -26,7 +26,6 @@ from tt_layout.colour import (
     terminal_rgb,
 )
 from tt_layout.terminal.painting import paint, unpainted
-from tt_layout.terminal.subject import subject_of
 from tt_layout.terminal.tokens import tokens_of
 
 pty = pytest.importorskip("pty")
@@ -142,8 +141,10 @@ def test_colours_can_be_refused(arguments: tuple[str, ...], variables: dict[str,
 
 
 def test_a_file_gets_plain_text_even_from_a_terminal(tmp_path: Path) -> None:
-    on_terminal("-l", BLOCKED, "-t", TYPE, "-o", str(tmp_path / "out"))
-    assert b"\x1b" not in (tmp_path / "out").read_bytes()
+    for number, more in enumerate([(), ("--legend",)]):
+        out = tmp_path / str(number)
+        on_terminal("-l", BLOCKED, "-t", TYPE, "-o", str(out), *more)
+        assert b"\x1b" not in out.read_bytes()
 
 
 @pytest.mark.parametrize("more", [(), ("--header",), ("--compact",), ("--use-hw-view",)])
@@ -214,14 +215,12 @@ def test_colours_stream() -> None:
     from tt_layout.parsing import parse_layout
     from tt_layout.printing import print_view
     from tt_layout.types import parse_type
-    from tt_layout.views import Selection
 
     tensor = parse_type("tensor<16x16xf16>")
     printed = print_view(parse_layout(SEED), tensor)
-    subject = subject_of(printed, tensor, None, False, Selection())
-    assert subject is not None
+    assert printed.subject is not None
     text = printed.view.text().encode()
-    tokens = tokens_of(subject, "warp")
+    tokens = tokens_of(printed.subject, "warp")
     whole = b"".join(paint([text], tokens))
     pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
     assert b"".join(paint(pieces, tokens)) == whole

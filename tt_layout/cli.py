@@ -151,7 +151,7 @@ def show(
     """Print the views asked for: those of the file first, then that of the attribute."""
     import numpy  # noqa: F401 - a fifth cheaper before our own modules than among them
 
-    from tt_layout.printing import PrintedView, check_size, parse_size, print_view
+    from tt_layout.printing import check_size, parse_size, print_view
     from tt_layout.releases import Release
     from tt_layout.types import parse_type
 
@@ -165,7 +165,6 @@ def show(
     release = Release.parse(triton) if triton is not None else None
     looks = {name: others.pop(name) for name in _LOOKS if name in others}
     selection = read_selection(others)
-    tensor_type = None
     if tensor is None:
         views = _views_of_file(path or "", alias_names, release, use_hw_view, selection)
     else:
@@ -176,25 +175,24 @@ def show(
             view = print_view(
                 encoding, tensor_type, use_hw_view=use_hw_view, alias=alias, selection=selection
             )
-            views.append(PrintedView(view.heading, view.view, ending))
+            views.append(view._replace(ending=ending))
     size = check_size(views, limit)
-    _write(views, size, output, looks, (tensor_type, release, use_hw_view, selection))
+    _write(views, size, output, looks)
 
 
-def _write(
-    views: list[Any], size: int, output: str | None, looks: dict[str, Any], shown: tuple[Any, ...]
-) -> None:
+def _write(views: list[Any], size: int, output: str | None, looks: dict[str, Any]) -> None:
     """Write views as they are; on a terminal, or if asked, as ``tt_layout.terminal`` has them."""
-    from tt_layout.output import write
+    from tt_layout.output import columns, write
 
+    width = columns(sys.stdout) if output is None else None
     asked = looks.get("color") == "always" or any(looks.get(name) for name in _LOOKS[2:])
-    if not asked and (output is not None or not sys.stdout.isatty()):
+    if width is None and not asked:
         write((chunk for view in views for chunk in view.chunks()), output, size=size)
         return
     from tt_layout.terminal.present import present
     from tt_layout.terminal.wish import Wish
 
-    chunks, notes = present(views, Wish(**looks), *shown, output=output)
+    chunks, notes = present(views, Wish(**looks), width)
     write(chunks, output, size=size)
     for note in dict.fromkeys(notes):
         click.echo(f"note: {note}", err=True)

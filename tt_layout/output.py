@@ -39,6 +39,15 @@ def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) 
         raise LayoutError(f"{path}: error: cannot write: {error.strerror or error}") from None
 
 
+def columns(stream: IO[str]) -> int | None:
+    """Return the characters in a line of the terminal that a stream is; None where it is none."""
+    if not stream.isatty():
+        return None
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
+
+
 def _write_to_stdout(chunks: Iterable[bytes | memoryview]) -> None:
     """Write to standard output; a reader that has gone away ends it without complaint."""
     try:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError, TooLargeError
 from tt_layout.releases import Release
+from tt_layout.subject import Subject
 from tt_layout.types import TensorType
 from tt_layout.views import Selection, View
 
@@ -19,11 +20,13 @@ class PrintedView(NamedTuple):
         heading: the line above the view, with its end.
         view: the text below it.
         ending: what follows the view.
+        subject: what the view shows; None for a heading without a view.
     """
 
     heading: bytes
     view: View
     ending: bytes = b""
+    subject: Subject | None = None
 
     @property
     def size(self) -> int:
@@ -57,16 +60,37 @@ def print_view(
     Raises:
         LayoutError: the layout does not fit the type.
     """
+    subject = subject_over(encoding, tensor, use_hw_view=use_hw_view, selection=selection)
+    name = f"#{alias} = " if alias is not None else ""
+    note = _buffer_note(encoding, tensor, subject.shape)
+    heading = f"Print layout attribute: {name}{encoding}{note}\n"
+    return PrintedView(heading.encode(), subject.view(), subject=subject)
+
+
+def subject_over(
+    encoding: Encoding,
+    tensor: TensorType,
+    *,
+    use_hw_view: bool = False,
+    selection: Selection = Selection(),  # noqa: B008 - immutable
+) -> Subject:
+    """Return an encoding laid over a tensor type; over one buffer of a ring.
+
+    Args:
+        encoding: the layout.
+        tensor: the type.
+        use_hw_view: whether to show what each place holds.
+        selection: the part to show.
+
+    Raises:
+        LayoutError: the layout does not fit the type, at which the error points.
+    """
+    bits = tensor.element_bits
     try:
-        shape = buffer_shape(encoding, tensor)
-        layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
+        layout = encoding.to_linear_layout(buffer_shape(encoding, tensor), element_bits=bits)
     except LayoutError as error:
         raise error.at(tensor.span) from None
-    name = f"#{alias} = " if alias is not None else ""
-    note = _buffer_note(encoding, tensor, shape)
-    heading = f"Print layout attribute: {name}{encoding}{note}\n"
-    view = encoding.view(layout, use_hw_view, selection)
-    return PrintedView(heading.encode(), view)
+    return Subject(encoding, layout, bits, use_hw_view, selection)
 
 
 def buffer_shape(encoding: Encoding, tensor: TensorType) -> tuple[int, ...]:

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
 from tt_layout.f2map import F2Map, Preimages
 from tt_layout.figures.model import Numbers, check_cells
 from tt_layout.linear_layout import LinearLayout
-from tt_layout.printing import buffer_shape
-from tt_layout.terminal.subject import Subject
+from tt_layout.printing import subject_over
+from tt_layout.subject import Subject
 from tt_layout.types import TensorType
 from tt_layout.views import Selection
 from tt_layout.views.selection import PLACES, Range, checked_range
@@ -219,10 +218,4 @@ def hold(
     Raises:
         LayoutError: it does not fit the type.
     """
-    try:
-        shape = buffer_shape(encoding, tensor)
-        layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
-    size = max(1, (tensor.element_bits or 32) // 8)
-    return Held(Subject(encoding, layout, size, False, selection), tensor.span.text.strip())
+    return Held(subject_over(encoding, tensor, selection=selection), tensor.span.text.strip())

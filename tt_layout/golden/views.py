@@ -52,7 +52,7 @@ def whole_view(
     """Return what the command prints for an attribute, or for one alias of a file."""
     name = alias.removeprefix("#") if alias is not None else None
     view = print_view(layout, tensor, use_hw_view=use_hw_view, alias=name, selection=selection)
-    return PrintedView(view.heading, view.view, b"" if alias is None else b"\n")
+    return view._replace(ending=b"" if alias is None else b"\n")
 
 
 def encoding(case: Case) -> Encoding:

@@ -114,7 +114,7 @@ def _view(
         return _note(name, encoding, f"{ir_type.bare}: {error.message}")
     text = str(encoding)
     heading = printed.heading.decode().replace(text, f"{text} on {ir_type.bare}", 1)
-    return PrintedView(heading.encode(), printed.view)
+    return printed._replace(heading=heading.encode())
 
 
 def _note(name: str, encoding: Encoding, text: str) -> PrintedView:

@@ -4,7 +4,6 @@ The plain text stays what it is, byte for byte; everything here is put around an
 it streams by.
 
     wish      what was asked for, and whether colours are to be used
-    subject   the layout behind a printed view
     groups    the number by which a place is coloured: its warp, lane, bank, ...
     painting  colours in a stream of text
     fitting   the columns that fit the terminal

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from tt_layout.terminal.subject import Subject
+from tt_layout.subject import Subject
 from tt_layout.views.selection import Range, checked_range
 
 Render = Callable[[Subject], Iterable[bytes]]

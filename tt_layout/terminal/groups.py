@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from tt_layout.errors import LayoutError
 from tt_layout.f2map import Ints
 from tt_layout.padding import padded
-from tt_layout.terminal.subject import Subject
+from tt_layout.subject import Subject
 
 Places = Mapping[str, Ints]
 Grouping = Callable[[Places], Ints]

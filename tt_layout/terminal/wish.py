@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 
 GROUPINGS = ("warp", "lane", "register", "block", "bank")
@@ -22,8 +21,8 @@ class Wish:
         legend: whether a legend follows.
 
     Example:
-        >>> Wish(color="always").colours, Wish(color="never").colours
-        (True, False)
+        >>> Wish(color="always").colours(on_terminal=False)
+        True
     """
 
     color: str = "auto"
@@ -32,14 +31,8 @@ class Wish:
     header: bool = False
     legend: bool = False
 
-    @property
-    def colours(self) -> bool:
-        """Whether the text is coloured."""
+    def colours(self, on_terminal: bool) -> bool:
+        """Return whether the text is coloured."""
         if self.color != "auto":
             return self.color == "always"
-        return is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def is_terminal() -> bool:
-    """Tell whether standard output is a terminal."""
-    return sys.stdout is not None and sys.stdout.isatty()
+        return on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
