@@ -163,6 +163,14 @@ def test_a_column_that_is_too_wide_is_cut() -> None:
     assert "cut" in told
 
 
+def test_one_note_sums_up_the_views_of_a_dump() -> None:
+    path = str(ROOT / "examples" / "kernels" / "matmul-sm90.ttgir")
+    _, _, told = on_terminal("-i", path, columns=80)
+    assert re.fullmatch(
+        r"note: the terminal is 80 characters wide: \d+ views are shown in part; .*\n", told
+    )
+
+
 def test_compact_is_the_diagram_of_the_seed(run: Run) -> None:
     lines = run("-l", SEED, "-t", "tensor<16x16xf16>", "--compact").out.splitlines()[1:]
     assert lines[0] == lines[1] == "[ 0  0  1  1  2  2  3  3  ; 32 32 33 33 34 34 35 35 ]"

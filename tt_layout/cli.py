@@ -189,12 +189,13 @@ def _write(views: list[Any], size: int, output: str | None, looks: dict[str, Any
     if width is None and not asked:
         write((chunk for view in views for chunk in view.chunks()), output, size=size)
         return
-    from tt_layout.terminal.present import present
+    from tt_layout.terminal.present import Presentation
     from tt_layout.terminal.wish import Wish
 
-    chunks, notes = present(views, Wish(**looks), width)
-    write(chunks, output, size=size)
-    for note in dict.fromkeys(notes):
+    presentation = Presentation(views, Wish(**looks), width)
+    presentation.check()
+    write(presentation.chunks(), output, size=size)
+    if (note := presentation.note()) is not None:
         click.echo(f"note: {note}", err=True)
 
 

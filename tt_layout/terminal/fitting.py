@@ -11,6 +11,8 @@ from tt_layout.views.selection import Range, checked_range
 
 Render = Callable[[Subject], Iterable[bytes]]
 ELLIPSIS = b"~"
+ALL = "all in a pipe, such as | less -S"
+"""Where to see what is not shown."""
 
 
 def columns_of(subject: Subject) -> tuple[str, Range, int] | None:
@@ -93,7 +95,7 @@ def fit(subject: Subject, width: int, render: Render) -> tuple[Subject, str | No
         note = f"the terminal is {width} characters wide: shown is {what} of {size}"
     if shown < stop:
         note += f"; the next with {option}{shown}:{min(stop, shown + count)}"
-    return with_columns(subject, (start, shown)), f"{note}; all in a pipe, such as | less -S"
+    return with_columns(subject, (start, shown)), f"{note}; {ALL}"
 
 
 def _most(subject: Subject, start: int, limit: int, width: int, render: Render) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from tt_layout.errors import LayoutError
 from tt_layout.printing import PrintedView
 from tt_layout.subject import Subject
 from tt_layout.terminal.compact import Compact, check_compact
-from tt_layout.terminal.fitting import cut, fit, width_of
-from tt_layout.terminal.groups import default_grouping
+from tt_layout.terminal.fitting import ALL, cut, fit, width_of
+from tt_layout.terminal.groups import check_grouping, default_grouping
 from tt_layout.terminal.margins import Margins, legend
 from tt_layout.terminal.painting import paint
 from tt_layout.terminal.tokens import Tokens, tokens_of
@@ -24,44 +25,63 @@ class Presentation:
     """Views as they were wished for.
 
     Attributes:
+        views: as printed plainly.
         wish: what was asked for.
         width: the characters in a line of the terminal; None where there is none.
-        notes: what to tell about views that do not fit, filled while the text is made.
     """
 
+    views: Sequence[PrintedView]
     wish: Wish
     width: int | None = None
-    notes: list[str] = field(default_factory=list)
 
     @property
     def colours(self) -> bool:
         """Whether the text is coloured."""
         return self.wish.colours(on_terminal=self.width is not None)
 
-    def chunks(self, views: Iterable[PrintedView]) -> Iterator[Chunk]:
-        """Yield the text of views."""
-        for printed in views:
-            yield printed.heading
-            if printed.subject is not None:
-                yield from self._body(printed.subject)
-            yield printed.ending
-
-    def check(self, subject: Subject) -> None:
+    def check(self) -> None:
         """Raise where what was asked for does not suit a layout.
 
         Raises:
             LayoutError: it has no such groups, or no threads.
         """
-        if self.wish.compact:
-            check_compact(subject)
-        if self.wish.color_by is not None:
-            tokens_of(subject, self.wish.color_by)
+        subjects = [view.subject for view in self.views if view.subject is not None]
+        if self.views and not subjects and (self.wish.compact or self.wish.color_by is not None):
+            raise LayoutError("there is no view to colour or to show as threads")
+        for subject in subjects:
+            if self.wish.compact:
+                check_compact(subject)
+            if self.wish.color_by is not None:
+                check_grouping(subject, self.wish.color_by)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the text."""
+        for printed, (subject, _) in zip(self.views, self._fitted):
+            yield printed.heading
+            if subject is not None:
+                yield from self._body(subject)
+            yield printed.ending
+
+    def note(self) -> str | None:
+        """Return what to tell about views that do not fit; None where all do."""
+        notes = [note for _, note in self._fitted if note is not None]
+        if len(set(notes)) > 1:
+            shown = f"{len(notes)} views are shown in part"
+            return f"the terminal is {self.width} characters wide: {shown}; {ALL}"
+        return notes[0] if notes else None
+
+    @cached_property
+    def _fitted(self) -> list[tuple[Subject | None, str | None]]:
+        """What of each view fits, and what to tell about the rest."""
+        return [self._fit(view.subject) for view in self.views]
+
+    def _fit(self, subject: Subject | None) -> tuple[Subject | None, str | None]:
+        if subject is None or self.width is None:
+            return subject, None
+        return fit(subject, self.width, self._plain)
 
     def _body(self, subject: Subject) -> Iterator[Chunk]:
         name = self.wish.color_by or default_grouping(subject)
-        if self.width is not None:
-            subject, note = fit(subject, self.width, self._plain)
-            self.notes.extend([note] if note else [])
         tokens = tokens_of(subject, name) if self.colours else None
         lines = self._lines(subject, tokens)
         if self.width is not None and width_of(subject, self._plain) > self.width:
@@ -87,25 +107,3 @@ class Presentation:
         if self.wish.compact:
             return Compact(subject, tokens).lines(chunks)
         return (bytes(chunk) for chunk in chunks)
-
-
-def present(
-    views: Sequence[PrintedView], wish: Wish, width: int | None = None
-) -> tuple[Iterator[Chunk], list[str]]:
-    """Return the text of views as wished for, and the notes about it, complete at its end.
-
-    Args:
-        views: as printed plainly.
-        wish: what was asked for.
-        width: the characters in a line of the terminal; None where there is none.
-
-    Raises:
-        LayoutError: what was asked for does not suit a layout.
-    """
-    presentation = Presentation(wish, width)
-    subjects = [view.subject for view in views if view.subject is not None]
-    if views and not subjects and (wish.compact or wish.color_by is not None):
-        raise LayoutError("there is no view to colour or to show as threads")
-    for subject in subjects:
-        presentation.check(subject)
-    return presentation.chunks(views), presentation.notes
