@@ -25,8 +25,14 @@ from tt_layout.colour import (
     rgb,
     terminal_rgb,
 )
+from tt_layout.parsing import parse_layout
+from tt_layout.printing import print_view
 from tt_layout.terminal.painting import paint, unpainted
+from tt_layout.terminal.present import Presentation
 from tt_layout.terminal.tokens import tokens_of
+from tt_layout.terminal.wish import Wish
+from tt_layout.types import parse_type
+from tt_layout.views import Selection
 
 pty = pytest.importorskip("pty")
 
@@ -38,6 +44,7 @@ SEED = (
 """The first example of blocked layouts in Triton's definitions of attributes."""
 
 SWIZZLED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
+PADDED = "#ttg.padded_shared<[16:+4] {order = [1, 0], shape = [4, 16]}>"
 SCALES = "#ttng.tensor_memory_scales_encoding<>"
 ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
 
@@ -49,6 +56,8 @@ VIEWS = [
     (SWIZZLED, "!ttg.memdesc<8x16xf16>", ()),
     (SWIZZLED, "!ttg.memdesc<8x16xf16>", ("--slice", "2:4,3:9")),
     (SWIZZLED, "!ttg.memdesc<8x16xf16>", ("--use-hw-view",)),
+    (PADDED, "!ttg.memdesc<3x4x16xf16>", ()),
+    (PADDED, "!ttg.memdesc<3x4x16xf16>", ("--use-hw-view", "--offset", "14:22")),
     (SCALES, "!ttg.memdesc<64x4xi8>", ()),
     (SCALES, "!ttg.memdesc<64x4xi8>", ("--use-hw-view",)),
 ]
@@ -112,7 +121,7 @@ def test_colours_change_nothing_else(
     coloured = run("-l", layout, "-t", tensor, *more, "--color", "always")
     assert coloured.status == 0
     assert "\x1b[" in coloured.out
-    assert unpainted(coloured.out.encode()).decode() == plain.out
+    assert unpainted(coloured.out) == plain.out
 
 
 def test_a_pipe_gets_plain_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,6 +172,27 @@ def test_a_column_that_is_too_wide_is_cut() -> None:
     assert "cut" in told
 
 
+def test_places_of_shared_memory_are_shown_on_a_terminal(run: Run) -> None:
+    arguments = "-l", SWIZZLED, "-t", "!ttg.memdesc<8x16xf16>", "--use-hw-view"
+    status, shown, told = on_terminal(*arguments)
+    assert (status, told) == (0, "")
+    assert ESCAPE.sub(b"", shown).decode() == run(*arguments).out
+
+
+def test_what_is_cut_keeps_its_colours() -> None:
+    tensor = parse_type("!ttg.memdesc<4x16xf16>")
+    printed = print_view(parse_layout(PADDED), tensor, use_hw_view=True)
+    whole, parts = (
+        b"".join(Presentation([printed], Wish(color="always"), width).chunks()).splitlines()
+        for width in (None, 17)
+    )
+    offset = next(number for number, line in enumerate(parts) if line.startswith(b"Offset"))
+    for line, part in zip(whole[2:], parts[offset:], strict=True):
+        assert ESCAPE.findall(part) == ESCAPE.findall(line)
+        text = ESCAPE.sub(b"", line)
+        assert ESCAPE.sub(b"", part) == (text if len(text) <= 17 else text[:16] + b"~")
+
+
 def test_one_note_sums_up_the_views_of_a_dump() -> None:
     path = str(ROOT / "examples" / "kernels" / "matmul-sm90.ttgir")
     _, _, told = on_terminal("-i", path, columns=80)
@@ -197,6 +227,25 @@ def test_header_names_registers_and_lanes(run: Run) -> None:
     ]
 
 
+def test_header_numbers_the_columns_of_shared_memory(run: Run) -> None:
+    more = "--header", "--slice", "2:4,3:6"
+    lines = run("-l", SWIZZLED, "-t", "!ttg.memdesc<8x16xf16>", *more).out.splitlines()
+    assert lines[1:] == [
+        "dim0        3      4      5",
+        "   2 [[(2: 1),(2: 6),(2: 7)]",
+        "   3 [ (3: 0),(3: 7),(3: 6)]]",
+    ]
+
+
+def test_columns_that_fit_beside_the_longest_row_number_are_not_cut() -> None:
+    selection = Selection(slices=((9998, 10002), None))
+    tensor = parse_type("tensor<16384x4xf16>")
+    printed = print_view(parse_layout(BLOCKED), tensor, selection=selection)
+    for width in range(24, 60):
+        text = b"".join(Presentation([printed], Wish("never", header=True), width).chunks())
+        assert b"~" not in text
+
+
 def test_legend_explains_notation_and_colours(run: Run) -> None:
     plain = run("-l", BLOCKED, "-t", TYPE, "--legend").out.splitlines()[-1]
     assert plain.startswith("legend: T<thread>:<register>")
@@ -210,20 +259,22 @@ def test_colours_follow_the_group(run: Run) -> None:
     assert "\x1b[1;38;5;161mT7:1" in out
 
 
-def test_colours_of_a_dump(run: Run) -> None:
-    path = str(ROOT / "examples" / "blocked.mlir")
-    plain = run("-i", path, "-t", "tensor<32x32xf16>")
-    coloured = run("-i", path, "-t", "tensor<32x32xf16>", "--color", "always")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (str(ROOT / "examples" / "blocked.mlir"), "-t", "tensor<32x32xf16>"),
+        (str(ROOT / "examples" / "kernels" / "matmul-sm90.ttgir"), "--alias-names", "shared"),
+    ],
+)
+def test_colours_of_a_dump(run: Run, arguments: tuple[str, ...]) -> None:
+    plain = run("-i", *arguments)
+    coloured = run("-i", *arguments, "--color", "always")
     assert "\x1b[" in coloured.out
-    assert unpainted(coloured.out.encode()).decode() == plain.out
+    assert unpainted(coloured.out) == plain.out
 
 
 def test_colours_stream() -> None:
     """A token that is cut in two gets its colour all the same."""
-    from tt_layout.parsing import parse_layout
-    from tt_layout.printing import print_view
-    from tt_layout.types import parse_type
-
     tensor = parse_type("tensor<16x16xf16>")
     printed = print_view(parse_layout(SEED), tensor)
     assert printed.subject is not None

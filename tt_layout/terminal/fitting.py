@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from tt_layout.colour import RESET
 from tt_layout.subject import Subject
-from tt_layout.views.selection import Range, checked_range
+from tt_layout.terminal.painting import Chunk, characters, unpainted
+from tt_layout.views.selection import PLACES, Range, checked_range
 
 Render = Callable[[Subject], Iterable[bytes]]
-ELLIPSIS = b"~"
+ELLIPSIS = "~"
 ALL = "all in a pipe, such as | less -S"
 """Where to see what is not shown."""
 
@@ -44,26 +46,26 @@ def with_columns(subject: Subject, columns: Range) -> Subject:
     return subject.selecting(replace(selection, columns=columns))
 
 
-def first_line(subject: Subject) -> Subject:
-    """Return the same with the first line shown only."""
+def last_line(subject: Subject) -> Subject:
+    """Return the same with the last line shown only, which has the longest coordinates."""
     selection, layout = subject.selection, subject.layout
     if not subject.use_hw_view:
         ranges = selection.tensor_ranges(layout.get_out_dim_names(), list(subject.shape))
-        ones = tuple((start, start + 1) for start, _ in ranges[:-1])
+        ones = tuple((stop - 1, stop) for _, stop in ranges[:-1])
         return subject.selecting(replace(selection, slices=(*ones, ranges[-1])))
-    start = {
-        name: getattr(selection, name)[0] if getattr(selection, name) else 0
-        for name in ("blocks", "warps", "registers", "rows")
-    }
-    names = ("blocks", "warps", "registers") if subject.is_distributed else ("blocks", "rows")
-    chosen = {name: (start[name], start[name] + 1) for name in names}
-    fields: dict[str, Any] = chosen
-    return subject.selecting(replace(selection, **fields))
+    names = ("block", "warp", "register") if subject.is_distributed else ("block", "row")
+    chosen: dict[str, Any] = {}
+    for name in names:
+        field = PLACES[name]
+        size = layout.get_in_dim_size(name)
+        _, stop = checked_range(name, getattr(selection, field), size)
+        chosen[field] = stop - 1, stop
+    return subject.selecting(replace(selection, **chosen))
 
 
 def width_of(subject: Subject, render: Render) -> int:
-    """Return the length of the longest line among the first ones."""
-    return max(map(len, b"".join(render(first_line(subject))).split(b"\n")))
+    """Return the length of the longest line, that is of the last one or a header above it."""
+    return max(map(len, b"".join(render(last_line(subject))).splitlines()))
 
 
 def fit(subject: Subject, width: int, render: Render) -> tuple[Subject, str | None]:
@@ -111,8 +113,10 @@ def _most(subject: Subject, start: int, limit: int, width: int, render: Render) 
     return low
 
 
-def cut(lines: Iterable[bytes | memoryview], width: int) -> Iterator[bytes]:
+def cut(lines: Iterable[Chunk], width: int) -> Iterator[bytes]:
     """Yield the text with lines cut to a width; the last character shows where.
+
+    Colours take no room.
 
     Example:
         >>> list(cut([b"abc\\nde", b"fgh\\n"], 4))
@@ -128,4 +132,7 @@ def cut(lines: Iterable[bytes | memoryview], width: int) -> Iterator[bytes]:
 
 
 def _cut_line(line: bytes, width: int) -> bytes:
-    return line if len(line) <= width else line[: max(0, width - 1)] + ELLIPSIS
+    if len(line) <= width or len(unpainted(line.decode())) <= width:
+        return line
+    kept = "".join(characters(line.decode())[: width - 1])
+    return f"{kept}{ELLIPSIS}".encode() + (RESET if "\x1b" in kept else b"")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tt_layout.colour import RESET, STYLES, style
 from tt_layout.subject import Subject
-from tt_layout.terminal.fitting import Render, columns_of, first_line
+from tt_layout.terminal.fitting import Render, columns_of, last_line
 from tt_layout.terminal.tokens import group_count
 from tt_layout.views.selection import checked_range
 
@@ -102,7 +102,7 @@ class Margins:
 
     def _head(self) -> bytes:
         """Return the line of column numbers, each where its column ends."""
-        text = next(self._first_texts())
+        text = self._last_text()
         pattern = _NUMBER if self.is_compact else _TUPLE if b"(" in text else _CELL
         found = columns_of(self.subject)
         assert found is not None
@@ -118,10 +118,9 @@ class Margins:
                 end = stop
         return b"".join(head) + b"\n"
 
-    def _first_texts(self) -> Iterator[bytes]:
-        for line in b"".join(self.render(first_line(self.subject))).split(b"\n"):
-            if not line.startswith((b"Block", b"Warp")):
-                yield line
+    def _last_text(self) -> bytes:
+        """Return a line of the text without its end."""
+        return b"".join(self.render(last_line(self.subject))).splitlines()[-1]
 
 
 _NOTATIONS = {

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from tt_layout.colour import RESET, style
 from tt_layout.terminal.tokens import Tokens
 
 Chunk = bytes | memoryview
+
+_COLOUR = r"\x1b\[[0-9;]*m"
+_CHARACTER = re.compile(rf"(?:{_COLOUR})*.(?:\x1b\[0m)?")
 
 
 def paint(chunks: Iterable[Chunk], tokens: Tokens) -> Iterator[bytes]:
@@ -39,13 +43,21 @@ def _painted(text: bytes, tokens: Tokens, count: int) -> tuple[bytes, int]:
     return b"".join([*pieces, text[end:]]), len(matches)
 
 
-def unpainted(text: bytes) -> bytes:
+def characters(text: str) -> list[str]:
+    """Return the characters of a text, each with the colours that begin or end at it.
+
+    Example:
+        >>> characters("a\\x1b[38;5;27mb\\x1b[0m")
+        ['a', '\\x1b[38;5;27mb\\x1b[0m']
+    """
+    return _CHARACTER.findall(text)
+
+
+def unpainted(text: str) -> str:
     """Return text without any colours.
 
     Example:
-        >>> unpainted(b"\\x1b[38;5;27mT0:0\\x1b[0m")
-        b'T0:0'
+        >>> unpainted("\\x1b[38;5;27mT0:0\\x1b[0m")
+        'T0:0'
     """
-    import re
-
-    return re.sub(rb"\x1b\[[0-9;]*m", b"", text)
+    return re.sub(_COLOUR, "", text)

@@ -10,14 +10,12 @@ from tt_layout.errors import LayoutError
 from tt_layout.printing import PrintedView
 from tt_layout.subject import Subject
 from tt_layout.terminal.compact import Compact, check_compact
-from tt_layout.terminal.fitting import ALL, cut, fit, width_of
+from tt_layout.terminal.fitting import ALL, cut, fit
 from tt_layout.terminal.groups import check_grouping, default_grouping
 from tt_layout.terminal.margins import Margins, legend
-from tt_layout.terminal.painting import paint
+from tt_layout.terminal.painting import Chunk, paint
 from tt_layout.terminal.tokens import Tokens, tokens_of
 from tt_layout.terminal.wish import Wish
-
-Chunk = bytes | memoryview
 
 
 @dataclass(frozen=True)
@@ -84,11 +82,9 @@ class Presentation:
         name = self.wish.color_by or default_grouping(subject)
         tokens = tokens_of(subject, name) if self.colours else None
         lines = self._lines(subject, tokens)
-        if self.width is not None and width_of(subject, self._plain) > self.width:
-            lines = cut(self._lines(subject, None), self.width)
         if tokens is not None and not self.wish.compact:
             lines = paint(lines, tokens)
-        yield from lines
+        yield from lines if self.width is None else cut(lines, self.width)
         if self.wish.legend:
             yield legend(subject, name, self.colours, self.wish.compact)
 
