@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -25,8 +27,10 @@ from tt_layout.colour import (
     rgb,
     terminal_rgb,
 )
+from tt_layout.output import columns as columns_of_stream
 from tt_layout.parsing import parse_layout
 from tt_layout.printing import print_view
+from tt_layout.terminal.folding import fold
 from tt_layout.terminal.painting import paint, unpainted
 from tt_layout.terminal.present import Presentation
 from tt_layout.terminal.tokens import tokens_of
@@ -45,6 +49,14 @@ SEED = (
 
 SWIZZLED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
 PADDED = "#ttg.padded_shared<[16:+4] {order = [1, 0], shape = [4, 16]}>"
+SLICE = (
+    "#ttg.slice<{dim = 1, parent = #ttg.blocked<{sizePerThread = [1, 4], "
+    "threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>}>"
+)
+DEEP = (
+    "#ttg.blocked<{sizePerThread = [1, 1, 1, 2], threadsPerWarp = [2, 2, 2, 4], "
+    "warpsPerCTA = [1, 1, 2, 2], order = [3, 2, 1, 0]}>"
+)
 SCALES = "#ttng.tensor_memory_scales_encoding<>"
 ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
 
@@ -68,8 +80,13 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
     return runner(capfdbinary, monkeypatch)
 
 
-def on_terminal(*arguments: str, columns: int = 200, **variables: str) -> tuple[int, bytes, str]:
-    """Run the command on a terminal; return status, what it shows, and standard error."""
+def on_terminal(
+    *arguments: str, columns: int = 200, shows_errors: bool = False, **variables: str
+) -> tuple[int, bytes, str]:
+    """Run the command on a terminal; return status, what it shows, and standard error.
+
+    With ``shows_errors`` the terminal shows standard error as well.
+    """
     import fcntl
     import termios
 
@@ -78,13 +95,11 @@ def on_terminal(*arguments: str, columns: int = 200, **variables: str) -> tuple[
     kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
     environment = {**kept, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT), **variables}
     command = [sys.executable, "-m", "tt_layout", *arguments]
-    with subprocess.Popen(
-        command, stdout=theirs, stderr=subprocess.PIPE, env=environment
-    ) as process:
+    errors = theirs if shows_errors else subprocess.PIPE
+    with subprocess.Popen(command, stdout=theirs, stderr=errors, env=environment) as process:
         os.close(theirs)
         shown = b"".join(_read(ours))
-        assert process.stderr is not None
-        told = process.stderr.read().decode()
+        told = process.stderr.read().decode() if process.stderr is not None else ""
     os.close(ours)
     return process.returncode, shown.replace(b"\r\n", b"\n"), told
 
@@ -144,7 +159,9 @@ def test_a_terminal_gets_colours() -> None:
     [(("--color", "never"), {}), ((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"})],
 )
 def test_colours_can_be_refused(arguments: tuple[str, ...], variables: dict[str, str]) -> None:
-    _, shown, _ = on_terminal("-l", BLOCKED, "-t", TYPE, *arguments, columns=200, **variables)
+    _, shown, _ = on_terminal(
+        "-l", BLOCKED, "-t", TYPE, *arguments, columns=200, shows_errors=False, **variables
+    )
     assert b"\x1b" not in shown
     assert b"T7:1]]" in shown
 
@@ -159,16 +176,38 @@ def test_a_file_gets_plain_text_even_from_a_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("more", [(), ("--header",), ("--compact",), ("--use-hw-view",)])
 def test_lines_never_wrap(more: tuple[str, ...]) -> None:
     status, shown, told = on_terminal("-l", SEED, "-t", "tensor<16x64xf16>", *more, columns=60)
-    lines = ESCAPE.sub(b"", shown).splitlines()[1:]
+    lines = ESCAPE.sub(b"", shown).splitlines()
     assert status == 0
     assert max(map(len, lines)) <= 60
     assert "60 characters wide" in told
     assert ("--lane" if "--use-hw-view" in more else "--slice :,") in told
 
 
+@pytest.mark.parametrize("width", [1, 7, 24, 40, 80, 200])
+@pytest.mark.parametrize(
+    ("layout", "tensor"),
+    [
+        (BLOCKED, TYPE),
+        (SEED, "tensor<16x64xf16>"),
+        (SLICE, "tensor<64xf16>"),
+        (DEEP, "tensor<2x4x8x16xf32>"),
+        (SWIZZLED, "!ttg.memdesc<3x8x16xf16>"),
+        (PADDED, "!ttg.memdesc<4x16xf16>"),
+        (SCALES, "!ttg.memdesc<64x4xi8>"),
+    ],
+)
+def test_no_line_is_wider_than_the_terminal(layout: str, tensor: str, width: int) -> None:
+    encoding, tensor_type = parse_layout(layout), parse_type(tensor)
+    for use_hw_view, header in product([False, True], repeat=2):
+        printed = print_view(encoding, tensor_type, use_hw_view=use_hw_view)
+        wish = Wish(color="always", header=header, legend=True)
+        text = b"".join(Presentation([printed], wish, width).chunks()).decode()
+        assert max(map(len, unpainted(text).splitlines())) <= width
+
+
 def test_a_column_that_is_too_wide_is_cut() -> None:
     _, shown, told = on_terminal("-l", SEED, "-t", "tensor<2x2xf16>", columns=40)
-    assert max(map(len, ESCAPE.sub(b"", shown).splitlines()[1:])) <= 40
+    assert max(map(len, ESCAPE.sub(b"", shown).splitlines())) <= 40
     assert "cut" in told
 
 
@@ -193,12 +232,68 @@ def test_what_is_cut_keeps_its_colours() -> None:
         assert ESCAPE.sub(b"", part) == (text if len(text) <= 17 else text[:16] + b"~")
 
 
+def test_a_long_heading_goes_on_below_itself() -> None:
+    _, shown, _ = on_terminal("-l", SLICE, "-t", "tensor<64xf16>", "--legend", columns=80)
+    lines = ESCAPE.sub(b"", shown).decode().splitlines()
+    assert lines[:3] == [
+        "Print layout attribute: #ttg.slice<{dim = 1,",
+        "    parent = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8],",
+        "    warpsPerCTA = [4, 1], order = [1, 0]}>}>",
+    ]
+    assert lines[4:] == [
+        "legend: T<thread>:<register>, | between several holders;",
+        "    4 warps of 32 lanes with 4 registers",
+        "colour: warp 0, warp 1, warp 2, warp 3",
+    ]
+
+
+@pytest.mark.parametrize("width", range(1, 100))
+def test_folding_changes_nothing_but_spaces(width: int) -> None:
+    for text in (f"Print layout attribute: {SLICE}", "note: see --slice :,8:16; or -h"):
+        folded = fold(text, width)
+        assert re.sub(r"\s", "", folded) == text.replace(" ", "")
+        assert max(map(len, folded.splitlines())) <= width
+        assert all(line == line.rstrip() for line in folded.splitlines())
+
+
+def test_colours_take_no_room_in_a_folded_line() -> None:
+    coloured = ", ".join(f"\x1b[38;5;27mwarp {number}\x1b[0m" for number in range(8))
+    folded = fold(coloured, 30)
+    assert unpainted(folded) == fold(unpainted(coloured), 30)
+    assert re.sub(r"\n +", " ", folded) == coloured
+
+
+def test_notes_come_last_and_fit_the_terminal_as_well() -> None:
+    arguments = "-l", SEED, "-t", "tensor<16x64xf16>", "--legend"
+    _, shown, told = on_terminal(*arguments, columns=50, shows_errors=True)
+    lines = ESCAPE.sub(b"", shown).decode().splitlines()
+    assert told == ""
+    assert max(map(len, lines)) <= 50
+    assert lines[-5:] == [
+        "colour: warp 0, warp 1",
+        "note: the terminal is 50 characters wide:",
+        "    shown is dim1 0:4 of 64;",
+        "    the next with --slice :,4:8; all in a pipe,",
+        "    such as | less -S",
+    ]
+
+
 def test_one_note_sums_up_the_views_of_a_dump() -> None:
     path = str(ROOT / "examples" / "kernels" / "matmul-sm90.ttgir")
     _, _, told = on_terminal("-i", path, columns=80)
     assert re.fullmatch(
         r"note: the terminal is 80 characters wide: \d+ views are shown in part; .*\n", told
     )
+
+
+def test_a_terminal_that_does_not_tell_its_width_has_the_usual_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((0, 0)))
+    stream = io.StringIO()
+    assert columns_of_stream(stream) is None
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert columns_of_stream(stream) == 80
 
 
 def test_compact_is_the_diagram_of_the_seed(run: Run) -> None:

@@ -189,6 +189,7 @@ def _write(views: list[Any], size: int, output: str | None, looks: dict[str, Any
     if width is None and not asked:
         write((chunk for view in views for chunk in view.chunks()), output, size=size)
         return
+    from tt_layout.terminal.folding import fold
     from tt_layout.terminal.present import Presentation
     from tt_layout.terminal.wish import Wish
 
@@ -196,7 +197,7 @@ def _write(views: list[Any], size: int, output: str | None, looks: dict[str, Any
     presentation.check()
     write(presentation.chunks(), output, size=size)
     if (note := presentation.note()) is not None:
-        click.echo(f"note: {note}", err=True)
+        click.echo(fold(f"note: {note}", columns(sys.stderr)), err=True)
 
 
 def _wanted(alias_names: Sequence[str]) -> list[str]:

@@ -13,6 +13,8 @@ from tt_layout.errors import LayoutError
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
+USUAL_COLUMNS = 80  # of a terminal that does not tell
+
 
 def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) -> None:
     """Write chunks to a file, or to standard output where there is no path.
@@ -45,7 +47,7 @@ def columns(stream: IO[str]) -> int | None:
         return None
     from shutil import get_terminal_size
 
-    return get_terminal_size().columns
+    return get_terminal_size().columns or USUAL_COLUMNS  # until 3.11 it may return 0
 
 
 def _write_to_stdout(chunks: Iterable[bytes | memoryview]) -> None:

@@ -7,6 +7,7 @@ it streams by.
     groups    the number by which a place is coloured: its warp, lane, bank, ...
     painting  colours in a stream of text
     fitting   the columns that fit the terminal
+    folding   headings and other lines of words, broken where a reader would
     margins   a header row and column of coordinates
     compact   thread numbers only
     present   all of them together

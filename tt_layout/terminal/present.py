@@ -11,6 +11,7 @@ from tt_layout.printing import PrintedView
 from tt_layout.subject import Subject
 from tt_layout.terminal.compact import Compact, check_compact
 from tt_layout.terminal.fitting import ALL, cut, fit
+from tt_layout.terminal.folding import fold
 from tt_layout.terminal.groups import check_grouping, default_grouping
 from tt_layout.terminal.margins import Margins, legend
 from tt_layout.terminal.painting import Chunk, paint
@@ -55,7 +56,7 @@ class Presentation:
     def chunks(self) -> Iterator[Chunk]:
         """Yield the text."""
         for printed, (subject, _) in zip(self.views, self._fitted):
-            yield printed.heading
+            yield self._folded(printed.heading)
             if subject is not None:
                 yield from self._body(subject)
             yield printed.ending
@@ -86,7 +87,10 @@ class Presentation:
             lines = paint(lines, tokens)
         yield from lines if self.width is None else cut(lines, self.width)
         if self.wish.legend:
-            yield legend(subject, name, self.colours, self.wish.compact)
+            yield self._folded(legend(subject, name, self.colours, self.wish.compact))
+
+    def _folded(self, text: bytes) -> bytes:
+        return fold(text.decode(), self.width).encode()
 
     def _plain(self, subject: Subject) -> Iterable[bytes]:
         return (bytes(chunk) for chunk in self._lines(subject, None))

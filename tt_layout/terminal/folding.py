@@ -1,0 +1,67 @@
+"""Lines of words that are longer than the terminal is wide, broken where a reader would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tt_layout.terminal.painting import characters, unpainted
+
+INDENT = 4
+
+# Not before an equals sign, nor in "--slice 0:4" or "on tensor<...>".
+_BREAK = re.compile(r"(?<=\S)(?<! on) (?!=|[\d,:]*:)|(?<=[{<])(?=\w+ =)")
+_CLAUSE = re.compile(r"\S[,;:{<]$")
+_MARK = re.compile(r"(?<=\S)(?= )|(?<=[^\w\s])")
+_DEPTH = {"[": 4, "]": -4, "{": 2, "}": -2, "(": 2, ")": -2, "<": 1, ">": -1}
+
+
+def fold(text: str, width: int | None) -> str:
+    """Return text whose lines fit a width; what continues a line is indented.
+
+    A line that is at least a third full ends inside as few brackets as can be, there behind a
+    comma or the like rather than behind a word, and inside a word only if it must.  Colours
+    take no room.
+
+    Args:
+        text: one or several lines.
+        width: the characters in a line of the terminal; None where there is none.
+
+    Example:
+        >>> print(fold("#ttg.slice<{dim = 1, parent = #ttg.blocked<{order = [1, 0]}>}>", 36))
+        #ttg.slice<{dim = 1,
+            parent = #ttg.blocked<{
+            order = [1, 0]}>}>
+    """
+    if width is None:
+        return text
+    return "\n".join(piece for line in text.split("\n") for piece in _pieces(line, width))
+
+
+def _pieces(line: str, width: int) -> Iterator[str]:
+    """Yield the lines that a line becomes."""
+    plain, shown, start, indent = unpainted(line), characters(line), 0, ""
+    while len(plain) - start > width - len(indent):
+        end = start + _end(plain[start:], width - len(indent))
+        yield indent + "".join(shown[start:end])
+        start = end + plain.startswith(" ", end)
+        indent = " " * min(INDENT, width // 8)
+    yield indent + "".join(shown[start:])
+
+
+def _end(text: str, room: int) -> int:
+    """Return how many characters of a text that is longer than the room stand on its first line."""
+    breaks = [match.start() for match in _BREAK.finditer(text) if match.start() <= room]
+    good = [at for at in breaks if 3 * at >= room]
+    if good:
+        return min(good, key=lambda at: (_cost(text[:at]), -at))
+    marks = [match.start() for match in _MARK.finditer(text, 1) if match.start() <= room]
+    return (breaks or marks or [room])[-1]
+
+
+def _cost(line: str) -> int:
+    """Return how much a line that ends so disturbs a reader."""
+    depth = sum(_DEPTH.get(character, 0) for character in line)
+    if _CLAUSE.search(line):
+        return depth
+    return depth + (3 if line.endswith("=") else 1)
