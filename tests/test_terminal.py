@@ -341,6 +341,16 @@ def test_columns_that_fit_beside_the_longest_row_number_are_not_cut() -> None:
         assert b"~" not in text
 
 
+def test_header_numbers_the_columns_of_tensor_memory(run: Run) -> None:
+    more = "--header", "--use-hw-view", "--row", "2:4", "--column", "0:3"
+    out = run("-l", SCALES, "-t", "!ttg.memdesc<64x4xi8>", *more).out
+    assert out.splitlines()[1:] == [
+        "             0       1       2",
+        "Row  2: ( 2,0), ( 2,1), ( 2,2)",
+        "Row  3: ( 3,0), ( 3,1), ( 3,2)",
+    ]
+
+
 def test_legend_explains_notation_and_colours(run: Run) -> None:
     plain = run("-l", BLOCKED, "-t", TYPE, "--legend").out.splitlines()[-1]
     assert plain.startswith("legend: T<thread>:<register>")

@@ -39,32 +39,41 @@ class Margins:
 
     @property
     def width(self) -> int:
-        """The number of characters in front of every line."""
-        return max(map(len, self._corner_and_rows()), default=0) + 1 if self.has_any else 0
+        """The number of characters in front of every line; 0 where lines say their own."""
+        names = self._corner_and_rows()
+        return max(map(len, names)) + 1 if names else 0
 
     def add(self, chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
         """Yield the text with coordinates; nothing is kept but the number of the line."""
         if not self.has_any:
             yield from map(bytes, chunks)
             return
-        head, row, starts = self._head(), 0, True
-        if not self.subject.use_hw_view:
+        head, above, row, starts = self._head(), self._above_head(), 0, True
+        if not above:
             yield head
         for chunk in chunks:
             pieces = []
             for line in bytes(chunk).splitlines(keepends=True):
                 is_header = starts and line.startswith((b"Block", b"Warp"))
-                if starts and not is_header and line != b"\n" and not line.startswith(b"Row"):
-                    pieces.append(self._front(row))
+                if starts and not is_header and line != b"\n" and self.width:
+                    pieces.append(self._front(self._row_name(row)))
                     row += 1
                 pieces.append(line)
-                if is_header and line.startswith(b"Warp"):
+                if is_header and above and line.startswith(above):
                     pieces.append(head)
                 starts = line.endswith(b"\n")
             yield b"".join(pieces)
 
-    def _front(self, row: int) -> bytes:
-        return self._row_name(row).rjust(self.width - 1) + b" "
+    def _front(self, name: bytes) -> bytes:
+        return name.rjust(self.width - 1) + b" " if self.width else b""
+
+    def _above_head(self) -> bytes:
+        """Return how the lines begin below which columns are numbered; nothing for the first."""
+        if not self.subject.use_hw_view:
+            return b""
+        if self.subject.is_distributed:
+            return b"Warp"
+        return b"Block" if self.subject.layout.get_in_dim_size("block") > 1 else b""
 
     def _row_name(self, row: int) -> bytes:
         """Return the coordinates of a line."""
@@ -88,12 +97,14 @@ class Margins:
         names = layout.get_out_dim_names()
         return list(self.subject.selection.tensor_ranges(names, list(shape))[:-1])
 
-    def _corner_and_rows(self) -> Iterator[bytes]:
-        yield self._corner()
+    def _corner_and_rows(self) -> tuple[bytes, ...]:
+        """Return the corner and the longest name of a row."""
         if not self.subject.use_hw_view:
-            yield ",".join(str(stop - 1) for _, stop in self._leading).encode()
-        elif self.subject.is_distributed:
-            yield str(self._registers[1] - 1).encode()
+            last = ",".join(str(stop - 1) for _, stop in self._leading)
+            return self._corner(), last.encode()
+        if not self.subject.is_distributed:
+            return ()
+        return self._corner(), b"%d" % (self._registers[1] - 1)
 
     def _corner(self) -> bytes:
         if self.subject.use_hw_view:
@@ -103,11 +114,12 @@ class Margins:
     def _head(self) -> bytes:
         """Return the line of column numbers, each where its column ends."""
         text = self._last_text()
-        pattern = _NUMBER if self.is_compact else _TUPLE if b"(" in text else _CELL
+        shows_elements = self.subject.use_hw_view or self.subject.is_shared
+        pattern = _NUMBER if self.is_compact else _TUPLE if shows_elements else _CELL
         found = columns_of(self.subject)
         assert found is not None
         start = found[1][0]
-        head, end = [self._corner().rjust(self.width - 1) + b" "], 0
+        head, end = [self._front(self._corner())], 0
         for number, match in enumerate(pattern.finditer(text), start):
             name = str(number).encode()
             stop = match.start() + len(match.group().rstrip(b", ]"))
