@@ -24,6 +24,7 @@ from functools import reduce
 from operator import xor
 from typing import TYPE_CHECKING
 
+from tt_layout.analyses.access import MATRIX_ROW_BYTES
 from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.f2 import F2Span
 from tt_layout.linear_layout import LinearLayout, log2
@@ -93,9 +94,10 @@ def _vectors(problem: Problem, accesses: Sequence[_Flat]) -> Iterator[Vectors]:
             for limit in {most, word}:
                 yield _extended(start, access.register, limit)
                 yield _extended(start, [*access.lane[:2], *access.register], limit)
-    for access in accesses:  # rows of 16 bytes, as the matrix instructions take them
-        yield _extended(_extended([], access.register, word), access.lane[:2], word + 2)
-        yield _extended([], access.lane[2:], word + 2)
+    row = log2(MATRIX_ROW_BYTES // problem.elem_bytes)
+    for access in accesses:  # the rows that the matrix instructions take
+        yield _extended(_extended([], access.register, word), access.lane[:2], row)
+        yield _extended([], access.lane[2:], row)
 
 
 def _common(spans: Sequence[Vectors]) -> Vectors:
