@@ -14,6 +14,7 @@ import pytest
 from command import BLOCKED, TYPE, Run, runner
 from test_terminal import SEED, SWIZZLED
 
+from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.model import PLAIN
 from tt_layout.figures.places import Held, hold
@@ -221,6 +222,14 @@ def test_the_matrix_is_that_of_the_layout() -> None:
     assert drawn is not None
     matrix = np.array([[int(text) for text in row] for row in drawn])
     assert matrix.tolist() == np.array(layout.layout.get_matrix_view()).tolist()
+
+
+def test_layouts_of_different_shapes_are_not_compared() -> None:
+    """On a layout of rank 1 the type is a ring of rows."""
+    rows = SWIZZLED.replace("[1, 0]", "[0]")
+    pair = (held(layout, "!ttg.memdesc<8x16xf16>") for layout in (SWIZZLED, rows))
+    with pytest.raises(LayoutError, match="over one tensor, got shapes 8x16 and 16"):
+        draw(*pair)
 
 
 def test_a_tile_is_the_smallest_that_repeats() -> None:

@@ -22,16 +22,16 @@ def compare_figure(before: Held, after: Held, color_by: str | None = None) -> Fi
     """Return the figure of two layouts of one tensor.
 
     Raises:
-        LayoutError: they are of different memories.
+        LayoutError: they are of different memories, or of tensors of different shapes.
     """
     if before.encoding.memory_kind != after.encoding.memory_kind:
         kinds = f"{before.encoding.memory_kind} and {after.encoding.memory_kind}"
         raise LayoutError(f"layouts of different memories cannot be compared: {kinds}")
+    words = compare(before.layout, after.layout).words() or ["nothing moves"]
     name = color_by or default_grouping(before.subject)
     grids = tensor_grid(before, name, "before"), tensor_grid(after, name, "after")
     moved = _moved(before, after).reshape(grids[1].shape)
     colours = np.where(moved | (grids[1].colours == NOTHING), grids[1].colours, PLAIN)
-    words = compare(before.layout, after.layout).words() or ["nothing moves"]
     wider = before if before.places > after.places else after
     return Figure(
         (f"- {before.encoding}", f"+ {after.encoding}", before.type_text),
