@@ -479,7 +479,8 @@ def test_a_fault_in_standard_input(run: Run) -> None:
 UNREADABLE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "the file is empty"),
     "white space": (b" \n\t\n", "the file is empty"),
-    "binary rubbish": (b"\x7fELF\x02\x01\x01\x00\xff\xfe", "not UTF-8 text: byte 8 is 0xff"),
+    "binary rubbish": (b"\x7fELF\x02\x01\x01\xff\xfe\x00", "not text: byte 9 is 0x00"),
+    "Latin-1": ("# für\n".encode("latin-1"), "not UTF-8 text: byte 3 is 0xfc"),
     "zeros": (b"#a = \x00\x00", "not text: byte 5 is 0x00"),
     "UTF-16": ("#a = 1".encode("utf-16-le"), "not text: byte 1 is 0x00"),
     "no alias": (b"module {}\n", "no alias in the file is a layout"),
@@ -501,6 +502,15 @@ def test_a_file_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
     check(run("-i", str(tmp_path), "-t", TYPE), f"{tmp_path}: error: cannot read: Is a directory")
     heading = f"{missing}: error: cannot read: No such file or directory"
     check(run("-i", str(missing), "-t", TYPE), heading)
+
+
+def test_a_file_without_an_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    heading = "/dev/zero: error: not text: byte 0 is 0x00"
+    check(run("-i", "/dev/zero", "-t", TYPE), heading)
+    check(run("check", "/dev/zero"), heading)
+    monkeypatch.setattr("tt_layout.source.MAX_BYTES", 4 << 20)
+    heading = "<stdin>: error: longer than 4 MiB, the most that is read"
+    check(run("-i", "-", "-t", TYPE, stdin=b"#a = 1\n" * (1 << 20)), heading)
 
 
 def test_an_alias_that_the_file_does_not_have(run: Run, tmp_path: Path) -> None:

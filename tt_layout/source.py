@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 QUOTE_WIDTH = 110  # columns of a source line that a message shows
 
@@ -92,11 +96,18 @@ def _excerpt(line: str, indent: int, width: int) -> tuple[str, int, int]:
     return before + line[start:end] + after, caret, min(width, end - indent)
 
 
+MAX_BYTES = 1 << 29
+"""A longer file is no dump of a kernel; perhaps it never ends."""
+
+_CHUNK = 1 << 20
+
+
 def read_source(path: str) -> Source:
     """Return the text of a file, or of standard input for ``-``.
 
     Raises:
-        LayoutError: the file cannot be read, is no text, or is empty.
+        LayoutError: the file cannot be read, is no text, is empty, or has more than
+            `MAX_BYTES`.
     """
     import sys
 
@@ -107,18 +118,32 @@ def read_source(path: str) -> Source:
     name = "<stdin>" if path == "-" else path
     try:
         if path == "-":
-            data = sys.stdin.buffer.read()
+            data = _read(sys.stdin.buffer, name)
         else:
             with open(path, "rb") as file:
-                data = file.read()
+                data = _read(file, name)
         text = data.decode("utf-8")
     except OSError as error:
         raise LayoutError(f"{name}: error: cannot read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         message = f"{name}: error: not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}"
         raise LayoutError(message) from None
-    if "\0" in text:
-        raise LayoutError(f"{name}: error: not text: byte {data.index(0)} is 0x00")
     if not text.strip():
         raise LayoutError(f"{name}: error: the file is empty")
     return Source(text.replace("\r\n", "\n"), name)
+
+
+def _read(file: BinaryIO, name: str) -> bytearray:
+    """Return the bytes of a text; read piece by piece, because a device may never end."""
+    from tt_layout.errors import LayoutError
+
+    data = bytearray()
+    while chunk := file.read(_CHUNK):
+        if b"\0" in chunk:
+            at = len(data) + chunk.index(b"\0")
+            raise LayoutError(f"{name}: error: not text: byte {at} is 0x00")
+        data += chunk
+        if len(data) > MAX_BYTES:
+            most = f"{MAX_BYTES >> 20} MiB, the most that is read"
+            raise LayoutError(f"{name}: error: longer than {most}")
+    return data
