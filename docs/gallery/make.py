@@ -62,7 +62,7 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "operand": (OPERAND, "-t", "tensor<32x16xf16>", "--color-by", "register"),
     "mfma-tensor": (MFMA, "-t", "tensor<32x32xf32>", "--color-by", "register"),
     "slice": (SLICE, "-t", "tensor<16xf16>"),
-    "part": (WGMMA, "-t", "tensor<8192x8192xf32>", "--slice", "4100:4116,510:526"),
+    "part": (WGMMA, "-t", "tensor<8192x8192xf32>", "--slice", "4104:4120,508:516"),
     "compare": (LONG, SQUARE, "-t", "tensor<8x16xf16>", "--color-by", "lane"),
     "swizzled-offsets": (SWIZZLED, "-t", "!ttg.memdesc<8x64xf16>"),
     "swizzled-banks": (SWIZZLED, "-t", "!ttg.memdesc<8x64xf16>", "--view", "banks"),
