@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tt_layout.colour import INK, RULE
 from tt_layout.figures.model import Figure, Grid
+from tt_layout.terminal.folding import fold
 
 LABEL = 11  # font size of labels and titles
 SMALL = 10  # of coordinates
@@ -108,7 +109,7 @@ def set_figure(figure: Figure) -> Setting:
     texts: list[Text] = []
     y = MARGIN
     for number, line in enumerate(figure.title):
-        for part in wrap(line, int(inner / (LABEL * ADVANCE))):
+        for part in _folded(line, inner, LABEL):
             y += LINE_HEIGHT
             texts.append(Text(MARGIN, y - 4, part, bold=number == len(figure.title) - 1))
     y += GAP
@@ -124,7 +125,7 @@ def set_figure(figure: Figure) -> Setting:
     swatches, more, y = _legend(figure, inner, y)
     texts += more
     for note in figure.notes:
-        for part in wrap(note, int(inner / (SMALL * ADVANCE))):
+        for part in _folded(note, inner, SMALL):
             y += LINE_HEIGHT
             texts.append(Text(MARGIN, y - 4, part, SMALL, colour=RULE))
     size = inner + 2 * MARGIN, y + MARGIN
@@ -200,6 +201,11 @@ def _coordinate(x: float, y: float, text: str, anchor: str) -> Text:
     return Text(x, y, text, SMALL, anchor, RULE)
 
 
+def _folded(line: str, inner: int, size: int) -> list[str]:
+    """Return a line broken so that no part is wider than the figure."""
+    return fold(line, int(inner / (size * ADVANCE))).split("\n")
+
+
 def _legend(figure: Figure, inner: int, y: int) -> tuple[list[Swatch], list[Text], int]:
     """Return swatches and their meaning, in as many lines as needed, and the lower end."""
     swatches: list[Swatch] = []
@@ -216,17 +222,3 @@ def _legend(figure: Figure, inner: int, y: int) -> tuple[list[Swatch], list[Text
         texts.append(Text(start, y + SWATCH - 2, meaning, SMALL))
         x += width
     return swatches, texts, y + (LINE_HEIGHT + 2 if figure.legend else 0)
-
-
-def wrap(line: str, width: int) -> list[str]:
-    """Return a line broken at spaces so that no part is wider than ``width`` characters.
-
-    Example:
-        >>> wrap("one two three", 8)
-        ['one two', '  three']
-    """
-    import textwrap
-
-    return (
-        textwrap.wrap(line, max(8, width), subsequent_indent="  ") if len(line) > width else [line]
-    )
