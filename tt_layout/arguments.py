@@ -8,8 +8,6 @@ import click
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.linear_layout import LinearLayout
-from tt_layout.printing import buffer_shape
 from tt_layout.releases import Release
 from tt_layout.types import TensorType, parse_type
 
@@ -54,17 +52,18 @@ def read_layout(text: str, release: Release | None, name: str) -> Encoding:
     return Document(read_source(path)).layout(alias.removeprefix("#"), release)
 
 
-def lay_over(encoding: Encoding, tensor: TensorType) -> LinearLayout:
-    """Return the linear layout of an encoding over a type; of one buffer of a ring.
+def read_order(text: str | None, option: str) -> list[int] | None:
+    """Return the numbers of an option such as ``1,0``, or None where it is not given.
 
     Raises:
-        LayoutError: it does not fit the type; the error points at the type.
+        LayoutError: the text is no list of numbers.
     """
-    try:
-        shape = buffer_shape(encoding, tensor)
-        return encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
+    if text is None:
+        return None
+    parts = text.strip().removeprefix("[").removesuffix("]").split(",")
+    if not all(part.strip().isdecimal() and len(part) < 20 for part in parts):
+        raise LayoutError(f"{option} takes numbers such as 1,0, got {text!r}")
+    return [int(part) for part in parts]
 
 
 def echo(line: str, colour: str = "") -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError, TooLargeError
+from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 from tt_layout.subject import Subject
 from tt_layout.types import TensorType
@@ -85,12 +86,21 @@ def subject_over(
     Raises:
         LayoutError: the layout does not fit the type, at which the error points.
     """
-    bits = tensor.element_bits
+    layout = lay_over(encoding, tensor)
+    return Subject(encoding, layout, tensor.element_bits, use_hw_view, selection)
+
+
+def lay_over(encoding: Encoding, tensor: TensorType) -> LinearLayout:
+    """Return the linear layout of an encoding over a type; of one buffer of a ring.
+
+    Raises:
+        LayoutError: it does not fit the type; the error points at the type.
+    """
     try:
-        layout = encoding.to_linear_layout(buffer_shape(encoding, tensor), element_bits=bits)
+        shape = buffer_shape(encoding, tensor)
+        return encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
     except LayoutError as error:
         raise error.at(tensor.span) from None
-    return Subject(encoding, layout, bits, use_hw_view, selection)
 
 
 def buffer_shape(encoding: Encoding, tensor: TensorType) -> tuple[int, ...]:

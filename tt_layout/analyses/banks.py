@@ -170,17 +170,32 @@ def bank_conflicts(
         docs/bank-conflicts.md: the rule, the measurements and where the compiler differs.
     """
     hardware = find_target(target) if isinstance(target, str) else target
-    one, other = as_encoding(register), as_encoding(shared)
-    if isinstance(one, SharedEncoding):
-        one, other = other, one
-    if not isinstance(one, DistributedEncoding) or not isinstance(other, SharedEncoding):
-        kinds = f"{one.memory_kind} and {other.memory_kind}"
-        message = "bank conflicts need a layout of registers and one of shared memory"
-        raise LayoutError(f"{message}, got {kinds}")
-    places = lay(one, other, shape, elem_bytes)
-    check_lanes(places, hardware)
+    held, memory = registers_first(as_encoding(register), as_encoding(shared))
+    return conflicts_at(lay(held, memory, shape, elem_bytes), hardware)
+
+
+def registers_first(one: Encoding, other: Encoding) -> tuple[DistributedEncoding, SharedEncoding]:
+    """Return a layout of registers and one of shared memory, given in either order.
+
+    Raises:
+        LayoutError: they are others.
+    """
+    held, memory = (other, one) if isinstance(one, SharedEncoding) else (one, other)
+    if isinstance(held, DistributedEncoding) and isinstance(memory, SharedEncoding):
+        return held, memory
+    message = "bank conflicts need a layout of registers and one of shared memory"
+    raise LayoutError(f"{message}, got {held.memory_kind} and {memory.memory_kind}")
+
+
+def conflicts_at(places: AccessMap, target: Target) -> BankConflicts:
+    """Return what storing and loading at these places costs.
+
+    Raises:
+        LayoutError: the target's warp has another number of lanes.
+    """
+    check_lanes(places, target)
     return BankConflicts(
-        store=cost(places, hardware, is_store=True), load=cost(places, hardware, is_store=False)
+        store=cost(places, target, is_store=True), load=cost(places, target, is_store=False)
     )
 
 

@@ -10,12 +10,12 @@ import click
 from tt_layout.arguments import (
     format_option,
     read_layout,
+    read_order,
     read_release,
     read_type,
     release_option,
     type_option,
 )
-from tt_layout.commands.info import read_order
 from tt_layout.errors import LayoutError
 from tt_layout.types import TensorType
 

@@ -17,9 +17,10 @@ from tt_layout.arguments import (
     release_option,
     type_option,
 )
-from tt_layout.commands.conflicts import access_json, count, element_bytes, evidence, target_option
+from tt_layout.commands.conflicts import target_option
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
+from tt_layout.reports.conflicts import access_json, count, element_bytes, evidence
 
 JSON_VERSION = 1
 

@@ -12,17 +12,17 @@ from tt_layout.analyses.point import MAX_HOLDERS, Holders, Place, holders, locat
 from tt_layout.arguments import (
     echo,
     format_option,
-    lay_over,
     read_layout,
+    read_order,
     read_release,
     read_type,
     release_option,
     type_option,
 )
-from tt_layout.commands.info import read_order
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.linear_layout import LinearLayout
+from tt_layout.printing import lay_over
 from tt_layout.source import Source
 
 JSON_VERSION = 1

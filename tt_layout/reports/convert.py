@@ -1,0 +1,112 @@
+"""What converting a tensor between two layouts takes: the report of ``tt-layout convert``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tt_layout.analyses.conversion import (
+    Conversion,
+    ConversionCost,
+    classify,
+    conversion_cost,
+)
+from tt_layout.analyses.scratch import Scratch, scratch, scratch_target
+from tt_layout.encodings import Encoding
+from tt_layout.printing import lay_over
+from tt_layout.types import TensorType
+
+JSON_VERSION = 1
+DEFAULT_TARGETS = {32: "sm90", 64: "gfx942"}
+"""Lanes per warp -> the GPU that is assumed."""
+
+MEANINGS = {
+    "nothing": "nothing to do: every thread has its elements in place",
+    "registers": "a permutation of registers within each thread",
+    "shuffles": "shuffles within warps",
+    "shared memory": "a trip through shared memory",
+    "across CTAs": "across CTAs, through distributed shared memory",
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is said of a conversion.
+
+    Attributes:
+        src, dst: the layouts.
+        conversion: its class.
+        cost: the least that it costs; None where the width of an element is not known.
+        scratch: the buffer, for the target; None where there is none.
+        target: the GPU; None where there is none with so many lanes.
+    """
+
+    src: Encoding
+    dst: Encoding
+    conversion: Conversion
+    cost: ConversionCost | None
+    scratch: Scratch | None
+    target: str | None
+
+
+def report(src: Encoding, dst: Encoding, tensor: TensorType, target: str | None = None) -> Report:
+    """Return all that is said of a conversion of a tensor type.
+
+    Raises:
+        LayoutError: a layout does not fit the type, or the two are not of one kernel.
+    """
+    layouts = lay_over(src, tensor), lay_over(dst, tensor)
+    found = classify(*layouts)
+    gpu = target or DEFAULT_TARGETS.get(layouts[0].get_in_dim_size("lane"))
+    bits = tensor.element_bits
+    banks = scratch_target(gpu).banks if gpu else 32
+    cost = conversion_cost(*layouts, bits, 4 * banks) if bits else None
+    buffer = scratch(*layouts, bits, gpu) if bits and gpu else None
+    return Report(src, dst, found, cost, buffer, gpu)
+
+
+def as_text(result: Report) -> list[tuple[str, str]]:
+    """Return the lines of the report, each with the colour it has on a terminal."""
+    found, cost = result.conversion, result.cost
+    colour = "red" if found.needs_shared_memory else "green"
+    lines = [
+        (f"- {result.src}", "red"),
+        (f"+ {result.dst}", "green"),
+        (MEANINGS[found.kind], colour),
+    ]
+    lines += [(f"  {move}", "") for move in found.moves]
+    if cost is not None and found.moves:
+        lines.append((f"  moves {cost.moved_bytes} bytes between threads", ""))
+        lines += [(f"  {words}", "") for words in _cost_words(cost)]
+    if result.scratch is not None:
+        buffer = result.scratch
+        rounds = "one round" if buffer.rounds == 1 else f"{buffer.rounds} rounds"
+        words = f"{buffer.bytes} bytes of scratch per CTA on {result.target}"
+        lines.append((f"  {words}, {rounds} of {buffer.store} and {buffer.load}", ""))
+    return lines
+
+
+def _cost_words(cost: ConversionCost) -> list[str]:
+    words = []
+    if cost.shuffles:
+        words.append(f"at least {cost.shuffles} shuffles per warp")
+    if cost.store_wavefronts:
+        counts = f"{cost.store_wavefronts} wavefronts to store and {cost.load_wavefronts} to load"
+        words.append(f"at least {counts}, per CTA")
+    return words
+
+
+def as_json(result: Report) -> dict[str, Any]:
+    """Return the report as plain data; documented in ``docs/analyses.md``."""
+    found = result.conversion
+    return {
+        "version": JSON_VERSION,
+        "src": str(result.src),
+        "dst": str(result.dst),
+        "kind": found.kind,
+        "moves": [asdict(move) for move in found.moves],
+        "exchanges": found.exchanges,
+        "target": result.target,
+        "cost": asdict(result.cost) if result.cost else None,
+        "scratch": asdict(result.scratch) if result.scratch else None,
+    }

@@ -1,0 +1,231 @@
+"""What a layout is made of, in numbers: the report of ``tt-layout info``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tt_layout.analyses.global_access import GlobalAccess, global_access
+from tt_layout.analyses.properties import (
+    LayoutInfo,
+    SharedInfo,
+    TensorMemoryInfo,
+    layout_info,
+    matrix_labels,
+    shared_info,
+    tensor_memory_info,
+)
+from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
+from tt_layout.linear_layout import LinearLayout
+from tt_layout.printing import buffer_shape, lay_over
+from tt_layout.types import TensorType
+
+JSON_VERSION = 1
+DEFAULT_ALIGNMENT = 16  # of shared memory that asks for no more
+LABEL_WIDTH = 24
+
+Info = LayoutInfo | SharedInfo | TensorMemoryInfo
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is said of one layout over one type.
+
+    Attributes:
+        encoding: the layout.
+        layout: its linear layout, of one buffer.
+        info: the numbers.
+        access: the global access, of a tensor in registers whose width is known.
+    """
+
+    encoding: Encoding
+    layout: LinearLayout
+    info: Info
+    access: GlobalAccess | None
+
+
+def report(
+    encoding: Encoding, tensor: TensorType, memory_order: Sequence[int] | None = None
+) -> Report:
+    """Return all that is said of a layout over a type.
+
+    Raises:
+        LayoutError: the layout does not fit the type, or the memory order does not.
+    """
+    layout, bits = lay_over(encoding, tensor), tensor.element_bits
+    is_ring = len(buffer_shape(encoding, tensor)) < len(tensor.shape)
+    buffers = tensor.shape[0] if is_ring else 1
+    if isinstance(encoding, SharedEncoding):
+        info: Info = shared_info(
+            layout,
+            bits,
+            padding=encoding.padding,
+            alignment=alignment_of(encoding),
+            buffers=buffers,
+        )
+        return Report(encoding, layout, info, None)
+    if isinstance(encoding, TensorMemoryBase):
+        info = tensor_memory_info(layout, bits, buffers=buffers)
+        return Report(encoding, layout, info, None)
+    is_movable = bits is not None and -(-bits // 8) & -(-bits // 8) - 1 == 0
+    access = global_access(layout, bits, memory_order) if is_movable and bits else None
+    return Report(encoding, layout, layout_info(layout, bits), access)
+
+
+def alignment_of(encoding: Encoding) -> int:
+    """Return the bytes to which a buffer in shared memory is aligned."""
+    inner: Encoding = getattr(encoding, "partition_layout", encoding)
+    alignment: int = getattr(inner, "alignment", DEFAULT_ALIGNMENT)
+    return alignment
+
+
+# -- text -----------------------------------------------------------------------------------
+
+
+def as_text(result: Report) -> Iterator[str]:
+    """Yield the lines of the report."""
+    yield str(result.encoding)
+    info = result.info
+    if isinstance(info, LayoutInfo):
+        yield from _register_lines(info)
+    elif isinstance(info, SharedInfo):
+        yield from _shared_lines(info)
+    else:
+        yield from _tensor_memory_lines(info)
+    if result.access is not None:
+        yield from _access_lines(result.access)
+    yield ""
+    yield from basis_table(result.layout)
+    yield ""
+    yield from matrix_table(result.layout)
+
+
+def _line(label: str, value: object) -> str:
+    return f"{label:{LABEL_WIDTH}}{value}"
+
+
+def _sizes(values: Sequence[int] | None) -> str:
+    return (
+        "not defined: a basis moves along several dimensions"
+        if values is None
+        else str(list(values))
+    )
+
+
+def _register_lines(info: LayoutInfo) -> Iterator[str]:
+    held = f"{info.registers}"
+    if info.unique_registers < info.registers:
+        held += f", {info.unique_registers} of them different"
+    if info.bytes_per_thread is not None:
+        held += f" ({info.bytes_per_thread} bytes)"
+    yield _line("elements per thread", held)
+    yield _line("  by dimension", _sizes(info.elements_per_thread))
+    yield _line("size per thread", _sizes(info.size_per_thread))
+    yield _line("threads per warp", _sizes(info.threads_per_warp))
+    yield _line("warps per CTA", _sizes(info.warps_per_cta))
+    if info.ctas is None or max(info.ctas, default=1) > 1:
+        yield _line("CTAs", f"{_sizes(info.ctas)}, splitting {_sizes(info.cta_split)}")
+    orders = info.order, info.thread_order, info.warp_order
+    yield _line("order", f"{list(orders[0])}; lanes {list(orders[1])}, warps {list(orders[2])}")
+    yield _line("contiguity per thread", _sizes(info.contiguity_per_thread))
+    yield _line("contiguity per warp", _sizes(info.contiguity_per_warp))
+    repeats = [f"{name}s x {times}" for name, times in info.replication.items() if times > 1]
+    told = f"{', '.join(repeats)}; {info.copies} of each element" if repeats else "none"
+    yield _line("copies", told)
+
+
+def _access_lines(access: GlobalAccess) -> Iterator[str]:
+    yield _line("global memory order", list(access.memory_order))
+    width = f"{access.vector} element{'s' if access.vector > 1 else ''}"
+    yield _line("  vector", f"{width}, {access.vector_bytes} bytes")
+    yield _line("  instructions per warp", access.instructions)
+    yield _line(
+        "  each of them",
+        f"{access.sectors} sectors of 32 bytes in {access.lines} lines of 128; at least "
+        f"{access.ideal_sectors} sectors; {access.efficiency:.0%} of the bytes used",
+    )
+
+
+def _shared_lines(info: SharedInfo) -> Iterator[str]:
+    size = f"{info.padded_elements} elements"
+    yield _line("size per CTA", size if info.bytes is None else f"{info.bytes} bytes ({size})")
+    if info.partitions > 1:
+        yield _line("  in each of", f"{info.partitions} partitions")
+    if info.buffers > 1:
+        yield _line("  buffers", f"{info.buffers} of {info.elements} elements each")
+    if info.padding:
+        pairs = ", ".join(f"{pad} after every {interval}" for interval, pad in info.padding)
+        yield _line("padding", f"{pairs} elements")
+    yield _line("alignment", f"{info.alignment} bytes")
+    yield _line("order", list(info.order))
+    if info.unused > 1:
+        yield _line("holes", f"1 of {info.unused} slots holds an element of its own")
+    if info.phases:
+        yield _line("phases", f"rows along dim{info.row_dim}, columns along dim{info.column_dim}")
+        yield from (_line("", phase) for phase in info.phases)
+    else:
+        yield _line("phases", "none: rows are not swizzled along one dimension")
+
+
+def _tensor_memory_lines(info: TensorMemoryInfo) -> Iterator[str]:
+    yield _line("rows", f"{info.rows}, {info.used_rows} of them different")
+    words = "" if info.words is None else f" ({info.words} of 32 bits)"
+    yield _line("columns", f"{info.columns}{words}")
+    if info.buffers > 1:
+        yield _line("  buffers", info.buffers)
+    if info.bytes is not None:
+        yield _line("reserved", f"{info.bytes} bytes")
+    yield _line("copies", f"{info.copies} cells for each element")
+
+
+def basis_table(layout: LinearLayout) -> Iterator[str]:
+    """Yield a line for each basis."""
+    outs = ", ".join(layout.get_out_dim_names())
+    yield f"{'bases':{LABEL_WIDTH}}({outs})"
+    for name, vectors in layout.in_bases:
+        if not vectors:
+            yield _line(f"  {name}", "none")
+        for bit, vector in enumerate(vectors):
+            yield _line(f"  {name} bit {bit}", f"({', '.join(map(str, vector))})")
+
+
+def matrix_table(layout: LinearLayout) -> Iterator[str]:
+    """Yield the matrix over F2: a row for each output bit, a column for each input bit."""
+    rows, columns = matrix_labels(layout)
+    width = max(map(len, [*rows, "matrix"]))
+    groups = [(n, [c for c in columns if c.startswith(f"{n}:")]) for n, _ in layout.in_bases]
+    groups = [(name, own) for name, own in groups if own]
+    cells = {name: max(len(str(len(own) - 1)), 1) for name, own in groups}
+    spans = {name: max(len(name), len(own) * (cells[name] + 1) - 1) for name, own in groups}
+    yield f"{'matrix':{width}}  " + "  ".join(f"{n:{spans[n]}}" for n, _ in groups)
+    numbers = [
+        " ".join(f"{k:{cells[n]}}" for k in range(len(own))).ljust(spans[n]) for n, own in groups
+    ]
+    yield (f"{'':{width}}  " + "  ".join(numbers)).rstrip()
+    for label, row in zip(rows, layout.get_matrix_view()):
+        parts, at = [], 0
+        for name, own in groups:
+            values = row[at : at + len(own)]
+            shown = " ".join(f"{value or '.':>{cells[name]}}" for value in values)
+            parts.append(shown.ljust(spans[name]))
+            at += len(own)
+        yield (f"{label:{width}}  " + "  ".join(parts)).rstrip()
+
+
+# -- json -----------------------------------------------------------------------------------
+
+
+def as_json(result: Report) -> dict[str, Any]:
+    """Return the report as plain data; documented in ``docs/analyses.md``."""
+    rows, columns = matrix_labels(result.layout)
+    access = result.access
+    return {
+        "version": JSON_VERSION,
+        "layout": str(result.encoding),
+        "memory": result.encoding.memory_kind,
+        **asdict(result.info),
+        "global_access": asdict(access) | {"efficiency": access.efficiency} if access else None,
+        "bases": dict(result.layout.bases),
+        "matrix": {"rows": rows, "columns": columns, "values": result.layout.get_matrix_view()},
+    }
