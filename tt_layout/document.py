@@ -18,8 +18,19 @@ from tt_layout.releases import Release
 from tt_layout.source import Source, Span
 from tt_layout.syntax import Aliases, AliasNode, AttributeNode, Node, Parser
 
-_DEFINITION = re.compile(r"^[ \t]*#([A-Za-z_$][\w$-]*)[ \t]*=[ \t\r\n]*", re.MULTILINE)
+_NAME = r"[A-Za-z_$][\w$-]*"
+_DEFINITION = re.compile(rf"^[ \t]*#({_NAME})[ \t]*=[ \t\r\n]*", re.MULTILINE)
 _DIALECT = re.compile(r"#([A-Za-z_$][\w$]*)[.<]")
+
+
+def is_alias_name(text: str) -> bool:
+    """Tell whether a text is an alias, with or without its ``#``, and no attribute.
+
+    Example:
+        >>> is_alias_name("#row"), is_alias_name("row"), is_alias_name("#ttg.blocked<{}>")
+        (True, True, False)
+    """
+    return re.fullmatch(f"#?{_NAME}", text) is not None
 
 
 class Definitions(Mapping[str, Node]):

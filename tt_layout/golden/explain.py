@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.golden.views import encoding, release, selection, tensor_type, whole_view
+from tt_layout.golden.inputs import encoding, release, tensor_type
+from tt_layout.golden.views import selection, whole_view
 from tt_layout.parsing import parse_layout
 from tt_layout.types import TensorType, parse_type
 from tt_layout.views import Selection

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tt_layout.document import Document
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
-from tt_layout.parsing import parse_layout
+from tt_layout.golden.inputs import encoding, pointing_at, tensor_type
 from tt_layout.printing import PrintedView, print_view
-from tt_layout.releases import Release
-from tt_layout.source import read_source
-from tt_layout.types import TensorType, parse_type
+from tt_layout.types import TensorType
 from tt_layout.views.selection import PLACES, Selection, parse_range, parse_slices
 
 if TYPE_CHECKING:
     from tt_layout.golden.manifest import Case
+
 
 def tensor(case: Case) -> bytes:
     """Return who holds each element, as ``tt-layout`` prints it."""
@@ -55,42 +50,6 @@ def whole_view(
     return view._replace(ending=b"" if alias is None else b"\n")
 
 
-def encoding(case: Case) -> Encoding:
-    """Return the layout of a case: of its attribute, or of an alias in its file."""
-    rules = release(case)
-    layout = case.text("layout")
-    if layout is not None:
-        return parse_layout(layout, release=rules, name=case.label("layout"))
-    path = case.folder / (case.text("file") or "")
-    alias = (case.text("alias") or "").removeprefix("#")
-    document = _document(str(path), os.stat(path).st_mtime_ns)
-    if alias not in document.definitions:
-        defined = ", ".join(f"#{name}" for name in document.definitions) or "none"
-        message = f"there is no alias #{alias} in {document.source.name}; defined are {defined}"
-        raise LayoutError(message, case.span("alias"))
-    return document.layout(alias, rules)
-
-
-@lru_cache(maxsize=8)
-def _document(path: str, changed: int) -> Document:
-    """Return a file's aliases; read once, however many cases are about it."""
-    return Document(read_source(path))
-
-
-def release(case: Case) -> Release | None:
-    """Return the release whose rules hold, if the case names one."""
-    text = case.text("triton")
-    try:
-        return Release.parse(text) if text is not None else None
-    except LayoutError as error:
-        raise error.at(case.span("triton")) from None
-
-
-def tensor_type(case: Case) -> TensorType:
-    """Return the type of a case."""
-    return parse_type(case.text("type") or "", name=case.label("type"))
-
-
 def selection(case: Case, use_hw_view: bool) -> Selection:
     """Return the part of the view that a case shows."""
     if not use_hw_view:
@@ -102,7 +61,5 @@ def selection(case: Case, use_hw_view: bool) -> Selection:
 
 def _checked(case: Case, key: str, parse: Callable[[str, str], Any]) -> Any:
     """Return what the text of a key stands for; a fault in it points there."""
-    try:
+    with pointing_at(case, key):
         return parse(key, case.text(key) or "")
-    except LayoutError as error:
-        raise error.at(case.span(key)) from None

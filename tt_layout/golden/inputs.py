@@ -1,0 +1,80 @@
+"""What a case is about: its layouts, its type and the release whose rules hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from tt_layout.document import Document, is_alias_name
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.parsing import parse_layout
+from tt_layout.releases import Release
+from tt_layout.source import read_source
+from tt_layout.types import TensorType, parse_type
+
+if TYPE_CHECKING:
+    from tt_layout.golden.manifest import Case
+
+
+@contextmanager
+def pointing_at(case: Case, key: str) -> Iterator[None]:
+    """Make errors that point nowhere point at the value of a key."""
+    try:
+        yield
+    except LayoutError as error:
+        raise error.at(case.span(key)) from None
+
+
+def layout_key(case: Case) -> str:
+    """Return the key that holds the layout of a case: ``layout`` or ``alias``."""
+    return "alias" if case.get("layout") is None else "layout"
+
+
+def encoding(case: Case) -> Encoding:
+    """Return the layout of a case: of its attribute, or of an alias in its file."""
+    return _attribute(case, "layout") if layout_key(case) == "layout" else _alias(case, "alias")
+
+
+def other_encoding(case: Case, key: str) -> Encoding:
+    """Return the layout of a key that holds an attribute, or an alias in the case's file."""
+    return _alias(case, key) if is_alias_name(case.text(key) or "") else _attribute(case, key)
+
+
+def _attribute(case: Case, key: str) -> Encoding:
+    return parse_layout(case.text(key) or "", release=release(case), name=case.label(key))
+
+
+def _alias(case: Case, key: str) -> Encoding:
+    file, alias = case.text("file"), (case.text(key) or "").removeprefix("#")
+    if file is None:
+        message = f"{key} is the alias #{alias}, but the case has no file; write the attribute"
+        raise LayoutError(message, case.span(key))
+    path = case.folder / file
+    document = _document(str(path), os.stat(path).st_mtime_ns)
+    if alias not in document.definitions:
+        defined = ", ".join(f"#{name}" for name in document.definitions) or "none"
+        message = f"there is no alias #{alias} in {document.source.name}; defined are {defined}"
+        raise LayoutError(message, case.span(key))
+    return document.layout(alias, release(case))
+
+
+@lru_cache(maxsize=8)
+def _document(path: str, changed: int) -> Document:
+    """Return a file's aliases; read once, however many cases are about it."""
+    return Document(read_source(path))
+
+
+def release(case: Case) -> Release | None:
+    """Return the release whose rules hold, if the case names one."""
+    text = case.text("triton")
+    with pointing_at(case, "triton"):
+        return Release.parse(text) if text is not None else None
+
+
+def tensor_type(case: Case) -> TensorType:
+    """Return the type of a case."""
+    return parse_type(case.text("type") or "", name=case.label("type"))
