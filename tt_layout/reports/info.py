@@ -198,7 +198,7 @@ def matrix_table(layout: LinearLayout) -> Iterator[str]:
     groups = [(name, own) for name, own in groups if own]
     cells = {name: max(len(str(len(own) - 1)), 1) for name, own in groups}
     spans = {name: max(len(name), len(own) * (cells[name] + 1) - 1) for name, own in groups}
-    yield f"{'matrix':{width}}  " + "  ".join(f"{n:{spans[n]}}" for n, _ in groups)
+    yield (f"{'matrix':{width}}  " + "  ".join(f"{n:{spans[n]}}" for n, _ in groups)).rstrip()
     numbers = [
         " ".join(f"{k:{cells[n]}}" for k in range(len(own))).ljust(spans[n]) for n, own in groups
     ]
