@@ -693,6 +693,15 @@ def test_init_with_a_type_leaves_out_what_does_not_fit_it(
     assert run("check", "x.yaml", "--update").status == 0
 
 
+def test_init_offers_every_kind_that_a_layout_alone_has(folder: Path, run: Run) -> None:
+    wanted = ("--view", "info", "--view", "tensor", "--view", "info")
+    assert run("init", "kernel.mlir", *wanted, "-o", "x.layouts.yaml").status == 0
+    assert "  views: [info, tensor]\n" in Path("x.layouts.yaml").read_text()
+    assert run("check", "x.layouts.yaml", "--update").status == 0
+    assert Path("other.info.txt").read_text().startswith(f"{SWIZZLED}\n")
+    assert "'conflicts' is not one of" in run("init", "kernel.mlir", "--view", "conflicts").err
+
+
 def test_init_refuses(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "inside"
     folder.mkdir()
@@ -721,11 +730,14 @@ def test_the_guide_shows_what_happens(
     monkeypatch.chdir(tmp_path)
     guide = (Path(__file__).parent.parent / "docs" / "check.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```(\w+)\n(.*?)^```$", guide, re.M | re.S)
-    Path("kernel.mlir").write_text(next(text for kind, text in blocks if kind == "mlir"))
+    files = [text for kind, text in blocks if kind == "mlir"]
+    files += [text for kind, text in blocks if kind == "yaml" and "tile.mlir" in text]
+    for name, text in zip(("kernel.mlir", "tile.mlir", "costs.layouts.yaml"), files, strict=True):
+        Path(name).write_text(text)
     steps = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(
         text for kind, text in blocks if kind == "console"
     ), re.M)  # fmt: skip
-    assert len(steps) == 5
+    assert len(steps) == 10
     for line, output in steps:
         program, *arguments = shlex.split(line)
         if program == "sed":

@@ -51,6 +51,22 @@ ERRORS = {
     "key of no kind of the case": (
         one("  lane: 3"), 5, 9, "lane is for views of hardware, but the case has tensor",
     ),
+    "key of other kinds than the case's": (
+        one("  target: sm90\n  views: [info]"), 5, 11,
+        "target is for views of conflicts or convert, but the case has info",
+    ),
+    "no other layout": (
+        one("  views: [tensor, conflicts]"), 2, 9,
+        "a case with the view conflicts needs the key 'with', and defaults give none",
+    ),
+    "no layout to convert to": (
+        one("  with: x\n  views: [conflicts, convert]"), 2, 9,
+        "a case with the view convert needs the key 'to'",
+    ),
+    "other layout that is a comment": (
+        one("  with: #ttg.linear<{}>\n  views: [conflicts]"), 5, 8,
+        "with must be text, got nothing",
+    ),
     "number for a text": (
         "cases:\n- {name: a, layout: 16}", 2, 21, "layout must be text, got the number 16",
     ),
@@ -59,7 +75,10 @@ ERRORS = {
         "cases:\n- name: no", 2, 9, "got the boolean no; put it in quotes",
     ),
     "text for a list": (one("  views: tensor"), 5, 10, "views must be a list, got the text tensor"),
-    "unknown view": (one("  views: [x]"), 5, 11, "views are of tensor, hardware, got 'x'"),
+    "unknown view": (
+        one("  views: [x]"), 5, 11,
+        "views are of tensor, hardware, info, conflicts, convert, got 'x'",
+    ),
     "view twice": (one("  views: [tensor, tensor]"), 5, 19, "the view 'tensor' is listed twice"),
     "no view": (one("  views: []"), 5, 10, "views must list at least one"),
     "key twice": (one("  type: x"), 5, 3, "the key 'type' is given twice; first on line 4"),

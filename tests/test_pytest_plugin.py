@@ -65,6 +65,24 @@ def test_a_failure_is_the_report_of_the_command(folder: Path) -> None:
     assert Path("goldens/one.tensor.txt.new").exists()
 
 
+def test_a_conversion_that_costs_more_is_a_failure(folder: Path) -> None:
+    swapped = LINEAR.replace("[[2], [4]]", "[[4], [2]]")
+    manifest = f"""{MANIFEST}\
+- name: two
+  layout: '{LINEAR}'
+  to: '{LINEAR}'
+  type: tensor<8xf16>
+  views: [convert]
+"""
+    Path("goldens/layouts.yaml").write_text(manifest)
+    assert run("tt_layout", "check", "goldens/layouts.yaml", "--update").returncode == 0
+    Path("goldens/layouts.yaml").write_text(manifest.replace(f"to: '{LINEAR}", f"to: '{swapped}"))
+    result = run_pytest()
+    assert "changed: two.convert (goldens/layouts.yaml:6)" in result.stdout
+    assert "place, is shuffles within warps" in result.stdout
+    assert "1 failed, 3 passed" in result.stdout
+
+
 def test_a_golden_without_a_case_fails_an_item_of_its_own(folder: Path) -> None:
     Path("goldens/gone.tensor.txt").write_text("x")
     result = run_pytest()

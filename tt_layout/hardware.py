@@ -168,6 +168,9 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
 )
 """Every target by its name, and ``nvidia``, ``amd``, ``gfx9`` and ``rdna`` for the usual ones."""
 
+DEFAULT_TARGET = "nvidia"
+"""The name of the target that is meant where none is named."""
+
 
 def find_target(name: str) -> Target:
     """Return the target of a name.

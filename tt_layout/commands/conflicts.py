@@ -14,11 +14,11 @@ from tt_layout.arguments import (
     type_option,
 )
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import find_target
+from tt_layout.hardware import DEFAULT_TARGET, find_target
 from tt_layout.reports.conflicts import KINDS, as_json, as_text, report
 
 target_option = click.option(
-    "--target", "target_name", default="nvidia", show_default=True, metavar="NAME",
+    "--target", "target_name", default=DEFAULT_TARGET, show_default=True, metavar="NAME",
     help="GPU: nvidia, sm70 to sm100, gfx90a, gfx942, gfx950, gfx11, gfx12.",
 )  # fmt: skip
 

@@ -6,7 +6,11 @@ One way through, a value per stage:
     matrix     a case with a matrix -> a case per combination
     manifest   nodes -> cases
     kinds      the kinds of output that a case may have
+    inputs     a case -> its layouts, type and release
+    views      what the kinds tensor and hardware print
+    costs      what the kinds info, conflicts and convert print
     runner     case and kind -> outcome
     explain    what a changed view means, in words
+    facts      what a changed cost means, in words
     report     outcomes -> text, JSON, JUnit or annotations
 """

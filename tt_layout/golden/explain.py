@@ -69,7 +69,7 @@ def _explained(golden: str, case: Case, use_hw_view: bool) -> tuple[str, ...]:
     if heading is None:
         return ("the golden was edited: line 1 is not the heading of a view",)
     try:
-        layout = _old_layout(heading, case)
+        layout = old_layout(heading.attribute, case)
     except LayoutError as error:
         reason = error.message
         return (f"the golden was edited: its heading holds no layout that can be read: {reason}",)
@@ -100,14 +100,14 @@ shared-memory ring)\\n")
     return _Heading(match["alias"], match["attribute"], int(buffers) if buffers else None)
 
 
-def _old_layout(heading: _Heading, case: Case) -> Encoding:
-    """Read the attribute of a heading by the case's release, or by the one that knows it."""
+def old_layout(attribute: str, case: Case) -> Encoding:
+    """Read an attribute of a golden by the case's release, or by the one that knows it."""
     try:
-        return parse_layout(heading.attribute, release=release(case), name="golden")
+        return parse_layout(attribute, release=release(case), name="golden")
     except LayoutError:
         if case.text("triton") is None:
             raise
-        return parse_layout(heading.attribute, name="golden")
+        return parse_layout(attribute, name="golden")
 
 
 def _text(origin: _Origin, alias: str | None, use_hw_view: bool) -> str:
@@ -206,7 +206,7 @@ def _differences(
         yield f"type: was {_sizes(origin.tensor.shape)}, is {_sizes(tensor.shape)}"
     elif str(origin.layout) != str(layout):
         yield _moves(origin.layout, layout, tensor)
-    yield from _keys(origin.layout, layout)
+    yield from changed_keys(origin.layout, layout)
     if origin.selection != selection(case, use_hw_view):
         yield "the golden shows the whole view, the case a part of it"
     alias = (case.text("alias") or "").removeprefix("#") or None
@@ -237,7 +237,7 @@ def _moves(before: Encoding, after: Encoding, tensor: TensorType) -> str:
     return "; ".join(result.words())
 
 
-def _keys(before: Encoding, after: Encoding) -> Iterator[str]:
+def changed_keys(before: Encoding, after: Encoding) -> Iterator[str]:
     """Yield the keys of an attribute whose values differ."""
     if before.name != after.name:
         yield f"attribute: was #{before.name}, is #{after.name}"

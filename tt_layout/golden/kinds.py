@@ -26,12 +26,14 @@ class Key:
         accepts: the kinds of node that it takes: ``text``, ``number``, ``list``, ``mapping``.
         summary: what it means.
         is_default: whether ``defaults`` may hold it.
+        is_needed: of a key that belongs to kinds: whether their cases must have it.
     """
 
     name: str
     accepts: tuple[str, ...]
     summary: str
     is_default: bool = True
+    is_needed: bool = False
 
 
 TEXT, WORD = ("text",), ("text", "number")
@@ -48,6 +50,11 @@ CASE_KEYS = (
     Key("matrix", ("mapping",), "Lists of values; {key} is replaced by each.", False),
 )
 """The keys of every case, whatever its kinds."""
+
+_EITHER = "an attribute, or an alias of the case's file"
+WITH = Key("with", TEXT, f"Conflicts: the other layout, {_EITHER}.", is_needed=True)
+TO = Key("to", TEXT, f"Convert: the layout afterwards, {_EITHER}.", is_needed=True)
+TARGET = Key("target", WORD, "Conflicts and convert: the GPU, such as sm90.")
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,11 @@ class Kind:
     text: str
     explain: str | None = None
     keys: tuple[Key, ...] = ()
+
+    @property
+    def needed_keys(self) -> tuple[str, ...]:
+        """The keys that its cases must have besides those of every case."""
+        return tuple(key.name for key in self.keys if key.is_needed)
 
     def printed(self, case: Case) -> bytes:
         """Return what the case must print; raise LayoutError if it cannot be run."""
@@ -104,11 +116,34 @@ KINDS = {
             "tt_layout.golden.explain:hardware",
             tuple(Key(n, WORD, f"Hardware view: only this {n}, or 0:4.") for n in PLACES),
         ),
+        Kind(
+            "info",
+            "what the layout is made of, and how global memory is accessed",
+            "tt_layout.golden.costs:info",
+            "tt_layout.golden.facts:info",
+        ),
+        Kind(
+            "conflicts",
+            "the turns of storing to shared memory and loading from it",
+            "tt_layout.golden.costs:conflicts",
+            "tt_layout.golden.facts:conflicts",
+            (WITH, TARGET),
+        ),
+        Kind(
+            "convert",
+            "what converting to another layout takes",
+            "tt_layout.golden.costs:convert",
+            "tt_layout.golden.facts:convert",
+            (TO, TARGET),
+        ),
     )
 }
 """Name -> kind, in the order in which they are listed."""
 
 DEFAULT_KINDS = ("tensor",)
+
+SELF_CONTAINED = tuple(kind.name for kind in KINDS.values() if not kind.needed_keys)
+"""The kinds that say something of a layout and a type alone."""
 
 
 def all_keys() -> dict[str, Key]:

@@ -191,12 +191,14 @@ class _Reader:
         name = own.get("name")
         if not isinstance(name, Scalar):
             raise LayoutError("the case has no name", _first_line(node.span))
-        _check_keys(own, _kinds({**defaults, **own}), name)
+        kinds = _kinds({**defaults, **own})
+        _refuse_strange_keys(own, kinds)
         matrix = own.pop("matrix", None)
         inherited = dict(defaults)
         if "layout" in own:
             inherited.pop("file", None)
         values = {**inherited, **own}
+        _require_keys(values, kinds, name)
         for one in expand(values, matrix) if matrix is not None else (values,):
             self._add_one(one, folder)
 
@@ -307,7 +309,7 @@ def _kinds(values: Values) -> tuple[str, ...]:
     return tuple(kinds)
 
 
-def _check_keys(own: Values, kinds: tuple[str, ...], name: Scalar) -> None:
+def _refuse_strange_keys(own: Values, kinds: tuple[str, ...]) -> None:
     """Refuse a key that none of the case's kinds takes; in defaults it is no fault."""
     common = {key.name for key in CASE_KEYS}
     for key in own:
@@ -315,6 +317,15 @@ def _check_keys(own: Values, kinds: tuple[str, ...], name: Scalar) -> None:
         if key not in common and not set(takers) & set(kinds):
             message = f"{key} is for views of {' or '.join(takers)}"
             raise LayoutError(f"{message}, but the case has {', '.join(kinds)}", own[key].span)
+
+
+def _require_keys(values: Values, kinds: tuple[str, ...], name: Scalar) -> None:
+    """Refuse a case without a key that one of its kinds needs."""
+    for kind in kinds:
+        for key in KINDS[kind].needed_keys:
+            if key not in values:
+                message = f"a case with the view {kind} needs the key {key!r}"
+                raise LayoutError(f"{message}, and defaults give none", name.span)
 
 
 def owned(manifest: Manifest) -> Iterator[Path]:
