@@ -15,6 +15,7 @@ from tt_layout.document import Document
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.linear import GenericLinear
 from tt_layout.errors import LayoutError
+from tt_layout.golden.kinds import SELF_CONTAINED
 from tt_layout.golden.manifest import DEFAULT_PATH
 from tt_layout.golden.nodes import is_plain_text
 from tt_layout.printing import print_view
@@ -39,8 +40,17 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
 @click.option(
     "-o", "output", default=DEFAULT_PATH, show_default=True, metavar="FILE", help="The manifest."
 )
+@click.option(
+    "--view",
+    "views",
+    multiple=True,
+    type=click.Choice(SELF_CONTAINED),
+    show_default=True,
+    default=("tensor", "hardware"),
+    help="Kind of output of every case; may be repeated.",
+)
 @click.option("--force", is_flag=True, help="Replace the manifest if there is one.")
-def command(file: str, tensor: str | None, output: str, force: bool) -> int:
+def command(file: str, tensor: str | None, output: str, views: tuple[str, ...], force: bool) -> int:
     """Write a first manifest: a case for each layout alias in FILE.
 
     Exits 0, or 2 on trouble; a manifest that is there is not replaced.
@@ -57,7 +67,7 @@ def command(file: str, tensor: str | None, output: str, force: bool) -> int:
     names = document.layout_names()
     if not names:
         raise LayoutError(f"{file}: error: no alias in the file is a layout")
-    text = manifest_text(document, names, inside, tensor)
+    text = manifest_text(document, names, inside, tensor, tuple(dict.fromkeys(views)))
     if "  - name: " not in text:
         raise LayoutError(f"{file}: error: no layout of the file fits a type; give one with -t")
     data = text.encode()
@@ -83,7 +93,9 @@ def _inside(file: str, output: str) -> str:
     return path
 
 
-def manifest_text(document: Document, names: list[str], file: str, tensor: str | None) -> str:
+def manifest_text(
+    document: Document, names: list[str], file: str, tensor: str | None, views: tuple[str, ...]
+) -> str:
     """Return a manifest with a case per alias.
 
     Args:
@@ -91,11 +103,12 @@ def manifest_text(document: Document, names: list[str], file: str, tensor: str |
         names: those that are layouts.
         file: how the manifest names the file.
         tensor: the type of every case; by default each has one that fits.
+        views: the kinds of output of every case.
     """
     lines = ["version: 1", "", "defaults:", f"  file: {_quoted(file)}"]
     if tensor is not None:
         lines.append(f"  type: {_quoted(tensor)}")
-    lines += ["  views: [tensor, hardware]", "", "cases:"]
+    lines += [f"  views: [{', '.join(views)}]", "", "cases:"]
     for name, alias in zip(_unique(names), names):
         lines += _case(name, alias, document, tensor)
     head = f"# Layouts of {file}: tt-layout check compares what they print with the files beside.\n"
