@@ -21,7 +21,7 @@ from command import Outcome, Run, runner
 
 from tt_layout.document import Document
 from tt_layout.golden import runner as golden_runner
-from tt_layout.golden.cutting import MAX_LINES, WIDTH, cut_diff
+from tt_layout.golden.cutting import MAX_ALIGNED, MAX_LINES, WIDTH, cut_diff
 from tt_layout.golden.manifest import read_manifest
 from tt_layout.golden.report import annotation
 from tt_layout.golden.runner import run_checks
@@ -572,6 +572,16 @@ def test_a_diff_is_short_whatever_differs() -> None:
     assert len(lines) == 2 + 1 + 2 * MAX_LINES + 1
     assert max(map(len, lines)) <= WIDTH + 8
     assert lines[-1] == f"{300 - MAX_LINES} more lines differ"
+
+
+def test_lines_that_moved_do_not_differ_in_a_short_text() -> None:
+    old = "store\none\nload\none\ntarget\n"
+    new = "store\ntwo\nwhy\nload\none\ntarget\n"
+    assert cut_diff(old, new, "a", "b")[2:] == ["@@ -2 +2,2 @@", "-one", "+two", "+why"]
+    assert cut_diff(new, old, "a", "b")[2:] == ["@@ -2,2 +2 @@", "-two", "-why", "+one"]
+    assert cut_diff("a\nc\n", "a\nb\nc\n", "a", "b")[2:] == ["@@ -1,0 +2 @@", "+b"]
+    long = "line\n" * MAX_ALIGNED
+    assert cut_diff(long, f"new\n{long}", "a", "b")[2:4] == ["@@ -1 +1 @@", "-line"]
 
 
 # -- interruption, speed, processes ---------------------------------------------------------

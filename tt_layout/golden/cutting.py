@@ -8,6 +8,7 @@ from itertools import zip_longest
 MAX_LINES = 4  # lines of each text that are shown
 WIDTH = 96  # columns of a line that are shown
 LEAD = 32  # columns shown in front of the first difference of a long line
+MAX_ALIGNED = 200  # lines of texts in which those that moved are looked for
 
 Pair = tuple[str | None, str | None]
 
@@ -15,7 +16,8 @@ Pair = tuple[str | None, str | None]
 def cut_diff(before: str, after: str, old_name: str, new_name: str) -> list[str]:
     """Return the first lines that differ, in the form of a unified diff without context.
 
-    Lines are compared by their number: the lines of a view are rows, which do not move.
+    Lines are compared by their number: the lines of a view are rows, which do not move.  In a
+    short text that has become longer or shorter they do.
 
     Example:
         >>> print(*cut_diff("a\\nb\\n", "a\\nc\\n", "x.txt", "x.txt.new"), sep="\\n")
@@ -25,11 +27,11 @@ def cut_diff(before: str, after: str, old_name: str, new_name: str) -> list[str]
         -b
         +c
     """
-    pairs = list(zip_longest(_lines(before), _lines(after)))
+    pairs = _pairs(_lines(before), _lines(after))
     differing = [number for number, (old, new) in enumerate(pairs) if old != new]
     lines = [f"--- {old_name}", f"+++ {new_name}"]
     for start, stop in _runs(differing[:MAX_LINES]):
-        lines += _hunk(start, pairs[start:stop])
+        lines += _hunk(pairs[:start], pairs[start:stop])
     more = len(differing) - MAX_LINES
     if more > 0:
         lines.append(f"{more} more line{'s differ' if more > 1 else ' differs'}")
@@ -43,6 +45,21 @@ def _lines(text: str) -> list[str]:
     return [*lines, f"{last} (no line end)"] if last else lines
 
 
+def _pairs(before: list[str], after: list[str]) -> list[Pair]:
+    """Return each line with the one in its place, or with None.
+
+    Example:
+        >>> _pairs(["a", "b"], ["a", "new", "b"])
+        [('a', 'a'), (None, 'new'), ('b', 'b')]
+    """
+    if len(before) == len(after) or max(len(before), len(after)) > MAX_ALIGNED:
+        return list(zip_longest(before, after))
+    from difflib import SequenceMatcher
+
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return [pair for _, a, b, c, d in blocks for pair in zip_longest(before[a:b], after[c:d])]
+
+
 def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
     """Yield start and stop of each run of consecutive numbers."""
     start = 0
@@ -52,7 +69,8 @@ def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
             start = place
 
 
-def _hunk(start: int, pairs: list[Pair]) -> list[str]:
+def _hunk(above: list[Pair], pairs: list[Pair]) -> list[str]:
+    """Return the lines of a hunk, given all pairs above it."""
     windows = [_window(old, new) for old, new in pairs]
     sides = [
         [
@@ -62,9 +80,20 @@ def _hunk(start: int, pairs: list[Pair]) -> list[str]:
         ]
         for side in (0, 1)
     ]
-    ranges = [f"{start + 1}" + (f",{len(side)}" if len(side) != 1 else "") for side in sides]
+    counts = [sum(pair[side] is not None for pair in above) for side in (0, 1)]
+    ranges = [_range(count, len(side)) for count, side in zip(counts, sides)]
     heading = f"@@ -{ranges[0]} +{ranges[1]} @@"
     return [heading, *(f"-{line}" for line in sides[0]), *(f"+{line}" for line in sides[1])]
+
+
+def _range(above: int, count: int) -> str:
+    """Return the lines of a hunk as a heading has them: without any, the one above it.
+
+    Example:
+        >>> _range(4, 1), _range(4, 2), _range(4, 0)
+        ('5', '5,2', '4,0')
+    """
+    return f"{above + 1}" if count == 1 else f"{above + (count > 0)},{count}"
 
 
 def _window(old: str | None, new: str | None) -> int:
