@@ -253,7 +253,7 @@ def test_diff_of_the_modules_of_one_file(run: Run) -> None:
         (b"hello\n", "<stdin>: error: found no MLIR in it"),
         (b"\x7fELF\0\0", "<stdin>: error: not text"),
         ("#a = µ".encode("latin-1"), "<stdin>: error: not UTF-8 text"),
-        ("#a = x".encode("utf-16"), "<stdin>: error: not UTF-8 text"),
+        ("#a = x".encode("utf-16"), "<stdin>: error: not text: byte 3 is 0x00"),
         (
             module_text(convert("#a")) + module_text(convert("#a"))[:-3],
             "<stdin>:13:3: error: the module",
