@@ -65,7 +65,7 @@ ERRORS = {
     ),
     "other layout that is a comment": (
         one("  with: #ttg.linear<{}>\n  views: [conflicts]"), 5, 8,
-        "with must be text, got nothing",
+        "with must be text, got nothing; # begins a comment here, so put it in quotes",
     ),
     "number for a text": (
         "cases:\n- {name: a, layout: 16}", 2, 21, "layout must be text, got the number 16",

@@ -264,8 +264,17 @@ def _checked(node: Mapping, known: dict[str, Key], what: str) -> Values:
 def _mismatch(name: str, accepts: tuple[str, ...], value: Node) -> str:
     article = {"list": "a list", "mapping": "a mapping", "number": "a number"}
     wanted = " or ".join(article.get(kind, kind) for kind in accepts)
-    hint = "; put it in quotes" if "text" in accepts and value.kind in ("number", "boolean") else ""
+    hint = _hint(value) if "text" in accepts else ""
     return f"{name} must be {wanted}, got {_words(value)}{hint}"
+
+
+def _hint(value: Node) -> str:
+    """Return what turns a value into text."""
+    if value.kind in ("number", "boolean"):
+        return "; put it in quotes"
+    line = value.span.source.text[value.span.end :].partition("\n")[0]
+    is_comment = value.kind == "null" and line.lstrip().startswith("#")
+    return "; # begins a comment here, so put it in quotes" if is_comment else ""
 
 
 def _words(node: Node) -> str:
