@@ -86,6 +86,20 @@ class Opened:
         self.page.mouse.move(box["x"] + x, box["y"] + y)
         self.settle()
 
+    def at(self, grid: str, x: int, y: int) -> None:
+        """Point at a cell."""
+        self.point(grid, *self.ask(what="where", grid=grid, cell=[x, y]))
+
+    def poor_contrasts(self) -> list[Any]:
+        """Return the texts in sight whose contrast is below 4.5, with it."""
+        poor: list[Any] = self.page.evaluate(CONTRASTS)
+        return poor
+
+    def frames(self, grid: str) -> list[float]:
+        """Hover over a grid; return the milliseconds that each frame takes."""
+        took: list[float] = self.page.evaluate(FRAMES, grid)
+        return took
+
     def select(self, control: str, value: str) -> None:
         """Choose an option of a control."""
         self.page.select_option(f"#{control}", value)
@@ -122,4 +136,45 @@ RINGS = """grid => {
     rings.push([Math.round((left + right) / 2), Math.round((top + bottom) / 2)]);
   }
   return rings;
+}"""
+
+CONTRASTS = """() => {
+  const channels = text => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
+    .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
+  const ground = node => {
+    for (; node; node = node.parentElement) {
+      const colour = channels(getComputedStyle(node).backgroundColor);
+      if (colour.length < 4 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const poor = [];
+  while (texts.nextNode()) {
+    const node = texts.currentNode.parentElement;
+    const isUnseen = !node.checkVisibility() || /SCRIPT|STYLE/.test(node.tagName);
+    if (!texts.currentNode.data.trim() || isUnseen) continue;
+    const [ink, paper] = [light(channels(getComputedStyle(node).color)), light(ground(node))];
+    const contrast = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    if (contrast < 4.5) poor.push([texts.currentNode.data.slice(0, 30), contrast]);
+  }
+  return poor;
+}"""
+
+FRAMES = """async grid => {
+  const stage = document.querySelector(`#${grid} .stage`);
+  const box = stage.getBoundingClientRect();
+  const frame = () => new Promise(requestAnimationFrame);
+  const took = [];
+  let last = await frame();
+  for (let k = 0; k < 90; k++) {
+    const [clientX, clientY] = [box.left + 60 + 5 * k, box.top + 40 + 4 * k];
+    stage.dispatchEvent(new MouseEvent("mousemove", { clientX, clientY, bubbles: true }));
+    const now = await frame();
+    took.push(now - last);
+    last = now;
+  }
+  return took;
 }"""

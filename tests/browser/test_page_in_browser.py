@@ -17,13 +17,8 @@ SWAPPED = (
 BIG = (KINDS["blocked"][0], "tensor<256x256xf16>")
 
 
-def at(page: Opened, grid: str, x: int, y: int) -> None:
-    """Point at a cell."""
-    page.point(grid, *page.ask(what="where", grid=grid, cell=[x, y]))
-
-
 def click(page: Opened, grid: str, x: int, y: int, *keys: str) -> None:
-    at(page, grid, x, y)
+    page.at(grid, x, y)
     for key in keys:
         page.page.keyboard.down(key)
     page.page.mouse.down()
@@ -54,18 +49,18 @@ def test_a_pin_stays_until_it_is_clicked_again(open_page: Open) -> None:
 
 def test_a_cell_that_holds_nothing_says_so(open_page: Open) -> None:
     page = open_page(kind("padded_shared"))
-    at(page, "hardware", 7, 2)  # 128 elements, then 8 of padding
+    page.at("hardware", 7, 2)  # 128 elements, then 8 of padding
     assert page.said == "Padding, no element"
-    at(page, "hardware", 8, 2)
+    page.at("hardware", 8, 2)
     assert page.said == "Element (1, 0) at offset 128, slot 136, byte 272, bank 4"
     page = open_page(kind("tensor_memory"))
-    at(page, "hardware", 1, 0)
+    page.at("hardware", 1, 0)
     assert page.said == "row 0, column 1: empty"
 
 
 def test_the_bits_of_an_element_are_worked_out(open_page: Open) -> None:
     page = open_page(kind("shared_linear"))
-    at(page, "tensor", 3, 3)
+    page.at("tensor", 3, 3)
     assert page.said == "Element (3, 3) at offset 24, byte 48, bank 12"
     assert page.page.inner_text("#matrix-sum") == (
         "offset 24, byte 48, bank 12: offset bit 3 (1, 1) ⊕ offset bit 4 (2, 2) = (3, 3)"
@@ -186,33 +181,7 @@ def test_all_text_can_be_read(name: str, scheme: str, open_page: Open) -> None:
     page.fill("edit-attribute", "#ttg.blocked<{")
     for colour in page.page.eval_on_selector_all("#colour option", "all => all.map(o => o.value)"):
         page.select("colour", colour)
-        assert page.page.evaluate(CONTRASTS) == []
-
-
-CONTRASTS = """() => {
-  const channels = text => text.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
-    .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
-  const ground = node => {
-    for (; node; node = node.parentElement) {
-      const colour = channels(getComputedStyle(node).backgroundColor);
-      if (colour.length < 4 || colour[3] > 0) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const poor = [];
-  while (texts.nextNode()) {
-    const node = texts.currentNode.parentElement;
-    const isUnseen = !node.checkVisibility() || /SCRIPT|STYLE/.test(node.tagName);
-    if (!texts.currentNode.data.trim() || isUnseen) continue;
-    const [ink, paper] = [light(channels(getComputedStyle(node).color)), light(ground(node))];
-    const contrast = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
-    if (contrast < 4.5) poor.push([texts.currentNode.data.slice(0, 30), contrast]);
-  }
-  return poor;
-}"""
+        assert page.poor_contrasts() == []
 
 
 # -- slices -----------------------------------------------------------------------------------
@@ -222,14 +191,14 @@ def test_dimensions_beyond_two_are_sliced(open_page: Open) -> None:
     page = open_page(kind("rank3"))
     page.page.fill("#slice-at input[type=number]", "5")
     page.page.press("#slice-at input[type=number]", "Enter")
-    at(page, "tensor", 6, 2)
+    page.at("tensor", 6, 2)
     assert page.said.startswith("Element (5, 2, 6)")
     assert page.address["d"] == "1,2,5,0,0"
     page.select("slice-rows", "0")
-    at(page, "tensor", 6, 7)
+    page.at("tensor", 6, 7)
     assert page.said.startswith("Element (7, 0, 6)")
     page.select("slice-columns", "0")  # taken by the rows: they swap
-    at(page, "tensor", 3, 6)
+    page.at("tensor", 3, 6)
     assert page.said.startswith("Element (3, 0, 6)")
     page.shot("slice")
     page.page.focus("#slice-at-1")
@@ -237,7 +206,7 @@ def test_dimensions_beyond_two_are_sliced(open_page: Open) -> None:
     assert page.address["d"].endswith(",1,0")
     assert page.page.evaluate("document.activeElement.id") == "slice-at-1"
     page.go(page.page.evaluate("location.hash").removeprefix("#"))
-    at(page, "tensor", 3, 6)
+    page.at("tensor", 3, 6)
     assert page.said.startswith("Element (3, 1, 6)")
 
 
@@ -251,13 +220,13 @@ def test_what_moves_between_two_layouts(open_page: Open) -> None:
         "#comparison-words li", "all => all.map(x => x.innerText)"
     )
     assert words == ["128 of 256 elements move", "lane bits 0 and 1 swapped"]
-    at(page, "tensor", 2, 0)
+    page.at("tensor", 2, 0)
     assert page.said == "Element (0, 2), held by T1:0; moves, in swapped held by T2:0"
     [cell] = page.ask(what="cells", grid="other", element=[0, 2])
     assert cell == [2, 0]
     assert len(page.hover_rings("other")) == 1
     page.shot("compare")
-    at(page, "other", 0, 0)
+    page.at("other", 0, 0)
     assert page.said == "Element (0, 0), held by T0:0; stays, in swapped held by T0:0"
     assert page.address == {"x": "1"}
 
@@ -267,7 +236,7 @@ def test_layouts_of_two_memories_are_linked(open_page: Open) -> None:
         laid(KINDS["blocked"][0], "tensor<64x64xf16>", "registers"), kind("swizzled_shared")
     )
     page.select("compare", "1")
-    at(page, "tensor", 8, 1)
+    page.at("tensor", 8, 1)
     assert "also, in swizzled_shared held by offset 64" in page.said
     page.select("scope", "warp")
     click(page, "hardware", 0, 0)
@@ -312,7 +281,7 @@ def test_the_view_follows_the_attribute(
     page.page.click("#edit summary")
     page.fill("edit-attribute", edited)
     assert page.page.inner_text("#edit-attribute-error") == ""
-    at(page, "tensor", 2, 0)
+    page.at("tensor", 2, 0)
     if name == "swizzled_shared":  # its second column is the second row: xored by phase 2
         assert "at offset 130" in page.said
     else:
@@ -331,7 +300,7 @@ def test_the_view_follows_the_bases(open_page: Open) -> None:
     page = open_page(kind("blocked"))
     page.page.click("#edit summary")
     page.fill("edit-lane", "[[0, 4], [0, 2], [1, 0], [2, 0], [4, 0]]")
-    at(page, "tensor", 2, 0)
+    page.at("tensor", 2, 0)
     assert page.said.startswith("Element (0, 2), held by T2:0")
     assert page.page.inner_text("#attribute") == SWAPPED
     assert page.page.input_value("#edit-attribute") == SWAPPED
@@ -439,7 +408,7 @@ def test_a_changed_address_is_followed(open_page: Open) -> None:
 def test_a_broken_address_is_survived(fragment: str, open_page: Open) -> None:
     page = open_page(kind("blocked"), fragment=fragment)
     assert page.page.inner_text("#name") == "blocked"
-    at(page, "tensor", 1, 1)
+    page.at("tensor", 1, 1)
     assert page.said.startswith("Element (1, 1), held by T4:1")
 
 
@@ -534,8 +503,8 @@ def test_256x256_is_fluid(open_page: Open, record_property: Any) -> None:
             page.settle()
         paints += paint
     page.select("scope", "warp")
-    frames = sorted(page.page.evaluate(FRAMES))
-    at(page, "tensor", 100, 80)
+    frames = sorted(page.frames("tensor"))
+    page.at("tensor", 100, 80)
     page.shot("256x256")
     record_property("first paint, ms", sorted(paints)[2])
     record_property("frame while hovering, ms", frames[len(frames) // 2])
@@ -544,23 +513,6 @@ def test_256x256_is_fluid(open_page: Open, record_property: Any) -> None:
     (page.artefacts / "speed.txt").write_text(text, encoding="utf-8")
     assert sorted(paints)[2] < 500
     assert frames[len(frames) // 2] < 50
-
-
-FRAMES = """async () => {
-  const stage = document.querySelector("#tensor .stage");
-  const box = stage.getBoundingClientRect();
-  const frame = () => new Promise(requestAnimationFrame);
-  const took = [];
-  let last = await frame();
-  for (let k = 0; k < 90; k++) {
-    const [clientX, clientY] = [box.left + 60 + 5 * k, box.top + 40 + 4 * k];
-    stage.dispatchEvent(new MouseEvent("mousemove", { clientX, clientY, bubbles: true }));
-    const now = await frame();
-    took.push(now - last);
-    last = now;
-  }
-  return took;
-}"""
 
 
 @pytest.mark.parametrize("shape", ["1x1", "1", "4096x4096", "1048576", "1073741824x1", "2x2x2x2x2"])
