@@ -16,9 +16,12 @@ from typing import Any
 import pytest
 
 from tt_layout.errors import LayoutError
+from tt_layout.figures.pages import page_of_dump
+from tt_layout.hardware import TARGETS
 from tt_layout.linear_layout import LinearLayout
 from tt_layout.page import SCRIPTS, PageLayout, build, page_layout
 from tt_layout.parsing import parse_layout
+from tt_layout.source import read_source
 from tt_layout.types import parse_type
 
 BLOCKED = (
@@ -84,6 +87,23 @@ def test_the_bases_are_embedded() -> None:
 def test_of_a_ring_of_buffers_one_is_shown() -> None:
     swizzled = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 2, order = [1, 0]}>"
     assert laid(swizzled, "!ttg.memdesc<3x2x2xf16>").layout.out_dims == [("dim0", 2), ("dim1", 2)]
+
+
+def test_the_targets_are_embedded_the_usual_ones_named_first() -> None:
+    data = embedded(build([laid(BLOCKED, "tensor<16x16xf16>")], target="sm80"))
+    assert data["usualTargets"] == ["sm80", "sm90", "gfx942"]
+    assert [one["name"] for one in data["targets"]] == list(
+        dict.fromkeys(target.name for target in TARGETS.values())
+    )
+    [gfx950] = [one for one in data["targets"] if one["name"] == "gfx950"]
+    assert gfx950["loadPhases"]["16"] == {"masks": [1, 2, 12, 20], "banks": 64}
+    with pytest.raises(LayoutError, match="unknown target 'h100'"):
+        build([laid(BLOCKED, "tensor<16x16xf16>")], target="h100")
+
+
+def test_the_page_of_a_dump_is_of_its_target() -> None:
+    dump = Path(__file__).parent.parent / "examples/kernels/matmul-sm80.ttgir"
+    assert embedded(page_of_dump(read_source(str(dump)), []))["usualTargets"][0] == "sm80"
 
 
 def test_nothing_is_loaded_from_elsewhere(page: str) -> None:

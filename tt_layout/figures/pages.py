@@ -8,6 +8,7 @@ from typing import Any
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
+from tt_layout.ir.costs import shared_target
 from tt_layout.ir.module import Module
 from tt_layout.ir.reader import check_lines, iterate_ir
 from tt_layout.ir.types import IRType
@@ -54,9 +55,11 @@ def page_of_dump(source: Source, names: list[str], release: Release | None = Non
     page = _page()
     check_lines(source)
     layouts: dict[tuple[str, str, str], Any] = {}
+    target = None
     for module in iterate_ir(source, release):
         if module.error is not None:
             raise module.error
+        target = target or shared_target(module.target)
         for name, line, encoding, ir_type, uses in _uses(module):
             key = name, str(encoding), ir_type.bare
             if key in layouts or (names and name not in names):
@@ -70,7 +73,10 @@ def page_of_dump(source: Source, names: list[str], release: Release | None = Non
     if not layouts:
         message = "no layout of the file is used with a type that it fits"
         raise LayoutError(f"{source.name}: error: {message}")
-    return str(page.build(list(layouts.values()), source=source.text, source_name=source.name))
+    text = page.build(
+        list(layouts.values()), source=source.text, source_name=source.name, target=target
+    )
+    return str(text)
 
 
 def _uses(module: Module) -> Iterator[tuple[str, int, Encoding, IRType, list[int]]]:

@@ -6,11 +6,13 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     algebra.js       linear layouts over F2
     attributes.js    attribute texts that can be edited in the page
     compare.js       what moves between two layouts, in words
+    access.js        what moving a tensor to and from shared memory costs
     layout.js        the places of a layout, and groups of them: warps, banks, ...
     colour.js        palettes
     grid.js          a grid of cells on a canvas
     sources.js       what the grids show
     matrix.js        the matrix with labelled bits
+    conflicts.js     the section about an access
     page.js          state, controls, address
 """
 
@@ -30,6 +32,7 @@ from typing import Any
 from tt_layout import __version__
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import TARGETS, PhaseTable, Target, find_target
 from tt_layout.linear_layout import LinearLayout
 from tt_layout.printing import buffer_shape
 from tt_layout.types import TensorType
@@ -38,15 +41,19 @@ SCRIPTS = (
     "algebra.js",
     "attributes.js",
     "compare.js",
+    "access.js",
     "layout.js",
     "colour.js",
     "grid.js",
     "sources.js",
     "matrix.js",
+    "conflicts.js",
     "page.js",
 )
 MAX_SIZE = 1 << 53
 """JavaScript's numbers are exact below this."""
+USUAL_TARGETS = ("nvidia", "amd")
+"""Whose shared memory an access is of where nothing else is said: the first that has the lanes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +149,7 @@ def build(
     title: str = "tt-layout",
     source: str | None = None,
     source_name: str = "",
+    target: str | None = None,
 ) -> str:
     """Return the page that shows layouts, as the text of one HTML file.
 
@@ -150,16 +158,20 @@ def build(
         title: what the browser calls the page until a layout is shown.
         source: the dump that the layouts come from.
         source_name: its name.
+        target: the GPU whose shared memory is meant, a name of `tt_layout.hardware.TARGETS`.
 
     Raises:
-        LayoutError: there is no layout.
+        LayoutError: there is no layout, or no such target.
     """
     if not layouts:
         raise LayoutError("a page needs at least one layout")
+    usual = [target, *USUAL_TARGETS] if target is not None else USUAL_TARGETS
     data = {
         "layouts": [layout._embedded() for layout in layouts],
         "source": source,
         "sourceName": source_name,
+        "targets": [_embedded_target(one) for one in dict.fromkeys(TARGETS.values())],
+        "usualTargets": [find_target(name).name for name in usual],
     }
     script = _script()
     parts = {
@@ -172,6 +184,28 @@ def build(
     }
     # In one pass, so that a marker in a name or an attribute stays what it is.
     return re.sub(r"\{\{([a-z-]+)\}\}", lambda match: parts[match[1]], _template("page.html"))
+
+
+def _embedded_target(target: Target) -> dict[str, Any]:
+    """Return what the page is told of a GPU."""
+    return {
+        "name": target.name,
+        "title": target.title,
+        "lanes": target.lanes,
+        "bankBytes": target.bank_bytes,
+        "maxVectorBytes": target.max_vector_bytes,
+        "loadPhases": _embedded_phases(target.load_phases),
+        "storePhases": _embedded_phases(target.store_phases),
+        "mergesWideLoads": target.merges_wide_loads,
+        "joinsRegisters": target.joins_registers,
+        "matrixInstructions": sorted(target.matrix_instructions),
+        "source": target.source,
+        "verified": target.verified,
+    }
+
+
+def _embedded_phases(table: PhaseTable) -> dict[int, dict[str, Any]]:
+    return {width: phase._asdict() for width, phase in table.items()}
 
 
 def _embeddable(data: Any) -> str:

@@ -9,6 +9,7 @@ const ROW_HEIGHT = 22;
 const TWO_LINES = 27;
 const MIN_CELL = 2;
 const MIN_OVERVIEW = 4;
+const MIN_FRAMED = 6; // in lower cells a thick frame is no other than a thin one
 const MAX_EXTENT = 8e6; // pixels that browsers can scroll over
 const MOVES = {
   ArrowLeft: [-1, 0],
@@ -202,7 +203,7 @@ class GridView {
       return this.#zoomed(Math.min(even, Math.max(40, this.halfWidth)), TWO_LINES, factor);
     const width = Math.max(MIN_CELL, Math.min(even, ROW_HEIGHT));
     const fitting = Math.floor((roomBelow() - HEAD - 18) / this.source.rows);
-    const height = Math.max(Math.min(MIN_OVERVIEW, width), Math.min(fitting, Math.max(width, 10)));
+    const height = Math.max(Math.min(MIN_OVERVIEW, width), Math.min(fitting, Math.max(width, 14)));
     return this.#zoomed(width, height, factor);
   }
 
@@ -276,12 +277,14 @@ class GridView {
     context.clearRect(0, 0, ...this.stageSize);
     const range = this.visible();
     this.#paintFills(context, range);
+    if (this.source.marks) this.#paintUnmarked(context, range);
     if (this.width >= 7) this.#paintLines(context, range, this.colours.panel, 1, 1, 1);
     const { columnGroup = 1, rowGroup = 0 } = this.source;
     if (this.width >= 4)
       this.#paintLines(context, range, this.colours.panel, columnGroup > 1 ? columnGroup : 0, 0, 2);
     this.#paintLines(context, range, this.colours.ink, 0, rowGroup, 1);
     if (this.width >= this.halfWidth && this.height >= 14) this.#paintTexts(context, range);
+    if (this.source.marks) this.#paintMarks(context, range);
     this.#paintHeads(context, range);
   }
 
@@ -299,6 +302,44 @@ class GridView {
           this.height,
         );
       }
+    }
+  }
+
+  /** Pale what an access does not touch; its labels stay readable. */
+  #paintUnmarked(context, range) {
+    context.globalAlpha = 0.84;
+    this.#paintBut(context, range, (x, y) => this.source.marks.at(x, y) !== undefined);
+    context.globalAlpha = 1;
+  }
+
+  /** Cover all cells but those that pass a test with the colour of the panel. */
+  #paintBut(context, { x0, x1, y0, y1 }, passes) {
+    context.fillStyle = this.colours.panel;
+    for (let y = y0; y < y1; y++) {
+      const isIn = Array.from({ length: x1 - x0 }, (_, k) => passes(x0 + k, y));
+      for (const [start, end] of runs(isIn)) {
+        if (isIn[start]) continue;
+        context.fillRect(
+          this.left(x0 + start),
+          this.top(y),
+          (end - start) * this.width,
+          this.height,
+        );
+      }
+    }
+  }
+
+  /** Frame what an access touches: thinly, and where lanes take turns thickly, or filled. */
+  #paintMarks(context, { y0, y1 }) {
+    context.strokeStyle = context.fillStyle = this.colours.ink;
+    for (const { x0, x1, y, waits } of this.source.marks.all) {
+      if (y < y0 || y >= y1) continue;
+      const [left, top] = [this.left(x0), this.top(y)];
+      const [width, height] = [(x1 - x0) * this.width, this.height];
+      const line = waits ? Math.min(2.5, height / 4) : Math.min(1, height / 8);
+      context.lineWidth = line;
+      context.strokeRect(left + line / 2, top + line / 2, width - line, height - line);
+      if (waits && height < MIN_FRAMED) context.fillRect(left, top, width, height);
     }
   }
 
@@ -346,7 +387,8 @@ class GridView {
     for (let y = y0; y < y1; y++) {
       for (let x = x0; x < x1; x++) {
         const shade = this.source.shade(x, y);
-        context.fillStyle = shade < 0 ? this.colours.soft : this.source.colours[shade].ink;
+        const isPale = shade < 0 || (this.source.marks && !this.source.marks.at(x, y));
+        context.fillStyle = isPale ? this.colours.soft : this.source.colours[shade].ink;
         const text = this.source.text(x, y);
         this.#paintText(context, isOneLine ? [text] : twoLines(text), x, y);
       }
@@ -386,7 +428,7 @@ class GridView {
     const everyY = this.#every(14, this.height);
     for (let y = Math.ceil(y0 / everyY) * everyY; y < y1; y += everyY) {
       const middle = this.top(y) + Math.max(this.height, 12) / 2;
-      if (middle > HEAD + 4)
+      if (middle > HEAD + 4 && middle < height - 4)
         context.fillText(this.source.rowLabel(y), this.gutter - 7, middle + 0.5);
     }
   }
@@ -425,21 +467,8 @@ class GridView {
   #paintVeil(context, groups) {
     const matchers = groups.map((selection) => this.source.matcher(selection));
     const matches = (x, y) => matchers.some((matcher) => matcher(x, y));
-    const { x0, x1, y0, y1 } = this.visible();
-    context.fillStyle = this.colours.panel;
     context.globalAlpha = 0.78;
-    for (let y = y0; y < y1; y++) {
-      const isIn = Array.from({ length: x1 - x0 }, (_, k) => matches(x0 + k, y));
-      for (const [start, end] of runs(isIn)) {
-        if (isIn[start]) continue;
-        context.fillRect(
-          this.left(x0 + start),
-          this.top(y),
-          (end - start) * this.width,
-          this.height,
-        );
-      }
-    }
+    this.#paintBut(context, this.visible(), matches);
     context.globalAlpha = 1;
   }
 

@@ -15,6 +15,9 @@ const state = {
   slice: null,
   compare: -1,
   banks: 32,
+  isStore: false,
+  target: "", // the usual one
+  isMarked: true, // whether the words that an access touches are marked
 };
 
 /** What is under the pointer or the cursor: { element, place }. */
@@ -23,9 +26,12 @@ let hovered = null;
 let model;
 let other = null;
 let movement = null;
+/** The access between the two, { register, shared } with its { cost }, or an { error } instead. */
+let access = null;
 let planes;
 let views;
 let matrix;
+let accessView;
 
 // -- layouts ----------------------------------------------------------------------------------
 
@@ -75,6 +81,8 @@ function rebuild() {
   if (!comparable().includes(state.compare)) state.compare = -1;
   other = state.compare < 0 ? null : new Model(DATA.layouts[state.compare], state.banks);
   movement = other && other.memory === model.memory ? new Movement(model, other) : null;
+  access = accessPair(model, other);
+  if (access) Object.assign(access, workedOut(access, targetFor(access.register), state.isStore));
   state.slice = checkedSlice(state.slice, model.shape);
   const ids = colourIds();
   if (!ids.includes(state.colour)) state.colour = movement ? "moves" : usualColour();
@@ -90,6 +98,22 @@ function rebuild() {
   showControls();
   matrix.show(model);
   showGrids();
+}
+
+function targetNamed(name) {
+  return DATA.targets.find((target) => target.name === name);
+}
+
+/** Return the target that is meant where none is chosen: the first with the lanes of these registers. */
+function usualTarget(register) {
+  const usual = DATA.usualTargets.map(targetNamed);
+  return usual.find(({ lanes }) => lanes === register.size("lane")) ?? usual[0];
+}
+
+/** Return the target that was chosen, if it has the lanes of these registers. */
+function targetFor(register) {
+  const chosen = targetNamed(state.target);
+  return chosen?.lanes === register.size("lane") ? chosen : usualTarget(register);
 }
 
 /** Return the first group that tells places apart. */
@@ -132,13 +156,20 @@ function showGrids() {
     [SHARED]: "Shared memory",
     [TENSOR_MEMORY]: "Tensor memory",
   };
-  views.hardware.show(new HardwareSource(model, colouring, ground, title[model.memory]));
+  const marksOf = (one) =>
+    state.isMarked && access?.cost && access.shared === one
+      ? new AccessMarks(access.cost, one)
+      : null;
+  views.hardware.show(
+    new HardwareSource(model, colouring, ground, title[model.memory], marksOf(model)),
+  );
   views.other.pane.hidden = !other;
   byId("panes").classList.toggle("three", Boolean(other));
+  byId("panes").dataset.wide = access ? (model.memory === SHARED ? "hardware" : "other") : "";
   if (other) {
     const theirs = new Colouring(other, state.colour, moving);
     const name = `${title[other.memory]} of ${other.spec.name}`;
-    const source = new HardwareSource(other, theirs, ground, name);
+    const source = new HardwareSource(other, theirs, ground, name, marksOf(other));
     if (theirs.label !== colouring.label) source.about += `, coloured by ${theirs.label}`;
     views.other.show(source);
   }
@@ -251,6 +282,7 @@ function hover(source, x, y) {
   const place = isOwn ? source.place(x, y) : model.inverse.place(element);
   hovered = { element, place, text: elementInWords(element) };
   if (isOwn && model.inverse.copies > 1) hovered.text = `${model.label(place)}: ${hovered.text}`;
+  if (source.marks) hovered.text += source.marks.inWords(x, y);
   return showSelection();
 }
 
@@ -435,6 +467,7 @@ function showControls() {
   byId("banks").value = state.banks;
   showSlice();
   showComparison();
+  showAccess();
   showEditor();
   showList();
   showSource();
@@ -492,8 +525,8 @@ function chooseAxis(axis, against) {
 /** Say how two layouts differ. */
 function showComparison() {
   const box = byId("comparison");
-  box.hidden = !other;
-  if (!other) return;
+  box.hidden = !other || Boolean(access);
+  if (box.hidden) return;
   byId("comparison-title").textContent = `Compared with ${other.spec.name}`;
   byId("comparison-words").replaceChildren(
     ...differencesInWords().map((text) => make("li", { textContent: text })),
@@ -510,6 +543,18 @@ function differencesInWords() {
   const more = changes.length - MAX_CHANGES;
   const bits = more > 0 ? [...changes.slice(0, MAX_CHANGES), `${more} more bits differ`] : changes;
   return [`${movement.moved} of ${product(model.shape)} elements move`, ...bits];
+}
+
+/** Say what the access between two layouts costs. */
+function showAccess() {
+  accessView.show(access, state.isMarked);
+  if (!access) return;
+  const target = targetFor(access.register);
+  const alike = DATA.targets.filter(({ lanes }) => lanes === target.lanes);
+  const options = alike.map(({ name, title }) => [name, `${name}, ${title}`]);
+  fillSelect("access-target", options, target.name);
+  byId("access-kind").value = state.isStore ? "store" : "load";
+  byId("access-shown").checked = state.isMarked;
 }
 
 /** List all layouts of the page. */
@@ -739,10 +784,17 @@ function writeAddress() {
     x: state.compare < 0 ? "" : state.compare,
     d: isUsual ? "" : [slice.rows, slice.columns, ...slice.at].join(","),
     k: state.banks === 32 ? "" : state.banks,
+    w: state.isStore ? "store" : "",
+    g: isUsualTarget() ? "" : state.target,
+    m: state.isMarked ? "" : "none",
   };
   const given = Object.entries(parts).filter(([, value]) => value !== "");
   const fragment = new URLSearchParams(given).toString();
   history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+}
+
+function isUsualTarget() {
+  return !access || targetFor(access.register) === usualTarget(access.register);
 }
 
 /** Return a number of the address if it is an index below `count`. */
@@ -762,6 +814,9 @@ function readAddress() {
   state.colour = parts.get("c") ?? "";
   state.scope = parts.get("s") ?? "element";
   state.banks = parts.get("k") === "64" ? 64 : 32;
+  state.isStore = parts.get("w") === "store";
+  state.target = DATA.targets.find(({ name }) => name === parts.get("g"))?.name ?? "";
+  state.isMarked = parts.get("m") !== "none";
   state.pins = (parts.get("p") ?? "")
     .split(";")
     .filter(Boolean)
@@ -846,6 +901,16 @@ function connect() {
     (value) => Object.assign(state, { compare: Number(value), colour: "" }),
     rebuild,
   );
+  choose("access-kind", (value) => (state.isStore = value === "store"), rebuild);
+  choose("access-target", (value) => (state.target = value), rebuild);
+  byId("access-shown").onchange = (event) =>
+    change(
+      () => (state.isMarked = event.target.checked),
+      () => {
+        showAccess();
+        showGrids();
+      },
+    );
   byId("slice-rows").onchange = () => chooseAxis("rows", "columns");
   byId("slice-columns").onchange = () => chooseAxis("columns", "rows");
   byId("search-form").onsubmit = search;
@@ -873,6 +938,8 @@ function ask({
   with: against,
   grid,
   cell,
+  target,
+  isStore,
 }) {
   const built = (spec) => new Model({ padding: [], bits: 16, ...spec }, 32);
   const answers = {
@@ -883,11 +950,21 @@ function ask({
       return views[grid].middle(...cell);
     },
     cells: () => views[grid].source.cells(element),
+    marks: () => views[grid].source.marks?.all ?? [],
     read: () => readLayout(attribute, type, release),
     compare: () => ({
       words: changesInWords(layout, against),
       moved: new Movement(built(layout), built(against)).moved,
     }),
+    counted: () => points.map((number) => counted(number, "wavefront")),
+    access: () => {
+      const pair = accessPair(built(layout), built(against));
+      const { cost: own, error } = workedOut(pair, targetNamed(target), isStore);
+      if (error) return { error };
+      const words = [instructionInWords(own), verdictInWords(own), ...collisionsInWords(own)];
+      const turns = own.wavefrontsPerInstruction;
+      return { turns, phases: own.phases, collisions: collisions(own), words };
+    },
   };
   return answers[what]();
 }
@@ -899,6 +976,7 @@ function start() {
     ["tensor", "hardware", "other"].map((id) => [id, new GridView(byId(id), handlers)]),
   );
   matrix = new MatrixView(byId("matrix-table"), byId("matrix-sum"));
+  accessView = new AccessView(byId("access"));
   connect();
   readAddress();
   rebuild();

@@ -176,8 +176,8 @@ function planeInWords(model, plane) {
 
 /** The hardware: a cell for each place. */
 class HardwareSource {
-  constructor(model, colouring, ground, title) {
-    Object.assign(this, { model, colouring });
+  constructor(model, colouring, ground, title, marks) {
+    Object.assign(this, { model, colouring, marks });
     this.kind = "hardware";
     this.plane = hardwarePlane(model);
     this.columns = this.plane.columns;
@@ -243,6 +243,70 @@ class HardwareSource {
     if (!place) return "Padding, no element";
     const element = this.model.element(place);
     const where = this.model.describe(place);
-    return element ? `${where}: element (${element.join(", ")})` : `${where}: empty`;
+    const marked = this.marks?.inWords(x, y) ?? "";
+    return element ? `${where}: element (${element.join(", ")})${marked}` : `${where}: empty`;
+  }
+}
+
+/** What the lanes of an access's worst phase touch, as runs of cells of the banks. */
+class AccessMarks {
+  /**
+   * @param access what the access costs
+   * @param shared the layout of the memory that it is of
+   */
+  constructor(access, shared) {
+    this.access = access;
+    this.shared = shared;
+    this.turns = new Map();
+    for (const { bank, words } of collisions(access))
+      words.forEach((word) => this.turns.set(word, { bank, count: words.length }));
+    this.runs = new Map();
+    this.cells = new Map();
+    const { lanes, words } = firstPhase(access);
+    lanes.forEach((lane, k) => this.#touch(lane, words[k]));
+  }
+
+  /** Mark what a lane touches: neighbouring words that take turns, or that do not. */
+  #touch(lane, words) {
+    for (const [start, end] of runs(words.map((word) => this.turns.has(word)))) {
+      const run = this.#run(words.slice(start, end));
+      run.lanes.push(lane);
+    }
+  }
+
+  #run(words) {
+    if (!this.runs.has(words[0])) {
+      const { bits, perLine, slots } = this.shared;
+      const first = Math.floor((words[0] * BANK_BITS) / bits);
+      const end = Math.min(slots, Math.ceil(((words.at(-1) + 1) * BANK_BITS) / bits));
+      const y = Math.floor(first / perLine);
+      const [x0, x1] = [first - y * perLine, end - y * perLine];
+      const run = { x0, x1, y, lanes: [], waits: this.turns.has(words[0]) };
+      this.runs.set(words[0], run);
+      for (let x = x0; x < x1; x++) this.cells.set(`${x},${y}`, run);
+    }
+    return this.runs.get(words[0]);
+  }
+
+  /** Return the run that a cell is in, if any. */
+  at(x, y) {
+    return this.cells.get(`${x},${y}`);
+  }
+
+  /** Return the runs, from top to bottom. */
+  get all() {
+    return [...this.runs.values()];
+  }
+
+  /** Say which lanes touch a cell, and whether they take turns. */
+  inWords(x, y) {
+    const run = this.at(x, y);
+    if (!run) return "";
+    const noun = nounOf(this.access);
+    const who = `${noun}${run.lanes.length > 1 ? "s" : ""} ${ranges(run.lanes)}`;
+    const word = Math.floor(((y * this.shared.perLine + x) * this.shared.bits) / BANK_BITS);
+    const turn = this.turns.get(word);
+    if (!turn) return `; touched by ${who}`;
+    return `; touched by ${who}, one of ${turn.count} words that take turns in bank ${turn.bank}`;
   }
 }

@@ -1,0 +1,478 @@
+"""The page costs an access as the library does, shows it, and follows an edit."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from browser.conftest import Open
+from browser.kinds import KINDS, kind, laid
+from browser.open_page import Opened
+from tt_layout.analyses.banks import Access, BankConflicts, bank_conflicts
+from tt_layout.encodings import SharedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import TARGETS
+from tt_layout.parsing import parse_layout
+from tt_layout.reports.conflicts import as_text, count, evidence
+from tt_layout.types import element_bits
+
+PAIRS = 800
+DATA = Path(__file__).parents[1] / "data"
+BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}}}>"
+MMA = (
+    "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], "
+    "instrShape = [16, 8]}>"
+)
+
+
+class Pair(NamedTuple):
+    """Registers and shared memory of one tensor, and the GPU that moves it."""
+
+    register: str
+    shared: str
+    shape: list[int]
+    size: int
+    target: str
+
+
+def blocked(rng: random.Random, lanes: int) -> str:
+    across, warps = 2 ** rng.randrange(lanes.bit_length()), rng.choice([1, 2, 4])
+    per_thread = [rng.choice([1, 1, 2, 4, 8]), rng.choice([1, 1, 2, 4, 16])]
+    order = rng.choice([[0, 1], [1, 0]])
+    return BLOCKED.format(per_thread, [across, lanes // across], [warps, 4 // warps], order)
+
+
+def linear(rng: random.Random, lanes: int, shape: Sequence[int]) -> str:
+    """Return a random permutation of the tensor's bits, some held twice."""
+    bits = [[0] * d + [1 << k] + [0] * (1 - d) for d in (0, 1) for k in range(size_bits(shape[d]))]
+    bits += [[0, 0]] * rng.randrange(3)
+    rng.shuffle(bits)
+    ends = [lanes.bit_length() - 1, lanes.bit_length() + 1]
+    parts = {"lane": bits[: ends[0]], "warp": bits[ends[0] : ends[1]], "register": bits[ends[1] :]}
+    text = ", ".join(f"{name} = {parts[name]}" for name in ("register", "lane", "warp"))
+    return f"#ttg.linear<{{{text}, block = []}}>"
+
+
+def size_bits(size: int) -> int:
+    return size.bit_length() - 1
+
+
+def matrices(rng: random.Random, size: int) -> str:
+    """Return what ldmatrix and stmatrix are for: operands and results of tensor cores."""
+    operand = f"opIdx = {rng.randrange(2)}, parent = {MMA}, kWidth = {max(1, 4 // size)}"
+    return rng.choice([f"#ttg.dot_op<{{{operand}}}>", MMA])
+
+
+def memory(rng: random.Random, shape: Sequence[int], size: int) -> str:
+    order = rng.choice([[0, 1], [1, 0]])
+    vec, per, most = (rng.choice([1, 2, 4, 8, 8]) for _ in range(3))
+    swizzle = f"vec = {vec}, perPhase = {per}, maxPhase = {most}, order = {order}"
+    pair = f"{rng.choice([8, 16, 64])}:+{rng.choice([1, 2, 4, 8])}"
+    more = rng.choice(["", f", {rng.choice([128, 256])}:+{rng.choice([4, 16])}"])
+    nvmma = (
+        f"swizzlingByteWidth = {rng.choice([0, 32, 64, 128])}, "
+        f"transposed = {rng.choice(['true', 'false'])}, elementBitWidth = {8 * size}"
+    )
+    offsets = [[0, 1 << k] for k in range(size_bits(shape[1]))]
+    offsets += [[1 << k, rng.randrange(shape[1])] for k in range(size_bits(shape[0]))]
+    return rng.choice([
+        f"#ttg.swizzled_shared<{{{swizzle}}}>",
+        f"#ttg.amd_rotating_shared<{{{swizzle}}}>",
+        f"#ttg.padded_shared<[{pair}{more}] {{order = {order}, shape = {list(shape)}}}>",
+        f"#ttg.nvmma_shared<{{{nvmma}}}>",
+        f"#ttg.shared_linear<{{offset = {offsets}}}, alignment = 16>",
+    ])  # fmt: skip
+
+
+def random_pair(rng: random.Random) -> Pair:
+    shape = [rng.choice([16, 32, 64, 128]), rng.choice([16, 32, 64, 128])]
+    size = rng.choice([1, 2, 4, 8, 16])
+    target = rng.choice(["sm90", *TARGETS])
+    lanes = TARGETS[target].lanes
+    register = rng.choice([blocked(rng, lanes), linear(rng, lanes, shape)])
+    if lanes == 32 and size <= 4 and rng.random() < 0.3:
+        register = matrices(rng, size)
+    return Pair(register, memory(rng, shape, size), shape, size, target)
+
+
+def tensor_core_pair(rng: random.Random) -> Pair:
+    """Return a pair as a matmul has it, which mostly goes by ldmatrix and stmatrix."""
+    order = rng.choice([[0, 1], [1, 0]])
+    swizzle = f"vec = 8, perPhase = {rng.choice([1, 2])}, maxPhase = {rng.choice([1, 4, 8])}"
+    shared = f"#ttg.swizzled_shared<{{{swizzle}, order = {order}}}>"
+    target = rng.choice(["sm75", "sm80", "sm90", "sm100"])
+    return Pair(matrices(rng, 2), shared, [64, 64], 2, target)
+
+
+def measured_pairs() -> Iterator[Pair]:
+    """Yield the pairs whose wavefronts were counted on a GPU."""
+    for name in ("h200-pairs.jsonl", "h200-differing-pairs.jsonl"):
+        for line in (DATA / name).read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)
+            size = (element_bits(case["elem"]) or 0) // 8
+            yield Pair(case["register"], case["shared"], case["shape"], size, "sm90")
+
+
+UNEVEN = (
+    Pair(
+        BLOCKED.format([1, 1], [1, 32], [4, 1], [0, 1]),
+        "#ttg.padded_shared<[1024:+1, 8192:+8] {order = [0, 1], shape = [64, 64]}>",
+        [64, 64], 1, "sm90",
+    ),
+    Pair(
+        BLOCKED.format([8, 1], [32, 1], [2, 2], [0, 1]),
+        "#ttg.padded_shared<[64:+4, 512:+1] {order = [1, 0], shape = [256, 32]}>",
+        [256, 32], 2, "sm90",
+    ),
+)  # fmt: skip
+"""Paddings that are no whole words: where an instruction starts matters."""
+
+
+def pairs(seed: int) -> Iterator[Pair]:
+    rng = random.Random(seed)
+    yield from measured_pairs()
+    yield from UNEVEN
+    while True:
+        yield tensor_core_pair(rng) if rng.random() < 0.2 else random_pair(rng)
+
+
+def library(pair: Pair) -> dict[bool, Access]:
+    """Return what storing costs, and what loading costs."""
+    costs = bank_conflicts(
+        pair.register, pair.shared, pair.shape, elem_bytes=pair.size, target=pair.target
+    )
+    return {True: costs.store, False: costs.load}
+
+
+def questions(pair: Pair) -> list[dict[str, Any]]:
+    """Return what the page is asked about a store and about a load."""
+    sides = []
+    for text in (pair.register, pair.shared):
+        encoding = parse_layout(text)
+        layout = encoding.to_linear_layout(pair.shape, element_bits=8 * pair.size)
+        own = {"ins": layout.in_bases, "outs": layout.out_sizes, "memory": encoding.memory_kind}
+        padding = encoding.padding if isinstance(encoding, SharedEncoding) else ()
+        sides.append({**own, "padding": padding, "bits": 8 * pair.size})
+    return [
+        {"what": "access", "layout": sides[0], "with": sides[1], "isStore": is_store,
+         "target": TARGETS[pair.target].name}
+        for is_store in (True, False)
+    ]  # fmt: skip
+
+
+def main_lines(access: Access) -> list[str]:
+    """Return what ``tt-layout conflicts`` says, but for its picture."""
+    kind = "store" if access.is_store else "load"
+    *lines, _ = (line.strip() for line, _ in as_text(BankConflicts(access, access), [kind]))
+    picture = [k for k, line in enumerate(lines) if " | bank;" in line]
+    return lines[: picture[0]] if picture else lines
+
+
+def test_accesses_cost_what_the_library_says(open_page: Open, seed: int) -> None:
+    page = open_page(kind("blocked"))
+    seen: Counter[str] = Counter()
+    asked, expected = [], []
+    for pair in pairs(seed):
+        try:
+            costs = library(pair)
+        except LayoutError:
+            continue  # such as a swizzle that does not fit into the shape
+        asked += questions(pair)
+        expected += [(pair, costs[is_store]) for is_store in (True, False)]
+        seen.update([pair.shared.split("<")[0], f"{pair.size} bytes", TARGETS[pair.target].name])
+        seen.update({access.instruction.kind for access in costs.values()})
+        if len(expected) == 2 * PAIRS:
+            break
+    answers = page.page.evaluate("all => all.map(one => window.ttLayout(one))", asked)
+    for (pair, access), answer in zip(expected, answers):
+        seen["conflicts"] += bool(access.excess)
+        assert "error" not in answer, (pair, answer)
+        assert answer["turns"] == access.wavefronts_per_instruction, pair
+        assert answer["phases"] == access.ideal_wavefronts_per_instruction, pair
+        assert answer["words"] == main_lines(access), pair
+        found = [[c["bank"], c["lanes"], c["words"]] for c in answer["collisions"]]
+        assert found == [[c.bank, [*c.lanes], [*c.words]] for c in access.collisions], pair
+    kinds = {"vector", "matrix", "matrix.trans"} | {f"{size} bytes" for size in (1, 2, 4, 8, 16)}
+    assert all(seen[name] >= 10 for name in kinds), seen
+    assert PAIRS // 4 < seen["conflicts"] < 2 * PAIRS - 50
+
+
+def test_means_are_written_alike(open_page: Open) -> None:
+    page = open_page(kind("blocked"))
+    means = [1, 2, *(number / 32 for number in range(1, 200)), 4 / 3, 1234.56789]
+    assert page.ask(what="counted", points=means) == [count(mean, "wavefront") for mean in means]
+
+
+def test_what_the_library_refuses_is_refused(open_page: Open) -> None:
+    page = open_page(kind("blocked"))
+    rows = BLOCKED.format([1, 8], [4, 8], [4, 1], [1, 0])
+    clusters = rows.replace("}>", ", CGALayout = [[1, 0]]}>")
+    plain = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+    columns = plain.replace("}>", ", CGALayout = [[0, 1]]}>")
+    pieces = f"numPartitions = 2, numGroups = 1, partitionDim = 0, partitionLayout = {plain}"
+    pairs = [
+        Pair(rows, plain, [64, 64], 2, "gfx942"),
+        Pair(rows, f"#ttg.partitioned_shared<{{{pieces}}}>", [64, 64], 2, "sm90"),
+        Pair(clusters, columns, [64, 64], 2, "sm90"),
+    ]
+    for pair in pairs:
+        with pytest.raises(LayoutError) as refused:
+            library(pair)
+        said = page.ask(**questions(pair)[0])["error"]
+        assert str(refused.value).split(";")[0] == said
+
+
+# -- the section ------------------------------------------------------------------------------
+
+COLUMNS = BLOCKED.format([1, 1], [32, 1], [1, 4], [0, 1])
+PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+SWIZZLED = PLAIN.replace("maxPhase = 1", "maxPhase = 32")
+SPOILT = "32 wavefronts per instruction, 1 at least: 31 too many"
+FREE = "1 wavefront per instruction, as few as can be"
+
+
+def opened(open_page: Open, shared: str = PLAIN, **more: Any) -> Opened:
+    """Open rows in shared memory compared with columns in registers."""
+    return open_page(
+        laid(shared, "!ttg.memdesc<64x32xf32>", "rows"),
+        laid(COLUMNS, "tensor<64x32xf32>", "columns"),
+        **{"fragment": "x=1", **more},
+    )
+
+
+def verdict(page: Opened) -> str:
+    return str(page.page.inner_text("#access-verdict"))
+
+
+def test_an_access_is_shown_either_way_round(open_page: Open) -> None:
+    page = opened(open_page)
+    access = library(Pair(COLUMNS, PLAIN, [64, 32], 4, "sm90"))[False]
+    lines = [page.page.inner_text("#access-what"), verdict(page)]
+    lines += page.page.locator("#access-details li").all_inner_texts()
+    assert lines == main_lines(access)
+    assert page.page.inner_text("#access-evidence") == evidence(access.target)
+    numbers = page.page.locator("#access-numbers strong").all_inner_texts()
+    assert numbers == ["512", "496", "32"]  # 16 instructions, 31 wavefronts too many of each
+    assert not page.page.is_visible("#comparison")
+    page.shot("access")
+    page.page.click("#layouts li:nth-child(2) .choice")
+    page.select("compare", "0")
+    assert verdict(page) == SPOILT
+    page.shot("access-other")
+
+
+def test_a_pair_that_is_no_access_has_no_section(open_page: Open) -> None:
+    tensor = (KINDS["tensor_memory"][0], "!ttg.memdesc<128x32xf16>")
+    rows = BLOCKED.format([1, 8], [4, 8], [4, 1], [1, 0])
+    held = laid(rows, "tensor<128x32xf16>")
+    page = open_page(held, laid(*tensor), held)
+    for other in ("1", "2"):
+        page.select("compare", other)
+        assert not page.page.is_visible("#access")
+        assert page.page.is_visible("#comparison")
+
+
+def test_a_swizzle_that_is_edited_takes_the_conflicts_away(open_page: Open) -> None:
+    page = opened(open_page)
+    assert len([mark for mark in page.ask(what="marks", grid="hardware") if mark["waits"]]) == 32
+    page.page.click("#edit summary")
+    page.fill("edit-attribute", SWIZZLED)
+    assert verdict(page) == FREE
+    assert page.page.locator("#access-numbers strong").all_inner_texts() == ["16", "0", "0"]
+    marks = page.ask(what="marks", grid="hardware")
+    assert (len(marks), any(mark["waits"] for mark in marks)) == (32, False)
+    page.shot("access-edited")
+    page.page.click("#reset")
+    assert verdict(page) == SPOILT
+    offsets = [[1 << bit, 0] for bit in range(6)] + [[0, 1 << bit] for bit in range(5)]
+    page.fill("edit-offset", str(offsets))
+    transposed = f"#ttg.shared_linear<{{offset = {offsets}}}, alignment = 16>"
+    access = library(Pair(COLUMNS, transposed, [64, 32], 4, "sm90"))[False]
+    assert [page.page.inner_text("#access-what"), verdict(page)] == main_lines(access)
+    page.fill("edit-type", "!ttg.memdesc<64x32xf16>")
+    assert "32 bits in registers, but 16 bits in memory" in verdict(page)
+
+
+def test_the_padding_counts(open_page: Open) -> None:
+    padded = "#ttg.padded_shared<[32:+1] {order = [1, 0], shape = [64, 32]}>"
+    page = opened(open_page, padded, fragment="x=1&w=store")
+    assert verdict(page) == FREE
+    cells = [(mark["x0"], mark["y"]) for mark in page.ask(what="marks", grid="hardware")]
+    assert cells[:4] == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    page.shot("access-padded")
+
+
+def test_bits_that_are_no_whole_bytes_are_refused_in_words(open_page: Open) -> None:
+    page = open_page(
+        laid(PLAIN, "tensor<64x32xi4>", "rows"),
+        laid(COLUMNS, "tensor<64x32xi4>", "columns"),
+        fragment="x=1",
+    )
+    assert verdict(page) == "elements in shared memory must be whole bytes, but these have 4 bits"
+    assert not page.page.is_visible("#access-shown")
+    assert page.ask(what="marks", grid="hardware") == []
+
+
+def test_a_store_and_another_target(open_page: Open) -> None:
+    operand = f"#ttg.dot_op<{{opIdx = 0, parent = {MMA}, kWidth = 2}}>"
+    page = open_page(
+        laid(operand, "tensor<64x32xf16>", "a"),
+        laid(PLAIN, "!ttg.memdesc<64x32xf16>", "b"),
+        fragment="x=1",
+    )
+    assert page.page.inner_text("#access-what").startswith("load: 4 x ldmatrix.x4 per warp")
+    assert "rows" in page.page.inner_text("#access-details")
+    page.select("access-kind", "store")
+    assert "stmatrix" in page.page.inner_text("#access-what")
+    page.select("access-target", "sm80")
+    assert "st.shared.b32" in page.page.inner_text("#access-what")
+    assert "NOT verified on hardware" in page.page.inner_text("#access-evidence")
+    assert page.address == {"x": "1", "w": "store", "g": "sm80"}
+    page.select("access-target", "sm90")
+    page.select("access-kind", "load")
+    assert page.address == {"x": "1"}
+
+
+def test_warps_of_64_lanes_are_of_another_target(open_page: Open) -> None:
+    wide = BLOCKED.format([1, 8], [16, 4], [4, 1], [1, 0])
+    page = open_page(
+        laid(wide, "tensor<64x64xf16>", "a"), laid(PLAIN, "!ttg.memdesc<64x64xf16>", "b"),
+        fragment="x=1&g=sm80", target="gfx950",
+    )  # fmt: skip
+    options = page.page.locator("#access-target option").all_inner_texts()
+    assert options == ["gfx90a, AMD CDNA2", "gfx942, AMD CDNA3", "gfx950, AMD CDNA4"]
+    assert page.page.input_value("#access-target") == "gfx950"
+    assert "64 banks, drawn as 32" in page.page.inner_text("#access-evidence")
+    page.select("banks", "64")
+    assert "drawn" not in page.page.inner_text("#access-evidence")
+    page.shot("access-64-banks")
+
+
+@pytest.mark.parametrize("fragment", ["x=1&w=x&g=sm1&m=1", "x=1&g=", "x=1&w=&m="])
+def test_a_broken_address_shows_the_usual_access(fragment: str, open_page: Open) -> None:
+    page = opened(open_page, fragment=fragment)
+    assert (page.page.inner_text("#access-what")[:4], verdict(page)) == ("load", SPOILT)
+    assert page.page.is_checked("#access-shown")
+
+
+# -- the marks --------------------------------------------------------------------------------
+
+SHADE = """([grid, x, y]) => {
+  const pen = document.querySelector(`#${grid} canvas`).getContext("2d");
+  return [...pen.getImageData(x, y, 1, 1).data].slice(0, 3);
+}"""
+
+
+def shades(page: Opened, cell: tuple[int, int]) -> list[list[int]]:
+    """Return the colours 1 and 2 pixels within the top of a cell, and in its middle."""
+    x, middle = page.ask(what="where", grid="hardware", cell=cell)
+    page.settle()
+    _, next_middle = page.ask(what="where", grid="hardware", cell=(cell[0], cell[1] + 1))
+    top = middle - (next_middle - middle) / 2
+    return [page.page.evaluate(SHADE, ["hardware", x, y]) for y in (top + 0.5, top + 1.5, middle)]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_touched_is_framed_and_where_lanes_wait_more_thickly(
+    scheme: str, open_page: Open
+) -> None:
+    page = opened(open_page, scheme=scheme)
+    ink = [29, 31, 36] if scheme == "light" else [234, 232, 227]
+    assert [shade == ink for shade in shades(page, (0, 3))] == [True, True, False]
+    pale = shades(page, (1, 3))
+    assert ink not in pale
+    page.page.click("#edit summary")
+    page.fill("edit-attribute", SWIZZLED)
+    assert [shade == ink for shade in shades(page, (1, 1))] == [True, False, False]
+    page.page.uncheck("#access-shown")
+    assert ink not in shades(page, (1, 1))
+    assert page.address["m"] == "none"
+    page.shot(f"access-unmarked-{scheme}")
+    page.go("x=1&m=none")
+    assert not page.page.is_checked("#access-shown")
+    assert shades(page, (1, 3))[2] != pale[2]  # not paled either
+
+
+def test_the_grid_says_who_touches_a_cell(open_page: Open) -> None:
+    page = opened(open_page)
+    page.at("hardware", 0, 3)
+    turns = "touched by lane 3, one of 32 words that take turns in bank 0"
+    assert page.said.endswith(f"; {turns}")
+    page.at("hardware", 1, 3)
+    assert "touched" not in page.said
+    page.focus("hardware", down=3)
+    assert turns in page.page.inner_text("#hardware-cell")
+    page.page.focus("#access-shown")
+    page.page.keyboard.press("Space")
+    assert page.address == {"x": "1", "m": "none"}
+    page.focus("hardware", down=3)
+    assert "touched" not in page.page.inner_text("#hardware-cell")
+
+
+def test_lanes_that_share_a_word_are_named_together(open_page: Open) -> None:
+    row = BLOCKED.format([1, 1], [1, 32], [4, 1], [1, 0])
+    page = open_page(
+        laid(PLAIN, "!ttg.memdesc<64x32xi8>", "rows"),
+        laid(row, "tensor<64x32xi8>", "row"),
+        fragment="x=1",
+    )
+    page.at("hardware", 5, 0)
+    assert page.said.endswith("; touched by lanes 4-7")
+
+
+def test_the_access_is_reached_by_the_keyboard(open_page: Open) -> None:
+    page = opened(open_page)
+    wanted = ["compare", "access-kind", "access-target", "access-shown"]
+    seen = []
+    for _ in range(30):
+        page.page.keyboard.press("Tab")
+        seen.append(page.page.evaluate("document.activeElement.id"))
+        if seen[-1] == "access-kind":
+            page.page.keyboard.press("ArrowDown")
+            assert page.page.inner_text("#access-what").startswith("store")
+    assert [name for name in seen if name in wanted] == wanted
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_access_can_be_read(scheme: str, open_page: Open) -> None:
+    page = opened(open_page, scheme=scheme)
+    assert page.poor_contrasts() == []
+    page.page.click("#edit summary")
+    page.fill("edit-attribute", SWIZZLED)
+    assert page.poor_contrasts() == []
+    page.fill("edit-type", "!ttg.memdesc<64x32xi8>")
+    assert verdict(page).endswith("two tensors")
+    assert page.poor_contrasts() == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_access_fits_the_window(width: int, scheme: str, open_page: Open) -> None:
+    page = opened(open_page, scheme=scheme)
+    page.page.set_viewport_size({"width": width, "height": 900})
+    page.settle()
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+    page.shot(f"access-{width}-{scheme}")
+
+
+def test_256x256_stays_fluid_beside_its_memory(open_page: Open, record_property: Any) -> None:
+    page = open_page(
+        laid(PLAIN, "!ttg.memdesc<256x256xf16>", "rows"),
+        laid(COLUMNS, "tensor<256x256xf16>", "columns"),
+        fragment="x=1",
+    )
+    page.select("scope", "line")
+    frames = sorted(page.frames("hardware"))
+    start = page.page.evaluate("performance.now()")
+    page.select("access-kind", "store")
+    took = page.page.evaluate("performance.now()") - start
+    record_property("frame while hovering, ms", frames[len(frames) // 2])
+    record_property("store instead of load, ms", took)
+    assert frames[len(frames) // 2] < 50
+    assert took < 500

@@ -1,0 +1,164 @@
+// The section that says what an access costs, in the words of tt_layout.commands.conflicts, and
+// the words of memory that its worst phase touches, as cells to be marked.
+
+const MAX_COLLISIONS = 4;
+
+/** Return the access between a layout of registers and one of shared memory; null for others. */
+function accessPair(model, other) {
+  const of = (memory) => [model, other].find((one) => one?.memory === memory);
+  const [register, shared] = [of(REGISTERS), of(SHARED)];
+  return register && shared ? { register, shared } : null;
+}
+
+/** Return the { cost } of a pair's access, or an { error } that says why it is not known. */
+function workedOut({ register, shared }, target, isStore) {
+  try {
+    const places = accessMap(register, shared);
+    checkLanes(places, target);
+    return { cost: cost(places, target, isStore) };
+  } catch (error) {
+    if (!(error instanceof AccessError)) throw error;
+    return { error: error.message };
+  }
+}
+
+// -- in words -----------------------------------------------------------------------------------
+
+/** Return a number with three decimals at most, as Python rounds it: halves to even. */
+function rounded(number) {
+  const [low, rest] = [Math.floor(number * 1000), (number * 1000) % 1];
+  const isUp = rest > 0.5 || (rest === 0.5 && low % 2 === 1);
+  return String((low + Number(isUp)) / 1000);
+}
+
+/** Return a number with its noun, in the plural where it is not 1. */
+function counted(number, noun) {
+  return `${rounded(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Return masks of bits in words: single bits, and those that go together. */
+function bitsInWords(masks, noun) {
+  const inWords = (mask) => {
+    const bits = Array.from({ length: 32 }, (_, bit) => bit).filter((bit) => hasBit(mask, bit));
+    const last = bits.pop();
+    return bits.length
+      ? `${noun} bits ${bits.join(", ")} and ${last} together`
+      : `${noun} bit ${last}`;
+  };
+  return masks.map(inWords).join("; ");
+}
+
+/** Return ascending numbers with runs of three or more written as ranges. */
+function ranges(numbers) {
+  const found = [];
+  for (const number of numbers) {
+    if (found.length && number === found.at(-1).at(-1) + 1) found.at(-1).push(number);
+    else found.push([number]);
+  }
+  return found.flatMap((run) => (run.length > 2 ? [`${run[0]}-${run.at(-1)}`] : run)).join(", ");
+}
+
+/** Return what gives the addresses: lanes, or the rows of a matrix. */
+function nounOf(access) {
+  return access.instruction.matrices ? "row" : "lane";
+}
+
+/** Return the wavefronts of an instruction that are due to conflicts. */
+function excessOf(access) {
+  return access.wavefrontsPerInstruction - access.phases;
+}
+
+/** Return what an access consists of. */
+function instructionInWords(access) {
+  const { count, widthBytes } = access.instruction;
+  const kind = access.isStore ? "store" : "load";
+  return `${kind}: ${count} x ${instructionName(access)} per warp, ${counted(widthBytes, "byte")} a lane`;
+}
+
+/** Return what an instruction takes, and how much of that could be spared. */
+function verdictInWords(access) {
+  const turns = `${counted(access.wavefrontsPerInstruction, "wavefront")} per instruction`;
+  if (!excessOf(access)) return `${turns}, as few as can be`;
+  return `${turns}, ${access.phases} at least: ${rounded(excessOf(access))} too many`;
+}
+
+/** Return who takes turns, a line each. */
+function collisionsInWords(access) {
+  if (!excessOf(access)) return [];
+  const noun = nounOf(access);
+  const [bits, banks] = [collidingBits(access), collisions(access)];
+  const lines = banks.slice(0, MAX_COLLISIONS).map(({ bank, lanes, words }) => {
+    const named = words.slice(0, 4).join(", ") + (words.length > 4 ? ", .." : "");
+    return `bank ${bank}: ${noun}s ${ranges(lanes)} touch ${counted(words.length, "word")} (${named})`;
+  });
+  if (bits.length)
+    lines.unshift(`to another word of the same bank: ${bitsInWords(bits, noun)}`);
+  const more = banks.length - MAX_COLLISIONS;
+  return more > 0 ? [...lines, `and ${counted(more, "bank")} more`] : lines;
+}
+
+/** Return what the numbers of a target rest on. */
+function evidence(target) {
+  const rest = target.verified ? "verified on hardware" : `NOT verified on hardware (${target.source})`;
+  return `target: ${target.name}, ${target.title}; ${rest}`;
+}
+
+// -- the section --------------------------------------------------------------------------------
+
+/** Return an access in numbers: what is counted, how many there are, and beside what. */
+function accessInNumbers(access) {
+  const { instruction, wavefrontsPerInstruction, phases } = access;
+  const waiting = new Set(collisions(access).flatMap(({ lanes }) => lanes));
+  const { lanes } = firstPhase(access);
+  const who = instruction.matrices ? "Rows" : "Lanes";
+  const perWarp = (turns) => rounded(turns * instruction.count);
+  return [
+    ["Wavefronts per warp", perWarp(wavefrontsPerInstruction), `${perWarp(phases)} at least`],
+    ["Bank conflicts per warp", perWarp(excessOf(access)), "wavefronts too many"],
+    [`${who} that take turns`, waiting.size, `of ${lanes.length} in the worst phase`],
+  ];
+}
+
+/** Shows what an access costs. */
+class AccessView {
+  /** @param section the section with the nodes that are filled here */
+  constructor(section) {
+    this.section = section;
+    const names = ["what", "verdict", "numbers", "details", "evidence", "marks"];
+    this.nodes = Object.fromEntries(names.map((name) => [name, byId(`access-${name}`)]));
+  }
+
+  /** Show an access with its { cost }, or with the { error } why there is none; null for none. */
+  show(access, isMarked) {
+    this.section.hidden = !access;
+    if (access?.cost) this.#showCost(access.cost, access.shared.banks);
+    else if (access) this.#fill({ verdict: access.error, style: "error" });
+    this.nodes.marks.hidden = !access?.cost;
+    this.nodes.marks.classList.toggle("off", !isMarked);
+  }
+
+  #showCost(cost, drawn) {
+    const { banks } = cost.phase;
+    this.#fill({
+      what: instructionInWords(cost),
+      verdict: verdictInWords(cost),
+      style: excessOf(cost) ? "conflict" : "free",
+      numbers: accessInNumbers(cost).map(numberTile),
+      details: collisionsInWords(cost).map((text) => make("li", { textContent: text })),
+      evidence: evidence(cost.target) + (banks === drawn ? "" : `; ${banks} banks, drawn as ${drawn}`),
+    });
+  }
+
+  #fill({ what = "", verdict, style, numbers = [], details = [], evidence = "" }) {
+    this.nodes.what.textContent = what;
+    Object.assign(this.nodes.verdict, { textContent: verdict, className: style });
+    this.nodes.numbers.replaceChildren(...numbers);
+    this.nodes.details.replaceChildren(...details);
+    this.nodes.evidence.textContent = evidence;
+  }
+}
+
+function numberTile([name, number, note]) {
+  const value = make("dd", {}, make("strong", { textContent: number }), ` ${note}`);
+  return make("div", {}, make("dt", { textContent: name }), value);
+}
