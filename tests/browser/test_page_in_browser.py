@@ -58,6 +58,16 @@ def test_a_cell_that_holds_nothing_says_so(open_page: Open) -> None:
     assert page.said == "row 0, column 1: empty"
 
 
+def test_an_element_in_two_banks_names_both(open_page: Open) -> None:
+    page = open_page(kind("doubles"), fragment="c=bank&s=bank&p=bank:0,2")
+    page.at("tensor", 2, 0)
+    assert page.said == "Element (0, 2) at offset 2, byte 16, banks 4-5"
+    assert page.page.inner_text("#pins").startswith("banks 4-5 ")
+    swatches = page.page.locator(".swatch").all_inner_texts()
+    assert (swatches[0], swatches[-1], len(swatches)) == ("0-1", "30-31", 16)
+    page.shot("two-banks")
+
+
 def test_the_bits_of_an_element_are_worked_out(open_page: Open) -> None:
     page = open_page(kind("shared_linear"))
     page.at("tensor", 3, 3)
@@ -83,6 +93,7 @@ def test_the_bits_of_an_element_are_worked_out(open_page: Open) -> None:
         ("clusters", "B1:T3:0", "(8, 6)"),
         ("swizzled_shared", "offset 96", "(1, 40)"),
         ("swizzled_shared", "bank 4", "(0, 8)"),
+        ("doubles", "bank 5", "(0, 2)"),
         ("partitioned_shared", "partition 1 offset 4", "(4, 4)"),
         ("tensor_memory", "R7:C4", "(7, 2)"),
         ("slice", "17", "(17)"),

@@ -73,14 +73,31 @@ class Model {
     return this.slot(this.size("offset") - 1) + 1;
   }
 
+  /** Return how many words of a bank there are in all. */
+  get words() {
+    return Math.ceil((this.slots * this.bits) / BANK_BITS);
+  }
+
   /** Return how many elements a line over all banks holds. */
   get perLine() {
     return Math.max(1, Math.floor((this.banks * BANK_BITS) / this.bits));
   }
 
+  /** Return how many banks an element lies in. */
+  get banksOfElement() {
+    return Math.max(1, Math.ceil(this.bits / BANK_BITS));
+  }
+
+  /** Return the bank of a place; of an element in several banks, which of such groups. */
   bank(place) {
     const slot = this.slot(this.at(place, "offset")) % this.perLine;
-    return Math.floor((slot * this.bits) / BANK_BITS);
+    return Math.floor((slot * this.bits) / (BANK_BITS * this.banksOfElement));
+  }
+
+  /** Return the name of a bank, or of a group of banks that an element lies in, such as 4-5. */
+  bankName(bank) {
+    const count = this.banksOfElement;
+    return count > 1 ? `${bank * count}-${(bank + 1) * count - 1}` : String(bank);
   }
 
   line(place) {
@@ -121,7 +138,8 @@ class Model {
     const words = named.map(([name, value]) => `${NAMES[name] ?? name} ${value}`);
     if (this.memory === SHARED) {
       if (this.spec.padding.length) words.push(`slot ${this.slot(this.at(place, "offset"))}`);
-      words.push(`byte ${this.byte(place)}`, `bank ${this.bank(place)}`);
+      const noun = this.banksOfElement > 1 ? "banks" : "bank";
+      words.push(`byte ${this.byte(place)}`, `${noun} ${this.bankName(this.bank(place))}`);
     }
     return words.join(", ");
   }
@@ -152,8 +170,8 @@ function emptyBits(ins) {
 
 /** A family of groups of places: every place belongs to the group with its key. */
 class Group {
-  constructor(model, id, label, size, key, isLinear = true) {
-    Object.assign(this, { model, id, label, size, key, isLinear });
+  constructor(model, id, label, size, key, { isLinear = true, nameOf = String } = {}) {
+    Object.assign(this, { model, id, label, size, key, isLinear, nameOf });
     this.kernel = isLinear ? reducedSpan(model.inverse.kernel.map(key)) : [];
   }
 
@@ -214,17 +232,17 @@ function groupsOf(model) {
     [SHARED]: () => [
       [
         "bank",
-        "bank",
-        Math.min(model.banks, Math.ceil((model.slots * model.bits) / BANK_BITS)),
+        model.banksOfElement > 1 ? "banks" : "bank",
+        Math.ceil(Math.min(model.banks, model.words) / model.banksOfElement),
         (p) => model.bank(p),
-        false,
+        { isLinear: false, nameOf: (bank) => model.bankName(bank) },
       ],
       [
         "line",
         "line of banks",
         Math.ceil(model.slots / model.perLine),
         (p) => model.line(p),
-        false,
+        { isLinear: false },
       ],
     ],
     [TENSOR_MEMORY]: () => [
@@ -243,7 +261,7 @@ function groupsOf(model) {
     if (model.size(name) > 1) own.push(one(name));
   }
   return own.map(
-    ([id, label, size, key, isLinear]) => new Group(model, id, label, size, key, isLinear),
+    ([id, label, size, key, more]) => new Group(model, id, label, size, key, more),
   );
 }
 
@@ -369,7 +387,7 @@ class BankPlane {
 
   columnLabel(x) {
     if (x % this.columnGroup) return "";
-    return String(Math.floor((x * this.model.bits) / BANK_BITS));
+    return this.model.bankName(Math.floor(x / this.columnGroup));
   }
 }
 

@@ -181,7 +181,8 @@ function showGrids() {
 function showLegend(colouring, ground) {
   const legend = byId("legend");
   const colours = colouring.colours(ground);
-  const names = colouring.movement ? ["stays", "moves"] : colours.map((_, k) => String(k));
+  const nameOf = colouring.group?.nameOf ?? String;
+  const names = colouring.movement ? ["stays", "moves"] : colours.map((_, k) => nameOf(k));
   const swatch = ({ fill, ink }, text) => {
     const node = make("span", { className: "swatch", textContent: text });
     Object.assign(node.style, { background: fill, color: ink });
@@ -202,10 +203,10 @@ function showLegend(colouring, ground) {
     );
   if (colours.length <= MAX_BANDED)
     return legend.append(...colours.map((colour, k) => swatch(colour, names[k])));
-  const last = String(colouring.count - 1);
+  const last = nameOf(colouring.count - 1);
   return legend.append(
     ...colours.map((colour, k) =>
-      swatch(colour, k === 0 ? "0" : k === colours.length - 1 ? last : ""),
+      swatch(colour, k === 0 ? nameOf(0) : k === colours.length - 1 ? last : ""),
     ),
   );
 }
@@ -246,7 +247,7 @@ function pinButton(text, k) {
 function pinInWords({ scope, element }) {
   const group = model.groups.find(({ id }) => id === scope);
   if (!group) return `(${element.join(", ")})`;
-  return `${group.label} ${group.keysOf(element).slice(0, 4).join(", ")}`;
+  return `${group.label} ${group.keysOf(element).slice(0, 4).map(group.nameOf).join(", ")}`;
 }
 
 /** Say what is selected, and how many elements that are. */
@@ -368,13 +369,23 @@ function findNamed(clean) {
 function findGroup(group, value) {
   const names = { column: "col" };
   const name = names[group.id] ?? group.id;
+  if (group.id === "bank") return findBank(group, value);
   if (value >= group.size) throw new TextError(`there is no ${group.label} ${value}`);
   if (name in model.dims) return findPlace({ [name]: value }, group.id);
   if (group.id === "slice") return findPlace({ row: 32 * value }, group.id);
   if (group.id === "thread") return findThread(undefined, value, undefined);
-  const slot =
-    group.id === "line" ? value * model.perLine : Math.ceil((value * BANK_BITS) / model.bits);
-  return findPlace({ offset: model.offsetAt(slot) ?? model.size("offset") }, group.id);
+  return findSlot(value * model.perLine, group.id);
+}
+
+/** Find the first element in a bank, which may lie in others, too. */
+function findBank(group, bank) {
+  const key = Math.floor(bank / model.banksOfElement);
+  if (key >= group.size) throw new TextError(`there is no bank ${bank}`);
+  return findSlot(Math.ceil((key * model.banksOfElement * BANK_BITS) / model.bits), group.id);
+}
+
+function findSlot(slot, scope) {
+  return findPlace({ offset: model.offsetAt(slot) ?? model.size("offset") }, scope);
 }
 
 function findPlace(coordinates, scope) {
