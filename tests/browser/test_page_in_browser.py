@@ -254,6 +254,23 @@ def test_layouts_of_two_memories_are_linked(open_page: Open) -> None:
     page.shot("compare-memories")
 
 
+def test_a_pair_is_compared_from_the_start(open_page: Open) -> None:
+    swapped = laid(SWAPPED, "tensor<16x16xf16>", "swapped")
+    page = open_page(kind("blocked"), swapped, is_pair=True)
+    assert "128 of 256 elements move" in page.page.inner_text("#comparison-words")
+    assert page.address == {}
+    page.page.click("#layouts li:nth-child(2) .choice")
+    assert page.page.inner_text("#comparison-title") == "Compared with blocked"
+    assert page.address == {"l": "1"}
+    page.select("compare", "-1")
+    assert page.address == {"l": "1", "x": "none"}
+    page.go("x=none")
+    assert not page.page.is_visible("#comparison")
+    page = open_page(kind("blocked"), kind("rank3"), is_pair=True)
+    page.page.click("#layouts li:nth-child(2) .choice")
+    assert page.address == {"l": "1"}
+
+
 def test_an_edit_is_compared_with_what_was_before(open_page: Open) -> None:
     page = open_page(kind("blocked"))
     assert not page.page.is_visible("#compare")

@@ -98,7 +98,7 @@ def _drawn(
         selection.check_options("a page")
         from tt_layout.figures.pages import page_of
 
-        titles = ("before", "after") if len(named) == 2 else ("layout",)
+        titles = _titles([encoding for _, encoding in named])
         pages = [(t, e, over) for t, (_, e), over in zip(titles, named, types)]
         return page_of(pages).encode()
     from tt_layout.figures.drawing import draw
@@ -113,6 +113,15 @@ def _drawn(
         color_by=looks["color_by"],
     )
     return FORMATS[ending](figure)
+
+
+def _titles(encodings: list[Encoding]) -> list[str]:
+    """Return what a page calls its layouts."""
+    if len(encodings) == 1:
+        return ["layout"]
+    if len({encoding.memory_kind for encoding in encodings}) == 1:
+        return ["before", "after"]
+    return [encoding.mnemonic for encoding in encodings]
 
 
 def _type_for(encoding: Encoding, tensor: TensorType, is_pair: bool) -> TensorType:

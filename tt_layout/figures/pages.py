@@ -31,14 +31,14 @@ def _page() -> Any:
 
 
 def page_of(named: list[tuple[str, Encoding, TensorType]]) -> str:
-    """Return the page of named layouts, each over a type.
+    """Return the page of named layouts, each over a type; two of them are compared.
 
     Raises:
         LayoutError: one does not fit the type.
     """
     page = _page()
     layouts = [page.page_layout(encoding, tensor, name=name) for name, encoding, tensor in named]
-    return str(page.build(layouts))
+    return str(page.build(layouts, is_pair=len(layouts) == 2))
 
 
 def page_of_dump(source: Source, names: list[str], release: Release | None = None) -> str:

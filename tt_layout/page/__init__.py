@@ -150,6 +150,7 @@ def build(
     source: str | None = None,
     source_name: str = "",
     target: str | None = None,
+    is_pair: bool = False,
 ) -> str:
     """Return the page that shows layouts, as the text of one HTML file.
 
@@ -159,6 +160,7 @@ def build(
         source: the dump that the layouts come from.
         source_name: its name.
         target: the GPU whose shared memory is meant, a name of `tt_layout.hardware.TARGETS`.
+        is_pair: whether the two layouts are compared from the start.
 
     Raises:
         LayoutError: there is no layout, or no such target.
@@ -171,6 +173,7 @@ def build(
         "source": source,
         "sourceName": source_name,
         "targets": [_embedded_target(one) for one in dict.fromkeys(TARGETS.values())],
+        "isPair": is_pair,
         "usualTargets": [find_target(name).name for name in usual],
     }
     script = _script()

@@ -13,7 +13,7 @@ const state = {
   scope: "element",
   pins: [], // { scope, element }
   slice: null,
-  compare: -1,
+  compare: null, // -1 for nothing, null for what is usual
   banks: 32,
   isStore: false,
   target: "", // the usual one
@@ -75,9 +75,16 @@ function comparable() {
   });
 }
 
+/** Return what the current layout is compared with where nothing is said: in a pair the other. */
+function usualCompare() {
+  const other = 1 - state.layout;
+  return DATA.isPair && comparable().includes(other) ? other : -1;
+}
+
 /** Make everything anew that follows from the state. */
 function rebuild() {
   model = new Model(currentSpec(), state.banks);
+  state.compare ??= usualCompare();
   if (!comparable().includes(state.compare)) state.compare = -1;
   other = state.compare < 0 ? null : new Model(DATA.layouts[state.compare], state.banks);
   movement = other && other.memory === model.memory ? new Movement(model, other) : null;
@@ -621,7 +628,7 @@ function chooseLayout(k) {
       Object.assign(state, {
         layout: k,
         edit: null,
-        compare: state.compare === k ? -1 : state.compare,
+        compare: state.compare === k ? state.layout : state.compare,
         colour: "",
       }),
     rebuild,
@@ -792,7 +799,7 @@ function writeAddress() {
     c: state.colour === (movement ? "moves" : usualColour()) ? "" : state.colour,
     s: state.scope === "element" ? "" : state.scope,
     p: state.pins.map(({ scope, element }) => `${scope}:${element.join(",")}`).join(";"),
-    x: state.compare < 0 ? "" : state.compare,
+    x: state.compare === usualCompare() ? "" : state.compare < 0 ? "none" : state.compare,
     d: isUsual ? "" : [slice.rows, slice.columns, ...slice.at].join(","),
     k: state.banks === 32 ? "" : state.banks,
     w: state.isStore ? "store" : "",
@@ -820,7 +827,7 @@ function readAddress() {
   const numbers = (text) =>
     text.split(",").map((part) => Math.max(0, Math.floor(Number(part)) || 0));
   state.layout = index(parts.get("l"), DATA.layouts.length, 0);
-  state.compare = index(parts.get("x"), DATA.layouts.length, -1);
+  state.compare = parts.get("x") === "none" ? -1 : index(parts.get("x"), DATA.layouts.length, null);
   state.edit = readEdit(parts);
   state.colour = parts.get("c") ?? "";
   state.scope = parts.get("s") ?? "element";
