@@ -106,6 +106,26 @@ def test_the_page_of_a_dump_is_of_its_target() -> None:
     assert embedded(page_of_dump(read_source(str(dump)), []))["usualTargets"][0] == "sm80"
 
 
+def test_the_page_of_a_dump_has_what_is_written_in_types_and_each_layout_once(
+    tmp_path: Path,
+) -> None:
+    dump = tmp_path / "kernel.ttgir"
+    dump.write_text(
+        f"#a = {BLOCKED}\n"
+        "#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>\n"
+        "module {\n  tt.func @f(%x: tensor<16xf16, #ttg.slice<{dim = 1, parent = #a}>>,\n"
+        "    %y: !ttg.memdesc<16x16xf16, #s, #smem>) {\n"
+        "    %z = memdesc_subview %y : !ttg.memdesc<8x16xf16, #s, #smem, mutable, 16x16>\n  }\n}\n"
+    )
+    layouts = embedded(page_of_dump(read_source(str(dump)), []))["layouts"]
+    assert [(own["name"], own["type"], own["line"], own["uses"]) for own in layouts] == [
+        ("#s", "!ttg.memdesc<16x16xf16>", 2, [5, 6]),
+        ("#ttg.slice<{dim = 1, parent = #a}>", "tensor<16xf16>", None, [4]),
+    ]
+    layouts = embedded(page_of_dump(read_source(str(dump)), ["s"]))["layouts"]
+    assert [own["name"] for own in layouts] == ["#s"]
+
+
 def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
     elements = Elements(page)
     for tag, attributes in elements.found:

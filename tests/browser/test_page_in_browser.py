@@ -471,6 +471,35 @@ def test_a_dump_lists_its_layouts_and_links_their_lines(open_page: Open) -> None
     assert page.address == {"l": "1"}
 
 
+ROWS = (
+    "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
+    "order = [1, 0]}>"
+)
+
+
+def test_a_line_of_a_dump_leads_to_its_layouts_and_its_access(open_page: Open) -> None:
+    line = "ttg.local_store %x, %y : tensor<64x64xf16, #a> -> !ttg.memdesc<64x64xf16, #s>"
+    page = open_page(
+        laid(ROWS, "tensor<64x64xf32>", "#a", line=1, uses=[4]),
+        laid(ROWS, "tensor<64x64xf16>", "#a", line=1, uses=[3, 4]),
+        kind("swizzled_shared", line=2, uses=[3]),
+        source=f"#a = {ROWS}\n#s = ..\n{line}\n%z = arith.truncf",
+        source_name="kernel.ttgir",
+    )
+    buttons = page.page.locator("#line-1 .line-link, #line-4 .line-link").all_inner_texts()
+    assert buttons == 2 * ["#a \u00d72"]
+    assert page.page.locator("#layouts strong.unseen").count() == 1
+    page.page.click("#line-4 .line-link")
+    assert page.page.inner_text("#type") == "tensor<64x64xf16>"
+    page.page.click("#line-4 .line-link")
+    assert page.page.inner_text("#type") == "tensor<64x64xf32>"
+    assert page.page.inner_text("#compare option:nth-child(2)") == "#a, tensor<64x64xf16>"
+    page.page.click("#line-3 .line-link:text-is('access')")
+    assert page.address == {"l": "2", "x": "1", "w": "store"}
+    assert page.page.inner_text("#access-what").startswith("store: 4 x st.shared.v4.b32")
+    page.shot("dump-access")
+
+
 # -- themes, hostile names, speed -------------------------------------------------------------
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
@@ -15,6 +16,10 @@ from tt_layout.ir.types import IRType
 from tt_layout.releases import Release
 from tt_layout.source import Source
 from tt_layout.types import TensorType
+
+MAX_NAME = 64
+"""Characters of a layout in a type that a page takes as its name."""
+_LAID_OUT = ("tensor", "memdesc")
 
 
 def _page() -> Any:
@@ -54,47 +59,62 @@ def page_of_dump(source: Source, names: list[str], release: Release | None = Non
     """
     page = _page()
     check_lines(source)
-    layouts: dict[tuple[str, str, str], Any] = {}
+    found: dict[tuple[str, str, str], _Laid] = {}
     target = None
     for module in iterate_ir(source, release):
         if module.error is not None:
             raise module.error
         target = target or shared_target(module.target)
-        for name, line, encoding, ir_type, uses in _uses(module):
-            key = name, str(encoding), ir_type.bare
-            if key in layouts or (names and name not in names):
-                continue
-            try:
-                layouts[key] = page.page_layout(
-                    encoding, _tensor(ir_type), name=f"#{name}", line=line, uses=uses
-                )
-            except LayoutError:
-                continue  # the type is not one that the layout is for
+        for laid in _layouts(module, names):
+            found.setdefault(laid.key, laid._replace(uses=set())).uses.update(laid.uses)
+    layouts = []
+    for name, line, encoding, tensor, uses in found.values():
+        with suppress(LayoutError):  # the type is not one that the layout is for
+            layouts.append(
+                page.page_layout(encoding, tensor, name=name, line=line, uses=sorted(uses))
+            )
     if not layouts:
         message = "no layout of the file is used with a type that it fits"
         raise LayoutError(f"{source.name}: error: {message}")
-    text = page.build(
-        list(layouts.values()), source=source.text, source_name=source.name, target=target
-    )
+    text = page.build(layouts, source=source.text, source_name=source.name, target=target)
     return str(text)
 
 
-def _uses(module: Module) -> Iterator[tuple[str, int, Encoding, IRType, list[int]]]:
-    """Yield alias, its line, encoding, type, and the lines that use it."""
-    lines: dict[int, list[int]] = {}
+class _Laid(NamedTuple):
+    """A layout of a dump over a type, the line that defines it if any, and those that use it."""
+
+    name: str
+    line: int | None
+    encoding: Encoding
+    tensor: TensorType
+    uses: set[int]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes it another entry of the page."""
+        return self.name, str(self.encoding), self.tensor.span.text
+
+
+def _layouts(module: Module, names: list[str]) -> Iterator[_Laid]:
+    """Yield the aliases over each type, then the layouts that are written in the types."""
+    lines: dict[int, set[int]] = {}
     for use in module.types:
-        found = lines.setdefault(id(use.type), [])
-        if not found or found[-1] != use.line:
-            found.append(use.line)
+        lines.setdefault(id(use.type), set()).add(use.line)
+    types = [(t, lines.get(id(t), set())) for t in module.types.distinct if t.kind in _LAID_OUT]
     for alias in module.aliases.values():
         if isinstance(alias.encoding, LayoutError):
             raise alias.encoding
-        if alias.encoding is None:
+        if alias.encoding is None or (names and alias.name not in names):
             continue
-        for ir_type in module.types.distinct:
-            if ir_type.layout == f"#{alias.name}" and ir_type.kind in ("tensor", "memdesc"):
-                used = lines.get(id(ir_type), [])
-                yield alias.name, alias.line, alias.encoding, ir_type, used
+        for one, uses in types:
+            if one.layout == f"#{alias.name}":
+                yield _Laid(f"#{alias.name}", alias.line, alias.encoding, _tensor(one), uses)
+    for one, uses in () if names else types:
+        is_alias = (one.layout or "").removeprefix("#") in module.aliases
+        if isinstance(one.encoding, Encoding) and not is_alias:
+            written = one.layout or ""
+            name = written if len(written) <= MAX_NAME else one.encoding.mnemonic
+            yield _Laid(name, None, one.encoding, _tensor(one), uses)
 
 
 def _tensor(ir_type: IRType) -> TensorType:

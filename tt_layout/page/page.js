@@ -63,6 +63,11 @@ function currentSpec() {
   }
 }
 
+/** Return the name of a layout; of one that is written in a type, what stands before its keys. */
+function shortName({ name }) {
+  return name.split("<{")[0];
+}
+
 function sameShape(a, b) {
   return show(a.outs.map(([, size]) => size)) === show(b.outs.map(([, size]) => size));
 }
@@ -73,6 +78,14 @@ function comparable() {
     const isOther = k !== state.layout || state.edit;
     return isOther && sameShape(spec, model.spec) ? [k] : [];
   });
+}
+
+/** Return what a layout to compare with is called; with its type where others have the name, too. */
+function comparableName(k) {
+  const { name, type } = DATA.layouts[k];
+  if (k === state.layout) return `${name} before the edit`;
+  const isAlone = DATA.layouts.filter((spec) => spec.name === name).length === 1;
+  return isAlone ? name : `${name}, ${type}`;
 }
 
 /** Return what the current layout is compared with where nothing is said: in a pair the other. */
@@ -175,7 +188,7 @@ function showGrids() {
   byId("panes").dataset.wide = access ? (model.memory === SHARED ? "hardware" : "other") : "";
   if (other) {
     const theirs = new Colouring(other, state.colour, moving);
-    const name = `${title[other.memory]} of ${other.spec.name}`;
+    const name = `${title[other.memory]} of ${shortName(other.spec)}`;
     const source = new HardwareSource(other, theirs, ground, name, marksOf(other));
     if (theirs.label !== colouring.label) source.about += `, coloured by ${theirs.label}`;
     views.other.show(source);
@@ -475,10 +488,7 @@ function showControls() {
     state.colour,
   );
   fillSelect("scope", [["element", "element"], ...groups], state.scope);
-  const others = comparable().map((k) => [
-    k,
-    k === state.layout ? `${DATA.layouts[k].name} before the edit` : DATA.layouts[k].name,
-  ]);
+  const others = comparable().map((k) => [k, comparableName(k)]);
   fillSelect("compare", [[-1, "nothing"], ...others], state.compare);
   byId("compare-label").hidden = !others.length;
   byId("banks-label").hidden = ![model, other].some((m) => m?.memory === SHARED);
@@ -587,18 +597,28 @@ function showList() {
     if (k === state.layout) node.setAttribute("aria-current", "true");
     else node.removeAttribute("aria-current");
   });
+  revealEntry(list, list.children[state.layout]);
 }
 
+/** Scroll the list, and it alone, until an entry is in sight. */
+function revealEntry(list, entry) {
+  const [room, box] = [list.getBoundingClientRect(), entry.getBoundingClientRect()];
+  if (box.top < room.top) list.scrollTop -= room.top - box.top;
+  if (box.bottom > room.bottom) list.scrollTop += box.bottom - room.bottom;
+}
+
+/** Return the entry of a layout; a name that the entry above has, too, is not seen again. */
 function listEntry(spec, k) {
+  const isAgain = DATA.layouts[k - 1]?.name === spec.name;
   const name = make(
     "button",
     { type: "button", className: "choice" },
-    make("strong", { textContent: spec.name }),
+    make("strong", { textContent: spec.name, className: isAgain ? "unseen" : "" }),
     make("span", { textContent: spec.type }),
   );
   name.onclick = () => chooseLayout(k);
   const lines = [
-    ...(spec.line ? [[spec.line, "defined"]] : []),
+    ...(spec.line && !isAgain ? [[spec.line, "defined"]] : []),
     ...spec.uses.map((line) => [line, "used"]),
   ];
   const links = lines.slice(0, 12).map(([line, word]) => lineLink(line, word));
@@ -663,20 +683,58 @@ function fillSource() {
       make("span", { className: "number", textContent: k + 1 }),
     );
     row.dataset.line = k + 1;
-    const uses = [...new Set(users.get(k + 1))].map(useButton);
     row.append(make("code", { textContent: text || " " }));
-    if (uses.length) row.append(make("span", { className: "uses" }, ...uses));
+    const buttons = lineButtons([...new Set(users.get(k + 1))], text);
+    if (buttons.length) row.append(make("span", { className: "uses" }, ...buttons));
     return row;
   });
   byId("source-lines").classList.toggle("long", rows.length > LONG_SOURCE);
   byId("source-lines").replaceChildren(...rows);
 }
 
-function useButton(k) {
-  const spec = DATA.layouts[k];
-  const node = make("button", { type: "button", className: "line-link", textContent: spec.name });
-  node.setAttribute("aria-label", `Show ${spec.name}, ${spec.type}`);
-  node.onclick = () => chooseLayout(k);
+/** Return what a line of the dump leads to: its layouts, and its access to shared memory. */
+function lineButtons(ids, text) {
+  const byName = Map.groupBy(ids, (k) => shortName(DATA.layouts[k]));
+  const buttons = [...byName].map(([name, own]) => useButton(name, own));
+  const pair = /local_(load|store|alloc)/.test(text) ? accessOf(ids) : null;
+  return pair ? [accessButton(pair, !text.includes("local_load")), ...buttons] : buttons;
+}
+
+/** Return a button that shows a layout, or of several of one name, one after the other. */
+function useButton(name, ids) {
+  const node = make("button", {
+    type: "button",
+    className: "line-link",
+    textContent: ids.length > 1 ? `${name} ×${ids.length}` : name,
+  });
+  const types = ids.map((k) => DATA.layouts[k].type);
+  node.setAttribute("aria-label", `Show ${name}, ${types.join(" or ")}`);
+  node.onclick = () => {
+    chooseLayout(ids[(ids.indexOf(state.layout) + 1) % ids.length]);
+    byId("panes").scrollIntoView();
+  };
+  return node;
+}
+
+/** Return the shared memory and the registers among layouts, where there is one such pair. */
+function accessOf(ids) {
+  const of = (memory) => ids.filter((k) => DATA.layouts[k].memory === memory);
+  const pairs = of(SHARED).flatMap((k) => of(REGISTERS).map((held) => [k, held]));
+  const fitting = pairs.filter(([k, held]) => isOneTensor(DATA.layouts[k], DATA.layouts[held]));
+  return fitting.length === 1 ? fitting[0] : null;
+}
+
+function isOneTensor(a, b) {
+  return sameShape(a, b) && a.bits === b.bits;
+}
+
+function accessButton([layout, compare], isStore) {
+  const node = make("button", { type: "button", className: "line-link", textContent: "access" });
+  node.setAttribute("aria-label", `Show the access of ${DATA.layouts[layout].name}`);
+  node.onclick = () => {
+    change(() => Object.assign(state, { layout, compare, isStore, edit: null, colour: "" }), rebuild);
+    byId("panes").scrollIntoView();
+  };
   return node;
 }
 
