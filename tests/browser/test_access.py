@@ -308,6 +308,24 @@ def test_the_padding_counts(open_page: Open) -> None:
     page.shot("access-padded")
 
 
+@pytest.mark.parametrize(
+    "edited",
+    [
+        "#ttg.padded_shared<[32:+1] {order = [1, 0], shape = [64, 32]}>",
+        "#ttg.padded_shared<[32:+4] {order = [1, 0], shape = [64, 32]}>",
+        "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 32}>",
+    ],
+)
+def test_memory_can_be_written_as_another_kind(edited: str, open_page: Open) -> None:
+    page = opened(open_page, fragment="x=1&w=store&g=sm80")
+    page.page.click("#edit summary")
+    page.fill("edit-attribute", edited)
+    assert page.page.inner_text("#edit-attribute-error") == ""
+    access = library(Pair(COLUMNS, edited, [64, 32], 4, "sm80"))[True]
+    assert [page.page.inner_text("#access-what"), verdict(page)] == main_lines(access)[:2]
+    page.shot(f"access-as-{edited[5:8]}")
+
+
 def test_bits_that_are_no_whole_bytes_are_refused_in_words(open_page: Open) -> None:
     page = open_page(
         laid(PLAIN, "tensor<64x32xi4>", "rows"),

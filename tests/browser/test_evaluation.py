@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,25 @@ from browser.kinds import kind
 from tt_layout.comparison import compare
 from tt_layout.errors import LayoutError
 from tt_layout.linear_layout import LinearLayout
+from tt_layout.page import page_layout
 from tt_layout.parsing import parse_layout
-from tt_layout.types import element_bits
+from tt_layout.releases import Release
+from tt_layout.types import element_bits, parse_type
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "triton-3.9.0-lit.jsonl"
 LAYOUTS = 500
 POINTS = 256
-READABLE = ("blocked", "linear", "generic_linear", "swizzled_shared", "shared_linear")
-READABLE_NAMES = tuple(f"#ttg.{name}<" for name in (*READABLE, "amd_rotating_shared"))
+READABLE = (
+    "blocked",
+    "linear",
+    "generic_linear",
+    "swizzled_shared",
+    "amd_rotating_shared",
+    "padded_shared",
+    "nvmma_shared",
+    "shared_linear",
+)
+READABLE_NAMES = tuple(f"#ttg.{name}<" for name in READABLE)
 
 Row = dict[str, Any]
 
@@ -141,6 +153,51 @@ def test_attributes_are_read_alike(page: Any, seed: int) -> None:
         ins = [[name, [list(v) for v in vectors]] for name, vectors in own["ins"]]
         assert answer["ins"] == ins, question
         assert answer["outs"] == [list(pair) for pair in own["outs"]], question
+
+
+def shared_cases(rng: random.Random) -> Iterator[tuple[str, str, Release]]:
+    """Yield random attributes of shared memory with a type and the release that reads them."""
+    while True:
+        shape = [rng.choice([1, 2, 8, 16, 64, 512]) for _ in range(rng.choice([2, 2, 3, 4]))]
+        bits = rng.choice([8, 16, 32, 64])
+        width, is_transposed = rng.choice([0, 32, 64, 128]), rng.choice(["true", "false"])
+        nvmma = f"swizzlingByteWidth = {width}, transposed = {is_transposed}, "
+        nvmma += f"elementBitWidth = {bits}"
+        nvmma += f", fp4Padded = {rng.choice(['true', 'false'])}" if bits == 8 else ""
+        nvmma += f", rank = {len(shape)}" if len(shape) > 2 else ""
+        order = rng.sample(range(len(shape)), len(shape))
+        offset = [
+            [2**bit if d == e else 0 for e in range(len(shape))]
+            for d in order
+            for bit in range(shape[d].bit_length() - 1)
+        ]
+        pair = f"{rng.choice([8, 64, 256])}:+{rng.choice([1, 4, 8])}"
+        component = rng.choice(
+            [f"order = {order}, shape = {shape}", f"offset = {offset}, block = []"]
+        )
+        padded = f"#ttg.padded_shared<[{pair}, 512:+2] {{{component}}}>"
+        attribute = rng.choice([f"#ttg.nvmma_shared<{{{nvmma}}}>", padded])
+        release = rng.choice([Release.V3_6, Release.V3_7, Release.V3_8, Release.V3_9])
+        yield attribute, f"!ttg.memdesc<{'x'.join(map(str, shape))}xi{bits}>", release
+
+
+def test_shared_memory_is_read_alike_under_each_release(page: Any, seed: int) -> None:
+    questions: list[Row] = []
+    expected = []
+    for attribute, type_text, release in shared_cases(random.Random(seed)):
+        with suppress(LayoutError):
+            laid = page_layout(
+                parse_layout(attribute, release=release), parse_type(type_text), name=""
+            )
+            question = {"what": "read", "attribute": attribute, "type": type_text}
+            questions.append({**question, "release": float(str(release))})
+            expected.append(laid)
+        if len(expected) == LAYOUTS:
+            break
+    for question, own, answer in zip(questions, expected, ask_all(page, questions)):
+        ins = [[name, [list(v) for v in vectors]] for name, vectors in own.layout.in_bases]
+        assert answer["ins"] == ins, question
+        assert answer["padding"] == [list(pair) for pair in own.padding]
 
 
 def test_layouts_are_compared_alike(page: Any, seed: int) -> None:

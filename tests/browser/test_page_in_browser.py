@@ -365,6 +365,24 @@ def test_bases_of_kinds_that_have_no_other_text_can_be_edited(name: str, open_pa
         ("edit-lane", "[[0, 16]]", "outside the shape"),
         ("edit-lane", "[[0, -1]]", "negative"),
         ("edit-lane", "[[0, 1]", "found the end"),
+        ("edit-attribute", "#ttg.padded_shared<[8:4] {order = [1, 0]}>", "expected +"),
+        ("edit-attribute", "#ttg.padded_shared<[8:+4] {order = [1, 0]}>", "order and shape"),
+        ("edit-attribute", "#ttg.padded_shared<[8:+3] {order = [0], shape = [4]}>", "power of"),
+        (
+            "edit-attribute",
+            "#ttg.padded_shared<[8:+4] {offset = [[1, 1]], block = []}>",
+            "for the shape [2, 2]",
+        ),
+        (
+            "edit-attribute",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 48, elementBitWidth = 16}>",
+            "0, 32, 64 or 128, got 48",
+        ),
+        (
+            "edit-attribute",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 128, elementBitWidth = 16}>",
+            "at least 64 elements, got 16",
+        ),
     ],
 )
 def test_an_edit_says_what_is_wrong_with_it(

@@ -1,6 +1,6 @@
 // What moving a tensor between registers and shared memory costs a warp: the rule of
 // tt_layout.analyses.access, banks and addresses, under the same names.  What is linear is worked
-// out on single bits, as BigInts; only padding, and the lanes that collide, are laid out one by one.
+// out on single bits, as BigInts; only padding, and lanes that collide, are laid out one by one.
 
 const MATRIX_ROW_BYTES = 16;
 const MAX_INSTRUCTION_BITS = 16; // of all instructions of all warps so many are looked at, 2^16
@@ -304,7 +304,12 @@ function firstPhase({ instruction, phase, places, target }) {
   const addresses = spanOf(places.lane.map(Number)).map((at) => pad(at, padding) * elementBytes);
   const words = addresses.map((at) => wordsOf(at, instruction.widthBytes, target.bankBytes));
   const groups = phaseLanes(phase, target.lanes);
-  const turns = groups.map((lanes) => turnsOfWords(lanes.flatMap((l) => words[l]), phase.banks));
+  const turns = groups.map((lanes) =>
+    turnsOfWords(
+      lanes.flatMap((l) => words[l]),
+      phase.banks,
+    ),
+  );
   const lanes = groups[turns.indexOf(Math.max(...turns))];
   return { lanes, words: lanes.map((lane) => words[lane]) };
 }

@@ -93,6 +93,15 @@ function flatten(point, sizes) {
   return flat;
 }
 
+/** Return the coordinates that `flatten` packed. */
+function unflatten(flat, sizes) {
+  return sizes.map((size) => {
+    const value = Number(flat % BigInt(size));
+    flat /= BigInt(size);
+    return value;
+  });
+}
+
 /** Return the output of a layout at a point. */
 function evaluate(layout, point) {
   const value = layout.outs.map(() => 0);
@@ -218,6 +227,13 @@ function withOuts(layout, names) {
     ins: layout.ins.map(([name, vectors]) => [name, vectors.map(pick)]),
     outs: names.map((name, d) => [name, at[d] < 0 ? 1 : layout.outs[at[d]][1]]),
   };
+}
+
+/** Return the same function into other outputs of the same total size, the first one lowest. */
+function reshaped(layout, outs) {
+  const sizesOf = (own) => own.map(([, size]) => size);
+  const move = (vector) => unflatten(flatten(vector, sizesOf(layout.outs)), sizesOf(outs));
+  return { ins: layout.ins.map(([name, vectors]) => [name, vectors.map(move)]), outs };
 }
 
 /** Return the product of two layouts, `inner` in the lower bits. */

@@ -78,6 +78,20 @@ class Reader {
     return values;
   }
 
+  /** Read [interval:+padding, ...]. */
+  paddings() {
+    const pairs = [];
+    this.take("[");
+    do {
+      const interval = this.value();
+      this.take(":");
+      this.take("+");
+      pairs.push([interval, this.value()]);
+    } while (this.accept(","));
+    this.take("]");
+    return pairs;
+  }
+
   end() {
     if (this.next < this.tokens.length) this.fail("expected the end");
   }
@@ -97,6 +111,7 @@ function parseAttribute(text) {
   if (!(name in KINDS)) throw new TextError(unreadable(name));
   const values = {};
   reader.take("<");
+  if (reader.peek() === "[") values.paddings = reader.paddings();
   reader.take("{");
   if (reader.peek() !== "}") readPairs(reader, values);
   reader.take("}");
@@ -314,7 +329,11 @@ function checkOneDimension(key, bases) {
 
 function sharedLinearLayout(values, shape) {
   keys("shared_linear", values, ["offset", "alignment"], ["block"]);
-  const { offset, block = [] } = values;
+  return sharedBases(values, shape);
+}
+
+/** Return the layout from offset and block, after checking that they reach just this shape. */
+function sharedBases({ offset, block = [] }, shape) {
   checkBases("offset", offset, shape.length);
   checkBases("block", block, shape.length);
   const layout = spanned(
@@ -325,12 +344,16 @@ function sharedLinearLayout(values, shape) {
     shape.length,
   );
   const own = layout.outs.map(([, size]) => size);
-  if (show(own) !== show(shape))
-    throw new TextError(`these bases are for the shape ${show(own)}, got ${show(shape)}`);
+  checkOwnShape("these bases are", own, shape);
   if (!new Inverse(layout).reachesAll) {
     throw new TextError(`the bases must reach every element of the shape they span (${show(own)})`);
   }
   return layout;
+}
+
+/** Return the part of a shape that one CTA holds. */
+function shapePerCta(cga, shape) {
+  return shape.map((size, d) => size / Math.min(size, 2 ** cga.filter((v) => v[d]).length));
 }
 
 function swizzledLayout(values, shape, release, rotates = false) {
@@ -343,9 +366,7 @@ function swizzledLayout(values, shape, release, rotates = false) {
   checkOrder(order);
   checkRank("this swizzled_shared", order.length, shape);
   const cga = cgaLayout(CGALayout, order.length);
-  const split = shape.map(
-    (size, d) => size / Math.min(size, 2 ** CGALayout.filter((v) => v[d]).length),
-  );
+  const split = shapePerCta(CGALayout, shape);
   if (order.length === 1) return cover(identity(split[0], "offset", "dim0"), cga, shape, [0]);
   const extent = rotates ? shape : split;
   const phase = (row) => {
@@ -373,6 +394,143 @@ function swizzledPlane(column, row, extent, phase) {
   return { ins: [["offset", [...columns, ...rows]]], outs };
 }
 
+/** Check pairs of an interval and the padding after it. */
+function checkPaddings(pairs) {
+  checkPowers(
+    "intervals",
+    pairs.map(([interval]) => interval),
+  );
+  checkPowers(
+    "paddings",
+    pairs.map(([, padding]) => padding),
+  );
+  if (new Set(pairs.map(([interval]) => interval)).size < pairs.length)
+    throw new TextError(`the intervals must differ from each other, got ${show(pairs)}`);
+}
+
+/** Return the layout of #ttg.padded_shared by unpadded offset. */
+function paddedLayout(values, shape) {
+  keys("padded_shared", values, ["paddings"], ["order", "shape", "offset", "block"]);
+  checkPaddings(values.paddings);
+  const given = ["order", "shape", "offset", "block"].filter((key) => key in values).join();
+  if (given === "offset,block") return paddedBases(values, shape);
+  if (given !== "order,shape")
+    throw new TextError("padded_shared is given by order and shape, or by offset and block");
+  checkOrder(values.order);
+  checkRank("this padded_shared", values.order.length, shape);
+  checkPowers("shape", values.shape);
+  checkOwnShape("this padded_shared is", values.shape, shape);
+  const offset = withOuts(
+    identityNd("offset", shape, values.order),
+    shape.map((_, d) => `dim${d}`),
+  );
+  return times(offset, cgaLayout([], shape.length));
+}
+
+function paddedBases({ offset, block }, shape) {
+  const layout = sharedBases({ offset, block }, shape);
+  const steps = [...offset, ...block.filter((vector) => vector.some(Boolean))];
+  const isStep = (vector) => vector.filter(Boolean).length === 1 && vector.some(isPowerOfTwo);
+  if (!steps.every(isStep))
+    throw new TextError("a basis of padded_shared must be one power of two");
+  if (new Set(offset.map(show)).size < offset.length)
+    throw new TextError("the bases of offset must differ from each other");
+  return layout;
+}
+
+function checkOwnShape(what, own, shape) {
+  if (show(own) !== show(shape))
+    throw new TextError(`${what} for the shape ${show(own)}, got ${show(shape)}`);
+}
+
+const CORE_ROWS = 8; // of the core matrix of nvmma_shared, whose swizzle repeats
+const BOX_LIMIT = 256; // elements of a TMA box along each dimension
+
+/** Return the layout of #ttg.nvmma_shared: core matrices, box by box, CTA by CTA. */
+function nvmmaLayout(values, shape, release) {
+  const wanted = ["swizzlingByteWidth", "elementBitWidth"];
+  keys("nvmma_shared", values, wanted, ["transposed", "fp4Padded", "CGALayout", "rank"]);
+  const { swizzlingByteWidth: width, transposed = false, CGALayout: cga = [] } = values;
+  checkNvmma(values);
+  checkRank("this nvmma_shared", values.rank ?? cga[0]?.length ?? 2, shape);
+  const blocks = cgaLayout(cga, shape.length);
+  const held = shapePerCta(cga, shape).map((n) => (release >= 3.4 ? Math.min(n, BOX_LIMIT) : n));
+  const tile = width ? swizzledBox(values, held) : plainBox(held, transposed && release >= 3.8);
+  const names = tile.outs.map(([name]) => Number(name.slice(3)));
+  return cover(tile, blocks, shape, names);
+}
+
+function checkNvmma({ swizzlingByteWidth: width, elementBitWidth: bits, fp4Padded }) {
+  if (![0, 32, 64, 128].includes(width))
+    throw new TextError(`swizzlingByteWidth must be 0, 32, 64 or 128, got ${show(width)}`);
+  if (![8, 16, 32, 64, 128].includes(bits))
+    throw new TextError(`elementBitWidth must be 8, 16, 32, 64 or 128, got ${show(bits)}`);
+  if (fp4Padded && (bits !== 8 || width !== 128))
+    throw new TextError("fp4Padded needs elementBitWidth = 8 and swizzlingByteWidth = 128");
+}
+
+/** Return a box without swizzle; from 3.8 on sizes and dimensions of a transposed one are apart. */
+function plainBox(box, isRotated) {
+  const rank = box.length;
+  const order = box.map((_, d) => rank - 1 - d);
+  const sizes = isRotated ? [...box.slice(1), box[0]] : box;
+  const dim = (d) => (isRotated ? (d - 1 + rank) % rank : d);
+  const tile = order.map((d) => identity(sizes[d], "offset", `dim${dim(d)}`)).reduce(times);
+  return withOuts(
+    tile,
+    order.map((d) => `dim${d}`),
+  );
+}
+
+/** Return a box of core matrices. */
+function swizzledBox(values, held) {
+  const { transposed = false } = values;
+  const core = coreMatrix(values);
+  const columns = core.outs[1][1];
+  const rank = held.length;
+  if (rank < 2) throw new TextError("a swizzled nvmma_shared needs two dimensions or more");
+  const inner = transposed ? 0 : rank - 1;
+  if (held[inner] < columns)
+    throw new TextError(
+      `dimension ${inner} must hold at least ${columns} elements, got ${held[inner]}`,
+    );
+  const box = held.with(inner, columns);
+  const [front, last] = [product(box.slice(0, -1)), box.at(-1)];
+  const flat = transposed ? { dim0: last, dim1: front } : { dim0: front, dim1: last };
+  if (flat.dim0 < CORE_ROWS)
+    throw new TextError(`the dimensions across must hold ${CORE_ROWS} rows, got ${flat.dim0}`);
+  const rotated = transposed ? [...box.slice(1), box[0]] : box;
+  const grown = withOuts(
+    grow(core, (name) => flat[name]),
+    ["dim1", "dim0"],
+  );
+  const order = box.map((_, d) => rank - 1 - d);
+  // Position j of a rotated box is dimension j + 1; its last one is dimension 0.
+  const dim = (j) => (transposed ? (j + 1) % rank : j);
+  return withOuts(
+    reshaped(
+      grown,
+      order.map((j) => [`dim${dim(j)}`, rotated[j]]),
+    ),
+    box.map((_, d) => `dim${d}`),
+  );
+}
+
+/** Return 8 rows of `swizzlingByteWidth` bytes, each xored by its phase. */
+function coreMatrix({ swizzlingByteWidth: width, elementBitWidth: bits, fp4Padded = false }) {
+  const phase = (row) => (128 / bits) * (Math.floor((row * width) / 128) % (width / 16));
+  const columns = (8 * width) / bits;
+  const across = Array.from({ length: log2(columns) }, (_, bit) => [0, 2 ** bit]);
+  const down = [1, 2, 4].map((row) => [row, phase(row)]);
+  const packed = ([row, column]) => [row, Math.floor(column / 16) * 8 + (column % 8)];
+  const vectors = [...across, ...down];
+  const outs = [
+    ["dim0", CORE_ROWS],
+    ["dim1", fp4Padded ? columns / 2 : columns],
+  ];
+  return { ins: [["offset", fp4Padded ? vectors.map(packed) : vectors]], outs };
+}
+
 const REGISTERS = "registers";
 const SHARED = "shared memory";
 const TENSOR_MEMORY = "tensor memory";
@@ -383,6 +541,8 @@ const KINDS = {
   "#ttg.linear": { mnemonic: "linear", memory: REGISTERS, lay: permutationLayout },
   "#ttg.generic_linear": { mnemonic: "generic_linear", memory: REGISTERS, lay: linearLayout },
   "#ttg.shared_linear": { mnemonic: "shared_linear", memory: SHARED, lay: sharedLinearLayout },
+  "#ttg.padded_shared": { mnemonic: "padded_shared", memory: SHARED, lay: paddedLayout },
+  "#ttg.nvmma_shared": { mnemonic: "nvmma_shared", memory: SHARED, lay: nvmmaLayout },
   "#ttg.swizzled_shared": { mnemonic: "swizzled_shared", memory: SHARED, lay: swizzledLayout },
   "#ttg.amd_rotating_shared": {
     mnemonic: "amd_rotating_shared",
@@ -401,13 +561,20 @@ function readLayout(attribute, type, release) {
   const { name, values } = parseAttribute(attribute);
   const { shape, bits } = parseType(type);
   const kind = KINDS[name];
-  const rank = values.order?.length ?? shape.length;
+  const rank = rankOf(values) ?? shape.length;
   const isRing = kind.memory === SHARED && type.includes("memdesc") && shape.length === rank + 1;
   const sizes = isRing ? shape.slice(1) : shape;
   if (kind.memory === REGISTERS && type.includes("memdesc")) {
     throw new TextError(`${name} is for tensors in registers; write tensor<...>`);
   }
-  return { ...kind.lay(values, sizes, release), memory: kind.memory, bits };
+  const padding = values.paddings ?? [];
+  return { ...kind.lay(values, sizes, release), memory: kind.memory, bits, padding };
+}
+
+/** Return the rank that an attribute tells, if it does. */
+function rankOf({ order, offset, rank, CGALayout, swizzlingByteWidth }) {
+  const told = order?.length ?? offset?.[0]?.length ?? rank ?? CGALayout?.[0]?.length;
+  return told ?? (swizzlingByteWidth === undefined ? undefined : 2);
 }
 
 /** Return basis vectors read from a text such as [[0, 1], [0, 2]]. */

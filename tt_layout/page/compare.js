@@ -150,12 +150,3 @@ function heldByBoth(before, after) {
   const chosen = new Set(new Span(joint).pivots);
   return joint.filter((_, k) => chosen.has(k)).map((flat) => unflatten(flat, before.sizes));
 }
-
-/** Return the coordinates that `flatten` packed. */
-function unflatten(flat, sizes) {
-  return sizes.map((size) => {
-    const value = Number(flat % BigInt(size));
-    flat /= BigInt(size);
-    return value;
-  });
-}

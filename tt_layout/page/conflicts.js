@@ -91,15 +91,16 @@ function collisionsInWords(access) {
     const named = words.slice(0, 4).join(", ") + (words.length > 4 ? ", .." : "");
     return `bank ${bank}: ${noun}s ${ranges(lanes)} touch ${counted(words.length, "word")} (${named})`;
   });
-  if (bits.length)
-    lines.unshift(`to another word of the same bank: ${bitsInWords(bits, noun)}`);
+  if (bits.length) lines.unshift(`to another word of the same bank: ${bitsInWords(bits, noun)}`);
   const more = banks.length - MAX_COLLISIONS;
   return more > 0 ? [...lines, `and ${counted(more, "bank")} more`] : lines;
 }
 
 /** Return what the numbers of a target rest on. */
 function evidence(target) {
-  const rest = target.verified ? "verified on hardware" : `NOT verified on hardware (${target.source})`;
+  const rest = target.verified
+    ? "verified on hardware"
+    : `NOT verified on hardware (${target.source})`;
   return `target: ${target.name}, ${target.title}; ${rest}`;
 }
 
@@ -145,7 +146,8 @@ class AccessView {
       style: excessOf(cost) ? "conflict" : "free",
       numbers: accessInNumbers(cost).map(numberTile),
       details: collisionsInWords(cost).map((text) => make("li", { textContent: text })),
-      evidence: evidence(cost.target) + (banks === drawn ? "" : `; ${banks} banks, drawn as ${drawn}`),
+      evidence:
+        evidence(cost.target) + (banks === drawn ? "" : `; ${banks} banks, drawn as ${drawn}`),
     });
   }
 

@@ -260,9 +260,7 @@ function groupsOf(model) {
   for (const name of ["partition", "block"]) {
     if (model.size(name) > 1) own.push(one(name));
   }
-  return own.map(
-    ([id, label, size, key, more]) => new Group(model, id, label, size, key, more),
-  );
+  return own.map(([id, label, size, key, more]) => new Group(model, id, label, size, key, more));
 }
 
 // -- where things are drawn -------------------------------------------------------------------

@@ -49,7 +49,7 @@ function editedSpec() {
   }
   const { attribute, type } = state.edit;
   const read = readLayout(attribute, type, Number(spec.release) || 0);
-  return { ...spec, ...read, attribute, type, padding: [] };
+  return { ...spec, ...read, attribute, type };
 }
 
 /** Return the edited layout, or the original where the edit cannot be read. */
@@ -80,7 +80,7 @@ function comparable() {
   });
 }
 
-/** Return what a layout to compare with is called; with its type where others have the name, too. */
+/** Return what a layout to compare with is called; with its type where the name is not its own. */
 function comparableName(k) {
   const { name, type } = DATA.layouts[k];
   if (k === state.layout) return `${name} before the edit`;
@@ -88,7 +88,7 @@ function comparableName(k) {
   return isAlone ? name : `${name}, ${type}`;
 }
 
-/** Return what the current layout is compared with where nothing is said: in a pair the other. */
+/** Return what the layout is compared with where nothing is said: in a pair, the other. */
 function usualCompare() {
   const other = 1 - state.layout;
   return DATA.isPair && comparable().includes(other) ? other : -1;
@@ -124,7 +124,7 @@ function targetNamed(name) {
   return DATA.targets.find((target) => target.name === name);
 }
 
-/** Return the target that is meant where none is chosen: the first with the lanes of these registers. */
+/** Return the target that is meant where none is chosen: the first that has these lanes. */
 function usualTarget(register) {
   const usual = DATA.usualTargets.map(targetNamed);
   return usual.find(({ lanes }) => lanes === register.size("lane")) ?? usual[0];
@@ -732,7 +732,10 @@ function accessButton([layout, compare], isStore) {
   const node = make("button", { type: "button", className: "line-link", textContent: "access" });
   node.setAttribute("aria-label", `Show the access of ${DATA.layouts[layout].name}`);
   node.onclick = () => {
-    change(() => Object.assign(state, { layout, compare, isStore, edit: null, colour: "" }), rebuild);
+    change(
+      () => Object.assign(state, { layout, compare, isStore, edit: null, colour: "" }),
+      rebuild,
+    );
     byId("panes").scrollIntoView();
   };
   return node;
