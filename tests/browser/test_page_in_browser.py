@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -396,6 +397,16 @@ def test_an_edit_says_what_is_wrong_with_it(
     assert page.page.inner_text("#attribute") == KINDS["blocked"][0]
     if message == "permutation":
         page.shot("edit-error")
+
+
+@pytest.mark.parametrize(("release", "registers"), [("2022", 1), ("3.8", 1), ("3.9", 0)])
+def test_an_edit_is_read_under_the_release(release: str, registers: int, open_page: Open) -> None:
+    layout = kind("blocked")
+    page = open_page(replace(layout, release=release))
+    page.page.click("#edit summary")
+    page.fill("edit-type", "tensor<8x1xf16>")  # until 3.8 the second register is kept as a copy
+    bases = page.page.input_value("#edit-register")
+    assert bases.count("[0, 0]") == registers
 
 
 def test_the_shape_can_be_edited(open_page: Open) -> None:

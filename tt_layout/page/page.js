@@ -48,8 +48,13 @@ function editedSpec() {
     };
   }
   const { attribute, type } = state.edit;
-  const read = readLayout(attribute, type, Number(spec.release) || 0);
+  const read = readLayout(attribute, type, releaseOf(spec));
   return { ...spec, ...read, attribute, type };
+}
+
+/** Return the release whose rules hold as a number; what is called 2022 came before 2.0. */
+function releaseOf({ release }) {
+  return release === "2022" ? 0 : Number(release) || 0;
 }
 
 /** Return the edited layout, or the original where the edit cannot be read. */
@@ -822,7 +827,7 @@ function editBases(name) {
 
 /** Return an attribute text if it can be read over the current type. */
 function readOrFail(text) {
-  readLayout(text, model.spec.type, Number(model.spec.release) || 0);
+  readLayout(text, model.spec.type, releaseOf(model.spec));
   return text;
 }
 
@@ -831,7 +836,7 @@ function editAttribute(id) {
   report(id, () => {
     const attribute = byId("edit-attribute").value;
     const type = byId("edit-type").value;
-    const read = readLayout(attribute, type, Number(model.spec.release) || 0);
+    const read = readLayout(attribute, type, releaseOf(model.spec));
     if (read.memory !== DATA.layouts[state.layout].memory)
       throw new TextError(`this layout is of ${model.memory}`);
     change(() => (state.edit = { attribute, type }), rebuild);
