@@ -306,6 +306,15 @@ def test_a_page_is_made(run: Run, tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
 
 
+def test_a_page_of_a_ring_and_registers_is_of_one_buffer(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    arguments = (SWIZZLED, BLOCKED, "-t", "!ttg.memdesc<3x8x16xf16>", "-o", str(path))
+    assert run("plot", *arguments).status == 0
+    found = re.findall(r'"type":"(.*?)"', path.read_text(encoding="utf-8"))
+    inner = [text.replace("\\u003c", "<").replace("\\u003e", ">") for text in found]
+    assert inner == ["!ttg.memdesc<3x8x16xf16>", "tensor<8x16xf16>"]
+
+
 def test_a_page_of_a_dump_is_made(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("tt_layout.page")
     dump = tmp_path / "kernel.ttgir"

@@ -417,6 +417,25 @@ def test_what_is_touched_is_framed_and_where_lanes_wait_more_thickly(
     assert shades(page, (1, 3))[2] != pale[2]  # not paled either
 
 
+def luminance(colour: list[int]) -> float:
+    channels = [channel / 255 for channel in colour]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722)))
+
+
+@pytest.mark.parametrize(("scheme", "label"), [("light", "5a5e68"), ("dark", "a7abb5")])
+@pytest.mark.parametrize("colour", ["bank", "line"])
+def test_labels_of_paled_cells_can_be_read(
+    scheme: str, label: str, colour: str, open_page: Open
+) -> None:
+    page = opened(open_page, scheme=scheme, fragment=f"x=1&c={colour}")
+    ink = luminance([*bytes.fromhex(label)])
+    cells = [(k, 50) for k in range(32)] if colour == "bank" else [(1, k) for k in range(63)]
+    for cell in cells:
+        paper = luminance(shades(page, cell)[2])
+        assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5
+
+
 def test_the_grid_says_who_touches_a_cell(open_page: Open) -> None:
     page = opened(open_page)
     page.at("hardware", 0, 3)

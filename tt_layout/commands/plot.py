@@ -14,6 +14,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.model import Figure
 from tt_layout.output import write
+from tt_layout.printing import buffer_shape
 from tt_layout.releases import Release
 from tt_layout.selecting import read_selection, selection_options
 from tt_layout.types import TensorType
@@ -92,7 +93,7 @@ def _drawn(
     """Return the file of one layout or two."""
     tensor_type = read_type(tensor)
     named = [(n, read_layout(text, release, n)) for n, text in zip(("ATTR", "OTHER"), texts)]
-    types = [_type_for(encoding, tensor_type, len(named) == 2) for _, encoding in named]
+    types = _types([encoding for _, encoding in named], tensor_type)
     selection = read_selection(looks)
     if ending == ".html":
         selection.check_options("a page")
@@ -124,11 +125,15 @@ def _titles(encodings: list[Encoding]) -> list[str]:
     return [encoding.mnemonic for encoding in encodings]
 
 
-def _type_for(encoding: Encoding, tensor: TensorType, is_pair: bool) -> TensorType:
-    """Return the type; of registers beside memory, the tensor that is stored or loaded."""
-    if is_pair and isinstance(encoding, DistributedEncoding):
-        return tensor._replace(kind="tensor")
-    return tensor
+def _types(encodings: list[Encoding], tensor: TensorType) -> list[TensorType]:
+    """Return the type of each; of registers beside memory, the tensor that is stored or loaded."""
+    if tensor.kind == "tensor" or len(encodings) == 1:
+        return [tensor for _ in encodings]
+    buffers = [e for e in encodings if not isinstance(e, DistributedEncoding)]
+    shape = buffer_shape(buffers[0], tensor) if buffers else tensor.shape
+    sizes = "".join(f"{size}x" for size in shape)
+    held = read_type(f"tensor<{sizes}{tensor.element_type}>")
+    return [held if isinstance(e, DistributedEncoding) else tensor for e in encodings]
 
 
 def _dump_page(path: str, alias_names: tuple[str, ...], release: Release | None) -> bytes:

@@ -193,7 +193,8 @@ function showGrids() {
   byId("panes").dataset.wide = access ? (model.memory === SHARED ? "hardware" : "other") : "";
   if (other) {
     const theirs = new Colouring(other, state.colour, moving);
-    const name = `${title[other.memory]} of ${shortName(other.spec)}`;
+    const own = title[other.memory];
+    const name = other.memory === model.memory ? `${own} of ${shortName(other.spec)}` : own;
     const source = new HardwareSource(other, theirs, ground, name, marksOf(other));
     if (theirs.label !== colouring.label) source.about += `, coloured by ${theirs.label}`;
     views.other.show(source);
