@@ -13,6 +13,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     sources.js       what the grids show
     matrix.js        the matrix with labelled bits
     conflicts.js     the section about an access
+    dump.js          the list of layouts, and the dump that they come from
     page.js          state, controls, address
 """
 
@@ -48,6 +49,7 @@ SCRIPTS = (
     "sources.js",
     "matrix.js",
     "conflicts.js",
+    "dump.js",
     "page.js",
 )
 MAX_SIZE = 1 << 53

@@ -23,7 +23,7 @@ def main() -> None:
         page_layout(parse_layout(attribute), parse_type(type_text), name=f"layout {number}")
         for number, (attribute, type_text) in enumerate(pairs, 1)
     ]
-    options.output.write_text(build(layouts), encoding="utf-8")
+    options.output.write_text(build(layouts, is_pair=len(layouts) == 2), encoding="utf-8")
 
 
 if __name__ == "__main__":
