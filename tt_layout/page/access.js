@@ -219,18 +219,18 @@ function xorOfBits(bases, mask) {
 // -- addresses laid out: for padding, and to show which lanes collide -----------------------------
 
 /** Return the xor of every subset of the bases, that of a mask's bits at its index. */
-function spanOf(bases) {
+function allValues(bases) {
   return bases.reduce((values, b) => [...values, ...values.map((v) => xor(v, b))], [0]);
 }
 
 /** Return the position in memory of an unpadded offset. */
-function pad(offset, padding) {
+function padded(offset, padding) {
   return padding.reduce((sum, [every, gap]) => sum + Math.floor(offset / every) * gap, offset);
 }
 
 /** Return the lanes of every phase. */
 function phaseLanes(phase, lanes) {
-  const members = spanOf(phase.masks);
+  const members = allValues(phase.masks);
   const groups = new Map();
   for (let lane = 0; lane < lanes; lane++) {
     const group = members.map((member) => member ^ lane).sort((a, b) => a - b);
@@ -257,13 +257,13 @@ function meanTurns(places, instruction, phase, target) {
   const vector = BigInt(instruction.widthBytes / places.elementBytes);
   const firsts = places.register.filter((basis) => !(basis & (vector - 1n)));
   const bases = [...firsts, ...places.warp].slice(0, MAX_INSTRUCTION_BITS);
-  const lanes = spanOf(places.lane.map(Number));
+  const lanes = allValues(places.lane.map(Number));
   const groups = phaseLanes(phase, target.lanes);
   let [turns, instructions] = [0, 0];
   for (const [start, count] of classesOf(bases, places, target.bankBytes)) {
     for (const group of groups) {
       const words = group.flatMap((lane) => {
-        const address = pad(xor(start, lanes[lane]), places.padding) * places.elementBytes;
+        const address = padded(xor(start, lanes[lane]), places.padding) * places.elementBytes;
         return wordsOf(address, instruction.widthBytes, target.bankBytes);
       });
       turns += count * turnsOfWords(words, phase.banks);
@@ -279,7 +279,7 @@ function meanTurns(places, instruction, phase, target) {
  * other's addresses, all moved by the same number of words.
  */
 function classesOf(bases, places, bankBytes) {
-  const starts = spanOf(bases.map(Number));
+  const starts = allValues(bases.map(Number));
   const isWhole = places.padding.every(([, gap]) => (gap * places.elementBytes) % bankBytes === 0);
   const used = places.lane.reduce((all, basis) => all | basis, 0n);
   const classes = new Map();
@@ -297,11 +297,13 @@ function classesOf(bases, places, bankBytes) {
 function firstPhase({ instruction, phase, places, target }) {
   const { padding, elementBytes } = places;
   if (instruction.matrices) {
-    const rows = spanOf(instruction.addresses.map(Number));
+    const rows = allValues(instruction.addresses.map(Number));
     const words = rows.map((row) => wordsOf(row, MATRIX_ROW_BYTES, target.bankBytes));
     return { lanes: rows.map((_, row) => row), words };
   }
-  const addresses = spanOf(places.lane.map(Number)).map((at) => pad(at, padding) * elementBytes);
+  const addresses = allValues(places.lane.map(Number)).map(
+    (at) => padded(at, padding) * elementBytes,
+  );
   const words = addresses.map((at) => wordsOf(at, instruction.widthBytes, target.bankBytes));
   const groups = phaseLanes(phase, target.lanes);
   const turns = groups.map((lanes) =>
