@@ -97,6 +97,8 @@ def test_the_targets_are_embedded_the_usual_ones_named_first() -> None:
     )
     [gfx950] = [one for one in data["targets"] if one["name"] == "gfx950"]
     assert gfx950["loadPhases"]["16"] == {"masks": [1, 2, 12, 20], "banks": 64}
+    data = embedded(build([laid(BLOCKED, "tensor<16x16xf16>")], target="amd"))
+    assert data["usualTargets"] == ["gfx942", "sm90"]
     with pytest.raises(LayoutError, match="unknown target 'h100'"):
         build([laid(BLOCKED, "tensor<16x16xf16>")], target="h100")
 

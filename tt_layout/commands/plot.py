@@ -49,7 +49,7 @@ FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
 @click.option(
     "--access", type=click.Choice(["load", "store"]), default="load", help="Banks: of OTHER."
 )
-@click.option("--target", default="nvidia", metavar="NAME", help="Banks: the GPU.")
+@click.option("--target", default="nvidia", metavar="NAME", help="Banks and pages: the GPU.")
 @selection_options
 @release_option
 def command(
@@ -101,7 +101,7 @@ def _drawn(
 
         titles = _titles([encoding for _, encoding in named])
         pages = [(t, e, over) for t, (_, e), over in zip(titles, named, types)]
-        return page_of(pages).encode()
+        return page_of(pages, looks["target"]).encode()
     from tt_layout.figures.drawing import draw
     from tt_layout.figures.places import hold
 

@@ -35,15 +35,15 @@ def _page() -> Any:
         raise LayoutError(message) from None
 
 
-def page_of(named: list[tuple[str, Encoding, TensorType]]) -> str:
+def page_of(named: list[tuple[str, Encoding, TensorType]], target: str | None = None) -> str:
     """Return the page of named layouts, each over a type; two of them are compared.
 
     Raises:
-        LayoutError: one does not fit the type.
+        LayoutError: one does not fit the type, or there is no such target.
     """
     page = _page()
     layouts = [page.page_layout(encoding, tensor, name=name) for name, encoding, tensor in named]
-    return str(page.build(layouts, is_pair=len(layouts) == 2))
+    return str(page.build(layouts, is_pair=len(layouts) == 2, target=target))
 
 
 def page_of_dump(source: Source, names: list[str], release: Release | None = None) -> str:

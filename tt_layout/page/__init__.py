@@ -169,14 +169,14 @@ def build(
     """
     if not layouts:
         raise LayoutError("a page needs at least one layout")
-    usual = [target, *USUAL_TARGETS] if target is not None else USUAL_TARGETS
+    usual = [find_target(name).name for name in (target, *USUAL_TARGETS) if name is not None]
     data = {
         "layouts": [layout._embedded() for layout in layouts],
         "source": source,
         "sourceName": source_name,
         "targets": [_embedded_target(one) for one in dict.fromkeys(TARGETS.values())],
         "isPair": is_pair,
-        "usualTargets": [find_target(name).name for name in usual],
+        "usualTargets": list(dict.fromkeys(usual)),
     }
     script = _script()
     parts = {
