@@ -33,7 +33,7 @@ from typing import Any
 from tt_layout import __version__
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import TARGETS, PhaseTable, Target, find_target
+from tt_layout.hardware import DEFAULT_TARGET, TARGETS, PhaseTable, Target, find_target
 from tt_layout.linear_layout import LinearLayout
 from tt_layout.printing import buffer_shape
 from tt_layout.types import TensorType
@@ -54,7 +54,7 @@ SCRIPTS = (
 )
 MAX_SIZE = 1 << 53
 """JavaScript's numbers are exact below this."""
-USUAL_TARGETS = ("nvidia", "amd")
+USUAL_TARGETS = (DEFAULT_TARGET, "amd")
 """Whose shared memory an access is of where nothing else is said: the first that has the lanes."""
 
 

@@ -1,5 +1,4 @@
-// The section that says what an access costs, in the words of tt_layout.commands.conflicts, and
-// the words of memory that its worst phase touches, as cells to be marked.
+// The section that says what an access costs, in the words of tt_layout.reports.conflicts.
 
 const MAX_COLLISIONS = 4;
 
