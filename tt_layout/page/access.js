@@ -247,9 +247,9 @@ function wordsOf(address, width, bankBytes) {
 
 /** Return how many different words the fullest bank has. */
 function turnsOfWords(words, banks) {
-  const counts = new Map();
-  for (const word of new Set(words)) counts.set(word % banks, (counts.get(word % banks) ?? 0) + 1);
-  return Math.max(...counts.values());
+  const counts = Array(banks).fill(0);
+  for (const word of new Set(words)) counts[word % banks] += 1;
+  return Math.max(...counts);
 }
 
 /** Return the mean turns of an access's instructions, over all warps, padding included. */
