@@ -436,6 +436,17 @@ def test_labels_of_paled_cells_can_be_read(
         assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 4.5
 
 
+def test_a_selected_group_is_not_paled(open_page: Open) -> None:
+    page = opened(open_page, fragment="x=1&s=bank")
+    pale = shades(page, (1, 3))[2]
+    page.at("hardware", 1, 40)
+    vivid = shades(page, (1, 3))[2]
+    assert luminance(vivid) < luminance(pale)
+    page.shot("access-group")
+    page.page.mouse.move(5, 5)
+    assert shades(page, (1, 3))[2] == pale
+
+
 def test_the_grid_says_who_touches_a_cell(open_page: Open) -> None:
     page = opened(open_page)
     page.at("hardware", 0, 3)

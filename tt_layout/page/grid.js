@@ -277,7 +277,7 @@ class GridView {
     context.clearRect(0, 0, ...this.stageSize);
     const range = this.visible();
     this.#paintFills(context, range);
-    if (this.source.marks) this.#paintUnmarked(context, range);
+    if (this.#pales) this.#paintUnmarked(context, range);
     if (this.width >= 7) this.#paintLines(context, range, this.colours.panel, 1, 1, 1);
     const { columnGroup = 1, rowGroup = 0 } = this.source;
     if (this.width >= 4)
@@ -387,7 +387,7 @@ class GridView {
     for (let y = y0; y < y1; y++) {
       for (let x = x0; x < x1; x++) {
         const shade = this.source.shade(x, y);
-        const isPale = shade < 0 || (this.source.marks && !this.source.marks.at(x, y));
+        const isPale = shade < 0 || (this.#pales && !this.source.marks.at(x, y));
         context.fillStyle = isPale ? this.colours.soft : this.source.colours[shade].ink;
         const text = this.source.text(x, y);
         this.#paintText(context, isOneLine ? [text] : twoLines(text), x, y);
@@ -442,8 +442,14 @@ class GridView {
 
   /** Highlight these selections: { group, element, isPinned }; no group for the element itself. */
   highlight(selections) {
+    const paled = this.#pales;
     this.selections = selections;
-    this.#redraw("over");
+    this.#redraw("over", ...(this.#pales === paled ? [] : ["base"]));
+  }
+
+  /** Whether what an access does not touch is pale: not while a group is selected, which veils. */
+  get #pales() {
+    return Boolean(this.source.marks) && !this.selections.some(({ group }) => group);
   }
 
   #paintOver() {
