@@ -387,3 +387,20 @@ def test_unverified_targets_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     register = BLOCKED.format([1, 4], [16, 4], [4, 1], [1, 0])
     _, out, _ = run(capsys, register, PLAIN, "-t", "tensor<64x64xf32>", "--target", "gfx942")
     assert "NOT verified on hardware" in out
+
+
+@pytest.mark.parametrize(
+    ("target", "load", "store"),
+    [
+        ("sm90", "ld.shared.b16", "st.shared.v4.b32"),
+        ("gfx942", "ds_read_u16", "ds_write_b128"),
+        ("gfx950", "ds_read_u16", "ds_write_b128"),
+        ("gfx11", "ds_load_u16", "ds_store_b128"),
+        ("gfx12", "ds_load_u16", "ds_store_b128"),
+    ],
+)
+def test_instructions_have_the_names_of_their_assembler(
+    target: str, load: str, store: str
+) -> None:
+    found = find_target(target)
+    assert (found.spelled(2, is_store=False), found.spelled(16, is_store=True)) == (load, store)

@@ -60,6 +60,7 @@ class Target:
         joins_registers: whether the compiler's backend joins adjacent accesses at constant
             distances into wider ones.
         matrix_instructions: which of ``ldmatrix`` and ``stmatrix`` there are.
+        mnemonics: the assembler's names of a load and of a store.
         source: where the numbers are from.
         verified: whether they were compared with counters of such a GPU.
     """
@@ -75,6 +76,7 @@ class Target:
     merges_wide_loads: bool = False
     joins_registers: bool = False
     matrix_instructions: frozenset[str] = frozenset()
+    mnemonics: tuple[str, str] = ("ld.shared", "st.shared")
     source: str
     verified: bool = False
 
@@ -87,6 +89,21 @@ class Target:
         """
         table = self.store_phases if is_store else self.load_phases
         return table[max(width_bytes, min(table))]
+
+    def spelled(self, width_bytes: int, is_store: bool) -> str:
+        """Return an access of this width as the target's assembler spells it.
+
+        Example:
+            >>> TARGETS["nvidia"].spelled(16, is_store=False)
+            'ld.shared.v4.b32'
+            >>> [TARGETS["amd"].spelled(2, is_store) for is_store in (False, True)]
+            ['ds_read_u16', 'ds_write_b16']
+        """
+        name, bits = self.mnemonics[is_store], 8 * width_bytes
+        if "_" in name:
+            return f"{name}_{'u' if bits < 32 and not is_store else 'b'}{bits}"
+        vector = f"v{bits // 32}." if bits > 32 else ""
+        return f"{name}.{vector}b{min(bits, 32)}"
 
 
 def _table(lanes: int, banks: int, **others: Phase) -> PhaseTable:
@@ -104,6 +121,7 @@ _NVIDIA_SOURCE = (
     "Compute Capability 5.x, Shared Memory"
 )
 _LDS_SOURCE = "ROCm documentation, Composable Kernel, Understanding AMD GPU LDS and Bank Conflicts"
+_GFX9 = "ds_read", "ds_write"
 _GFX9_READ = _table(64, 32, b16=Phase((1, 2, 20), 32))
 _GFX950_READ = _table(64, 32, b8=Phase((1, 2, 4, 8, 16), 64), b16=Phase((1, 2, 12, 20), 64))
 
@@ -135,6 +153,7 @@ _ALL = (
             lanes=64,
             load_phases=_GFX9_READ,
             store_phases=_table(64, 32),
+            mnemonics=_GFX9,
             source=_LDS_SOURCE,
         )
         for name, title in (("gfx90a", "AMD CDNA2"), ("gfx942", "AMD CDNA3"))
@@ -146,6 +165,7 @@ _ALL = (
         banks=64,
         load_phases=_GFX950_READ,
         store_phases=_table(64, 32),
+        mnemonics=_GFX9,
         source="Triton, third_party/amd/lib/TritonAMDGPUTransforms/Utility.cpp",
     ),
     *(
@@ -154,6 +174,7 @@ _ALL = (
             title=title,
             load_phases=_table(32, 32),
             store_phases=_table(32, 32),
+            mnemonics=("ds_load", "ds_store"),
             source="assumed: 32 banks, and phases of as many lanes as fill them",
         )
         for name, title in (("gfx11", "AMD RDNA3"), ("gfx12", "AMD RDNA4"))

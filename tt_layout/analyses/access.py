@@ -78,16 +78,12 @@ class Instruction:
     addresses: tuple[int, ...]
     matrices: int = 0
 
-    def name(self, is_store: bool, is_nvidia: bool = True) -> str:
+    def name(self, target: Target, is_store: bool) -> str:
         """Return the instruction as the target's assembler spells it."""
         if self.matrices:
             transposed = ".trans" if self.kind == "matrix.trans" else ""
             return f"{'st' if is_store else 'ld'}matrix.x{self.matrices}{transposed}"
-        bits = 8 * self.width_bytes
-        if not is_nvidia:
-            return f"ds_{'write' if is_store else 'read'}_b{bits}"
-        vector = f"v{bits // 32}." if bits > 32 else ""
-        return f"{'st' if is_store else 'ld'}.shared.{vector}b{min(bits, 32)}"
+        return target.spelled(self.width_bytes, is_store)
 
 
 def access_map(
@@ -126,7 +122,8 @@ def choose_instruction(places: AccessMap, target: Target, is_store: bool) -> Ins
     Example:
         >>> from tt_layout.hardware import TARGETS
         >>> rows = AccessMap((1, 2, 4), (8, 16, 32, 64, 128), (), element_bytes=2)
-        >>> choose_instruction(rows, TARGETS["nvidia"], is_store=True).name(is_store=True)
+        >>> hopper = TARGETS["sm90"]
+        >>> choose_instruction(rows, hopper, is_store=True).name(hopper, is_store=True)
         'st.shared.v4.b32'
     """
     matrix = "stmatrix" if is_store else "ldmatrix"

@@ -95,7 +95,7 @@ class Access:
     @property
     def name(self) -> str:
         """The instruction as the assembler spells it."""
-        return self.instruction.name(self.is_store, is_nvidia=self.target.lanes == 32)
+        return self.instruction.name(self.target, self.is_store)
 
     @cached_property
     def collisions(self) -> tuple[Collision, ...]:

@@ -203,6 +203,7 @@ def _embedded_target(target: Target) -> dict[str, Any]:
         "storePhases": _embedded_phases(target.store_phases),
         "mergesWideLoads": target.merges_wide_loads,
         "joinsRegisters": target.joins_registers,
+        "mnemonics": target.mnemonics,
         "matrixInstructions": sorted(target.matrix_instructions),
         "source": target.source,
         "verified": target.verified,

@@ -137,10 +137,11 @@ function instructionName({ instruction, isStore, target }) {
     const transposed = instruction.kind === "matrix.trans" ? ".trans" : "";
     return `${isStore ? "st" : "ld"}matrix.x${instruction.matrices}${transposed}`;
   }
+  const name = target.mnemonics[isStore ? 1 : 0];
   const bits = 8 * instruction.widthBytes;
-  if (target.lanes !== 32) return `ds_${isStore ? "write" : "read"}_b${bits}`;
+  if (name.includes("_")) return `${name}_${bits < 32 && !isStore ? "u" : "b"}${bits}`;
   const vector = bits > 32 ? `v${bits / 32}.` : "";
-  return `${isStore ? "st" : "ld"}.shared.${vector}b${Math.min(bits, 32)}`;
+  return `${name}.${vector}b${Math.min(bits, 32)}`;
 }
 
 /** Return how many elements of a lane one instruction moves. */
