@@ -39,6 +39,7 @@ REPLICATED = (  # a tile of twice the tensor's rows and twice its columns
     "#ttg.blocked<{{sizePerThread = [8, 16], threadsPerWarp = [4, 8], "
     "warpsPerCTA = [{0}, {1}], order = [1, 0]}}>"
 )
+SHORT = 3  # a short process is run so many times as often, because its time varies more
 SMALL = ["-l", LAYOUTS["blocked"], "-t", "tensor<16x16xf16>"]
 
 
@@ -168,7 +169,9 @@ class Bench:
         ours = [sys.executable, "-m", "tt_layout"]
         base = [sys.executable, "-c", "import numpy, click"]
         small, bare = alternate(
-            self.runs, lambda: process_seconds([*ours, *SMALL]), lambda: process_seconds(base)
+            SHORT * self.runs,
+            lambda: process_seconds([*ours, *SMALL]),
+            lambda: process_seconds(base),
         )
         what = "whole process, 16x16, beside `import numpy, click`"
         yield Row(what, milliseconds(small), milliseconds(bare), f"{small / bare:.2f} of it")
@@ -224,7 +227,7 @@ class Bench:
         cut = [*ours, "tensor<1048576x1048576xf16>", "--slice", "16:32,64:128"]
         whole = [*ours, "tensor<16x64xf16>"]
         part, all_ = alternate(
-            self.runs, lambda: process_seconds(cut), lambda: process_seconds(whole)
+            SHORT * self.runs, lambda: process_seconds(cut), lambda: process_seconds(whole)
         )
         what = "whole process, a 16x64 slice of 2^40 elements beside all of 16x64"
         return Row(what, milliseconds(part), "", f"{part / all_:.2f} times")
