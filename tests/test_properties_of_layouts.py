@@ -254,27 +254,30 @@ def test_padding_by_brute_force() -> None:
             assert info.unused == size // used
 
 
-def test_phases_by_brute_force() -> None:
+SWIZZLES = [
+    SwizzledShared(vec=vec, per_phase=per_phase, max_phase=max_phase, order=order)
+    for vec, per_phase, max_phase in product((1, 4, 8), (1, 2), (1, 2, 8, 16))
+    for order in ((0, 1), (1, 0))
+]
+
+
+@pytest.mark.parametrize("encoding", SWIZZLES, ids=str)
+@pytest.mark.parametrize("shape", [(8, 64), (32, 16)])
+def test_phases_by_brute_force(encoding: SwizzledShared, shape: tuple[int, int]) -> None:
     """The phases told are those of the formula, row by row."""
-    checked = 0
-    for _, encoding, layout in small("shared"):
-        if type(encoding) is not SwizzledShared or encoding.rank != 2 or encoding.cga:
-            continue
-        column, row = encoding.order
-        columns, rows = layout.out_sizes[column][1], layout.out_sizes[row][1]
-        info = shared_info(layout)
-        xors = [
-            encoding.vec * (r // encoding.per_phase % encoding.max_phase) % columns
-            for r in range(rows)
-        ]
-        if not any(xors):
-            assert info.phases == ()
-            continue
-        assert (info.row_dim, info.column_dim) == (row, column)
-        told = [p.xor for p in info.phases for _ in range(p.rows[0], p.rows[1] + 1)]
-        assert [told[r % len(told)] for r in range(rows)] == xors
-        checked += 1
-    assert checked >= 10
+    layout = encoding.to_linear_layout(shape)
+    column, row = encoding.order
+    columns, rows = shape[column], shape[row]
+    info = shared_info(layout)
+    xors = [
+        encoding.vec * (r // encoding.per_phase % encoding.max_phase) % columns for r in range(rows)
+    ]
+    if not any(xors):
+        assert info.phases == ()
+        return
+    assert (info.row_dim, info.column_dim) == (row, column)
+    told = [p.xor for p in info.phases for _ in range(p.rows[0], p.rows[1] + 1)]
+    assert [told[r % len(told)] for r in range(rows)] == xors
 
 
 def test_tensor_memory_by_brute_force() -> None:
