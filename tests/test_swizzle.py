@@ -209,6 +209,18 @@ def test_quick(capsys: pytest.CaptureFixture[str], family: str) -> None:
     assert min(seconds) < 0.5
 
 
+def test_eight_dimensions_take_no_longer(capsys: pytest.CaptureFixture[str]) -> None:
+    """All orders of eight dimensions would take minutes."""
+    threads, ones = [1, 1, 1, 2, 2, 2, 2, 2], [1] * 8
+    across = f"#ttg.blocked<{{sizePerThread = {ones}, threadsPerWarp = {threads}, "
+    across += f"warpsPerCTA = {ones}, order = [7, 6, 5, 4, 3, 2, 1, 0]}}>"
+    start = time.process_time()
+    status, out, _ = run(capsys, across, across, "-t", "tensor<2x2x2x8x2x4x2x2xf64>")
+    assert status == 0
+    assert time.process_time() - start < 5
+    assert out.startswith("#ttg.swizzled_shared<")
+
+
 def test_none_is_free_of_conflicts(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = (ROWS, COLUMNS, "-t", "tensor<128x128xf16>", "--family", "nvmma")
     status, out, _ = run(capsys, *arguments)

@@ -32,6 +32,10 @@ FAMILIES = ("swizzled", "nvmma", "padded")
 MAX_PAD_BYTES = 128
 
 
+MAX_RANK = 4
+"""Tensors of a higher rank are tried in some orders only: there are 40320 of eight dimensions."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A layout of shared memory and what the accesses cost with it.
@@ -88,6 +92,11 @@ class SwizzleSearch:
     def free_of_conflicts(self) -> bool:
         """Whether any member of the family is free of conflicts."""
         return any(not candidate.excess for candidate in self.ranking)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every order of the dimensions was tried: up to `MAX_RANK` of them."""
+        return all((found.encoding.rank or 0) <= MAX_RANK for found in self.ranking)
 
 
 class Problem:
@@ -236,8 +245,15 @@ Members = Iterator[tuple[SharedEncoding, tuple[int, ...]]]
 
 
 def _orders(rank: int) -> Iterator[tuple[int, ...]]:
-    """Yield all orders, the row-major one first."""
-    yield from permutations(reversed(range(rank)))
+    """Yield orders, the row-major one first; beyond `MAX_RANK` one per choice of the fastest two.
+
+    Example:
+        >>> list(_orders(2)), len(list(_orders(4))), len(list(_orders(8)))
+        ([(1, 0), (0, 1)], 24, 56)
+    """
+    row_major = tuple(reversed(range(rank)))
+    for fastest in permutations(row_major, rank if rank <= MAX_RANK else 2):
+        yield (*fastest, *(dim for dim in row_major if dim not in fastest))
 
 
 def _swizzled(shape: tuple[int, ...], elem_bytes: int) -> Members:

@@ -33,7 +33,8 @@ def as_text(search: SwizzleSearch, show_all: bool) -> Iterator[tuple[str, str]]:
         yield from _in_words(search.best)
         if not search.free_of_conflicts:
             family = "no family is" if search.family == "all" else "none in this family is"
-            yield f"{family} free of conflicts", "red"
+            tried = "" if search.is_whole else ", of the orders that were tried"
+            yield f"{family} free of conflicts{tried}", "red"
     yield "", ""
     yield "best of all linear layouts:", ""
     yield from _in_words(search.optimum)
