@@ -35,7 +35,7 @@ from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, PhaseTable, Target, find_target
 from tt_layout.linear_layout import LinearLayout
-from tt_layout.printing import buffer_shape
+from tt_layout.printing import lay_over
 from tt_layout.types import TensorType
 
 SCRIPTS = (
@@ -123,11 +123,7 @@ def page_layout(
     Raises:
         LayoutError: the layout does not fit the type, or is too large for a browser.
     """
-    try:
-        shape = buffer_shape(encoding, tensor)
-        layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
+    layout = lay_over(encoding, tensor)
     sizes = [*layout.out_sizes, *((n, layout.get_in_dim_size(n)) for n, _ in layout.in_bases)]
     if too_large := [f"{name} {size}" for name, size in sizes if size > MAX_SIZE]:
         raise LayoutError(f"a page shows dimensions up to 2^53, got {', '.join(too_large)}")
