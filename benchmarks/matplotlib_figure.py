@@ -17,10 +17,10 @@ from matplotlib import pyplot
 from matplotlib.patches import Rectangle
 
 from tt_layout.colour import CELLS
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.places import hold
-from tt_layout.parsing import parse_layout
-from tt_layout.types import parse_type
+from tt_layout.mlir.types import parse_type
 
 INCHES = 0.45  # the width of a cell
 POINTS = 6

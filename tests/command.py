@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tt_layout import cli
+from tt_layout.cli import main as cli
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [2, 2], "

@@ -17,8 +17,8 @@ from pathlib import Path
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir import Module, parse_ir
-from tt_layout.printing import buffer_shape
-from tt_layout.types import TensorType
+from tt_layout.mlir.types import TensorType
+from tt_layout.views.printed import buffer_shape
 
 BLANKED = re.compile(r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
 TYPE = re.compile(r"(?<![\w.$-])(?:tensor|!(?:ttg|tt|triton_gpu)\.memdesc)<")
@@ -74,7 +74,7 @@ def reason(error: LayoutError) -> str:
 
 def fits(encoding: Encoding, kind: str, shape: tuple[int, ...], element: str) -> LayoutError | None:
     """Return why an encoding has no linear layout over a type; None if it has one."""
-    from tt_layout.source import Source
+    from tt_layout.mlir.source import Source
 
     span = Source(element).span(0, 1)
     tensor = TensorType("memdesc" if kind == "memdesc" else "tensor", shape, element, None, span)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from command import BLOCKED, TYPE, Outcome, Run, runner
 
-from tt_layout.syntax import MAX_DEPTH
+from tt_layout.mlir.syntax import MAX_DEPTH
 
 
 @pytest.fixture
@@ -508,7 +508,7 @@ def test_a_file_without_an_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     heading = "/dev/zero: error: not text: byte 0 is 0x00"
     check(run("-i", "/dev/zero", "-t", TYPE), heading)
     check(run("check", "/dev/zero"), heading)
-    monkeypatch.setattr("tt_layout.source.MAX_BYTES", 4 << 20)
+    monkeypatch.setattr("tt_layout.mlir.source.MAX_BYTES", 4 << 20)
     heading = "<stdin>: error: longer than 4 MiB, the most that is read"
     check(run("-i", "-", "-t", TYPE, stdin=b"#a = 1\n" * (1 << 20)), heading)
 

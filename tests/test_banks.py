@@ -14,7 +14,7 @@ import pytest
 
 import tt_layout
 from tt_layout import LayoutError, bank_conflicts, parse_layout
-from tt_layout.cli import main
+from tt_layout.cli.main import main
 from tt_layout.hardware import TARGETS, find_target
 
 DATA = Path(__file__).parent / "data"

@@ -19,13 +19,13 @@ import pytest
 import yaml
 from command import Outcome, Run, runner
 
-from tt_layout.document import Document
 from tt_layout.golden import runner as golden_runner
 from tt_layout.golden.cutting import MAX_ALIGNED, MAX_LINES, WIDTH, cut_diff
 from tt_layout.golden.manifest import read_manifest
 from tt_layout.golden.report import annotation
 from tt_layout.golden.runner import run_checks
-from tt_layout.source import read_source
+from tt_layout.mlir.aliases import Document
+from tt_layout.mlir.source import read_source
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 GOLDENS = Path(__file__).parent / "goldens"

@@ -14,7 +14,8 @@ import pytest
 from command import BLOCKED, TYPE, Outcome, Run, runner
 
 import tt_layout
-from tt_layout import cli, output
+from tt_layout.cli import main as cli
+from tt_layout.reports import output
 from tt_layout.views import View
 
 HEADING = f"Print layout attribute: {BLOCKED}\n"

@@ -8,10 +8,10 @@ import random
 
 import pytest
 
-from tt_layout.comparison import Comparison, compare, place_label
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.layout_difference import Comparison, compare, place_label
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
-from tt_layout.linear_layout import LinearLayout
-from tt_layout.parsing import parse_layout
 
 Holders = dict[tuple[int, ...], set[tuple[int, ...]]]
 

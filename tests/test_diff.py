@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tt_layout.cli import main
+from tt_layout.cli.main import main
 
 ROWS = (
     "#ttg.blocked<{sizePerThread = [2, 2], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "

@@ -14,14 +14,14 @@ import pytest
 from command import BLOCKED, TYPE, Run, runner
 from test_terminal import SEED, SWIZZLED
 
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.model import PLAIN
 from tt_layout.figures.places import Held, hold
 from tt_layout.figures.setting import ADVANCE, cell_size, set_figure
 from tt_layout.figures.svg import tile_of, to_svg
-from tt_layout.parsing import parse_layout
-from tt_layout.types import parse_type
+from tt_layout.mlir.types import parse_type
 from tt_layout.views.selection import EVERYTHING, Selection
 
 ROOT = Path(__file__).parent.parent

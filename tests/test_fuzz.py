@@ -12,10 +12,10 @@ import pytest
 from truth.make_truth import read_rows
 
 import tt_layout
-from tt_layout.document import Document
 from tt_layout.errors import LayoutError
-from tt_layout.source import Source
-from tt_layout.types import parse_type
+from tt_layout.mlir.aliases import Document
+from tt_layout.mlir.source import Source
+from tt_layout.mlir.types import parse_type
 from tt_layout.views import Selection
 
 ATTRIBUTES = 24000

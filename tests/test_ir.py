@@ -15,8 +15,8 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir import Module
 from tt_layout.ir.attributes import MAX_LENGTH
 from tt_layout.ir.reader import check_lines
+from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
-from tt_layout.source import Source
 
 ROOT = Path(__file__).parent.parent
 BLOCKED = (

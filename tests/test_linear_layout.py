@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tt_layout import LayoutError, LinearLayout
-from tt_layout.f2 import F2Span
+from tt_layout.algebra.span import F2Span
 
 Point = dict[str, int]
 

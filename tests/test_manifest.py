@@ -15,7 +15,7 @@ from tt_layout.golden.manifest import MANIFEST_KEYS, Case, read_manifest
 from tt_layout.golden.matrix import expand
 from tt_layout.golden.nodes import MAX_BYTES, MAX_DEPTH, Mapping, Scalar, parse_nodes
 from tt_layout.golden.runner import Results
-from tt_layout.source import Source
+from tt_layout.mlir.source import Source
 
 CASE = f"- {{name: a, layout: '{BLOCKED}', type: '{TYPE}'}}"
 SCHEMA = Path(tt_layout.__file__).parent / "schemas" / "manifest.schema.json"

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.pages import page_of_dump
 from tt_layout.hardware import TARGETS
-from tt_layout.linear_layout import LinearLayout
+from tt_layout.mlir.source import read_source
+from tt_layout.mlir.types import parse_type
 from tt_layout.page import SCRIPTS, PageLayout, build, page_layout
-from tt_layout.parsing import parse_layout
-from tt_layout.source import read_source
-from tt_layout.types import parse_type
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], "

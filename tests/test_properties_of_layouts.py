@@ -18,6 +18,7 @@ from truth.make_truth import read_rows
 
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
+from tt_layout.algebra.padding import padded, padded_size
 from tt_layout.analyses.conversion import is_permutation
 from tt_layout.analyses.global_access import global_access
 from tt_layout.analyses.properties import (
@@ -30,8 +31,7 @@ from tt_layout.analyses.properties import (
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.swizzled_shared import SwizzledShared
-from tt_layout.padding import padded, padded_size
-from tt_layout.types import element_bits
+from tt_layout.mlir.types import element_bits
 
 ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "

@@ -12,7 +12,7 @@ import pytest
 import tt_layout
 from tt_layout import LayoutError, bank_conflicts, find_swizzle
 from tt_layout.analyses.swizzle import FAMILIES
-from tt_layout.cli import main
+from tt_layout.cli.main import main
 
 BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}}}>"
 ROWS = BLOCKED.format([1, 8], [4, 8], [4, 1], [1, 0])

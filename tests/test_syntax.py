@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tt_layout.errors import LayoutError
-from tt_layout.source import Source
-from tt_layout.syntax import (
+from tt_layout.mlir.source import Source
+from tt_layout.mlir.syntax import (
     MAX_DEPTH,
     Aliases,
     AliasNode,

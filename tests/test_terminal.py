@@ -27,16 +27,16 @@ from tt_layout.colour import (
     rgb,
     terminal_rgb,
 )
-from tt_layout.output import columns as columns_of_stream
-from tt_layout.parsing import parse_layout
-from tt_layout.printing import print_view
+from tt_layout.encodings.parsing import parse_layout
+from tt_layout.mlir.types import parse_type
+from tt_layout.reports.output import columns as columns_of_stream
 from tt_layout.terminal.folding import fold
 from tt_layout.terminal.painting import paint, unpainted
 from tt_layout.terminal.present import Presentation
 from tt_layout.terminal.tokens import tokens_of
 from tt_layout.terminal.wish import Wish
-from tt_layout.types import parse_type
 from tt_layout.views import Selection
+from tt_layout.views.printed import print_view
 
 pty = pytest.importorskip("pty")
 

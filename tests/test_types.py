@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tt_layout.errors import LayoutError
-from tt_layout.types import parse_type
+from tt_layout.mlir.types import parse_type
 
 ACCEPTED: list[tuple[str, str, tuple[int, ...], str, int | None]] = [
     ("tensor<16x16xf16>", "tensor", (16, 16), "f16", 16),

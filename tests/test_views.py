@@ -10,8 +10,8 @@ import time
 
 import pytest
 
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.errors import LayoutError
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.views import (
     Selection,
     View,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tt_layout.errors import LayoutError
 
 if TYPE_CHECKING:
+    from tt_layout.algebra.linear_layout import LinearLayout
     from tt_layout.analyses.banks import bank_conflicts
     from tt_layout.analyses.builders import (
         coalesced_blocked,
@@ -34,9 +35,8 @@ if TYPE_CHECKING:
     from tt_layout.analyses.scratch import scratch
     from tt_layout.analyses.swizzle import find_swizzle
     from tt_layout.encodings import Encoding
+    from tt_layout.encodings.parsing import parse_layout
     from tt_layout.ir import parse_ir
-    from tt_layout.linear_layout import LinearLayout
-    from tt_layout.parsing import parse_layout
     from tt_layout.releases import Release
     from tt_layout.translation import translate
 
@@ -59,10 +59,10 @@ _HOMES = {
     "bank_conflicts": "tt_layout.analyses.banks",
     "find_swizzle": "tt_layout.analyses.swizzle",
     "Encoding": "tt_layout.encodings",
-    "LinearLayout": "tt_layout.linear_layout",
+    "LinearLayout": "tt_layout.algebra.linear_layout",
     "Release": "tt_layout.releases",
     "parse_ir": "tt_layout.ir",
-    "parse_layout": "tt_layout.parsing",
+    "parse_layout": "tt_layout.encodings.parsing",
     "translate": "tt_layout.translation",
 }
 

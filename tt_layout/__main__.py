@@ -1,5 +1,5 @@
 """``python -m tt_layout``."""
 
-from tt_layout.cli import main
+from tt_layout.cli.main import main
 
 main()

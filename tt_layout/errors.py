@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tt_layout.source import Span
+    from tt_layout.mlir.source import Span
 
 
 class LayoutError(ValueError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tt_layout.cli import main
+from tt_layout.cli.main import main
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [2, 2], threadsPerWarp = [8, 4], "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tt_layout.encodings.parsing import parse_layout
+from tt_layout.mlir.types import parse_type
 from tt_layout.page import PageLayout, page_layout
-from tt_layout.parsing import parse_layout
-from tt_layout.types import parse_type
 
 _PARENT = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 1], "

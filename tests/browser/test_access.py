@@ -16,11 +16,11 @@ from browser.kinds import KINDS, kind, laid
 from browser.open_page import Opened
 from tt_layout.analyses.banks import Access, BankConflicts, bank_conflicts
 from tt_layout.encodings import SharedEncoding
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import TARGETS
-from tt_layout.parsing import parse_layout
+from tt_layout.mlir.types import element_bits
 from tt_layout.reports.conflicts import as_text, count, evidence
-from tt_layout.types import element_bits
 
 PAIRS = 800
 DATA = Path(__file__).parents[1] / "data"

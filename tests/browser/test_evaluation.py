@@ -16,13 +16,13 @@ from truth.make_truth import read_rows
 
 from browser.conftest import Open
 from browser.kinds import kind
-from tt_layout.comparison import compare
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.layout_difference import compare
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
-from tt_layout.linear_layout import LinearLayout
+from tt_layout.mlir.types import element_bits, parse_type
 from tt_layout.page import page_layout
-from tt_layout.parsing import parse_layout
 from tt_layout.releases import Release
-from tt_layout.types import element_bits, parse_type
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "triton-3.9.0-lit.jsonl"
 LAYOUTS = 500

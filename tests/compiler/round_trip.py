@@ -12,13 +12,13 @@ import tt_layout
 from compiler.agreement import shape_of
 from tt_layout import LinearLayout
 from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.mlir.types import element_bits
 from tt_layout.releases import LATEST, Release
 from tt_layout.translation import TARGETS, RefusedError, Translation, translate
 from tt_layout.translation.as_json import read_json
 from tt_layout.translation.cute_text import read_cute
 from tt_layout.translation.gluon import read_gluon
 from tt_layout.translation.refusal import Reason
-from tt_layout.types import element_bits
 
 ALL_TARGETS = (*map(str, Release), *TARGETS)
 MAX_PLACES = 1 << 12

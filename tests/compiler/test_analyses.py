@@ -26,7 +26,7 @@ from tt_layout.analyses.global_access import global_access
 from tt_layout.analyses.properties import layout_info
 from tt_layout.analyses.scratch import scratch
 from tt_layout.encodings.dot_op import DotOperand
-from tt_layout.types import element_bits
+from tt_layout.mlir.types import element_bits
 
 PAIRS = 900
 QUESTIONS = 300

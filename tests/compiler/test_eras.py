@@ -13,9 +13,9 @@ from compiler.agreement import IGNORED_KEY, Bases, Comparison, Ours, ours
 from compiler.corpus import Row, rows_of
 from tt_layout.encodings import Encoding, read_encoding
 from tt_layout.errors import UnknownKeyError
+from tt_layout.mlir.source import Source
+from tt_layout.mlir.syntax import Aliases, Node, Parser
 from tt_layout.releases import Release
-from tt_layout.source import Source
-from tt_layout.syntax import Aliases, Node, Parser
 
 LISTS = "sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]"
 LATEST = "3.9"

@@ -21,8 +21,8 @@ from compiler.generate import random_cases
 from compiler.round_trip import ALL_TARGETS, REASONS, check_targets, given
 from compiler.wheel import Wheel
 from tt_layout.encodings import Encoding
+from tt_layout.mlir.types import element_bits
 from tt_layout.translation import RefusedError, translate
-from tt_layout.types import element_bits
 
 READS = Path(__file__).with_name("reads.py")
 CASES = 1500

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
+from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
+from tt_layout.algebra.span import F2Span
 from tt_layout.errors import LayoutError
-from tt_layout.f2 import F2Span
 from tt_layout.hardware import Target
-from tt_layout.linear_layout import LinearLayout, is_power_of_two, log2
 
 MATRIX_ROW_BYTES = 16
 

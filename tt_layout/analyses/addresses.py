@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tt_layout.algebra.arrays import all_values
+from tt_layout.algebra.padding import padded
+from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.access import MATRIX_ROW_BYTES, AccessMap, Instruction
-from tt_layout.f2 import F2Span
-from tt_layout.f2map import all_values
 from tt_layout.hardware import Phase, Target
-from tt_layout.padding import padded
 
 if TYPE_CHECKING:
     import numpy.typing as npt

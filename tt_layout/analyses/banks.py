@@ -24,6 +24,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tt_layout.algebra.linear_layout import log2
+from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.access import (
     MATRIX_ROW_BYTES,
     AccessMap,
@@ -33,9 +35,7 @@ from tt_layout.analyses.access import (
 )
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
-from tt_layout.f2 import F2Span
 from tt_layout.hardware import Phase, Target, find_target
-from tt_layout.linear_layout import log2
 
 if TYPE_CHECKING:
     from tt_layout.analyses.addresses import Collision
@@ -203,7 +203,7 @@ def as_encoding(layout: Encoding | str) -> Encoding:
     """Return an encoding; a text is parsed."""
     if isinstance(layout, Encoding):
         return layout
-    from tt_layout.parsing import parse_layout
+    from tt_layout.encodings.parsing import parse_layout
 
     return parse_layout(layout)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from tt_layout.algebra.linear_layout import is_power_of_two
+from tt_layout.algebra.tiles import row_major
 from tt_layout.encodings.amd_mfma import AmdMfma
 from tt_layout.encodings.amd_wmma import AmdWmma
 from tt_layout.encodings.base import Bases
@@ -20,8 +22,6 @@ from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.nvmma_shared import CORE_ROWS, NvmmaShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import row_major
-from tt_layout.linear_layout import is_power_of_two
 
 BANK_ROW_BITS = 1024  # 32 banks of 4 bytes
 VECTOR_BITS = 128

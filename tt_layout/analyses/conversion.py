@@ -28,9 +28,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tt_layout.algebra.linear_layout import Basis, LinearLayout
+from tt_layout.algebra.span import F2Span
 from tt_layout.errors import LayoutError
-from tt_layout.f2 import F2Span
-from tt_layout.linear_layout import Basis, LinearLayout
 
 KINDS = ("nothing", "registers", "shuffles", "shared memory", "across CTAs")
 """Classes of conversions, the cheapest first."""

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.conversion import memory_bytes, without_copies
 from tt_layout.analyses.properties import contiguity, order_of
 from tt_layout.errors import LayoutError
-from tt_layout.f2 import F2Span
-from tt_layout.linear_layout import LinearLayout, log2
 
 SECTOR_BYTES = 32
 LINE_BYTES = 128

@@ -24,10 +24,10 @@ from functools import reduce
 from operator import xor
 from typing import TYPE_CHECKING
 
+from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.access import MATRIX_ROW_BYTES
 from tt_layout.encodings.shared_linear import SharedLinear
-from tt_layout.f2 import F2Span
-from tt_layout.linear_layout import LinearLayout, log2
 
 if TYPE_CHECKING:
     from tt_layout.analyses.swizzle import Candidate, Problem

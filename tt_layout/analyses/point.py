@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tt_layout.comparison import place_label
+from tt_layout.algebra.linear_layout import Basis, LinearLayout
+from tt_layout.algebra.padding import Padding, padded
+from tt_layout.algebra.span import F2Span
+from tt_layout.analyses.layout_difference import place_label
 from tt_layout.errors import LayoutError
-from tt_layout.f2 import F2Span
-from tt_layout.linear_layout import Basis, LinearLayout
-from tt_layout.padding import Padding, padded
 
 MAX_HOLDERS = 64  # places listed by default
 

@@ -13,11 +13,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
+from tt_layout.algebra.padding import padded_size
+from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.conversion import memory_bytes, with_inputs
 from tt_layout.errors import LayoutError
-from tt_layout.f2 import F2Span
-from tt_layout.linear_layout import Basis, LinearLayout, log2
-from tt_layout.padding import padded_size
 
 Sizes = tuple[int, ...]
 

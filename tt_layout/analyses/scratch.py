@@ -21,9 +21,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.analyses.conversion import classify, without_copies
 from tt_layout.errors import LayoutError
-from tt_layout.linear_layout import LinearLayout, log2
 
 Columns = list[int]
 

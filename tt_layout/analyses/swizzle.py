@@ -15,6 +15,8 @@ from functools import cached_property
 from itertools import permutations
 from typing import Any
 
+from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.padding import padded_size
 from tt_layout.analyses.access import AccessMap, access_map
 from tt_layout.analyses.banks import Access, as_encoding, check_lanes, cost
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
@@ -23,8 +25,6 @@ from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
-from tt_layout.linear_layout import LinearLayout, log2
-from tt_layout.padding import padded_size
 
 FAMILIES = ("swizzled", "nvmma", "padded")
 """The families in order of simplicity; ``all`` stands for all of them."""

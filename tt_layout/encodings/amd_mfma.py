@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.tiles import combine_cta_cga_with_shape, identity, product
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
@@ -20,8 +22,6 @@ from tt_layout.encodings.cga import (
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key, Values, WordKind
 from tt_layout.encodings.rules import not_length, not_powers_of_two
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import combine_cta_cga_with_shape, identity, product
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
 INSTRUCTIONS = ((32, 32), (16, 16), (64, 4), (4, 64))

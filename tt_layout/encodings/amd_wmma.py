@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.algebra.tiles import (
+    combine_cta_cga_with_shape,
+    dim_names,
+    identity,
+    product,
+    row_major,
+)
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
@@ -27,14 +35,6 @@ from tt_layout.encodings.forms import (
 )
 from tt_layout.encodings.rules import ragged
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import (
-    combine_cta_cga_with_shape,
-    dim_names,
-    identity,
-    product,
-    row_major,
-)
-from tt_layout.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.releases import Release
 
 DEFAULT_INSTRUCTION = (16, 16, 16)

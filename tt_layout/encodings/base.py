@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.encodings.forms import Form, Spelling
 from tt_layout.encodings.registry import FORMS
 from tt_layout.errors import LayoutError
-from tt_layout.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.releases import LATEST, Release
 
 if TYPE_CHECKING:
-    from tt_layout.source import Span
+    from tt_layout.mlir.source import Span
     from tt_layout.views import Selection, View
 
 Shape = tuple[int, ...]

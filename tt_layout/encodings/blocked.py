@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.tiles import combine_cta_cga_with_shape, dim_names, identity_nd
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
@@ -19,8 +21,6 @@ from tt_layout.encodings.cga import (
 )
 from tt_layout.encodings.forms import INTEGERS, Form, Key
 from tt_layout.encodings.rules import not_permutation, not_powers_of_two
-from tt_layout.layout_utils import combine_cta_cga_with_shape, dim_names, identity_nd
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
 _KEYS = (

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.algebra.tiles import dim_names, identity, product, row_major, zeros
 from tt_layout.encodings.base import Bases, Shape, Violation
 from tt_layout.encodings.forms import BASES, INTEGERS, Form, Key, Values
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import dim_names, identity, product, row_major, zeros
-from tt_layout.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.releases import Release
 
 TRIPLE_NAMES = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")

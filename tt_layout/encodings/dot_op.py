@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.tiles import (
+    broadcast_nd,
+    combine_cta_cga_with_shape,
+    identity,
+    identity_nd,
+    product,
+    row_major,
+)
 from tt_layout.encodings.amd_mfma import LANES, AmdMfma
 from tt_layout.encodings.amd_wmma import AmdWmma
 from tt_layout.encodings.base import DistributedEncoding, Encoding, Shape, Violation
@@ -14,15 +23,6 @@ from tt_layout.encodings.forms import BOOLEAN, INTEGER, LAYOUT, Form, Key, Style
 from tt_layout.encodings.nvidia_mma import NvidiaMma, mma_tile
 from tt_layout.encodings.rules import not_power_of_two
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import (
-    broadcast_nd,
-    combine_cta_cga_with_shape,
-    identity,
-    identity_nd,
-    product,
-    row_major,
-)
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
 REGISTER_BITS = 32

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from tt_layout.algebra.padding import spelled
 from tt_layout.errors import LayoutError
-from tt_layout.padding import spelled
-from tt_layout.releases import Release
-from tt_layout.syntax import (
+from tt_layout.mlir.syntax import (
     AttributeNode,
     DictNode,
     EntryNode,
@@ -28,6 +27,7 @@ from tt_layout.syntax import (
     PairNode,
     WordNode,
 )
+from tt_layout.releases import Release
 
 if TYPE_CHECKING:
     from tt_layout.encodings.base import Encoding

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
-from tt_layout.encodings.cga import is_permutation_matrix
-from tt_layout.encodings.forms import BASES, Form, Key
-from tt_layout.encodings.rules import ragged
-from tt_layout.f2 import F2Span
-from tt_layout.layout_utils import (
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.span import F2Span
+from tt_layout.algebra.tiles import (
     dim_names,
     ensure_layout_not_larger_than,
     ensure_layout_not_smaller_than,
     row_major,
 )
-from tt_layout.linear_layout import LinearLayout
+from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
+from tt_layout.encodings.cga import is_permutation_matrix
+from tt_layout.encodings.forms import BASES, Form, Key
+from tt_layout.encodings.rules import ragged
 from tt_layout.releases import Release
 
 _DIMS = ("register", "lane", "warp", "block")

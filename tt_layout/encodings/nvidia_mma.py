@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.algebra.tiles import (
+    combine_cta_cga_with_shape,
+    dim_names,
+    ensure_layout_not_larger_than,
+    identity,
+    identity_nd,
+    product,
+    row_major,
+)
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
@@ -18,18 +28,8 @@ from tt_layout.encodings.cga import (
 )
 from tt_layout.encodings.forms import INTEGER, INTEGERS, Form, Key
 from tt_layout.encodings.rules import not_powers_of_two
-from tt_layout.layout_utils import (
-    combine_cta_cga_with_shape,
-    dim_names,
-    ensure_layout_not_larger_than,
-    identity,
-    identity_nd,
-    product,
-    row_major,
-)
-from tt_layout.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.mlir.syntax import IntegerNode, Node
 from tt_layout.releases import Release
-from tt_layout.syntax import IntegerNode, Node
 
 _MAJOR = Key("versionMajor", INTEGER, field="version_major", implied=0)
 _MINOR = Key("versionMinor", INTEGER, field="version_minor", default=0)

@@ -6,6 +6,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.tiles import (
+    dim_names,
+    ensure_layout_not_larger_than,
+    ensure_layout_not_smaller_than,
+    identity,
+    product,
+    row_major,
+)
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.cga import (
     TRIPLE_NAMES,
@@ -19,15 +28,6 @@ from tt_layout.encodings.cga import (
 )
 from tt_layout.encodings.forms import BASES, BOOLEAN, INTEGER, Form, Key, Values
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import (
-    dim_names,
-    ensure_layout_not_larger_than,
-    ensure_layout_not_smaller_than,
-    identity,
-    product,
-    row_major,
-)
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
 SWIZZLES = (0, 32, 64, 128)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.tiles import combine_cta_cga_with_shape, dim_names, identity_nd, row_major
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.cga import (
     cga_layout,
@@ -27,8 +29,6 @@ from tt_layout.encodings.forms import (
 )
 from tt_layout.encodings.rules import not_permutation, not_powers_of_two, ragged
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import combine_cta_cga_with_shape, dim_names, identity_nd, row_major
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
 _PADDINGS = Key(PADDINGS, PAIRS, field="paddings")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.tiles import identity
 from tt_layout.encodings.base import Encoding, Shape, SharedEncoding, Violation
 from tt_layout.encodings.forms import INTEGER, LAYOUT, Form, Key
 from tt_layout.encodings.rules import not_power_of_two
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import identity
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
 

@@ -18,8 +18,8 @@ from tt_layout.encodings.forms import (
 )
 from tt_layout.encodings.registry import FORMS
 from tt_layout.errors import LayoutError, UnknownKeyError
+from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
 from tt_layout.releases import Release
-from tt_layout.syntax import AttributeNode, DictNode, EntryNode, Node
 
 
 def read_encoding(node: Node, release: Release | None = None) -> Encoding:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.encodings.base import Violation
-from tt_layout.linear_layout import is_power_of_two
 from tt_layout.releases import Release
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.span import F2Span
+from tt_layout.algebra.tiles import dim_names
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.forms import BASES, INTEGER, Form, Key, Style
 from tt_layout.encodings.rules import not_power_of_two, ragged
 from tt_layout.errors import LayoutError
-from tt_layout.f2 import F2Span
-from tt_layout.layout_utils import dim_names
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
 

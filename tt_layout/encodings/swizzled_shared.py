@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.tiles import combine_cta_cga_with_shape, identity, product
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
@@ -21,8 +23,6 @@ from tt_layout.encodings.cga import (
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.rules import not_permutation, not_power_of_two
-from tt_layout.layout_utils import combine_cta_cga_with_shape, identity, product
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
 _KEYS = (

@@ -6,6 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.tiles import (
+    dim_names,
+    ensure_layout_not_larger_than,
+    identity,
+    product,
+    zeros,
+)
 from tt_layout.encodings.base import Bases, Shape, TensorMemoryBase, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
@@ -16,14 +24,6 @@ from tt_layout.encodings.cga import (
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, Form, Key, Style, Values, WordKind
 from tt_layout.encodings.rules import not_power_of_two
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import (
-    dim_names,
-    ensure_layout_not_larger_than,
-    identity,
-    product,
-    zeros,
-)
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.releases import Release
 
 CELL_BITS = 32  # of one column in one row

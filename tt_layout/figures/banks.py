@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tt_layout.algebra.padding import padded
 from tt_layout.analyses.addresses import first_phase
 from tt_layout.analyses.banks import Access, check_lanes, cost, lay
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
@@ -15,7 +16,6 @@ from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, Numbers, has_l
 from tt_layout.figures.places import Held
 from tt_layout.figures.tensor import legend
 from tt_layout.hardware import find_target
-from tt_layout.padding import padded
 
 LINE_BYTES = 128  # 32 banks of 4 bytes
 BANK_BYTES = 4

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tt_layout.comparison import compare
+from tt_layout.algebra.arrays import all_values
+from tt_layout.analyses.layout_difference import compare
 from tt_layout.errors import LayoutError
-from tt_layout.f2map import all_values
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
 from tt_layout.figures.places import Held
 from tt_layout.figures.tensor import legend, tensor_grid

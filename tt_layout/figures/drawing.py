@@ -35,8 +35,8 @@ def draw(
 
     Example:
         >>> from tt_layout.figures.places import hold
-        >>> from tt_layout.parsing import parse_layout
-        >>> from tt_layout.types import parse_type
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> from tt_layout.mlir.types import parse_type
         >>> layout = parse_layout("#ttg.linear<{register = [[1]], lane = [[2]], "
         ...                       "warp = [], block = []}>")
         >>> draw(hold(layout, parse_type("tensor<4xf16>"))).grids[0].labels

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tt_layout.algebra.linear_layout import log2
 from tt_layout.figures.model import PLAIN, Figure, Grid
 from tt_layout.figures.places import Held
-from tt_layout.linear_layout import log2
 
 
 def matrix_figure(held: Held) -> Figure:

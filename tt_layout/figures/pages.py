@@ -7,15 +7,15 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from tt_layout.audit.costs import shared_target
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.ir.costs import shared_target
 from tt_layout.ir.module import Module
 from tt_layout.ir.reader import check_lines, iterate_ir
 from tt_layout.ir.types import IRType
+from tt_layout.mlir.source import Source
+from tt_layout.mlir.types import TensorType
 from tt_layout.releases import Release
-from tt_layout.source import Source
-from tt_layout.types import TensorType
 
 MAX_NAME = 64
 """Characters of a layout in a type that a page takes as its name."""

@@ -10,14 +10,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tt_layout.algebra.arrays import F2Map, Preimages
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
-from tt_layout.f2map import F2Map, Preimages
 from tt_layout.figures.model import Numbers, check_cells
-from tt_layout.linear_layout import LinearLayout
-from tt_layout.printing import subject_over
-from tt_layout.subject import Subject
-from tt_layout.types import TensorType
+from tt_layout.mlir.types import TensorType
+from tt_layout.placement import Subject
 from tt_layout.views import Selection
+from tt_layout.views.printed import subject_over
 from tt_layout.views.selection import PLACES, Range, checked_range
 from tt_layout.views.shared import Memory
 from tt_layout.views.tensor_memory import empty_bits

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.banks import registers_first
 from tt_layout.analyses.conversion import classify, with_inputs
 from tt_layout.encodings import Encoding
@@ -16,11 +17,10 @@ from tt_layout.golden.inputs import (
     tensor_type,
 )
 from tt_layout.hardware import DEFAULT_TARGET, find_target
-from tt_layout.linear_layout import LinearLayout
-from tt_layout.printing import lay_over
 from tt_layout.reports import conflicts as conflicts_report
 from tt_layout.reports import convert as convert_report
 from tt_layout.reports import info as info_report
+from tt_layout.views.printed import lay_over
 
 if TYPE_CHECKING:
     from tt_layout.golden.manifest import Case

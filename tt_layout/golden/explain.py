@@ -14,11 +14,11 @@ from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.golden.inputs import encoding, release, tensor_type
 from tt_layout.golden.views import selection, whole_view
-from tt_layout.parsing import parse_layout
-from tt_layout.types import TensorType, parse_type
+from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.views import Selection
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _alias(name: str | None) -> str:
 
 def _moves(before: Encoding, after: Encoding, tensor: TensorType) -> str:
     """Return how the map differs, in words."""
-    from tt_layout.difference import difference
+    from tt_layout.analyses.encoding_difference import difference
 
     if before.memory_kind != after.memory_kind:
         return f"memory: was {before.memory_kind}, is {after.memory_kind}"

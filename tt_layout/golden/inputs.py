@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tt_layout.document import Document, is_alias_name
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
-from tt_layout.parsing import parse_layout
+from tt_layout.mlir.aliases import Document, is_alias_name
+from tt_layout.mlir.source import read_source
+from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.releases import Release
-from tt_layout.source import read_source
-from tt_layout.types import TensorType, parse_type
 
 if TYPE_CHECKING:
     from tt_layout.golden.manifest import Case

@@ -12,7 +12,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, Key, all_keys
 from tt_layout.golden.matrix import Values, expand
 from tt_layout.golden.nodes import Mapping, Node, Scalar, Sequence, read_nodes
-from tt_layout.source import Span
+from tt_layout.mlir.source import Span
 
 VERSION = "1"
 DEFAULT_PATH = "layouts.yaml"

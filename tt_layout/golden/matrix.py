@@ -34,7 +34,7 @@ def expand(values: Values, matrix: Node) -> Iterator[Values]:
 
     Example:
         >>> from tt_layout.golden.nodes import parse_nodes
-        >>> from tt_layout.source import Source
+        >>> from tt_layout.mlir.source import Source
         >>> case = parse_nodes(Source("{name: a, type: 'tensor<{n}xf16>', m: {n: [8, 16]}}"))
         >>> values = {key.text: node for key, node in case.entries}
         >>> [one["name"].text for one in expand(values, values.pop("m"))]

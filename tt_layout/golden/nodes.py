@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from tt_layout.errors import LayoutError
-from tt_layout.source import Source, Span, read_source
+from tt_layout.mlir.source import Source, Span, read_source
 
 MAX_BYTES = 16 << 20
 MAX_DEPTH = 16

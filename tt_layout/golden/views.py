@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tt_layout.encodings import Encoding
 from tt_layout.golden.inputs import encoding, pointing_at, tensor_type
-from tt_layout.printing import PrintedView, print_view
-from tt_layout.types import TensorType
+from tt_layout.mlir.types import TensorType
+from tt_layout.views.printed import PrintedView, print_view
 from tt_layout.views.selection import PLACES, Selection, parse_range, parse_slices
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 
 from tt_layout.ir.module import AttributeValue
 from tt_layout.ir.part import Part
-from tt_layout.source import Source
+from tt_layout.mlir.source import Source
 
 _PIECE = re.compile(
     r"""(?P<open>[{\[(<])

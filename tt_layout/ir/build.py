@@ -21,9 +21,9 @@ from tt_layout.ir.module import Alias, Function, Module, TypeUses
 from tt_layout.ir.operations import Operation, ends
 from tt_layout.ir.part import Definition, Part
 from tt_layout.ir.types import IRType, layout_text, parse_syntax
+from tt_layout.mlir.source import Source
+from tt_layout.mlir.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
 from tt_layout.releases import Release
-from tt_layout.source import Source
-from tt_layout.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
 
 _REFERENCE = re.compile(r"#([\w$-]+)(?![\w$.<-])", re.ASCII)
 _DIALECT = re.compile(r"#([A-Za-z_$][\w$]*)[.<]")

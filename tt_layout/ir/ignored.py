@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tt_layout.syntax import AttributeNode, DictNode, EntryNode, Node
+from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
 
 IGNORING = frozenset(
     f"{dialect}.{mnemonic}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tt_layout.ir.operations import Location
 from tt_layout.ir.part import Definition
-from tt_layout.source import Source
+from tt_layout.mlir.source import Source
 
 _LOC = re.compile(r"[^\n]*?\bloc\(")
 _PIECE = re.compile(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.types import IRType
-from tt_layout.source import Source
+from tt_layout.mlir.source import Source
 
 if TYPE_CHECKING:
     from tt_layout.ir.operations import Operation

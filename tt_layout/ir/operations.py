@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tt_layout.encodings import Encoding, SharedEncoding
-from tt_layout.ir.moves import GLOBAL, MOVES, Move
+from tt_layout.ir.data_movements import GLOBAL, MOVES, Move
 from tt_layout.ir.types import IRType
-from tt_layout.types import element_bits
+from tt_layout.mlir.types import element_bits
 
 
 class Location(NamedTuple):

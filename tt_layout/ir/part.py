@@ -6,7 +6,7 @@ from array import array
 from typing import NamedTuple
 
 from tt_layout.errors import LayoutError
-from tt_layout.source import Source
+from tt_layout.mlir.source import Source
 
 
 class Definition(NamedTuple):

@@ -15,8 +15,8 @@ from tt_layout.ir.build import Interner, build_module
 from tt_layout.ir.module import Module
 from tt_layout.ir.part import Part, RawOperation
 from tt_layout.ir.tokens import FIRST_LINE, HEADER, SPLIT, TOKENS
+from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
-from tt_layout.source import Source
 
 REPORT_EVERY = 1 << 20  # characters between two reports of progress
 MAX_LINE = 64 << 20  # characters; IR has no longer lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tt_layout.ir.moves import DIALECTS, MOVES
+from tt_layout.ir.data_movements import DIALECTS, MOVES
 
 _DIALECTS = "|".join(sorted(DIALECTS, key=len, reverse=True))
 _MOVES = "|".join(sorted(MOVES, key=len, reverse=True))

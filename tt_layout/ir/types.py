@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.source import Source
-from tt_layout.syntax import AliasNode, Node, Parser, WordNode
-from tt_layout.types import element_bits
+from tt_layout.mlir.source import Source
+from tt_layout.mlir.syntax import AliasNode, Node, Parser, WordNode
+from tt_layout.mlir.types import element_bits
 
 KINDS = {
     "tensor": "tensor",

@@ -31,12 +31,12 @@ from importlib import resources
 from typing import Any
 
 from tt_layout import __version__
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, PhaseTable, Target, find_target
-from tt_layout.linear_layout import LinearLayout
-from tt_layout.printing import lay_over
-from tt_layout.types import TensorType
+from tt_layout.mlir.types import TensorType
+from tt_layout.views.printed import lay_over
 
 SCRIPTS = (
     "algebra.js",

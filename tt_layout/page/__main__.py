@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tt_layout.encodings.parsing import parse_layout
+from tt_layout.mlir.types import parse_type
 from tt_layout.page import build, page_layout
-from tt_layout.parsing import parse_layout
-from tt_layout.types import parse_type
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ function product(numbers) {
   return numbers.reduce((a, b) => a * b, 1);
 }
 
-/** The span of columns packed into BigInts, as tt_layout.f2.F2Span. */
+/** The span of columns packed into BigInts, as tt_layout.algebra.span.F2Span. */
 class Span {
   constructor(columns) {
     this.pivots = [];
@@ -201,7 +201,7 @@ class Inverse {
   }
 }
 
-// -- products, as tt_layout.linear_layout and tt_layout.layout_utils ------------------------
+// -- products, as tt_layout.algebra.linear_layout and tt_layout.algebra.tiles ------------------------
 
 /** Return the layout without any dimension. */
 function emptyLayout() {

@@ -13,8 +13,8 @@ from tt_layout.analyses.conversion import (
 )
 from tt_layout.analyses.scratch import Scratch, scratch, scratch_target
 from tt_layout.encodings import Encoding
-from tt_layout.printing import lay_over
-from tt_layout.types import TensorType
+from tt_layout.mlir.types import TensorType
+from tt_layout.views.printed import lay_over
 
 JSON_VERSION = 1
 DEFAULT_TARGETS = {32: "sm90", 64: "gfx942"}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_access import GlobalAccess, global_access
 from tt_layout.analyses.properties import (
     LayoutInfo,
@@ -17,9 +18,8 @@ from tt_layout.analyses.properties import (
     tensor_memory_info,
 )
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
-from tt_layout.linear_layout import LinearLayout
-from tt_layout.printing import buffer_shape, lay_over
-from tt_layout.types import TensorType
+from tt_layout.mlir.types import TensorType
+from tt_layout.views.printed import buffer_shape, lay_over
 
 JSON_VERSION = 1
 DEFAULT_ALIGNMENT = 16  # of shared memory that asks for no more

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from tt_layout.colour import RESET, style
 from tt_layout.errors import LayoutError
-from tt_layout.subject import Subject
+from tt_layout.placement import Subject
 from tt_layout.terminal.tokens import Tokens
 
 _LABEL = re.compile(rb"(?:B(\d+):)?T(\d+):(\d+)")

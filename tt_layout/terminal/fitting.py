@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tt_layout.colour import RESET
-from tt_layout.subject import Subject
+from tt_layout.placement import Subject
 from tt_layout.terminal.painting import Chunk, characters, unpainted
 from tt_layout.views.selection import PLACES, Range, checked_range
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from tt_layout.algebra.arrays import Ints
+from tt_layout.algebra.padding import padded
 from tt_layout.errors import LayoutError
-from tt_layout.f2map import Ints
-from tt_layout.padding import padded
-from tt_layout.subject import Subject
+from tt_layout.placement import Subject
 
 Places = Mapping[str, Ints]
 Grouping = Callable[[Places], Ints]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tt_layout.colour import RESET, STYLES, style
-from tt_layout.subject import Subject
+from tt_layout.placement import Subject
 from tt_layout.terminal.fitting import Render, columns_of, last_line
 from tt_layout.terminal.tokens import group_count
 from tt_layout.views.selection import checked_range

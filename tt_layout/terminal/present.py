@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tt_layout.errors import LayoutError
-from tt_layout.printing import PrintedView
-from tt_layout.subject import Subject
+from tt_layout.placement import Subject
 from tt_layout.terminal.compact import Compact, check_compact
 from tt_layout.terminal.fitting import ALL, cut, fit
 from tt_layout.terminal.folding import fold
@@ -17,6 +16,7 @@ from tt_layout.terminal.margins import Margins, legend
 from tt_layout.terminal.painting import Chunk, paint
 from tt_layout.terminal.tokens import Tokens, tokens_of
 from tt_layout.terminal.wish import Wish
+from tt_layout.views.printed import PrintedView
 
 
 @dataclass(frozen=True)

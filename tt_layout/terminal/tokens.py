@@ -16,8 +16,8 @@ from typing import Protocol
 
 import numpy as np
 
-from tt_layout.f2map import Ints
-from tt_layout.subject import Subject
+from tt_layout.algebra.arrays import Ints
+from tt_layout.placement import Subject
 from tt_layout.terminal.groups import Places, banks, check_grouping, grouping, slot_banks
 from tt_layout.views.box import Box
 from tt_layout.views.selection import PLACES, checked_range

@@ -6,8 +6,8 @@ import json
 from typing import Any, NamedTuple
 
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
-from tt_layout.parsing import parse_layout
 from tt_layout.releases import Release
 from tt_layout.translation import Over, Translation
 from tt_layout.translation.checking import own_shape, padding_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
-from tt_layout.linear_layout import LinearLayout
 from tt_layout.translation import Over, Shape
 from tt_layout.translation.refusal import Reason, refused
 

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.padding import Padding, padded
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.errors import LayoutError
-from tt_layout.linear_layout import LinearLayout, log2
-from tt_layout.padding import Padding, padded
 from tt_layout.translation import Over, Shape, Translation
 from tt_layout.translation.checking import own_shape, padding_of
 from tt_layout.translation.cute_text import Cute, Mode, Swizzle, read_cute

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tt_layout.algebra.linear_layout import log2
 from tt_layout.errors import LayoutError
-from tt_layout.linear_layout import log2
 
 Nested = list["Nested | int"]
 

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
+from tt_layout.algebra.tiles import row_major
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.forms import Form
 from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.encodings.nvmma_shared import NvmmaShared
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.swizzled_shared import AmdRotatingShared, SwizzledShared
 from tt_layout.errors import LayoutError
-from tt_layout.layout_utils import row_major
-from tt_layout.parsing import parse_layout
 from tt_layout.releases import Release
 from tt_layout.translation import Over, Translation
 from tt_layout.translation.checking import check_same

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.padding import spelled
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.encodings.nvmma_shared import NvmmaShared
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.errors import LayoutError
-from tt_layout.linear_layout import LinearLayout
-from tt_layout.padding import spelled
-from tt_layout.parsing import parse_layout
 from tt_layout.releases import LATEST
 from tt_layout.translation import Over, Translation
 from tt_layout.translation.checking import check_same, own_shape, padding_of

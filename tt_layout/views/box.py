@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tt_layout.f2map import Ints
+from tt_layout.algebra.arrays import Ints
 from tt_layout.views.cells import Cells, Gap, Layer
 from tt_layout.views.selection import Range
 from tt_layout.views.text import Bytes

@@ -17,7 +17,15 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from tt_layout.f2map import F2Map, Ints, Places, all_values, covering, distinct, distinct_rows
+from tt_layout.algebra.arrays import (
+    F2Map,
+    Ints,
+    Places,
+    all_values,
+    covering,
+    distinct,
+    distinct_rows,
+)
 from tt_layout.views.text import (
     FILLER,
     Bytes,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tt_layout.algebra.arrays import F2Map, Preimages, count_zeros
+from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.errors import LayoutError
-from tt_layout.f2map import F2Map, Preimages, count_zeros
-from tt_layout.linear_layout import LinearLayout, log2
 from tt_layout.views.box import Box, Painter
 from tt_layout.views.cells import Gap, Label, LabelCells, TupleCells
 from tt_layout.views.frames import Brackets, Sections, framed_view, header_size

@@ -10,10 +10,10 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from tt_layout.algebra.arrays import F2Map
+from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.padding import Padding, padded, padded_size
 from tt_layout.errors import LayoutError
-from tt_layout.f2map import F2Map
-from tt_layout.linear_layout import LinearLayout, log2
-from tt_layout.padding import Padding, padded, padded_size
 from tt_layout.views.box import Box, Painter
 from tt_layout.views.cells import Cells, EmptyCells, TupleCells
 from tt_layout.views.distributed import check_inputs

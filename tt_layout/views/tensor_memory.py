@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tt_layout.f2map import F2Map
-from tt_layout.linear_layout import LinearLayout
+from tt_layout.algebra.arrays import F2Map
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.views.box import Box, Painter
 from tt_layout.views.cells import Gap, Label, TupleCells
 from tt_layout.views.distributed import check_inputs, holders_view, tuple_cells

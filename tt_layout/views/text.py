@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from tt_layout.f2map import Ints
+from tt_layout.algebra.arrays import Ints
 
 Bytes = npt.NDArray[np.uint8]
 

@@ -19,7 +19,7 @@ class View:
         blocks: makes the text in pieces, whose size does not depend on the tensor's.
 
     Example:
-        >>> from tt_layout.linear_layout import LinearLayout
+        >>> from tt_layout.algebra.linear_layout import LinearLayout
         >>> from tt_layout.views import distributed_view
         >>> view = distributed_view(LinearLayout.identity_1d(4, "lane", "dim0"), False)
         >>> view.size

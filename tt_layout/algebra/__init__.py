@@ -1,0 +1,1 @@
+"""Linear layouts over F2, and the arithmetic that they need."""

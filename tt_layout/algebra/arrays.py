@@ -1,0 +1,211 @@
+"""Linear functions over F2 for whole arrays, and the distinct values of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tt_layout.algebra.linear_layout import log2
+from tt_layout.algebra.span import F2Span
+
+Ints = npt.NDArray[np.int64]
+Places = npt.NDArray[np.intp]
+
+LOOKUP_BITS = 11  # a table of 2**11 values of 8 bytes stays in the first-level cache
+
+
+@dataclass(frozen=True)
+class F2Map:
+    """A linear function from ints to ints, given by its values on single bits.
+
+    Example:
+        >>> swap = F2Map((2, 1))
+        >>> swap(np.arange(4)).tolist()
+        [0, 2, 1, 3]
+    """
+
+    basis: tuple[int, ...]
+
+    @cached_property
+    def _tables(self) -> list[Ints]:
+        """The values on each group of bits."""
+        groups = range(0, len(self.basis), LOOKUP_BITS)
+        return [all_values(self.basis[at : at + LOOKUP_BITS]) for at in groups]
+
+    def __call__(self, inputs: Ints) -> Ints:
+        """Return the value at every input."""
+        if not any(self.basis):
+            return np.zeros(inputs.shape, np.int64)
+        mask = (1 << LOOKUP_BITS) - 1
+        values: Ints = self._tables[0][inputs & mask]
+        for group, table in enumerate(self._tables[1:], 1):
+            values ^= table[inputs >> group * LOOKUP_BITS & mask]
+        return values
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether every value is 0."""
+        return not any(self.basis)
+
+
+@dataclass(frozen=True)
+class Preimages:
+    """The places that a linear function takes to each value, in ascending order.
+
+    Attributes:
+        first: the first place of a value, as a function of the value.
+        copies: the others are the first one xor each combination of these; they ascend, too.
+        misses: not 0 where no place leads to the value.
+
+    Example:
+        Bits 0 and 1 of a place lead to value 2, bit 2 to nothing new, and no bit to value 1:
+
+        >>> found = Preimages.of([(2, 1), (2, 2), (0, 4)], [1, 2])
+        >>> found.first(np.arange(4)).tolist(), found.copies, found.misses(np.arange(4)).tolist()
+        ([0, 0, 1, 1], (3, 4), [0, 1, 0, 1])
+    """
+
+    first: F2Map
+    copies: tuple[int, ...]
+    misses: F2Map
+
+    @staticmethod
+    def of(places: Sequence[tuple[int, int]], units: Sequence[int]) -> Preimages:
+        """Solve for the places of every value.
+
+        A place bit is free when earlier bits already reach what it adds.  The solution takes
+        free bits as 0, and a free bit with the earlier bits that undo it is a copy.  So the
+        places ascend with the free bits.  Units added behind the places express what no place
+        leads to.
+
+        Args:
+            places: for each bit of a place where it leads to, and its weight in the place's
+                number, ascending.
+            units: the value on each bit of a value's number.
+        """
+        span = F2Span([column for column, _ in places] + list(units))
+
+        def solve(value: int) -> tuple[int, int]:
+            mask = span.express(value) or 0
+            place = sum(weight for bit, (_, weight) in enumerate(places) if mask >> bit & 1)
+            return place, mask >> len(places)
+
+        copies = (
+            solve(column)[0] ^ weight
+            for bit, (column, weight) in enumerate(places)
+            if not span.pivots >> bit & 1
+        )
+        solved = [solve(unit) for unit in units]
+        return Preimages(
+            F2Map(tuple(place for place, _ in solved)),
+            tuple(copies),
+            F2Map(tuple(missed for _, missed in solved)),
+        )
+
+
+def all_values(basis: Sequence[int]) -> Ints:
+    """Return the values of the linear function with this basis on 0, 1, 2, ...
+
+    Example:
+        >>> all_values([2, 5]).tolist()
+        [0, 2, 5, 7]
+    """
+    values = np.zeros(1, np.int64)
+    for vector in basis:
+        values = np.concatenate([values, values ^ vector])
+    return values
+
+
+def distinct(values: Ints) -> tuple[Ints, Places]:
+    """Return the distinct values in ascending order, and for each value its place there.
+
+    Example:
+        >>> found, place = distinct(np.array([7, 3, 7]))
+        >>> found.tolist(), place.tolist()
+        ([3, 7], [1, 0, 1])
+    """
+    low, high = int(values.min()), int(values.max())
+    if high - low > 4 * values.size + 1024:
+        first, place = _firsts(values.ravel())
+        return values.ravel()[first], place.reshape(values.shape)
+    shifted = values - low
+    seen = np.zeros(high - low + 1, np.bool_)
+    seen[shifted] = True
+    found = np.flatnonzero(seen)
+    places = np.empty(len(seen), np.intp)
+    places[found] = np.arange(len(found))
+    return found + low, places[shifted]
+
+
+def covering(values: Ints) -> tuple[Ints, Places]:
+    """Return ascending values, all given ones among them, and for each given one its place.
+
+    Unlike `distinct` this is quick rather than exact: a range where that is not longer.
+    """
+    low, high = int(values.min()), int(values.max())
+    if high - low < values.size:
+        return np.arange(low, high + 1), values - low
+    return distinct(values)
+
+
+def distinct_rows(rows: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Places]:
+    """Return the distinct rows of a matrix, and for each row its place among them."""
+    whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1])))[:, 0]
+    first, place = _firsts(whole)
+    return rows[first], place
+
+
+def _firsts(items: npt.NDArray[Any]) -> tuple[Places, Places]:
+    """Return where each distinct item is found, and for each item its place among those.
+
+    Done by hand, because numpy's own function first imports all of its masked arrays.
+    """
+    order = np.argsort(items, kind="stable")
+    ordered = items[order]
+    is_first = np.ones(len(items), np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    place = np.empty(len(items), np.intp)
+    place[order] = np.cumsum(is_first) - 1
+    return order[is_first], place
+
+
+def count_zeros(map_: F2Map, ranges: Sequence[tuple[int, int]], sizes: Sequence[int]) -> int:
+    """Count the points of a box at which a linear function is 0.
+
+    The box is given by a range per axis; a point's number is row-major in ``sizes``.
+    Every axis falls apart into aligned ranges, on whose products the function is affine.
+
+    Example:
+        >>> count_zeros(F2Map((1, 1, 0)), [(0, 2), (1, 4)], [2, 4])
+        2
+    """
+    total = 0
+    for pieces in product(*(list(_aligned(*bounds)) for bounds in ranges)):
+        offset, bit = 0, 0
+        free: list[int] = []
+        for (start, length), size in zip(reversed(pieces), reversed(list(sizes))):
+            bits = map_.basis[bit : bit + log2(size)]
+            free += bits[: log2(length)]
+            for place, vector in enumerate(bits):
+                offset ^= vector if start >> place & 1 else 0
+            bit += log2(size)
+        reached = F2Span(free)
+        if reached.express(offset) is not None:
+            total += 1 << len(free) - reached.rank
+    return total
+
+
+def _aligned(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Split a range into starts and lengths, each length a power of two dividing its start."""
+    while start < stop:
+        length = 1 << (stop - start).bit_length() - 1
+        if start:
+            length = min(length, start & -start)
+        yield start, length
+        start += length

@@ -1,0 +1,499 @@
+"""Two layouts of one tensor compared as functions: what moved, and by which bits.
+
+Everything is computed from the basis vectors, so the cost does not grow with the tensor.
+An element *moves* when the set of places that hold it is another one.  Which elements stay
+is a subspace, because the layouts are linear: its size is counted, never enumerated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import xor
+
+from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
+from tt_layout.algebra.span import F2Span
+from tt_layout.errors import LayoutError
+
+Position = tuple[str, int]
+"""An input dimension and one of its bits."""
+
+ORDERED = ("register", "lane", "warp")
+"""The inputs whose order may not matter; an offset in memory always does."""
+
+MAX_SEARCH = 1 << 12  # elements looked at for the first few that move
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitChange:
+    """A difference between the basis vectors of two layouts.
+
+    Attributes:
+        kind: ``swapped`` (two bits of one dimension), ``exchanged`` (two bits of different
+            dimensions), ``permuted`` (a longer cycle), ``changed``, ``added``, ``removed``.
+        positions: the input bits; of a cycle, each basis goes where the next one was.
+        before, after: the basis vectors of the first position; None where there was none.
+    """
+
+    kind: str
+    positions: tuple[Position, ...]
+    before: Basis | None = None
+    after: Basis | None = None
+
+    def __str__(self) -> str:
+        (dim, bit), *others = self.positions
+        if self.kind == "swapped":
+            return f"{dim} bits {bit} and {others[0][1]} swapped"
+        if self.kind == "exchanged":
+            return f"{dim} bit {bit} and {others[0][0]} bit {others[0][1]} exchanged"
+        if self.kind == "permuted":
+            cycle = (*self.positions, self.positions[0])
+            return "permuted in a cycle: " + " -> ".join(f"{d} bit {b}" for d, b in cycle)
+        if self.kind == "added":
+            return f"{dim} bit {bit} added: {_point(self.after)}"
+        if self.kind == "removed":
+            return f"{dim} bit {bit} removed: was {_point(self.before)}"
+        return f"{dim} bit {bit} was {_point(self.before)}, is {_point(self.after)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """An element and its holders before and after, as the views write them.
+
+    Attributes:
+        element: its coordinates.
+        before, after: the holders joined by ``|``, the first few where there are many;
+            None where nobody holds it.
+    """
+
+    element: Basis
+    before: str | None
+    after: str | None
+
+    def __str__(self) -> str:
+        was, now = self.before or "held by none", self.after or "held by none"
+        return f"{_point(self.element)} was {was}, is {now}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What differs between two layouts of one tensor.
+
+    Attributes:
+        changes: the basis bits that differ.
+        moved: how many elements have other holders.
+        elements: how many elements the tensor has.
+        first_moves: the first few of them, in row-major order.
+        permutes: the inputs (``register``, ``lane``, ``warp``) of which each single one
+            explains the whole difference as another order within it.
+        sizes: input dimension -> its size before and after.
+        copies: input dimension -> on how many of its places an element is repeated,
+            before and after.
+
+    Example:
+        >>> before = LinearLayout.from_bases([("lane", [[1], [2]])], ["dim0"])
+        >>> after = LinearLayout.from_bases([("lane", [[2], [1]])], ["dim0"])
+        >>> print(compare(before, after))
+        lane bits 0 and 1 swapped; 2 of 4 elements move; first: (1) was T1:0, is T2:0; \
+only the order of lanes differs
+    """
+
+    changes: tuple[BitChange, ...]
+    moved: int
+    elements: int
+    first_moves: tuple[Move, ...]
+    permutes: tuple[str, ...]
+    sizes: tuple[tuple[str, int, int], ...]
+    copies: tuple[tuple[str, int, int], ...]
+
+    @property
+    def same_map(self) -> bool:
+        """Whether both are the same function of their inputs."""
+        return not self.changes
+
+    def words(self) -> list[str]:
+        """Return the difference in words, the most telling first; nothing if there is none."""
+        if self.same_map:
+            return []
+        words = [str(change) for change in self.changes[:MAX_CHANGES]]
+        if len(self.changes) > MAX_CHANGES:
+            words.append(f"{len(self.changes) - MAX_CHANGES} more bits differ")
+        words.append(f"{self.moved} of {self.elements} elements move")
+        if self.first_moves:
+            words.append(f"first: {self.first_moves[0]}")
+        words += _size_words(self.sizes, self.copies)
+        if self.permutes:
+            named = " or of ".join(f"{dim}s" for dim in self.permutes)
+            words.append(f"only the order of {named} differs")
+        return words
+
+    def __str__(self) -> str:
+        return "; ".join(self.words())
+
+
+MAX_CHANGES = 8  # bits spelled out in words
+MAX_HOLDERS = 4  # holders of an element spelled out in words
+
+
+def _point(vector: Basis | None) -> str:
+    return "nothing" if vector is None else f"({', '.join(map(str, vector))})"
+
+
+def _size_words(
+    sizes: Sequence[tuple[str, int, int]], copies: Sequence[tuple[str, int, int]]
+) -> list[str]:
+    words = []
+    for dim, before, after in sizes:
+        if before != after:
+            words.append(f"{_NAMES.get(dim, dim)}: {before}, now {after}")
+        elif dim == "register":
+            words.append(f"{_NAMES[dim]} unchanged")
+    for dim, before, after in copies:
+        if before != after:
+            words.append(f"copies over {dim}s: {before}, now {after}")
+    return words
+
+
+_NAMES = {
+    "register": "registers per thread",
+    "lane": "lanes per warp",
+    "warp": "warps",
+    "block": "blocks",
+    "offset": "offsets per block",
+}
+
+
+def compare(before: LinearLayout, after: LinearLayout, *, first: int = 3) -> Comparison:
+    """Compare two layouts of one tensor.
+
+    Args:
+        before, after: layouts with the same output dimensions and kinds of input.
+        first: how many elements that move are looked up.
+
+    Raises:
+        LayoutError: the layouts are of different tensors, or of different memories.
+    """
+    if before.out_sizes != after.out_sizes:
+        message = "layouts are compared over one tensor, got shapes"
+        raise LayoutError(f"{message} {_shape(before)} and {_shape(after)}")
+    if _memory(before) != _memory(after):
+        message = "layouts of different memories cannot be compared: one has the inputs"
+        ins = ", ".join(before.get_in_dim_names()), ", ".join(after.get_in_dim_names())
+        raise LayoutError(f"{message} {ins[0]}, the other {ins[1]}")
+    changes = tuple(_changes(_vectors(before), _vectors(after)))
+    if not changes:
+        return _report(before, after, (), 0, ())
+    holders = _Holders(before, after)
+    return _report(before, after, changes, holders.moved, tuple(holders.first_moves(first)))
+
+
+def _report(
+    before: LinearLayout,
+    after: LinearLayout,
+    changes: tuple[BitChange, ...],
+    moved: int,
+    first_moves: tuple[Move, ...],
+) -> Comparison:
+    dims = list(dict.fromkeys([*before.get_in_dim_names(), *after.get_in_dim_names()]))
+    masks = before.get_free_variable_masks(), after.get_free_variable_masks()
+    return Comparison(
+        changes=changes,
+        moved=moved,
+        elements=math.prod(size for _, size in before.out_sizes),
+        first_moves=first_moves,
+        permutes=tuple(
+            d for d in ORDERED if changes and _differs_only_in_order(before, after, d)
+        ),
+        sizes=tuple((d, before.get_in_dim_size(d), after.get_in_dim_size(d)) for d in dims),
+        copies=tuple((d, *_copies(masks, d)) for d in dims),
+    )
+
+
+def _copies(masks: Sequence[dict[str, int]], dim: str) -> tuple[int, int]:
+    """Return on how many places of ``dim`` an element is repeated, before and after."""
+    before, after = (1 << mask.get(dim, 0).bit_count() for mask in masks)
+    return before, after
+
+
+def _shape(layout: LinearLayout) -> str:
+    return "x".join(str(size) for _, size in layout.out_sizes)
+
+
+def _memory(layout: LinearLayout) -> str:
+    """Return the memory that the inputs belong to, by the one that only it has."""
+    names = layout.get_in_dim_names()
+    return next((name for name in ("register", "offset", "row") if name in names), names[0])
+
+
+# -- bits ---------------------------------------------------------------------------------
+
+
+def _vectors(layout: LinearLayout) -> dict[Position, Basis]:
+    return {
+        (name, bit): vector
+        for name, vectors in layout.in_bases
+        for bit, vector in enumerate(vectors)
+    }
+
+
+def _changes(before: dict[Position, Basis], after: dict[Position, Basis]) -> list[BitChange]:
+    """Return the changes: cycles of bases that only changed places, then single bits."""
+    positions = list(dict.fromkeys([*before, *after]))
+    differing = [p for p in positions if before.get(p) != after.get(p)]
+    cycles = _cycles(before, after, [p for p in differing if p in before and p in after])
+    explained = {position for cycle in cycles for position in cycle}
+    single = [
+        BitChange(
+            kind="added" if p not in before else "removed" if p not in after else "changed",
+            positions=(p,),
+            before=before.get(p),
+            after=after.get(p),
+        )
+        for p in differing
+        if p not in explained
+    ]
+    return [*(_cycle_change(cycle, before, after) for cycle in cycles), *single]
+
+
+def _cycles(
+    before: dict[Position, Basis], after: dict[Position, Basis], candidates: list[Position]
+) -> list[tuple[Position, ...]]:
+    """Return the cycles p, q, .. in which the basis of p is found at q afterwards, and so on."""
+    sources: dict[Basis, list[Position]] = {}
+    targets: dict[Basis, list[Position]] = {}
+    for p in candidates:
+        sources.setdefault(before[p], []).append(p)
+        targets.setdefault(after[p], []).append(p)
+    unique = {v for v, places in sources.items() if len(places) == len(targets.get(v, ())) == 1}
+    follows = {sources[v][0]: targets[v][0] for v in unique}
+    cycles: list[tuple[Position, ...]] = []
+    done: set[Position] = set()
+    for start in candidates:
+        path: list[Position] = []
+        position = start
+        while position in follows and position not in done:
+            done.add(position)
+            path.append(position)
+            position = follows[position]
+        if path and position == start:
+            cycles.append(tuple(path))
+    return cycles
+
+
+def _cycle_change(
+    cycle: tuple[Position, ...], before: dict[Position, Basis], after: dict[Position, Basis]
+) -> BitChange:
+    kind = "permuted"
+    if len(cycle) == 2:
+        kind = "swapped" if cycle[0][0] == cycle[1][0] else "exchanged"
+    return BitChange(
+        kind=kind, positions=cycle, before=before[cycle[0]], after=after[cycle[0]]
+    )
+
+
+def _differs_only_in_order(before: LinearLayout, after: LinearLayout, dim: str) -> bool:
+    """Tell whether, all else fixed, the same elements lie along ``dim`` in another order."""
+    if before.get_in_dim_size(dim) != after.get_in_dim_size(dim):
+        return False
+    spans = [F2Span([x.flatten(v) for v in x.vectors(dim)]) for x in (before, after)]
+    if spans[0].rank != spans[1].rank:
+        return False
+    if any(spans[0].express(after.flatten(v)) is None for v in after.vectors(dim)):
+        return False
+    ours, theirs = _vectors(before), _vectors(after)
+    others = {p for p in (*ours, *theirs) if p[0] != dim}
+    if not all(p in ours and p in theirs for p in others):
+        return False
+    differences = (before.flatten(ours[p]) ^ after.flatten(theirs[p]) for p in others)
+    return all(spans[0].express(difference) is not None for difference in differences)
+
+
+# -- elements -----------------------------------------------------------------------------
+
+
+class _Inverse:
+    """Who holds an element: the places as a coset of the kernel, over shared bit numbers."""
+
+    def __init__(self, layout: LinearLayout, numbers: dict[Position, int]) -> None:
+        vectors = _vectors(layout)
+        self.bits = [numbers[p] for p in vectors]
+        self.columns = [layout.flatten(v) for v in vectors.values()]
+        self.span = F2Span(self.columns)
+        free = [k for k in range(len(self.columns)) if not self.span.pivots >> k & 1]
+        expressed = [self.span.express(self.columns[k]) or 0 for k in free]
+        self.kernel = [self._spread(mask | 1 << k) for k, mask in zip(free, expressed)]
+
+    def _spread(self, mask: int) -> int:
+        """Renumber the bits of a mask over this layout's columns."""
+        return sum(1 << number for k, number in enumerate(self.bits) if mask >> k & 1)
+
+    def place(self, element: int) -> int | None:
+        """Return one place that holds an element, or None."""
+        mask = self.span.express(element)
+        return None if mask is None else self._spread(mask)
+
+
+class _Holders:
+    """The holders of every element under two layouts."""
+
+    def __init__(self, before: LinearLayout, after: LinearLayout) -> None:
+        positions = list(dict.fromkeys([*_vectors(before), *_vectors(after)]))
+        numbers = {position: number for number, position in enumerate(positions)}
+        self.layouts = before, after
+        self.before, self.after = _Inverse(before, numbers), _Inverse(after, numbers)
+        self.positions = positions
+        self.kernel = F2Span(self.before.kernel)
+        other = F2Span(self.after.kernel)
+        self.same_kernel = self.kernel.rank == other.rank and all(
+            self.kernel.express(vector) is not None for vector in self.after.kernel
+        )
+
+    @cached_property
+    def _held_by_both(self) -> list[int]:
+        """A basis of the elements that both layouts hold."""
+        columns = [*self.before.columns, *self.after.columns]
+        span, count = F2Span(columns), len(self.before.columns)
+        basis = []
+        for k in range(count, len(columns)):
+            if span.pivots >> k & 1:
+                continue
+            mask = span.express(columns[k]) or 0
+            used = [c for i, c in enumerate(columns[:count]) if mask >> i & 1]
+            basis.append(reduce(xor, used, 0))
+        chosen = F2Span(basis)
+        return [vector for k, vector in enumerate(basis) if chosen.pivots >> k & 1]
+
+    @property
+    def moved(self) -> int:
+        """The number of elements whose holders differ."""
+        both = len(self._held_by_both)
+        held = (1 << self.before.span.rank) + (1 << self.after.span.rank) - (1 << both)
+        if not self.same_kernel:
+            return held
+        shifts = [self._shift(vector) for vector in self._held_by_both]
+        rank = F2Span([*self.before.kernel, *shifts]).rank - self.kernel.rank
+        return held - (1 << both - rank)
+
+    def _shift(self, element: int) -> int:
+        """Return by how much the place of an element changes; it is held by both."""
+        return (self.before.place(element) or 0) ^ (self.after.place(element) or 0)
+
+    def _moves(self, element: int) -> bool:
+        was, now = self.before.place(element), self.after.place(element)
+        if was is None or now is None:
+            return was is not now
+        return not self.same_kernel or self.kernel.express(was ^ now) is None
+
+    def first_moves(self, count: int) -> list[Move]:
+        """Return the first elements that move, in row-major order."""
+        sizes = [size for _, size in self.layouts[0].out_sizes]
+        total = math.prod(sizes)
+        candidates = [0, *(1 << bit for bit in range(log2(total)))]
+        start = next((index for index in candidates if self._moves(self._flat(index))), total)
+        moves: list[Move] = []
+        for index in range(start, min(total, start + MAX_SEARCH)):
+            if len(moves) == count:
+                break
+            if self._moves(self._flat(index)):
+                moves.append(self._move(index))
+        return moves
+
+    def _coordinates(self, index: int) -> Basis:
+        """Return the coordinates of a row-major index."""
+        coordinates = []
+        for _, size in reversed(self.layouts[0].out_sizes):
+            coordinates.append(index % size)
+            index //= size
+        return tuple(reversed(coordinates))
+
+    def _flat(self, index: int) -> int:
+        return self.layouts[0].flatten(self._coordinates(index))
+
+    def _move(self, index: int) -> Move:
+        flat = self._flat(index)
+        labels = [
+            self._labels(layout, inverse.place(flat), inverse)
+            for layout, inverse in zip(self.layouts, (self.before, self.after))
+        ]
+        return Move(element=self._coordinates(index), before=labels[0], after=labels[1])
+
+    def _labels(self, layout: LinearLayout, place: int | None, inverse: _Inverse) -> str | None:
+        """Return the holders as the views write them, in hardware order."""
+        if place is None:
+            return None
+        order = _hardware_order(layout)
+        ranks = {p: rank for rank, p in enumerate(order)}
+        kernel = [_renumber(vector, self.positions, ranks) for vector in inverse.kernel]
+        holders = _smallest(_renumber(place, self.positions, ranks), kernel, MAX_HOLDERS)
+        labels = [_place_label(holder, order, layout) for holder in holders]
+        return "|".join(labels) + ("|.." if len(holders) < 1 << len(kernel) else "")
+
+
+def _hardware_order(layout: LinearLayout) -> list[Position]:
+    """Return the input bits from the fastest to the slowest place."""
+    return [(name, bit) for name, vectors in layout.in_bases for bit in range(len(vectors))]
+
+
+def _renumber(mask: int, positions: Sequence[Position], ranks: dict[Position, int]) -> int:
+    return sum(1 << ranks[p] for number, p in enumerate(positions) if mask >> number & 1)
+
+
+def _smallest(value: int, vectors: Sequence[int], count: int) -> list[int]:
+    """Return the smallest members of the coset ``value`` + span(vectors), in order.
+
+    Example:
+        >>> _smallest(0b101, [0b100, 0b110], 8)
+        [1, 3, 5, 7]
+    """
+    reduced: list[int] = []
+    for vector in vectors:
+        vector = _cleared(vector, reduced)
+        reduced = [_cleared(other, [vector]) for other in reduced] + [vector]
+    reduced.sort()
+    members = [_cleared(value, reduced)]
+    # With each leading bit in one vector only, members in order of those bits are in order.
+    for vector in reduced:
+        members += [member ^ vector for member in members]
+        if len(members) >= count:
+            break
+    return members[:count]
+
+
+def _cleared(value: int, vectors: Sequence[int]) -> int:
+    """Return the value with the leading bit of each vector xored away."""
+    for vector in vectors:
+        if value >> vector.bit_length() - 1 & 1:
+            value ^= vector
+    return value
+
+
+def _place_label(place: int, order: Sequence[Position], layout: LinearLayout) -> str:
+    point = dict.fromkeys(layout.get_in_dim_names(), 0)
+    for rank, (dim, bit) in enumerate(order):
+        point[dim] |= (place >> rank & 1) << bit
+    return place_label(point, layout)
+
+
+def place_label(point: dict[str, int], layout: LinearLayout) -> str:
+    """Return a place as the views write it, such as ``T5:2`` or ``offset 96``.
+
+    Args:
+        point: input dimension -> coordinate.
+        layout: the layout whose place it is.
+
+    Example:
+        >>> lanes = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2]])], ["dim0"])
+        >>> place_label({"register": 1, "lane": 1}, lanes)
+        'T1:1'
+    """
+    block = point.get("block", 0)
+    prefix = f"B{block}:" if layout.get_in_dim_size("block") > 1 else ""
+    if "offset" in point:
+        partition = f"partition {point['partition']} " if "partition" in point else ""
+        return f"{prefix}{partition}offset {point['offset']}"
+    if "row" in point:
+        return f"{prefix}R{point['row']}:C{point['col']}"
+    thread = point.get("lane", 0) + point.get("warp", 0) * layout.get_in_dim_size("lane")
+    return f"{prefix}T{thread}:{point.get('register', 0)}"

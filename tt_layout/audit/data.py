@@ -1,0 +1,84 @@
+"""An audit as plain data; the schema is in ``docs/audit.md``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from tt_layout.audit.audit import Audit, Change, MoveRow
+from tt_layout.audit.layouts import LayoutRow
+from tt_layout.ir.operations import Operation, attribute_of, layout_of
+
+JSON_VERSION = 1
+
+
+def audit_data(audit: Audit) -> dict[str, Any]:
+    """Return the audit of a module."""
+    module = audit.module
+    return {
+        "line": module.line,
+        "pass": module.pass_name,
+        "stage": module.stage,
+        "target": module.target,
+        "attributes": dict(module.attributes),
+        "layouts": [_layout(row) for row in audit.layouts],
+        "moves": [_move(move) for move in audit.moves],
+        "totals": [asdict(total) for total in audit.totals],
+        "findings": [finding._asdict() for finding in audit.findings],
+    }
+
+
+def _layout(row: LayoutRow) -> dict[str, Any]:
+    return {
+        "layout": row.layout,
+        "attribute": row.attribute,
+        "kind": row.kind or None,
+        "type": row.type,
+        "uses": row.uses,
+        "line": row.line,
+        "registers": row.registers,
+        "contiguity": list(row.contiguity) if row.contiguity is not None else None,
+        "copies": dict(row.copies),
+        "sizes": dict(row.sizes),
+        "error": row.error.message if row.error is not None else None,
+    }
+
+
+def _move(move: MoveRow) -> dict[str, Any]:
+    cost = move.cost
+    return {
+        **_operation(move.operation),
+        "cost": {"text": cost.text, **cost.details} if cost is not None else None,
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    place, moved = operation.location, operation.moved or operation.target
+    return {
+        "operation": operation.name,
+        "group": operation.group,
+        "function": operation.function,
+        "line": operation.line,
+        "column": operation.column,
+        "location": place._asdict() if place is not None else None,
+        "type": moved.bare if moved is not None else None,
+        "from": _end(operation, is_source=True),
+        "to": _end(operation, is_source=False),
+        "bytes": operation.bytes,
+    }
+
+
+def _end(operation: Operation, is_source: bool) -> dict[str, Any] | None:
+    ir_type = operation.source if is_source else operation.target
+    if is_source and operation.group == "allocation":
+        return None
+    return {
+        "layout": layout_of(ir_type),
+        "attribute": attribute_of(ir_type),
+        "type": ir_type.bare if ir_type is not None else None,
+    }
+
+
+def change_data(change: Change) -> dict[str, Any]:
+    """Return a move that was added or removed."""
+    return _operation(change.operation)

@@ -1,0 +1,168 @@
+"""The layouts of a module as a table: where each is used, and what it gives a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.encodings import DistributedEncoding, Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.ir.module import Module
+from tt_layout.ir.types import IRType
+from tt_layout.mlir.source import Source
+from tt_layout.mlir.types import TensorType
+from tt_layout.views.printed import buffer_shape
+
+_NOWHERE = Source("", "<ir>").span(0, 0)
+
+UNITS = (("lane", "threads-per-warp", "lanes"), ("warp", "num-warps", "warps"))
+"""Input dimension, attribute of the module that must agree, and what both count."""
+
+
+class LayoutRow(NamedTuple):
+    """A layout over one type.
+
+    Attributes:
+        layout: as written in the dump, such as ``#blocked``.
+        attribute: the layout without aliases; as written where it has an error.
+        kind: the mnemonic, such as ``blocked``; empty where it has an error.
+        type: the type without the layout.
+        uses: how often the type occurs.
+        line: of the first use.
+        registers: registers per thread; None for layouts in memory.
+        contiguity: how many elements in a row one thread holds, along each dimension.
+        copies: input dimension -> on how many places of it each element is repeated.
+        sizes: input dimension -> its size.
+        error: why the layout, or its map over the type, is refused.
+    """
+
+    layout: str
+    attribute: str
+    kind: str
+    type: str
+    uses: int
+    line: int
+    registers: int | None = None
+    contiguity: tuple[int, ...] | None = None
+    copies: tuple[tuple[str, int], ...] = ()
+    sizes: tuple[tuple[str, int], ...] = ()
+    error: LayoutError | None = None
+
+    def size(self, dim: str) -> int | None:
+        """Return the size of an input dimension; None where the layout has none."""
+        return dict(self.sizes).get(dim)
+
+
+class Laid(NamedTuple):
+    """The linear layout of a type, or why there is none."""
+
+    layout: LinearLayout | None
+    error: LayoutError | None
+
+
+class LinearLayouts:
+    """The linear layouts of types; each is computed once for a whole dump."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], tuple[Encoding, Laid]] = {}
+
+    def of(self, ir_type: IRType) -> Laid:
+        """Return the linear layout of a type with an encoding; of one buffer of a ring."""
+        encoding = ir_type.encoding
+        if not isinstance(encoding, Encoding):
+            return Laid(None, encoding)
+        bits = ir_type.element_bits
+        key = id(encoding), ir_type.kind, ir_type.shape, ir_type.allocation, bits
+        if key not in self._known:
+            self._known[key] = encoding, _lay(ir_type, encoding)
+        return self._known[key][1]
+
+
+def _lay(ir_type: IRType, encoding: Encoding) -> Laid:
+    is_memory = not isinstance(encoding, DistributedEncoding) and ir_type.kind != "tensor"
+    kind = "memdesc" if is_memory else "tensor"
+    tensor = TensorType(kind, ir_type.shape, ir_type.element_type, None, _NOWHERE)
+    try:
+        shape = buffer_shape(encoding, tensor)
+        if ir_type.allocation is not None:
+            shape = ir_type.allocation[len(ir_type.allocation) - len(shape) :]
+        return Laid(encoding.to_linear_layout(shape, element_bits=tensor.element_bits), None)
+    except LayoutError as error:
+        return Laid(None, error)
+
+
+def contiguity(layout: LinearLayout) -> tuple[int, ...]:
+    """Return how many elements in a row one thread holds, along each dimension.
+
+    Example:
+        >>> layout = LinearLayout.from_bases(
+        ...     [("register", [[0, 1], [0, 2], [2, 0]]), ("lane", [[1, 0]])], ["dim0", "dim1"])
+        >>> contiguity(layout)
+        (1, 4)
+    """
+    vectors = set(layout.vectors("register"))
+    counts = []
+    for dim in range(layout.num_out_dims):
+        step = 1
+        while tuple(step if d == dim else 0 for d in range(layout.num_out_dims)) in vectors:
+            step *= 2
+        counts.append(step)
+    return tuple(counts)
+
+
+def layout_rows(module: Module, layouts: LinearLayouts) -> Iterator[LayoutRow]:
+    """Yield a row for each layout and type of a module, in the order of the text."""
+    distinct = module.types.distinct
+    grouped: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for number, count in module.types.counts().items():
+        ir_type = distinct[number]
+        if ir_type.encoding is not None:
+            key = ir_type.layout or "", ir_type.bare if ir_type.element_type else ir_type.text
+            grouped.setdefault(key, []).append((number, count))
+    first = module.types.first_lines()
+    order: dict[str, int] = {}
+    for layout, _ in grouped:
+        order.setdefault(layout, len(order))
+    for (layout, bare), members in sorted(grouped.items(), key=lambda item: order[item[0][0]]):
+        ir_type = distinct[members[0][0]]
+        uses = sum(count for _, count in members)
+        line = min(first[number] for number, _ in members)
+        yield _row(ir_type, LayoutRow(layout, layout, "", bare, uses, line), layouts)
+
+
+def _row(ir_type: IRType, row: LayoutRow, layouts: LinearLayouts) -> LayoutRow:
+    encoding = ir_type.encoding
+    if not isinstance(encoding, Encoding):
+        return row._replace(error=encoding)
+    row = row._replace(attribute=str(encoding), kind=encoding.mnemonic)
+    laid = layouts.of(ir_type)
+    if laid.layout is None:
+        return row._replace(error=laid.error)
+    linear = laid.layout
+    names = linear.get_in_dim_names()
+    in_registers = "register" in names
+    free = linear.get_free_variable_masks()
+    copies = ((dim, 1 << free.get(dim, 0).bit_count()) for dim in names)
+    return row._replace(
+        registers=linear.get_in_dim_size("register") if in_registers else None,
+        contiguity=contiguity(linear) if in_registers else None,
+        copies=tuple((dim, count) for dim, count in copies if count > 1),
+        sizes=tuple((dim, linear.get_in_dim_size(dim)) for dim in names),
+    )
+
+
+def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:
+    """Yield what a layout assumes of the module that the module does not say of itself."""
+    if row.registers is None:
+        return
+    for dim, attribute, unit in UNITS:
+        assumed, given = row.size(dim), module.number(attribute)
+        allowed = {given} | (set(module.partition_warps) if dim == "warp" else set())
+        if assumed is not None and given is not None and assumed not in allowed:
+            yield (
+                f"{row.layout} on {row.type} is for {assumed} {unit}, but the module has {given}"
+            )
+    assumed, given = row.size("block"), module.number("num-ctas")
+    if assumed is not None and given is not None and assumed != given:
+        yield f"{row.layout} on {row.type} is for {assumed} CTAs, but the module has {given}"

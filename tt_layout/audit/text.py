@@ -1,0 +1,158 @@
+"""An audit as plain text: aligned columns, the same bytes for the same input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tt_layout.audit.audit import Audit, Change, MoveRow
+from tt_layout.audit.layouts import LayoutRow
+from tt_layout.ir.data_movements import GLOBAL
+from tt_layout.ir.module import Module
+from tt_layout.ir.operations import Operation, layout_of
+from tt_layout.ir.types import IRType
+
+GAP = "  "
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: str) -> Iterator[str]:
+    """Yield the lines of a table; the columns named in ``right`` are flush right.
+
+    Example:
+        >>> for line in table(["name", "count"], [["a", "10"], ["bcdef", "9"]], "count"):
+        ...     print(line)
+          name   count
+          a         10
+          bcdef      9
+    """
+    columns = list(zip(header, *rows))
+    widths = [max(len(cell) for cell in column) for column in columns]
+    is_right = [name in right.split() for name in header]
+    for row in (header, *rows):
+        cells = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, is_right))
+        yield (GAP + GAP.join(cells)).rstrip()
+
+
+def heading(module: Module, name: str) -> Iterator[str]:
+    """Yield the lines above the tables of a module."""
+    of_pass = f", {module.stage} {module.pass_name}" if module.pass_name is not None else ""
+    yield f"{name}:{module.line}{of_pass}"
+    known = [f"target {module.target}"] if module.target is not None else []
+    for attribute, unit in (("num-warps", "warp"), ("threads-per-warp", "thread")):
+        count = module.number(attribute)
+        if count is not None:
+            plural = "s" if count != 1 else ""
+            known.append(f"{count} {unit}{plural}{' per warp' * (unit == 'thread')}")
+    ctas, shared = module.number("num-ctas"), module.number("shared")
+    known += [f"{ctas} CTA{'s' if ctas != 1 else ''}"] if ctas is not None else []
+    known += [f"{shared} bytes of shared memory"] if shared is not None else []
+    if known:
+        yield GAP + ", ".join(known)
+
+
+def audit_lines(audit: Audit, name: str) -> Iterator[str]:
+    """Yield the lines of the report of one module."""
+    yield from heading(audit.module, name)
+    yield from _section("layouts", _layout_table(audit.layouts))
+    functions = list(dict.fromkeys(move.operation.function for move in audit.moves))
+    for function in functions:
+        of = f" of @{clean(function)}" if function is not None else ""
+        own = [move for move in audit.moves if move.operation.function == function]
+        yield from _section(f"moves{of}", _move_table(own))
+        yield from _section(f"totals{of}", _totals(audit, function))
+    found = (f"{GAP}line {f.line}: {clean(f.message)}" for f in audit.findings)
+    yield from _section("findings", found)
+
+
+def _section(title: str, lines: Iterator[str]) -> Iterator[str]:
+    """Yield a titled section, unless it is empty."""
+    first = next(lines, None)
+    if first is not None:
+        yield ""
+        yield title
+        yield first
+        yield from lines
+
+
+def _layout_table(rows: Sequence[LayoutRow]) -> Iterator[str]:
+    if not rows:
+        return
+    header = ["layout", "kind", "on", "uses", "registers", "contiguous", "copies", "warps"]
+    yield from table(header, [_layout_cells(row) for row in rows], "uses registers warps")
+
+
+def _layout_cells(row: LayoutRow) -> list[str]:
+    if row.kind == "" or row.error is not None:
+        known = [clean(row.layout), row.kind or "?", clean(row.type), str(row.uses)]
+        return known + ["?"] * 4
+    return [
+        clean(row.layout),
+        row.kind,
+        clean(row.type),
+        str(row.uses),
+        _or_dash(row.registers),
+        "x".join(str(count) for count in row.contiguity) if row.contiguity else "-",
+        " ".join(f"{dim}:{count}" for dim, count in row.copies) or "-",
+        _or_dash(row.size("warp")),
+    ]
+
+
+def _or_dash(number: int | None) -> str:
+    return "-" if number is None else str(number)
+
+
+def _move_table(moves: Sequence[MoveRow]) -> Iterator[str]:
+    header = ["line", "operation", "of", "from", "to", "bytes", "cost", "location"]
+    yield from table(header, [_move_cells(move) for move in moves], "line bytes")
+
+
+def _move_cells(move: MoveRow) -> list[str]:
+    operation = move.operation
+    return [
+        str(operation.line),
+        operation.name,
+        *_ends(operation),
+        _or_dash(operation.bytes),
+        move.cost.text if move.cost is not None else "-",
+        clean(str(operation.location)) if operation.location is not None else "-",
+    ]
+
+
+def _ends(operation: Operation) -> list[str]:
+    """Return what is moved, from where and to where."""
+    if operation.group == "allocation":
+        return [_bare(operation.target), "-", clean(layout_of(operation.target))]
+    source = layout_of(operation.source)
+    if operation.move.source == GLOBAL and operation.source is not None:
+        source = f"{GLOBAL} by {source}"
+    return [_bare(operation.moved), clean(source), clean(layout_of(operation.target))]
+
+
+def _bare(ir_type: IRType | None) -> str:
+    return clean(ir_type.bare) if ir_type is not None else "-"
+
+
+def _totals(audit: Audit, function: str | None) -> Iterator[str]:
+    rows = [
+        [total.operation, str(total.count), _or_dash(total.bytes)]
+        for total in audit.totals
+        if total.function == function
+    ]
+    yield from table(["operation", "count", "bytes"], rows, "count bytes")
+
+
+def change_lines(found: Sequence[Change]) -> Iterator[str]:
+    """Yield the lines of a comparison: the moves removed, then those added."""
+    rows = []
+    for change in found:
+        operation = change.operation
+        function = f"@{clean(operation.function)}" if operation.function is not None else "-"
+        cells = [operation.name, *_ends(operation), _or_dash(operation.bytes), function]
+        rows.append([f"{change.sign} {operation.line}", *cells])
+    header = ["line", "operation", "of", "from", "to", "bytes", "function"]
+    for line in table(header, rows, "bytes") if rows else ():
+        yield line.removeprefix(GAP)
+
+
+def clean(text: str) -> str:
+    """Return a text of the dump without anything that a terminal would act on."""
+    return "".join(c if c.isprintable() else "?" for c in text)

@@ -1,0 +1,1 @@
+"""The command line: commands, the types of their parameters, and the way in and out."""

@@ -1,0 +1,107 @@
+"""``tt-layout check``: the cases of a manifest against their golden files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+import click
+
+from tt_layout.errors import LayoutError
+from tt_layout.golden.manifest import DEFAULT_PATH, Check, Manifest, read_manifest
+from tt_layout.golden.report import FORMATS, error_annotation, place, summary
+from tt_layout.golden.runner import (
+    Outcome,
+    Results,
+    accept,
+    default_jobs,
+    orphans,
+    record,
+    run_checks,
+    select,
+)
+
+
+@click.command("check")
+@click.argument("manifest", default=DEFAULT_PATH, metavar="[MANIFEST]")
+@click.option("--update", is_flag=True, help="Make the golden files what is printed now.")
+@click.option("--force", is_flag=True, help="With --update: even where CI is set.")
+@click.option(
+    "--only", multiple=True, metavar="PATTERN", help="Only cases, or case.view, such as 'mma-*'."
+)
+@click.option("--list", "lists", is_flag=True, help="List the cases and run none.")
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes for long work.")
+@click.option("-o", "output", metavar="FILE", help="Write the report to this file.")
+def command(
+    manifest: str,
+    update: bool,
+    force: bool,
+    only: tuple[str, ...],
+    lists: bool,
+    form: str,
+    jobs: int | None,
+    output: str | None,
+) -> int:
+    """Check that layouts print what their golden files hold.
+
+    MANIFEST is layouts.yaml unless given. Exits 0 if every case prints its golden file, 1 if one
+    differs, has none, or a golden file has no case, 2 if a case cannot be run or nothing was
+    compared.
+    """
+    if force and not update:
+        raise LayoutError("--force is about --update; give both")
+    if update and not force:
+        _refuse_in_ci()
+    cases = _read(manifest, form)
+    checks = select(cases, only)
+    if lists:
+        click.echo("\n".join(_listed(check) for check in checks))
+        return 0
+    keep = accept if update else record
+    found = () if only else orphans(cases)
+    results = _run(cases, checks, keep, jobs or default_jobs(), found)
+    _write(FORMATS[form](results), output)
+    if output is not None:
+        click.echo(summary(results), err=True)
+    return results.status
+
+
+def _refuse_in_ci() -> None:
+    """Refuse to accept where nobody looks at what is accepted."""
+    if os.environ.get("CI", "").lower() not in ("", "0", "false", "no"):
+        message = "--update is refused where CI is set: accept where you can look at the change"
+        raise LayoutError(f"{message}; --force does it anyway")
+
+
+def _read(path: str, form: str) -> Manifest:
+    """Return the manifest; annotate its line where annotations are asked for."""
+    try:
+        return read_manifest(path)
+    except LayoutError as error:
+        if form == "github":
+            click.echo(error_annotation(error))
+        raise
+
+
+def _listed(check: Check) -> str:
+    path, line = place(Outcome(state="passed", golden=check.golden, check=check))
+    return f"{check.id}  {path}:{line}"
+
+
+def _run(
+    manifest: Manifest,
+    checks: Sequence[Check],
+    keep: Callable[[Outcome], Outcome],
+    jobs: int,
+    found: tuple[Outcome, ...],
+) -> Results:
+    outcomes = tuple(keep(outcome) for outcome in run_checks(checks, jobs))
+    return Results(manifest.path, (*outcomes, *found))
+
+
+def _write(report: str, output: str | None) -> None:
+    from tt_layout.reports.output import write
+
+    data = report.encode()
+    write([data], output, size=len(data))

@@ -1,0 +1,178 @@
+"""``tt-layout init``: a first manifest, with a case for each layout alias of a file."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterator
+from itertools import product
+
+import click
+
+from tt_layout.encodings import Encoding
+from tt_layout.encodings.linear import GenericLinear
+from tt_layout.errors import LayoutError
+from tt_layout.golden.kinds import SELF_CONTAINED
+from tt_layout.golden.manifest import DEFAULT_PATH
+from tt_layout.golden.nodes import is_plain_text
+from tt_layout.mlir.aliases import Document
+from tt_layout.mlir.source import read_source
+from tt_layout.mlir.types import parse_type
+from tt_layout.views.printed import print_view
+
+SIZES = (16, 32, 64, 128, 256)
+MAX_TRIED = 2000  # shapes tried for a layout that fits none of equal sizes
+ANY_RANK = 2
+
+_RULE = """\
+# No type was given, so each case has one that its layout fits: for a linear layout the shape
+# that its bases span; else the first of 16, 32, .. 256 in every dimension; else the smallest
+# shape that it fits.  Put the types of your kernel in their place.
+"""
+_PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
+
+
+@click.command("init")
+@click.argument("file", metavar="FILE")
+@click.option("-t", "tensor", metavar="TYPE", help="Tensor type of every case.")
+@click.option(
+    "-o", "output", default=DEFAULT_PATH, show_default=True, metavar="FILE", help="The manifest."
+)
+@click.option(
+    "--view",
+    "views",
+    multiple=True,
+    type=click.Choice(SELF_CONTAINED),
+    show_default=True,
+    default=("tensor", "hardware"),
+    help="Kind of output of every case; may be repeated.",
+)
+@click.option("--force", is_flag=True, help="Replace the manifest if there is one.")
+def command(file: str, tensor: str | None, output: str, views: tuple[str, ...], force: bool) -> int:
+    """Write a first manifest: a case for each layout alias in FILE.
+
+    Exits 0, or 2 on trouble; a manifest that is there is not replaced.
+    """
+    from tt_layout.reports.output import write
+
+    if tensor is not None:
+        parse_type(tensor, name="-t")
+    if os.path.lexists(output) and not force:
+        message = "there is a manifest already; --force replaces it, -o names another"
+        raise LayoutError(f"{output}: error: {message}")
+    inside = _inside(file, output)
+    document = Document(read_source(file))
+    names = document.layout_names()
+    if not names:
+        raise LayoutError(f"{file}: error: no alias in the file is a layout")
+    text = manifest_text(document, names, inside, tensor, tuple(dict.fromkeys(views)))
+    if "  - name: " not in text:
+        raise LayoutError(f"{file}: error: no layout of the file fits a type; give one with -t")
+    data = text.encode()
+    write([data], output, size=len(data))
+    count = text.count("  - name: ")
+    update = "" if output == DEFAULT_PATH else f" {output}"
+    click.echo(
+        f"wrote {output}: {count} case{'s' if count != 1 else ''}; "
+        f"write the golden files with: tt-layout check{update} --update"
+    )
+    return 0
+
+
+def _inside(file: str, output: str) -> str:
+    """Return the file as the manifest names it."""
+    if file == "-":
+        raise LayoutError("init needs the name of a file that the manifest can name, got -")
+    folder = os.path.realpath(os.path.dirname(output) or ".")
+    path = os.path.relpath(os.path.realpath(file), folder).replace(os.sep, "/")
+    if path.startswith("../"):
+        message = "a file must be inside the manifest's folder; write the manifest there with -o"
+        raise LayoutError(f"{file}: error: {message}")
+    return path
+
+
+def manifest_text(
+    document: Document, names: list[str], file: str, tensor: str | None, views: tuple[str, ...]
+) -> str:
+    """Return a manifest with a case per alias.
+
+    Args:
+        document: the file's aliases.
+        names: those that are layouts.
+        file: how the manifest names the file.
+        tensor: the type of every case; by default each has one that fits.
+        views: the kinds of output of every case.
+    """
+    lines = ["version: 1", "", "defaults:", f"  file: {_quoted(file)}"]
+    if tensor is not None:
+        lines.append(f"  type: {_quoted(tensor)}")
+    lines += [f"  views: [{', '.join(views)}]", "", "cases:"]
+    for name, alias in zip(_unique(names), names):
+        lines += _case(name, alias, document, tensor)
+    head = f"# Layouts of {file}: tt-layout check compares what they print with the files beside.\n"
+    return head + (_RULE if tensor is None else "") + "\n".join(lines) + "\n"
+
+
+def _case(name: str, alias: str, document: Document, tensor: str | None) -> Iterator[str]:
+    """Yield the lines of a case, or why there is none."""
+    try:
+        encoding = document.layout(alias)
+        if tensor is not None:
+            print_view(encoding, parse_type(tensor))  # raises where it does not fit
+        shape = fitting_shape(encoding) if tensor is None else None
+    except LayoutError as error:
+        yield f"  # #{alias} is left out: {error.message}"
+        return
+    yield f"  - name: {_quoted(name)}"
+    yield f"    alias: {_quoted(alias)}"
+    if shape is not None:
+        yield f"    type: tensor<{'x'.join(map(str, shape))}xf16>"
+
+
+def fitting_shape(encoding: Encoding) -> tuple[int, ...]:
+    """Return a shape that a layout fits, by the rule that the manifest states.
+
+    Raises:
+        LayoutError: it fits none of them; the reason is that of the last one tried.
+    """
+    if isinstance(encoding, GenericLinear) and encoding.rank:
+        spanned = tuple(size for _, size in encoding.natural_layout.out_sizes)
+        encoding.to_linear_layout(spanned)
+        return spanned
+    rank = encoding.rank or ANY_RANK
+    for shape in (*((size,) * rank for size in SIZES), *_small_shapes(rank)):
+        try:
+            encoding.to_linear_layout(shape, element_bits=16)
+        except LayoutError as error:
+            reason = error
+        else:
+            return shape
+    raise reason
+
+
+def _small_shapes(rank: int) -> list[tuple[int, ...]]:
+    """Return shapes by their number of elements, the smallest first."""
+    sizes = [1 << bit for bit in range(11) if (bit + 1) ** rank <= MAX_TRIED]
+    return sorted(product(sizes, repeat=rank), key=math.prod)
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Return a name for each alias that is safe as a file's."""
+    unique: list[str] = []
+    taken: set[str] = set()
+    for alias in names:
+        base = re.sub(r"[^A-Za-z0-9_-]", "_", alias).lstrip("-")[:100] or "layout"
+        name, number = base, 2
+        while name.lower() in taken:
+            name, number = f"{base}-{number}", number + 1
+        taken.add(name.lower())
+        unique.append(name)
+    return unique
+
+
+def _quoted(text: str) -> str:
+    """Return a text as YAML reads it back."""
+    plain = _PLAIN.fullmatch(text) and is_plain_text(text)
+    return text if plain else json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,72 @@
+"""Arguments that several commands take, and how they are read."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.mlir.types import TensorType, parse_type
+from tt_layout.releases import Release
+
+type_option = click.option("-t", "tensor", required=True, metavar="TYPE", help="Tensor type.")
+release_option = click.option(
+    "--triton", metavar="RELEASE", help="Rules of this release: 2022, 2.0 to 3.9."
+)
+format_option = click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+
+
+def read_release(text: str | None) -> Release | None:
+    """Return the release named, or None where none is."""
+    return Release.parse(text) if text is not None else None
+
+
+def read_type(text: str) -> TensorType:
+    """Return the type given with ``-t``."""
+    return parse_type(text, name="-t")
+
+
+def read_layout(text: str, release: Release | None, name: str) -> Encoding:
+    """Return the encoding of an argument: an attribute, or an alias as ``FILE:ALIAS``.
+
+    Args:
+        text: the argument.
+        release: whose rules hold.
+        name: what messages call the argument.
+    """
+    if text.lstrip().startswith("#"):
+        from tt_layout.encodings.parsing import parse_layout
+
+        return parse_layout(text, release=release, name=name)
+    path, separator, alias = text.rpartition(":")
+    if not separator:
+        message = f"{name} must be an attribute such as #ttg.blocked<{{...}}> or FILE:ALIAS"
+        raise LayoutError(f"{message}, got {text!r}")
+    from tt_layout.mlir.aliases import Document
+    from tt_layout.mlir.source import read_source
+
+    return Document(read_source(path)).layout(alias.removeprefix("#"), release)
+
+
+def read_order(text: str | None, option: str) -> list[int] | None:
+    """Return the numbers of an option such as ``1,0``, or None where it is not given.
+
+    Raises:
+        LayoutError: the text is no list of numbers.
+    """
+    if text is None:
+        return None
+    parts = text.strip().removeprefix("[").removesuffix("]").split(",")
+    if not all(part.strip().isdecimal() and len(part) < 20 for part in parts):
+        raise LayoutError(f"{option} takes numbers such as 1,0, got {text!r}")
+    return [int(part) for part in parts]
+
+
+def echo(line: str, colour: str = "") -> None:
+    """Print a line; coloured only on a terminal, and not where NO_COLOR is set."""
+    plain = False if os.environ.get("NO_COLOR") else None
+    click.echo(click.style(line, fg=colour) if colour else line, color=plain)

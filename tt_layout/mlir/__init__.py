@@ -1,0 +1,1 @@
+"""Text in MLIR: sources and spans, syntax trees, types, alias definitions."""

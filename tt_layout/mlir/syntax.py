@@ -1,0 +1,399 @@
+"""Text to syntax tree: attributes, alias definitions and types as MLIR writes them.
+
+The tree knows no layout.  Every node carries the span it came from, so that whatever a
+later stage finds wrong can be pointed at.
+
+    value     ::= integer | boolean | string | word | list | dict | attribute | alias
+    attribute ::= `#` dialect `.` mnemonic (`<` body `>`)?
+    body      ::= (item (`,`? item)*)?          item ::= dict | list | key `=` value | value
+    list      ::= `[` (element (`,` element)*)? `]`
+    element   ::= value | integer `:` `+` integer
+    dict      ::= `{` (key `=` value (`,` key `=` value)*)? `}`
+
+Source:
+    MLIR's language reference, "Attributes"; the wheels' behaviour on corner cases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar
+
+from tt_layout.errors import LayoutError
+from tt_layout.mlir.source import Source, Span
+
+T = TypeVar("T")
+
+MAX_DEPTH = 64  # brackets within brackets; real layouts need fewer than ten
+
+_TOKEN = re.compile(
+    r"""(?P<space>(?:\s|//[^\n]*)+)
+      | (?P<attribute>\#[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+)
+      | (?P<alias>\#[\w$-]+)
+      | (?P<number>-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?))
+      | (?P<word>[A-Za-z_][\w$]*)
+      | (?P<string>"(?:[^"\\\n]|\\.)*")
+      | (?P<type>![\w.$]+)
+      | (?P<mark>[<>{}\[\](),=:+])""",
+    re.VERBOSE | re.ASCII,
+)
+_EQUALS = re.compile(r"\s*=")
+
+
+class IntegerNode(NamedTuple):
+    """A number such as ``4``, ``0x4`` or ``4 : i32``."""
+
+    span: Span
+    value: int
+    has_type: bool = False
+
+
+class WordNode(NamedTuple):
+    """A bare word such as ``true``, ``f64`` or ``mnThenK``."""
+
+    span: Span
+    word: str
+
+
+class StringNode(NamedTuple):
+    """A quoted string, without its quotes."""
+
+    span: Span
+    string: str
+
+
+class PairNode(NamedTuple):
+    """An interval and its padding, ``64:+4``."""
+
+    span: Span
+    interval: int
+    padding: int
+
+
+class ListNode(NamedTuple):
+    """``[a, b, c]``."""
+
+    span: Span
+    items: tuple[Node, ...]
+
+
+class EntryNode(NamedTuple):
+    """``key = value``; the span is the key's."""
+
+    span: Span
+    key: str
+    value: Node
+    is_quoted: bool = False
+
+
+class DictNode(NamedTuple):
+    """``{key = value, ...}``."""
+
+    span: Span
+    entries: tuple[EntryNode, ...]
+
+
+class AliasNode(NamedTuple):
+    """``#name``, to be replaced by what it stands for."""
+
+    span: Span
+    name: str
+
+
+class AttributeNode(NamedTuple):
+    """``#dialect.mnemonic<body>``; ``body`` is None where there are no angle brackets."""
+
+    span: Span
+    name: str
+    name_span: Span
+    body: tuple[Node, ...] | None
+
+
+Node = (
+    IntegerNode
+    | WordNode
+    | StringNode
+    | PairNode
+    | ListNode
+    | EntryNode
+    | DictNode
+    | AliasNode
+    | AttributeNode
+)
+"""A piece of the syntax tree; its span says where it stands."""
+
+
+class Parser:
+    """A recursive-descent parser over one source, from a given offset on.
+
+    ``parse_x`` consumes an x or raises; ``accept`` consumes a mark if it is there.
+    """
+
+    def __init__(self, source: Source, offset: int = 0) -> None:
+        self.source = source
+        self.offset = offset
+        self.depth = 0
+        self.kind = self.text = ""
+        self.start = self.end = self.last_end = offset
+        self.advance()
+
+    # -- tokens -----------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        """Move to the next token; at the end of the text its kind is ``end``."""
+        self.last_end = self.end
+        position = self.end
+        match = _TOKEN.match(self.source.text, position)
+        if match is not None and match.lastgroup == "space":
+            position = match.end()
+            match = _TOKEN.match(self.source.text, position)
+        if match is not None:
+            self.kind, self.text = str(match.lastgroup), match.group()
+            self.start, self.end = position, match.end()
+        elif position >= len(self.source.text):
+            self.kind, self.text, self.start, self.end = "end", "", position, position
+        else:
+            self.start, self.end = position, position + 1
+            self.kind, self.text = "rubbish", self.source.text[position]
+
+    def here(self) -> Span:
+        """Return the span of the current token."""
+        return self.source.span(self.start, max(self.end, self.start + 1))
+
+    def since(self, start: int) -> Span:
+        """Return the span from ``start`` to the end of the last token consumed."""
+        return self.source.span(start, self.last_end)
+
+    def found(self) -> str:
+        """Name the current token for a message."""
+        if self.kind == "end":
+            return "the end of the text"
+        return repr(self.text if len(self.text) <= 40 else self.text[:40] + "...")
+
+    def fail(self, expected: str) -> LayoutError:
+        """Return the error that something else was expected here."""
+        return LayoutError(f"expected {expected}, got {self.found()}", self.here())
+
+    def accept(self, mark: str) -> bool:
+        """Consume a punctuation mark if it comes next."""
+        if self.kind == "mark" and self.text == mark:
+            self.advance()
+            return True
+        return False
+
+    def expect(self, mark: str, context: str) -> None:
+        """Consume a punctuation mark or raise."""
+        if not self.accept(mark):
+            raise self.fail(f"'{mark}' {context}")
+
+    def expect_end(self, subject: str) -> None:
+        """Raise unless the whole text has been consumed."""
+        if self.kind != "end":
+            message = f"unexpected text after the {subject}: {self.found()}"
+            raise LayoutError(message, self.here())
+
+    # -- values -----------------------------------------------------------------------------
+
+    def parse_value(self) -> Node:
+        """Parse any value; see the grammar above."""
+        start = self.start
+        if self.kind == "number":
+            return self.parse_number()
+        if self.kind in ("attribute", "alias"):
+            return self.parse_attribute()
+        if self.kind == "word":
+            word = self.text
+            self.advance()
+            return WordNode(self.since(start), word)
+        if self.kind == "string":
+            string = self.text[1:-1]
+            self.advance()
+            return StringNode(self.since(start), string)
+        if self.kind == "mark" and self.text == "[":
+            return self.nested(self.parse_list)
+        if self.kind == "mark" and self.text == "{":
+            return self.nested(self.parse_dict)
+        raise self.fail("a value")
+
+    def nested(self, parse: Callable[[], T]) -> T:
+        """Run a parser one level deeper."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            message = f"brackets may nest {MAX_DEPTH} deep at most; here they nest deeper"
+            raise LayoutError(message, self.here())
+        result = parse()
+        self.depth -= 1
+        return result
+
+    def parse_number(self) -> Node:
+        """Parse an integer with an optional type, or an interval and its padding."""
+        start = self.start
+        value = self.parse_integer()
+        if not self.accept(":"):
+            return IntegerNode(self.since(start), value)
+        if self.accept("+"):
+            return PairNode(self.since(start), value, self.parse_integer())
+        if self.kind not in ("word", "type"):
+            raise self.fail("a type after ':'")
+        self.advance()
+        return IntegerNode(self.since(start), value, has_type=True)
+
+    def parse_integer(self) -> int:
+        """Parse a decimal or hexadecimal integer."""
+        text = self.text
+        if self.kind != "number" or not re.fullmatch(r"-?(0x[0-9A-Fa-f]+|\d+)", text):
+            raise self.fail("an integer")
+        if len(text) > 20:
+            raise LayoutError("the integer does not fit into 64 bits", self.here())
+        self.advance()
+        return int(text, 16 if "0x" in text else 10)
+
+    def parse_list(self) -> ListNode:
+        """Parse ``[a, b, ...]``."""
+        start = self.start
+        self.expect("[", "to open a list")
+        items: list[Node] = []
+        while not (not items and self.accept("]")):
+            items.append(self.parse_value())
+            if self.accept("]"):
+                break
+            self.expect(",", "or ']' in the list")
+        return ListNode(self.since(start), tuple(items))
+
+    def parse_dict(self) -> DictNode:
+        """Parse ``{key = value, ...}``; a repeated key is an error."""
+        start = self.start
+        self.expect("{", "to open a dictionary")
+        entries: list[EntryNode] = []
+        while not (not entries and self.accept("}")):
+            entries.append(self.parse_entry())
+            if self.accept("}"):
+                break
+            self.expect(",", "or '}' in the dictionary")
+        refuse_repeated(entries)
+        return DictNode(self.since(start), tuple(entries))
+
+    def parse_entry(self) -> EntryNode:
+        """Parse ``key = value``."""
+        span, is_quoted = self.here(), self.kind == "string"
+        if self.kind not in ("word", "string"):
+            raise self.fail("a key")
+        key = self.text.strip('"')
+        self.advance()
+        self.expect("=", f"after the key {key!r}")
+        return EntryNode(span, key, self.parse_value(), is_quoted)
+
+    # -- attributes -------------------------------------------------------------------------
+
+    def parse_attribute(self) -> AttributeNode | AliasNode:
+        """Parse ``#dialect.mnemonic<body>``, ``#dialect<mnemonic<body>>`` or ``#alias``."""
+        start, name_span = self.start, self.here()
+        name, is_alias = self.text[1:], self.kind == "alias"
+        if self.kind not in ("attribute", "alias"):
+            raise self.fail("an attribute such as #ttg.blocked<{...}>")
+        self.advance()
+        opens = self.kind == "mark" and self.text == "<" and self.start == self.last_end
+        if is_alias and not opens:
+            return AliasNode(name_span, name)
+        if is_alias:
+            return self.nested(lambda: self.parse_generic(start, name))
+        body = self.nested(self.parse_body) if opens else None
+        return AttributeNode(self.since(start), name, name_span, body)
+
+    def parse_generic(self, start: int, dialect: str) -> AttributeNode:
+        """Parse the rest of ``#dialect<mnemonic<body>>``."""
+        self.expect("<", "after the dialect")
+        name_span = self.here()
+        if self.kind != "word":
+            raise self.fail("an attribute name")
+        mnemonic = self.text
+        self.advance()
+        has_body = self.kind == "mark" and self.text == "<"
+        body = self.parse_body() if has_body else None
+        self.expect(">", "to close the attribute")
+        return AttributeNode(self.since(start), f"{dialect}.{mnemonic}", name_span, body)
+
+    def parse_body(self) -> tuple[Node, ...]:
+        """Parse ``<item, item, ...>``; after a list the comma may be missing."""
+        self.expect("<", "to open the attribute")
+        items: list[Node] = []
+        while not (not items and self.accept(">")):
+            items.append(self.parse_item())
+            if self.accept(">"):
+                break
+            follows_list = isinstance(items[-1], ListNode) and self.text == "{"
+            if not follows_list:
+                self.expect(",", "or '>' in the attribute")
+        refuse_repeated([item for item in items if isinstance(item, EntryNode)])
+        return tuple(items)
+
+    def parse_item(self) -> Node:
+        """Parse one item of a body."""
+        if self.kind == "word" and _EQUALS.match(self.source.text, self.end):
+            return self.parse_entry()
+        return self.parse_value()
+
+
+def refuse_repeated(entries: list[EntryNode]) -> None:
+    """Raise if two entries have one key."""
+    seen: set[str] = set()
+    for entry in entries:
+        if entry.key in seen:
+            raise LayoutError(f"the key {entry.key!r} is given twice", entry.span)
+        seen.add(entry.key)
+
+
+class Aliases:
+    """What the aliases of a file stand for; expands them where they are used.
+
+    Each alias is expanded once, so that aliases of aliases cannot grow without bound.
+
+    Example:
+        >>> node = Parser(Source("[4, #eight]")).parse_value()
+        >>> eight = Parser(Source("8")).parse_value()
+        >>> [item.value for item in Aliases({"eight": eight}).expand(node).items]
+        [4, 8]
+    """
+
+    def __init__(self, definitions: Mapping[str, Node]) -> None:
+        self.definitions = definitions
+        self._expanded: dict[str, Node] = {}
+
+    def expand(self, node: Node, within: tuple[str, ...] = ()) -> Node:
+        """Return the tree with every alias replaced by what it stands for.
+
+        Raises:
+            LayoutError: an alias is not defined, stands for itself, or nests too deep.
+        """
+        if isinstance(node, AliasNode):
+            return self._expand_alias(node, within)
+        if isinstance(node, ListNode):
+            return ListNode(node.span, tuple(self.expand(n, within) for n in node.items))
+        if isinstance(node, EntryNode):
+            value = self.expand(node.value, within)
+            return EntryNode(node.span, node.key, value, node.is_quoted)
+        if isinstance(node, DictNode):
+            entries = (self.expand(entry, within) for entry in node.entries)
+            return DictNode(node.span, tuple(e for e in entries if isinstance(e, EntryNode)))
+        if isinstance(node, AttributeNode) and node.body is not None:
+            body = tuple(self.expand(item, within) for item in node.body)
+            return AttributeNode(node.span, node.name, node.name_span, body)
+        return node
+
+    def _expand_alias(self, alias: AliasNode, within: tuple[str, ...]) -> Node:
+        name = alias.name
+        if name in self._expanded:
+            return self._expanded[name]
+        if name in within:
+            chain = " -> ".join(f"#{n}" for n in (*within[within.index(name) :], name))
+            raise LayoutError(f"the alias #{name} is defined by itself: {chain}", alias.span)
+        if name not in self.definitions:
+            known = ", ".join(f"#{n}" for n in list(self.definitions)[:8])
+            hint = f"defined are {known}" if known else "only a file (-i) can define aliases"
+            raise LayoutError(f"the alias #{name} is not defined; {hint}", alias.span)
+        if len(within) >= MAX_DEPTH:
+            message = f"aliases may nest {MAX_DEPTH} deep at most; here they nest deeper"
+            raise LayoutError(message, alias.span)
+        self._expanded[name] = self.expand(self.definitions[name], (*within, name))
+        return self._expanded[name]

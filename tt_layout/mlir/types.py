@@ -1,0 +1,178 @@
+"""Tensor types as MLIR writes them: shape, element type and what follows.
+
+    type    ::= `tensor<` dims element (`,` encoding)? `>`
+              | `!ttg.memdesc<` dims element (`,` item)* `>`       also `!tt.memdesc`
+    dims    ::= (integer `x`)+
+    item    ::= encoding | memory space | `mutable` | allocation dims
+
+Source:
+    MLIR's language reference, "Types"; Triton, TritonGPUTypes.td, MemDescType.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tt_layout.errors import LayoutError
+from tt_layout.mlir.source import Source, Span
+from tt_layout.mlir.syntax import AliasNode, AttributeNode, Parser, WordNode
+
+_HEAD = re.compile(r"\s*(tensor|!(?:ttg|tt|triton_gpu)\.memdesc)\s*<")
+_DIM = re.compile(r"\s*(-?\d+|\?|\*)\s*x")
+_FLOATS = {"f16": 16, "bf16": 16, "f32": 32, "tf32": 32, "f64": 64, "f80": 80, "f128": 128}
+_SMALL_FLOAT = re.compile(r"f(4|6|8)E\d+M\d+[A-Z0-9]*")
+_INTEGER = re.compile(r"[su]?i([1-9]\d{0,6})")
+_POINTER_BITS = 64
+_NAME = re.compile(r"!?[A-Za-z_][\w.]*")
+_ALLOCATION = re.compile(r"\d+(?:x\d+)*")
+_EXAMPLE = "such as tensor<16x16xf16>"
+
+
+class TensorType(NamedTuple):
+    """A tensor in registers or a buffer in memory.
+
+    Attributes:
+        kind: ``tensor`` or ``memdesc``.
+        shape: sizes of the dimensions.
+        element_type: as written, such as ``f16`` or ``!tt.ptr<f32>``.
+        encoding: the syntax tree of the layout in the type, if there is one.
+        span: the whole type.
+
+    Example:
+        >>> parse_type("!ttg.memdesc<2x64x64xf16>").shape
+        (2, 64, 64)
+    """
+
+    kind: str
+    shape: tuple[int, ...]
+    element_type: str
+    encoding: AttributeNode | AliasNode | None
+    span: Span
+
+    @property
+    def element_bits(self) -> int | None:
+        """Width of an element in bits; None where the type does not tell it."""
+        return element_bits(self.element_type)
+
+
+def element_bits(element_type: str) -> int | None:
+    """Return the width of an element type in bits, None where it has no fixed one.
+
+    Example:
+        >>> [element_bits(name) for name in ("f16", "i1", "f8E5M2", "!tt.ptr<f32>", "index")]
+        [16, 1, 8, 64, None]
+    """
+    if element_type.startswith("!tt.ptr"):
+        return _POINTER_BITS
+    if match := _INTEGER.fullmatch(element_type):
+        return int(match.group(1))
+    if match := _SMALL_FLOAT.fullmatch(element_type):
+        return int(match.group(1))
+    return _FLOATS.get(element_type)
+
+
+def parse_type(text: str, *, name: str = "<type>") -> TensorType:
+    """Return the tensor type that a text stands for.
+
+    Raises:
+        LayoutError: the text is no such type; the error shows where.
+
+    Example:
+        >>> parse_type("tensor<16x16xf16>").shape
+        (16, 16)
+    """
+    source = Source(text, name)
+    match = _HEAD.match(text)
+    if match is None:
+        message = f"expected a tensor type {_EXAMPLE}, got {text.strip()[:40]!r}"
+        raise LayoutError(message, source.span(0, max(1, len(text))))
+    shape, offset = _parse_shape(source, match.end())
+    element, offset = _parse_element(source, offset)
+    parser = Parser(source, offset)
+    encoding = _parse_rest(parser) if match.group(1) != "tensor" else _parse_encoding(parser)
+    parser.expect(">", "to close the type")
+    parser.expect_end("type")
+    kind = "tensor" if match.group(1) == "tensor" else "memdesc"
+    return TensorType(kind, shape, element, encoding, source.span(0, len(text)))
+
+
+def _parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:
+    """Return the sizes of a type and the offset of its element type."""
+    shape: list[int] = []
+    while match := _DIM.match(source.text, offset):
+        span = source.span(*match.span(1))
+        if match.group(1) in "?*":
+            raise LayoutError(f"every dimension must be known, got {match.group(1)!r}", span)
+        size = int(match.group(1)[:40])  # so that rubbish cannot take long
+        if size >= 1 << 63:
+            raise LayoutError("the dimension does not fit into 64 bits", span)
+        if size <= 0:
+            raise LayoutError(f"every dimension must be positive, got {size}", span)
+        shape.append(size)
+        offset = match.end()
+    if not shape:
+        message = f"expected dimensions and an element type {_EXAMPLE}"
+        raise LayoutError(message, source.span(offset, offset + 1))
+    return tuple(shape), offset
+
+
+def _parse_element(source: Source, offset: int) -> tuple[str, int]:
+    """Return the element type at an offset, and the offset behind it."""
+    text = source.text
+    offset += len(text[offset:]) - len(text[offset:].lstrip())
+    match = _NAME.match(text, offset)
+    name = match.group() if match else ""
+    end = match.end() if match else offset
+    if name in ("!tt.ptr", "vector", "complex"):
+        end = _closing_bracket(source, end)
+        return text[offset:end], end
+    if match is None or (element_bits(name) is None and name != "index"):
+        found = repr(name or text[offset : offset + 10])
+        message = f"expected an element type such as f16, i8 or !tt.ptr<f32>, got {found}"
+        raise LayoutError(message, source.span(offset, max(end, offset + 1)))
+    return name, end
+
+
+def _closing_bracket(source: Source, offset: int) -> int:
+    """Return the offset behind the ``<...>`` that begins at ``offset``."""
+    depth = 0
+    for position in range(offset, len(source.text)):
+        depth += {"<": 1, ">": -1}.get(source.text[position], 0)
+        if depth <= 0:
+            break
+    else:
+        raise LayoutError("expected '>' to close the element type", source.span(offset, offset + 1))
+    if position == offset:
+        raise LayoutError("expected '<' after the element type", source.span(offset, offset + 1))
+    return position + 1
+
+
+def _parse_encoding(parser: Parser) -> AttributeNode | AliasNode | None:
+    return parser.parse_attribute() if parser.accept(",") else None
+
+
+def _parse_rest(parser: Parser) -> AttributeNode | AliasNode | None:
+    """Parse what follows the element type of a memdesc; return the encoding in it."""
+    encoding: AttributeNode | AliasNode | None = None
+    while parser.accept(","):
+        if parser.kind == "number":
+            _skip_allocation(parser)
+            continue
+        item = parser.parse_value()
+        is_space = isinstance(item, AttributeNode) and item.body is None
+        if isinstance(item, (AttributeNode, AliasNode)) and encoding is None and not is_space:
+            encoding = item
+        elif not isinstance(item, (AttributeNode, AliasNode, WordNode)):
+            raise LayoutError(f"unexpected {item.span.text!r} in the type", item.span)
+    return encoding
+
+
+def _skip_allocation(parser: Parser) -> None:
+    """Skip the allocation dims ``3x64x64`` at the end of a memdesc."""
+    match = _ALLOCATION.match(parser.source.text, parser.start)
+    if match is None:
+        raise parser.fail("allocation dimensions such as 3x64x64")
+    parser.end = match.end()
+    parser.advance()
+

@@ -1,0 +1,123 @@
+"""The views of a dump's layouts, each over the types that it is used with there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.ir.module import Alias, Module
+from tt_layout.ir.reader import check_lines, iterate_ir
+from tt_layout.ir.types import IRType
+from tt_layout.mlir.source import Source
+from tt_layout.mlir.types import TensorType
+from tt_layout.releases import Release
+from tt_layout.views import Selection, View
+from tt_layout.views.printed import PrintedView, print_view
+
+
+def file_views(
+    source: Source,
+    names: Sequence[str] = (),
+    *,
+    release: Release | None = None,
+    use_hw_view: bool = False,
+    selection: Selection = Selection(),  # noqa: B008 - immutable
+) -> list[PrintedView]:
+    """Return the view of every alias of a dump over every type that it is used with.
+
+    What comes again in later modules is shown once.  A type that the layout does not fit has
+    the reason in its heading, in place of a view.
+
+    Args:
+        source: the dump.
+        names: only these aliases; all by default.
+        release: whose rules hold.
+        use_hw_view: whether to show what each place holds.
+        selection: the part to show.
+
+    Raises:
+        LayoutError: an alias is wrong or not there, or the dump is cut off.
+    """
+    check_lines(source)
+    views: dict[tuple[str, str, str], PrintedView] = {}
+    unused: dict[str, PrintedView] = {}
+    known: list[str] = []
+    for module in iterate_ir(source, release):
+        if module.error is not None:
+            raise module.error
+        for alias in module.aliases.values():
+            known += [alias.name] if alias.kind != "location" else []
+            encoding = _encoding(alias, names)
+            if encoding is None:
+                continue
+            unused.setdefault(alias.name, _note(alias.name, encoding, "no type of the file"))
+            for ir_type in _types(module, alias):
+                key = alias.name, str(encoding), ir_type.bare
+                if key not in views:
+                    views[key] = _view(alias.name, encoding, ir_type, use_hw_view, selection)
+    _check_names(source, names, known, unused)
+    for name in {name for name, _, _ in views}:
+        del unused[name]
+    order = list(dict.fromkeys(names or known))
+    shown = [(name, view) for (name, _, _), view in views.items()] + list(unused.items())
+    return [view for _, view in sorted(shown, key=lambda item: order.index(item[0]))]
+
+
+def _encoding(alias: Alias, names: Sequence[str]) -> Encoding | None:
+    """Return the encoding of an alias that is to be shown.
+
+    Raises:
+        LayoutError: it has an error.
+    """
+    if alias.encoding is None or (names and alias.name not in names):
+        return None
+    if isinstance(alias.encoding, LayoutError):
+        raise alias.encoding
+    return alias.encoding
+
+
+def _check_names(
+    source: Source, names: Sequence[str], known: Sequence[str], shown: dict[str, PrintedView]
+) -> None:
+    if not names and not shown:
+        raise LayoutError(f"{source.name}: error: no alias in the file is a layout")
+    for name in names:
+        if name not in known:
+            defined = ", ".join(f"#{one}" for one in dict.fromkeys(known)) or "none"
+            message = f"there is no alias #{name}; defined are {defined}"
+            raise LayoutError(f"{source.name}: error: {message}")
+        if name not in shown:
+            raise LayoutError(f"{source.name}: error: the alias #{name} stands for no layout")
+
+
+def _types(module: Module, alias: Alias) -> Iterator[IRType]:
+    """Yield the distinct types that name an alias as their layout."""
+    for ir_type in module.types.distinct:
+        if ir_type.layout == f"#{alias.name}" and ir_type.kind in ("tensor", "memdesc"):
+            yield ir_type
+
+
+def _view(
+    name: str, encoding: Encoding, ir_type: IRType, use_hw_view: bool, selection: Selection
+) -> PrintedView:
+    shape = ir_type.allocation or ir_type.shape
+    if len(shape) != len(ir_type.shape):
+        shape = shape[len(shape) - len(ir_type.shape) :]
+    span = Source(ir_type.text).span(0, len(ir_type.text))
+    tensor = TensorType(ir_type.kind, shape, ir_type.element_type, None, span)
+    try:
+        printed = print_view(
+            encoding, tensor, use_hw_view=use_hw_view, alias=name, selection=selection
+        )
+    except LayoutError as error:
+        return _note(name, encoding, f"{ir_type.bare}: {error.message}")
+    text = str(encoding)
+    heading = printed.heading.decode().replace(text, f"{text} on {ir_type.bare}", 1)
+    return printed._replace(heading=heading.encode())
+
+
+def _note(name: str, encoding: Encoding, text: str) -> PrintedView:
+    """Return a heading without a view."""
+    heading = f"Print layout attribute: #{name} = {encoding} on {text}\n"
+    return PrintedView(heading.encode(), View(0, lambda: iter(())))
