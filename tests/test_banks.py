@@ -399,8 +399,6 @@ def test_unverified_targets_say_so(capsys: pytest.CaptureFixture[str]) -> None:
         ("gfx12", "ds_load_u16", "ds_store_b128"),
     ],
 )
-def test_instructions_have_the_names_of_their_assembler(
-    target: str, load: str, store: str
-) -> None:
+def test_instructions_have_the_names_of_their_assembler(target: str, load: str, store: str) -> None:
     found = find_target(target)
     assert (found.spelled(2, is_store=False), found.spelled(16, is_store=True)) == (load, store)

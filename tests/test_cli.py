@@ -450,9 +450,7 @@ def test_help_and_version_are_no_errors(run: Run) -> None:
         assert tt_layout.__version__ in printed(run(spelling))
 
 
-def test_an_interrupt_has_the_status_of_a_shell(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_has_the_status_of_a_shell(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(**options: object) -> None:
         raise KeyboardInterrupt
 

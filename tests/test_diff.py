@@ -88,9 +88,7 @@ def test_aliases_of_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(
-        capsys, ROWS, OTHER_LANES, "-t", "tensor<32x16xf16>", "--format", "json"
-    )
+    status, out, _ = run(capsys, ROWS, OTHER_LANES, "-t", "tensor<32x16xf16>", "--format", "json")
     result = json.loads(out)
     assert status == 1
     assert result["version"] == 1

@@ -136,9 +136,7 @@ def named(text: str) -> str | None:
 
 
 @pytest.mark.parametrize(("text", "target", "shape", "written"), WRITTEN)
-def test_what_is_written(
-    text: str, target: str, shape: list[int] | None, written: str
-) -> None:
+def test_what_is_written(text: str, target: str, shape: list[int] | None, written: str) -> None:
     encoding = tt_layout.parse_layout(text, release=named(text))
     assert translate(encoding, target, shape, element_bits=16).text == written
 
@@ -330,9 +328,7 @@ def test_the_command_takes_an_alias_and_a_ring(run: Run, tmp_path: Path) -> None
 
 
 def test_the_command_writes_json_of_the_outcome(run: Run) -> None:
-    done = run(
-        "translate", MFMA, "--to", "3.4", "-t", "tensor<128x128xf32>", "--format", "json"
-    )
+    done = run("translate", MFMA, "--to", "3.4", "-t", "tensor<128x128xf32>", "--format", "json")
     data = json.loads(done.out)
     assert (data["version"], data["from"], data["release"]) == (1, MFMA, "3.9")
     assert data["to"] == "3.4"

@@ -13,5 +13,6 @@ def wheel(request: pytest.FixtureRequest) -> Wheel:
     assert wheel.version.startswith("3.9."), "these tests are about Triton 3.9"
     return wheel
 
+
 # Scripts that run in the wheel's own Python; here they cannot be imported.
 collect_ignore = ["inside.py", "lowering.py", "reads.py"]

@@ -73,9 +73,7 @@ def broadcast_nd(
     )
 
 
-def ensure_layout_not_smaller_than(
-    layout: LinearLayout, shape: Mapping[str, int]
-) -> LinearLayout:
+def ensure_layout_not_smaller_than(layout: LinearLayout, shape: Mapping[str, int]) -> LinearLayout:
     """Grow a layout to a shape: its first input dimension repeats it, dimension by dimension.
 
     Example:

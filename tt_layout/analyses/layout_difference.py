@@ -203,9 +203,7 @@ def _report(
         moved=moved,
         elements=math.prod(size for _, size in before.out_sizes),
         first_moves=first_moves,
-        permutes=tuple(
-            d for d in ORDERED if changes and _differs_only_in_order(before, after, d)
-        ),
+        permutes=tuple(d for d in ORDERED if changes and _differs_only_in_order(before, after, d)),
         sizes=tuple((d, before.get_in_dim_size(d), after.get_in_dim_size(d)) for d in dims),
         copies=tuple((d, *_copies(masks, d)) for d in dims),
     )
@@ -288,9 +286,7 @@ def _cycle_change(
     kind = "permuted"
     if len(cycle) == 2:
         kind = "swapped" if cycle[0][0] == cycle[1][0] else "exchanged"
-    return BitChange(
-        kind=kind, positions=cycle, before=before[cycle[0]], after=after[cycle[0]]
-    )
+    return BitChange(kind=kind, positions=cycle, before=before[cycle[0]], after=after[cycle[0]])
 
 
 def _differs_only_in_order(before: LinearLayout, after: LinearLayout, dim: str) -> bool:

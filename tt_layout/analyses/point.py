@@ -19,7 +19,6 @@ from tt_layout.errors import LayoutError
 MAX_HOLDERS = 64  # places listed by default
 
 
-
 @dataclass(frozen=True)
 class Term:
     """A bit that is set in a place, and its basis.
@@ -135,9 +134,7 @@ def offset_of_slot(slot: int, size: int, padding: Padding) -> int | None:
     low, high = 0, size - 1
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (
-            (middle, high) if padded(middle, padding) <= slot else (low, middle - 1)
-        )
+        low, high = (middle, high) if padded(middle, padding) <= slot else (low, middle - 1)
     return low if padded(low, padding) == slot else None
 
 

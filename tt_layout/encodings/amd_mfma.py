@@ -38,9 +38,7 @@ def _all_ones(values: Values) -> bool:
     return all(tiles == 1 for tiles in values["tilesPerWarp"])
 
 
-_TILES = Key(
-    "tilesPerWarp", INTEGERS, field="tiles_per_warp", default=(), hidden=_all_ones
-)
+_TILES = Key("tilesPerWarp", INTEGERS, field="tiles_per_warp", default=(), hidden=_all_ones)
 _BIT_WIDTH = Key(
     "elementBitWidth",
     INTEGER,

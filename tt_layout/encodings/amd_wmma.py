@@ -335,5 +335,3 @@ class AmdWmma(DistributedEncoding):
 
 def _zeroed(bases: Bases, dim: int) -> Bases:
     return tuple((*basis[:dim], 0, *basis[dim + 1 :]) for basis in bases)
-
-

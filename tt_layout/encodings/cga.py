@@ -160,9 +160,7 @@ def triple_form(
     normalize: Callable[[Values], Values] = lambda values: values,
 ) -> Form:
     """Return a spelling in which the old three lists stand for the bases of ``block``."""
-    return Form(
-        name, since, until, keys, normalize=normalize, lift=lift_triple, lower=lower_triple
-    )
+    return Form(name, since, until, keys, normalize=normalize, lift=lift_triple, lower=lower_triple)
 
 
 def cga_layout(cga: Bases, rank: int) -> LinearLayout:

@@ -44,9 +44,7 @@ def _is_volta(values: Values) -> bool:
     return isinstance(parent, NvidiaMma) and parent.version_major == 1
 
 
-_IS_V1_ROW = Key(
-    "isMMAv1Row", BOOLEAN, default=None, hidden=lambda values: not _is_volta(values)
-)
+_IS_V1_ROW = Key("isMMAv1Row", BOOLEAN, default=None, hidden=lambda values: not _is_volta(values))
 _PRINTED_FOR_AMPERE = Key(
     "kWidth", INTEGER, field="k_width", default=None, hidden=lambda values: not _is_ampere(values)
 )
@@ -288,4 +286,3 @@ class DotOperand(DistributedEncoding):
         )
         cga = cga_layout(without_dim(parent.cga, self.k_dim), parent.rank)
         return combine_cta_cga_with_shape(tile, cga, shape, parent.order)
-

@@ -93,9 +93,7 @@ class Reader:
             if entry.key not in known:
                 raise _unknown_key(attribute.name, entry, known, self.release)
 
-    def _values(
-        self, attribute: AttributeNode, form: Form, entries: Iterable[EntryNode]
-    ) -> Values:
+    def _values(self, attribute: AttributeNode, form: Form, entries: Iterable[EntryNode]) -> Values:
         """Return the value of every key, given or by default."""
         given = {entry.key: entry.value for entry in entries}
         values = {k.name: k.kind.read(given[k.name], self) for k in form.keys if k.name in given}
@@ -269,4 +267,3 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     if not matches:
         return None
     return max(by_own[matches[0]], key=lambda other: other.rpartition(".")[0] == dialect)
-

@@ -175,4 +175,3 @@ def _skip_allocation(parser: Parser) -> None:
         raise parser.fail("allocation dimensions such as 3x64x64")
     parser.end = match.end()
     parser.advance()
-

@@ -99,9 +99,7 @@ def _umask() -> int:
     return current
 
 
-def _with_progress(
-    chunks: Iterable[bytes | memoryview], size: int
-) -> Iterable[bytes | memoryview]:
+def _with_progress(chunks: Iterable[bytes | memoryview], size: int) -> Iterable[bytes | memoryview]:
     """Pass chunks on; on a terminal show on standard error how far long output is."""
     if size < PROGRESS_FROM or not sys.stderr.isatty() or sys.stdout.isatty():
         return chunks

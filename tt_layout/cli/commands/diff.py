@@ -70,9 +70,7 @@ def as_json(result: Difference) -> dict[str, Any]:
     help="What counts as same: the text, the map, or the map but for an order.",
 )
 @format_option
-def command(
-    before: str, after: str, tensor: str, triton: str | None, level: str, form: str
-) -> int:
+def command(before: str, after: str, tensor: str, triton: str | None, level: str, form: str) -> int:
     """Say what changed between two layouts of one tensor.
 
     A and B are attributes, or FILE:ALIAS. Exits 0 if they are the same, 1 if they differ, 2 on
