@@ -19,8 +19,9 @@ from matplotlib.patches import Rectangle
 from tt_layout.colour import CELLS
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.figures.drawing import draw
-from tt_layout.figures.places import hold
+from tt_layout.figures.places import DrawnLayout
 from tt_layout.mlir.types import parse_type
+from tt_layout.placement import place
 
 INCHES = 0.45  # the width of a cell
 POINTS = 6
@@ -29,7 +30,7 @@ POINTS = 6
 def main() -> None:
     """Draw and save."""
     attribute, type_, path = sys.argv[1:]
-    grid = draw(hold(parse_layout(attribute), parse_type(type_))).grids[0]
+    grid = draw(DrawnLayout(place(parse_layout(attribute), parse_type(type_)))).grids[0]
     rows, columns = grid.shape
     figure, axes = pyplot.subplots(figsize=(columns * INCHES, rows * INCHES))
     axes.set(xlim=(0, columns), ylim=(rows, 0))

@@ -18,7 +18,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir import Module, parse_ir
 from tt_layout.mlir.types import TensorType
-from tt_layout.views.printed import buffer_shape
+from tt_layout.placement import buffer_shape
 
 BLANKED = re.compile(r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
 TYPE = re.compile(r"(?<![\w.$-])(?:tensor|!(?:ttg|tt|triton_gpu)\.memdesc)<")

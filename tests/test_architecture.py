@@ -189,3 +189,29 @@ def test_wrong_usage_is_reported_without_numpy() -> None:
     run = "try: c.main(['-t', 'x'])\nexcept SystemExit: pass"
     script = f"import sys, tt_layout.cli.main as c\n{run}"
     assert modules_loaded(script) & {"rich", "yaml"} == set()
+
+
+LAYOUTS = (
+    "'#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], "
+    "order = [1, 0]}>'",
+    "'#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [1, 0]}>'",
+)
+OVER = "'-t', 'tensor<16x32xf16>'"
+WITHOUT_VIEWS = {
+    "info": f"{LAYOUTS[0]}, {OVER}",
+    "conflicts": f"{LAYOUTS[0]}, {LAYOUTS[1]}, {OVER}",
+    "diff": f"{LAYOUTS[0]}, {LAYOUTS[0]}, {OVER}",
+    "swizzle": f"{LAYOUTS[0]}, {OVER}",
+    "translate": f"{LAYOUTS[0]}, '--to', '3.4', {OVER}",
+    "audit": repr(str(PACKAGE.parent / "examples" / "kernels" / "attention-sm80.ttgir")),
+}
+
+
+@pytest.mark.parametrize("command", WITHOUT_VIEWS)
+def test_what_shows_no_view_loads_none(command: str) -> None:
+    run = f"c.main([{command!r}, {WITHOUT_VIEWS[command]}])"
+    quiet = "sys.stdout, out = open(os.devnull, 'w'), sys.stdout"
+    script = f"import os, sys, tt_layout.cli.main as c\n{quiet}\ntry: {run}\n"
+    loaded = modules_loaded(f"{script}except SystemExit as e: assert not e.code\nsys.stdout = out")
+    assert f"tt_layout.cli.commands.{command}" in loaded
+    assert not {name for name in loaded if name.startswith("tt_layout.views")}

@@ -18,10 +18,11 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.model import PLAIN
-from tt_layout.figures.places import Held, hold
+from tt_layout.figures.places import DrawnLayout
 from tt_layout.figures.setting import ADVANCE, cell_size, set_figure
 from tt_layout.figures.svg import tile_of, to_svg
 from tt_layout.mlir.types import parse_type
+from tt_layout.placement import place
 from tt_layout.views.selection import EVERYTHING, Selection
 
 ROOT = Path(__file__).parent.parent
@@ -47,8 +48,8 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def held(layout: str, tensor: str, selection: Selection = EVERYTHING) -> Held:
-    return hold(parse_layout(layout), parse_type(tensor), selection)
+def held(layout: str, tensor: str, selection: Selection = EVERYTHING) -> DrawnLayout:
+    return DrawnLayout(place(parse_layout(layout), parse_type(tensor)), selection)
 
 
 def labels(root: ElementTree.Element) -> list[str]:

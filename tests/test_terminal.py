@@ -29,6 +29,7 @@ from tt_layout.colour import (
 )
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.mlir.types import parse_type
+from tt_layout.placement import place
 from tt_layout.reports.output import columns as columns_of_stream
 from tt_layout.terminal.folding import fold
 from tt_layout.terminal.painting import paint, unpainted
@@ -37,6 +38,7 @@ from tt_layout.terminal.tokens import tokens_of
 from tt_layout.terminal.wish import Wish
 from tt_layout.views import Selection
 from tt_layout.views.printed import print_view
+from tt_layout.views.request import ViewRequest
 
 pty = pytest.importorskip("pty")
 
@@ -199,7 +201,7 @@ def test_lines_never_wrap(more: tuple[str, ...]) -> None:
 def test_no_line_is_wider_than_the_terminal(layout: str, tensor: str, width: int) -> None:
     encoding, tensor_type = parse_layout(layout), parse_type(tensor)
     for use_hw_view, header in product([False, True], repeat=2):
-        printed = print_view(encoding, tensor_type, use_hw_view=use_hw_view)
+        printed = print_view(ViewRequest(place(encoding, tensor_type), use_hw_view))
         wish = Wish(color="always", header=header, legend=True)
         text = b"".join(Presentation([printed], wish, width).chunks()).decode()
         assert max(map(len, unpainted(text).splitlines())) <= width
@@ -220,7 +222,7 @@ def test_places_of_shared_memory_are_shown_on_a_terminal(run: Run) -> None:
 
 def test_what_is_cut_keeps_its_colours() -> None:
     tensor = parse_type("!ttg.memdesc<4x16xf16>")
-    printed = print_view(parse_layout(PADDED), tensor, use_hw_view=True)
+    printed = print_view(ViewRequest(place(parse_layout(PADDED), tensor), True))
     whole, parts = (
         b"".join(Presentation([printed], Wish(color="always"), width).chunks()).splitlines()
         for width in (None, 17)
@@ -335,7 +337,7 @@ def test_header_numbers_the_columns_of_shared_memory(run: Run) -> None:
 def test_columns_that_fit_beside_the_longest_row_number_are_not_cut() -> None:
     selection = Selection(slices=((9998, 10002), None))
     tensor = parse_type("tensor<16384x4xf16>")
-    printed = print_view(parse_layout(BLOCKED), tensor, selection=selection)
+    printed = print_view(ViewRequest(place(parse_layout(BLOCKED), tensor), selection=selection))
     for width in range(24, 60):
         text = b"".join(Presentation([printed], Wish("never", header=True), width).chunks())
         assert b"~" not in text
@@ -381,10 +383,10 @@ def test_colours_of_a_dump(run: Run, arguments: tuple[str, ...]) -> None:
 def test_colours_stream() -> None:
     """A token that is cut in two gets its colour all the same."""
     tensor = parse_type("tensor<16x16xf16>")
-    printed = print_view(parse_layout(SEED), tensor)
-    assert printed.subject is not None
+    printed = print_view(ViewRequest(place(parse_layout(SEED), tensor)))
+    assert printed.request is not None
     text = printed.view.text().encode()
-    tokens = tokens_of(printed.subject, "warp")
+    tokens = tokens_of(printed.request, "warp")
     whole = b"".join(paint([text], tokens))
     pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
     assert b"".join(paint(pieces, tokens)) == whole

@@ -1,73 +1,144 @@
-"""An encoding laid over a shape, and which view of it is shown: what a printed text is about."""
+"""A placed layout: a layout attribute over a tensor type.
+
+Everything that is printed, drawn or counted starts here: an attribute alone is a rule for any
+shape; over a type it is one linear layout.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
-from tt_layout.views import Selection, View
+from tt_layout.errors import LayoutError
+from tt_layout.mlir.types import TensorType
+from tt_layout.releases import Release
 
 ASSUMED_BITS = 32
-"""The width of elements whose type does not tell it."""
+"""The width of elements whose type does not determine it."""
 
 
-class Subject(NamedTuple):
-    """What a view shows.
+@dataclass(frozen=True)
+class PlacedLayout:
+    """A layout attribute over a tensor type; made by `place`.
 
     Attributes:
         encoding: the layout attribute.
-        layout: its linear layout.
-        element_bits: width of an element; None where the type does not tell it.
-        use_hw_view: whether places, rather than elements, are in order.
-        selection: the part that is shown.
+        tensor: the type.
+        layout: the linear layout; of one buffer of a multi-buffered memdesc.
 
     Example:
         >>> from tt_layout.encodings.parsing import parse_layout
+        >>> from tt_layout.mlir.types import parse_type
         >>> text = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 2, order = [1, 0]}>"
-        >>> encoding = parse_layout(text)
-        >>> subject = Subject(encoding, encoding.to_linear_layout([2, 2]), element_bits=16)
-        >>> subject.shape, subject.element_bytes, subject.is_shared
-        ((2, 2), 2, True)
-        >>> subject.selecting(Selection(slices=((1, 2), None))).view().text()
-        '[[(1:1),(1:0)]]\\n'
+        >>> placed = place(parse_layout(text), parse_type("!ttg.memdesc<3x2x2xf16>"))
+        >>> placed.shape, placed.buffers, placed.element_bytes, placed.memory_space
+        ((2, 2), 3, 2, 'shared memory')
     """
 
     encoding: Encoding
+    tensor: TensorType
     layout: LinearLayout
-    element_bits: int | None = None
-    use_hw_view: bool = False
-    selection: Selection = Selection()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the tensor's dimensions; of one buffer of a multi-buffered memdesc."""
+        return tuple(size for _, size in self.layout.out_sizes)
+
+    @property
+    def is_multi_buffered(self) -> bool:
+        """Whether the type has a leading dimension that counts buffers, all placed alike."""
+        return len(self.tensor.shape) > len(self.shape)
+
+    @property
+    def buffers(self) -> int:
+        """The number of buffers; 1 where the type does not count them."""
+        return self.tensor.shape[0] if self.is_multi_buffered else 1
+
+    @property
+    def element_bits(self) -> int | None:
+        """Width of an element in bits; None where the type does not determine it."""
+        return self.tensor.element_bits
 
     @property
     def element_bytes(self) -> int:
-        """Bytes of an element: 1 where it is smaller."""
+        """Bytes of an element: 1 where it is smaller, 4 where its width is not known."""
         return max(1, (self.element_bits or ASSUMED_BITS) // 8)
 
     @property
+    def memory_space(self) -> str:
+        """Where the tensor lives: ``registers``, ``shared memory`` or ``tensor memory``."""
+        return self.encoding.memory_kind
+
+    @property
     def is_distributed(self) -> bool:
-        """Whether the tensor is in registers."""
+        """Whether the tensor lives in registers."""
         return isinstance(self.encoding, DistributedEncoding)
 
     @property
     def is_shared(self) -> bool:
-        """Whether the tensor is in shared memory."""
+        """Whether the tensor lives in shared memory."""
         return isinstance(self.encoding, SharedEncoding)
 
     @property
     def padding(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of an interval and the padding after it; none but in shared memory."""
+        """Pairs of an interval and the padding after it, in elements; shared memory only."""
         return self.encoding.padding if isinstance(self.encoding, SharedEncoding) else ()
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The sizes of the tensor's dimensions."""
-        return tuple(size for _, size in self.layout.out_sizes)
+    def type_text(self) -> str:
+        """The type as it was given."""
+        return self.tensor.span.text.strip()
 
-    def view(self) -> View:
-        """Return the view: text that is made when it is asked for."""
-        return self.encoding.view(self.layout, self.use_hw_view, self.selection)
 
-    def selecting(self, selection: Selection) -> Subject:
-        """Return the same with another part shown."""
-        return self._replace(selection=selection)
+def place(encoding: Encoding, tensor: TensorType) -> PlacedLayout:
+    """Return an encoding over a tensor type; over one buffer of a multi-buffered memdesc.
+
+    Args:
+        encoding: the layout.
+        tensor: the type; a memdesc may have one leading dimension more than the layout.
+
+    Raises:
+        LayoutError: the layout does not fit the type, at which the error points.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> from tt_layout.mlir.types import parse_type
+        >>> lanes = parse_layout("#ttg.linear<{register = [], lane = [[1], [2]], warp = [], \
+block = []}>")
+        >>> place(lanes, parse_type("tensor<4xf32>")).layout.vectors("lane")
+        ((1,), (2,))
+        >>> place(lanes, parse_type("tensor<4x4xf32>"))
+        Traceback (most recent call last):
+            ...
+        tt_layout.errors.LayoutError: <type>:1:1: error: #ttg.linear is for 1 dimension, but the \
+shape [4, 4] has 2
+        tensor<4x4xf32>
+        ^^^^^^^^^^^^^^^
+    """
+    try:
+        shape = buffer_shape(encoding, tensor)
+        layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
+    except LayoutError as error:
+        raise error.at(tensor.span) from None
+    return PlacedLayout(encoding, tensor, layout)
+
+
+def buffer_shape(encoding: Encoding, tensor: TensorType) -> tuple[int, ...]:
+    """Return the shape that an encoding places: the type's, without a leading count of buffers.
+
+    Raises:
+        LayoutError: the layout is not for such a type.
+    """
+    has_index = encoding.has_rings and len(tensor.shape) == (encoding.rank or 0) + 1
+    is_shared = isinstance(encoding, SharedEncoding)
+    if tensor.kind == "tensor" and has_index and is_shared and encoding.release <= Release.V2_3:
+        return tensor.shape[1:]  # there were no memdescs yet
+    if tensor.kind == "tensor":
+        return tensor.shape
+    if isinstance(encoding, DistributedEncoding):
+        message = f"#{encoding.name} is for tensors in registers, but a memdesc is in memory"
+        raise LayoutError(f"{message}; write tensor<...>")
+    if tensor.element_bits is not None:
+        encoding.check_element(tensor.element_bits)
+    return tensor.shape[1:] if has_index else tensor.shape

@@ -6,7 +6,8 @@ from typing import Any
 
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.mlir.types import parse_type
-from tt_layout.page import PageLayout, page_layout
+from tt_layout.page import PageLayout
+from tt_layout.placement import place
 
 _PARENT = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 1], "
@@ -111,7 +112,7 @@ KINDS = {
 
 def laid(attribute: str, type_text: str, name: str = "it", **more: Any) -> PageLayout:
     """Return an attribute over a type as the page shows it."""
-    return page_layout(parse_layout(attribute), parse_type(type_text), name=name, **more)
+    return PageLayout(place(parse_layout(attribute), parse_type(type_text)), name, **more)
 
 
 def kind(name: str, **more: Any) -> PageLayout:

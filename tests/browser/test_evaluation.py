@@ -21,7 +21,7 @@ from tt_layout.analyses.layout_difference import compare
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import element_bits, parse_type
-from tt_layout.page import page_layout
+from tt_layout.placement import place
 from tt_layout.releases import Release
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "triton-3.9.0-lit.jsonl"
@@ -186,12 +186,10 @@ def test_shared_memory_is_read_alike_under_each_release(page: Any, seed: int) ->
     expected = []
     for attribute, type_text, release in shared_cases(random.Random(seed)):
         with suppress(LayoutError):
-            laid = page_layout(
-                parse_layout(attribute, release=release), parse_type(type_text), name=""
-            )
+            placed = place(parse_layout(attribute, release=release), parse_type(type_text))
             question = {"what": "read", "attribute": attribute, "type": type_text}
             questions.append({**question, "release": float(str(release))})
-            expected.append(laid)
+            expected.append(placed)
         if len(expected) == LAYOUTS:
             break
     for question, own, answer in zip(questions, expected, ask_all(page, questions)):

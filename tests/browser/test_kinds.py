@@ -18,21 +18,21 @@ NAMED = 6  # holders that the page names
 
 def holders(layout: PageLayout, element: list[int]) -> list[str]:
     """Return who holds an element, by trying all places."""
-    names = layout.layout.get_in_dim_names()
-    sizes = [layout.layout.get_in_dim_size(name) for name in names]
-    wanted = dict(zip(layout.layout.get_out_dim_names(), element))
+    names = layout.placed.layout.get_in_dim_names()
+    sizes = [layout.placed.layout.get_in_dim_size(name) for name in names]
+    wanted = dict(zip(layout.placed.layout.get_out_dim_names(), element))
     places = (
         dict(zip(reversed(names), place))
         for place in itertools.product(*(range(size) for size in reversed(sizes)))
     )
-    found = [place for place in places if layout.layout.apply(place) == wanted]
-    if layout.memory == "tensor memory":
+    found = [place for place in places if layout.placed.layout.apply(place) == wanted]
+    if layout.placed.memory_space == "tensor memory":
         found = [place for place in found if not place["col"] & unused_columns(layout)]
-    return [place_label(place, layout.layout) for place in found]
+    return [place_label(place, layout.placed.layout) for place in found]
 
 
 def unused_columns(layout: PageLayout) -> int:
-    return sum(1 << bit for bit, v in enumerate(layout.layout.vectors("col")) if not any(v))
+    return sum(1 << bit for bit, v in enumerate(layout.placed.layout.vectors("col")) if not any(v))
 
 
 def shows_ring(page: Opened, grid: str, cell: list[int]) -> bool:
@@ -59,7 +59,7 @@ def covers(page: Opened, grid: str, cells: list[list[int]]) -> bool:
 def test_hovering_links_both_ways(name: str, open_page: Open) -> None:
     layout = kind(name)
     page = open_page(layout)
-    sizes = [size for _, size in layout.layout.out_sizes]
+    sizes = [size for _, size in layout.placed.layout.out_sizes]
     element = [0] * (len(sizes) - 2) + [size * 3 // 4 for size in sizes[-2:]]
     [cell] = page.ask(what="cells", grid="tensor", element=element)
     page.point("tensor", *page.ask(what="where", grid="tensor", cell=cell))

@@ -10,6 +10,7 @@ import pytest
 from browser.conftest import Open
 from browser.kinds import KINDS, kind, laid
 from browser.open_page import Opened
+from tt_layout.releases import Release
 
 SWAPPED = (
     "#ttg.linear<{register = [[0, 1]], lane = [[0, 4], [0, 2], [1, 0], [2, 0], [4, 0]], "
@@ -402,7 +403,8 @@ def test_an_edit_says_what_is_wrong_with_it(
 @pytest.mark.parametrize(("release", "registers"), [("2022", 1), ("3.8", 1), ("3.9", 0)])
 def test_an_edit_is_read_under_the_release(release: str, registers: int, open_page: Open) -> None:
     layout = kind("blocked")
-    page = open_page(replace(layout, release=release))
+    encoding = replace(layout.placed.encoding, release=Release.parse(release))
+    page = open_page(replace(layout, placed=replace(layout.placed, encoding=encoding)))
     page.page.click("#edit summary")
     page.fill("edit-type", "tensor<8x1xf16>")  # until 3.8 the second register is kept as a copy
     bases = page.page.input_value("#edit-register")

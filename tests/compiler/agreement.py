@@ -15,7 +15,7 @@ from compiler.inside import type_around
 from tt_layout.encodings import Encoding
 from tt_layout.errors import UnknownKeyError
 from tt_layout.mlir.types import parse_type
-from tt_layout.views.printed import buffer_shape
+from tt_layout.placement import buffer_shape
 
 Answer = dict[str, Any]
 Bases = dict[str, list[list[int]]]

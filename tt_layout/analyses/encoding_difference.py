@@ -8,7 +8,7 @@ from tt_layout.algebra.padding import spelled
 from tt_layout.analyses.layout_difference import Comparison, compare
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.mlir.types import TensorType
-from tt_layout.views.printed import buffer_shape
+from tt_layout.placement import place
 
 LEVELS = ("text", "map", "registers", "lanes", "warps")
 """How equal two layouts may be asked to be; each of the last three only but for an order."""
@@ -77,8 +77,5 @@ def difference(before: Encoding, after: Encoding, tensor: TensorType) -> Differe
     Raises:
         LayoutError: one of them does not fit the type, or they are of different memories.
     """
-    layouts = [
-        encoding.to_linear_layout(buffer_shape(encoding, tensor), element_bits=tensor.element_bits)
-        for encoding in (before, after)
-    ]
+    layouts = (place(encoding, tensor).layout for encoding in (before, after))
     return Difference(before, after, compare(*layouts))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tt_layout.audit.costs import Cost, cost_of
-from tt_layout.audit.layouts import LayoutRow, LinearLayouts, layout_rows, mismatches
+from tt_layout.audit.layouts import LayoutRow, PlacedLayouts, layout_rows, mismatches
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, attribute_of
@@ -64,7 +64,7 @@ class Audit:
     findings: tuple[Finding, ...]
 
 
-def audit_module(module: Module, layouts: LinearLayouts | None = None) -> Audit:
+def audit_module(module: Module, layouts: PlacedLayouts | None = None) -> Audit:
     """Return the audit of a module.
 
     Args:
@@ -85,7 +85,7 @@ def audit_module(module: Module, layouts: LinearLayouts | None = None) -> Audit:
         >>> audit.findings[0].message
         '#a on tensor<256x!tt.ptr<f16>> is for 4 warps, but the module has 8'
     """
-    layouts = layouts or LinearLayouts()
+    layouts = layouts or PlacedLayouts()
     rows = tuple(layout_rows(module, layouts))
     return Audit(
         module=module,

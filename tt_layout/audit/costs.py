@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.audit.layouts import LinearLayouts
+from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
@@ -32,14 +32,14 @@ class Cost(NamedTuple):
     details: dict[str, Any]
 
 
-CostFunction = Callable[[Operation, Module, LinearLayouts], "Cost | None"]
+CostFunction = Callable[[Operation, Module, PlacedLayouts], "Cost | None"]
 
 
-def conversion_cost(operation: Operation, module: Module, layouts: LinearLayouts) -> Cost | None:
+def conversion_cost(operation: Operation, module: Module, layouts: PlacedLayouts) -> Cost | None:
     """Return the class of a conversion between registers, and what it moves at least."""
     if operation.source is None or operation.target is None:
         return None
-    before, after = layouts.of(operation.source).layout, layouts.of(operation.target).layout
+    before, after = layouts.linear(operation.source), layouts.linear(operation.target)
     if before is None or after is None:
         return None
     return _conversion(before, after, operation.target.element_bits, chip(module.target))
@@ -77,7 +77,7 @@ def _conversion(
     return Cost(text, wavefronts + shuffles, {**details, **numbers})
 
 
-def shared_cost(operation: Operation, module: Module, layouts: LinearLayouts) -> Cost | None:
+def shared_cost(operation: Operation, module: Module, layouts: PlacedLayouts) -> Cost | None:
     """Return the instructions and turns of an access to shared memory."""
     is_store = operation.group == "local store"
     register, memory = operation.source, operation.target
@@ -85,7 +85,7 @@ def shared_cost(operation: Operation, module: Module, layouts: LinearLayouts) ->
         register, memory = memory, register
     if register is None or memory is None or not isinstance(memory.encoding, SharedEncoding):
         return None
-    held, lies = layouts.of(register).layout, layouts.of(memory).layout
+    held, lies = layouts.linear(register), layouts.linear(memory)
     size, target = type_bytes(memory), shared_target(module.target)
     if held is None or lies is None or size is None or target is None or not memory.elements:
         return None
@@ -132,7 +132,7 @@ COSTS: dict[str, CostFunction] = {
 """Group of a move -> what computes its cost."""
 
 
-def cost_of(operation: Operation, module: Module, layouts: LinearLayouts) -> Cost | None:
+def cost_of(operation: Operation, module: Module, layouts: PlacedLayouts) -> Cost | None:
     """Return the cost of a move; None where no analysis can tell."""
     function = COSTS.get(operation.group)
     if function is None:

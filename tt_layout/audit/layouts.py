@@ -6,15 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.encodings import DistributedEncoding, Encoding
+from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.types import IRType
-from tt_layout.mlir.source import Source
-from tt_layout.mlir.types import TensorType
-from tt_layout.views.printed import buffer_shape
-
-_NOWHERE = Source("", "<ir>").span(0, 0)
+from tt_layout.placement import PlacedLayout, place
 
 UNITS = (("lane", "threads-per-warp", "lanes"), ("warp", "num-warps", "warps"))
 """Input dimension, attribute of the module that must agree, and what both count."""
@@ -54,42 +50,34 @@ class LayoutRow(NamedTuple):
         return dict(self.sizes).get(dim)
 
 
-class Laid(NamedTuple):
-    """The linear layout of a type, or why there is none."""
-
-    layout: LinearLayout | None
-    error: LayoutError | None
-
-
-class LinearLayouts:
-    """The linear layouts of types; each is computed once for a whole dump."""
+class PlacedLayouts:
+    """The layouts of types; each is placed once for a whole dump."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], tuple[Encoding, Laid]] = {}
+        self._known: dict[tuple[object, ...], tuple[Encoding, PlacedLayout | LayoutError]] = {}
 
-    def of(self, ir_type: IRType) -> Laid:
-        """Return the linear layout of a type with an encoding; of one buffer of a ring."""
+    def of(self, ir_type: IRType) -> PlacedLayout | LayoutError | None:
+        """Return the layout of a type over it, why there is none, or None without a layout."""
         encoding = ir_type.encoding
         if not isinstance(encoding, Encoding):
-            return Laid(None, encoding)
+            return encoding
         bits = ir_type.element_bits
         key = id(encoding), ir_type.kind, ir_type.shape, ir_type.allocation, bits
         if key not in self._known:
-            self._known[key] = encoding, _lay(ir_type, encoding)
+            self._known[key] = encoding, _place(encoding, ir_type)
         return self._known[key][1]
 
+    def linear(self, ir_type: IRType) -> LinearLayout | None:
+        """Return the linear layout of a type; None where there is none."""
+        placed = self.of(ir_type)
+        return placed.layout if isinstance(placed, PlacedLayout) else None
 
-def _lay(ir_type: IRType, encoding: Encoding) -> Laid:
-    is_memory = not isinstance(encoding, DistributedEncoding) and ir_type.kind != "tensor"
-    kind = "memdesc" if is_memory else "tensor"
-    tensor = TensorType(kind, ir_type.shape, ir_type.element_type, None, _NOWHERE)
+
+def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError:
     try:
-        shape = buffer_shape(encoding, tensor)
-        if ir_type.allocation is not None:
-            shape = ir_type.allocation[len(ir_type.allocation) - len(shape) :]
-        return Laid(encoding.to_linear_layout(shape, element_bits=tensor.element_bits), None)
+        return place(encoding, ir_type.tensor_type())
     except LayoutError as error:
-        return Laid(None, error)
+        return error
 
 
 def contiguity(layout: LinearLayout) -> tuple[int, ...]:
@@ -111,7 +99,7 @@ def contiguity(layout: LinearLayout) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def layout_rows(module: Module, layouts: LinearLayouts) -> Iterator[LayoutRow]:
+def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:
     """Yield a row for each layout and type of a module, in the order of the text."""
     distinct = module.types.distinct
     grouped: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -131,15 +119,15 @@ def layout_rows(module: Module, layouts: LinearLayouts) -> Iterator[LayoutRow]:
         yield _row(ir_type, LayoutRow(layout, layout, "", bare, uses, line), layouts)
 
 
-def _row(ir_type: IRType, row: LayoutRow, layouts: LinearLayouts) -> LayoutRow:
+def _row(ir_type: IRType, row: LayoutRow, layouts: PlacedLayouts) -> LayoutRow:
     encoding = ir_type.encoding
     if not isinstance(encoding, Encoding):
         return row._replace(error=encoding)
     row = row._replace(attribute=str(encoding), kind=encoding.mnemonic)
-    laid = layouts.of(ir_type)
-    if laid.layout is None:
-        return row._replace(error=laid.error)
-    linear = laid.layout
+    placed = layouts.of(ir_type)
+    if not isinstance(placed, PlacedLayout):
+        return row._replace(error=placed)
+    linear = placed.layout
     names = linear.get_in_dim_names()
     in_registers = "register" in names
     free = linear.get_free_variable_masks()

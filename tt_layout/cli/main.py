@@ -152,8 +152,11 @@ def show(
     import numpy  # noqa: F401 - a fifth cheaper before our own modules than among them
 
     from tt_layout.mlir.types import parse_type
+    from tt_layout.placement import place
     from tt_layout.releases import Release
-    from tt_layout.views.printed import check_size, parse_size, print_view
+    from tt_layout.reports.output import check_size, parse_size
+    from tt_layout.views.printed import print_view
+    from tt_layout.views.request import ViewRequest
 
     if layout is None and path is None:
         raise LayoutError("nothing to show: give an attribute with -l or a file with -i")
@@ -172,11 +175,10 @@ def show(
         found = _file_layouts(path, alias_names, release) if path is not None else iter(())
         views = []
         for alias, encoding, ending in (*found, *_given_layout(layout, release)):
-            view = print_view(
-                encoding, tensor_type, use_hw_view=use_hw_view, alias=alias, selection=selection
-            )
+            placed = place(encoding, tensor_type)
+            view = print_view(ViewRequest(placed, use_hw_view, selection), alias=alias)
             views.append(view._replace(ending=ending))
-    size = check_size(views, limit)
+    size = check_size(sum(view.size for view in views), limit)
     _write(views, size, output, looks)
 
 

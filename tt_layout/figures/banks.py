@@ -13,7 +13,7 @@ from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.hardware import element_labels, place_groups
 from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, Numbers, has_labels, table
-from tt_layout.figures.places import Held
+from tt_layout.figures.places import DrawnLayout
 from tt_layout.figures.tensor import legend
 from tt_layout.hardware import find_target
 
@@ -24,27 +24,27 @@ MAX_BUFFERS = 4
 MAX_LANES = 8  # so many colliding lanes are named
 
 
-def banks_figure(held: Held, color_by: str | None = None) -> Figure:
+def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     """Return the figure of a shared layout, a row per 128 bytes.
 
     Raises:
         LayoutError: the layout is not of shared memory, or a part of it is selected.
     """
-    if not isinstance(held.encoding, SharedEncoding):
-        message = f"#{held.encoding.name} is of {held.encoding.memory_kind}"
+    if not isinstance(drawn.encoding, SharedEncoding):
+        message = f"#{drawn.encoding.name} is of {drawn.encoding.memory_kind}"
         raise LayoutError(f"banks are of shared memory, but {message}")
     name = color_by or "row"
-    buffers = held.sizes["partition"] * held.sizes["block"]
-    grids = tuple(_grid(held, name, buffer) for buffer in range(min(buffers, MAX_BUFFERS)))
+    buffers = drawn.sizes["partition"] * drawn.sizes["block"]
+    grids = tuple(_grid(drawn, name, buffer) for buffer in range(min(buffers, MAX_BUFFERS)))
     more = buffers - MAX_BUFFERS
     notes = (f"{more} more buffers look alike or are not shown",) if more > 0 else ()
-    return Figure((str(held.encoding), held.type_text), grids, legend(held, name), notes)
+    return Figure((str(drawn.encoding), drawn.placed.type_text), grids, legend(drawn, name), notes)
 
 
-def _grid(held: Held, name: str, buffer: int) -> Grid:
+def _grid(drawn: DrawnLayout, name: str, buffer: int) -> Grid:
     """Return the cells of one buffer: of one block and partition."""
-    held.subject.selection.check_options("a figure of banks")
-    size, memory = held.subject.element_bytes, held.memory
+    drawn.selection.check_options("a figure of banks")
+    size, memory = drawn.placed.element_bytes, drawn.memory
     columns = max(1, LINE_BYTES // size)
     rows = max(1, -(-memory.slots // columns))
     shape = rows, columns
@@ -52,17 +52,17 @@ def _grid(held: Held, name: str, buffer: int) -> Grid:
     places = np.arange(buffer * elements, (buffer + 1) * elements)
     slots = padded(np.arange(elements), memory.padding)
     colours = np.full(rows * columns, NOTHING, np.int64)
-    colours[slots] = place_groups(held, name, places)
+    colours[slots] = place_groups(drawn, name, places)
     labels = None
     if has_labels(*shape):
         texts = [""] * (rows * columns)
-        for slot, text in zip(slots.tolist(), element_labels(held, held.elements(places))):
+        for slot, text in zip(slots.tolist(), element_labels(drawn, drawn.elements(places))):
             texts[slot] = text
         labels = table(texts, shape)
     return Grid(
         colours.reshape(shape),
         labels,
-        _buffer_title(held, buffer),
+        _buffer_title(drawn, buffer),
         tuple(str(row * LINE_BYTES) for row in range(rows)),
         (),
         row_title="byte",
@@ -82,18 +82,20 @@ def _bank_names(size: int, columns: int) -> tuple[tuple[int, int, str], ...]:
     return tuple((column, 1, f"{bank}-{bank + width - 1}") for column, bank in names)
 
 
-def _buffer_title(held: Held, buffer: int) -> str:
-    block, partition = divmod(buffer, held.sizes["partition"])
-    parts = [f"block {block}"] if held.sizes["block"] > 1 else []
-    parts += [f"partition {partition}"] if held.sizes["partition"] > 1 else []
+def _buffer_title(drawn: DrawnLayout, buffer: int) -> str:
+    block, partition = divmod(buffer, drawn.sizes["partition"])
+    parts = [f"block {block}"] if drawn.sizes["block"] > 1 else []
+    parts += [f"partition {partition}"] if drawn.sizes["partition"] > 1 else []
     return ", ".join(parts)
 
 
-def access_figure(held: Held, registers: Held, target: str, is_store: bool) -> Figure:
+def access_figure(
+    drawn: DrawnLayout, registers: DrawnLayout, target: str, is_store: bool
+) -> Figure:
     """Return the figure of an access: what the lanes of its worst phase touch, and who waits.
 
     Args:
-        held: the shared layout.
+        drawn: the shared layout.
         registers: the layout of the registers that are stored or loaded.
         target: a name of `tt_layout.hardware.TARGETS`.
         is_store: whether registers go to memory.
@@ -101,19 +103,19 @@ def access_figure(held: Held, registers: Held, target: str, is_store: bool) -> F
     Raises:
         LayoutError: the two do not belong together.
     """
-    if not isinstance(held.encoding, SharedEncoding) or not isinstance(
+    if not isinstance(drawn.encoding, SharedEncoding) or not isinstance(
         registers.encoding, DistributedEncoding
     ):
         message = "the figure of an access needs a layout of shared memory and one of registers"
         raise LayoutError(message)
     hardware = find_target(target)
-    size = held.subject.element_bytes
-    places = lay(registers.encoding, held.encoding, held.shape, size)
+    size = drawn.placed.element_bytes
+    places = lay(registers.encoding, drawn.encoding, drawn.shape, size)
     check_lanes(places, hardware)
     access = cost(places, hardware, is_store=is_store)
-    grid = _grid(held, "row", 0)
+    grid = _grid(drawn, "row", 0)
     grid = _touched(grid, access, size)
-    title = str(held.encoding), str(registers.encoding), held.type_text
+    title = str(drawn.encoding), str(registers.encoding), drawn.placed.type_text
     return Figure(title, (grid,), _lane_legend(access), _words(access))
 
 

@@ -11,14 +11,14 @@ from tt_layout.algebra.arrays import all_values
 from tt_layout.analyses.layout_difference import compare
 from tt_layout.errors import LayoutError
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
-from tt_layout.figures.places import Held
+from tt_layout.figures.places import DrawnLayout
 from tt_layout.figures.tensor import legend, tensor_grid
 from tt_layout.terminal.groups import default_grouping
 
 MAX_WORDS = 6
 
 
-def compare_figure(before: Held, after: Held, color_by: str | None = None) -> Figure:
+def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None = None) -> Figure:
     """Return the figure of two layouts of one tensor.
 
     Raises:
@@ -28,13 +28,13 @@ def compare_figure(before: Held, after: Held, color_by: str | None = None) -> Fi
         kinds = f"{before.encoding.memory_kind} and {after.encoding.memory_kind}"
         raise LayoutError(f"layouts of different memories cannot be compared: {kinds}")
     words = compare(before.layout, after.layout).words() or ["nothing moves"]
-    name = color_by or default_grouping(before.subject)
+    name = color_by or default_grouping(before.placed)
     grids = tensor_grid(before, name, "before"), tensor_grid(after, name, "after")
     moved = _moved(before, after).reshape(grids[1].shape)
     colours = np.where(moved | (grids[1].colours == NOTHING), grids[1].colours, PLAIN)
     wider = before if before.places > after.places else after
     return Figure(
-        (f"- {before.encoding}", f"+ {after.encoding}", before.type_text),
+        (f"- {before.encoding}", f"+ {after.encoding}", before.placed.type_text),
         (grids[0], replace(grids[1], colours=colours)),
         (*legend(wider, name), (PLAIN, "has not moved")),
         tuple(words[:MAX_WORDS]),
@@ -42,18 +42,18 @@ def compare_figure(before: Held, after: Held, color_by: str | None = None) -> Fi
     )
 
 
-def _moved(before: Held, after: Held) -> npt.NDArray[np.bool_]:
+def _moved(before: DrawnLayout, after: DrawnLayout) -> npt.NDArray[np.bool_]:
     """Tell for each element that is shown whether other places hold it."""
     if _copies(before) != _copies(after):
         return np.ones(len(after.shown), np.bool_)
-    was, now = (held.split(held.holders(held.shown)) for held in (before, after))
+    was, now = (drawn.split(drawn.holders(drawn.shown)) for drawn in (before, after))
     moved = np.zeros(len(after.shown), np.bool_)
     for name in was:
         moved |= was[name] != now[name]
     return moved
 
 
-def _copies(held: Held) -> set[tuple[int, ...]]:
+def _copies(drawn: DrawnLayout) -> set[tuple[int, ...]]:
     """Return the places that hold the same as the first place: by xor, those of any element."""
-    same = all_values(held.copies)
-    return set(zip(*(part.tolist() for part in held.split(same).values())))
+    same = all_values(drawn.copies)
+    return set(zip(*(part.tolist() for part in drawn.split(same).values())))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.model import Figure
-from tt_layout.figures.places import Held
+from tt_layout.figures.places import DrawnLayout
 
 VIEWS = ("tensor", "hardware", "banks", "matrix", "compare")
 
 
 def draw(
-    held: Held,
-    other: Held | None = None,
+    drawn: DrawnLayout,
+    other: DrawnLayout | None = None,
     *,
     view: str | None = None,
     color_by: str | None = None,
@@ -22,7 +22,7 @@ def draw(
     """Return the figure of a layout, or of two.
 
     Args:
-        held: the layout.
+        drawn: the layout.
         other: another one: for ``compare`` of the same tensor, for ``banks`` the registers.
         view: one of `VIEWS`; by default ``compare`` for two layouts of one memory, ``banks``
             for one of registers and one of shared memory, else ``tensor``.
@@ -34,15 +34,16 @@ def draw(
         LayoutError: the view does not suit the layouts.
 
     Example:
-        >>> from tt_layout.figures.places import hold
         >>> from tt_layout.encodings.parsing import parse_layout
+        >>> from tt_layout.figures.places import DrawnLayout
         >>> from tt_layout.mlir.types import parse_type
+        >>> from tt_layout.placement import place
         >>> layout = parse_layout("#ttg.linear<{register = [[1]], lane = [[2]], "
         ...                       "warp = [], block = []}>")
-        >>> draw(hold(layout, parse_type("tensor<4xf16>"))).grids[0].labels
+        >>> draw(DrawnLayout(place(layout, parse_type("tensor<4xf16>")))).grids[0].labels
         [['T0:0', 'T0:1', 'T1:0', 'T1:1']]
     """
-    view = view or _default(held, other)
+    view = view or _default(drawn, other)
     if view in ("tensor", "hardware", "matrix") and other is not None:
         raise LayoutError(f"--view {view} is of one layout, got two")
     if view == "compare":
@@ -50,44 +51,44 @@ def draw(
             raise LayoutError("--view compare needs two layouts")
         from tt_layout.figures.compare import compare_figure
 
-        return compare_figure(held, other, color_by)
-    if view == "banks" or (view == "hardware" and isinstance(held.encoding, SharedEncoding)):
-        return _banks(held, other, color_by, target, access)
-    return _single(held, view, color_by)
+        return compare_figure(drawn, other, color_by)
+    if view == "banks" or (view == "hardware" and isinstance(drawn.encoding, SharedEncoding)):
+        return _banks(drawn, other, color_by, target, access)
+    return _single(drawn, view, color_by)
 
 
-def _default(held: Held, other: Held | None) -> str:
+def _default(drawn: DrawnLayout, other: DrawnLayout | None) -> str:
     if other is None:
         return "tensor"
-    same = held.encoding.memory_kind == other.encoding.memory_kind
+    same = drawn.encoding.memory_kind == other.encoding.memory_kind
     return "compare" if same else "banks"
 
 
 def _banks(
-    held: Held, other: Held | None, color_by: str | None, target: str, access: str
+    drawn: DrawnLayout, other: DrawnLayout | None, color_by: str | None, target: str, access: str
 ) -> Figure:
     from tt_layout.figures.banks import access_figure, banks_figure
 
     if other is None:
-        return banks_figure(held, color_by)
+        return banks_figure(drawn, color_by)
     if color_by not in (None, "lane"):
         raise LayoutError("the figure of an access is coloured by lane")
-    if not isinstance(held.encoding, SharedEncoding):
-        held, other = other, held
-    return access_figure(held, other, target, access == "store")
+    if not isinstance(drawn.encoding, SharedEncoding):
+        drawn, other = other, drawn
+    return access_figure(drawn, other, target, access == "store")
 
 
-def _single(held: Held, view: str, color_by: str | None) -> Figure:
+def _single(drawn: DrawnLayout, view: str, color_by: str | None) -> Figure:
     if view == "matrix":
         from tt_layout.figures.matrix import matrix_figure
 
         if color_by is not None:
             raise LayoutError("the figure of a matrix is coloured by input dimension")
-        return matrix_figure(held)
+        return matrix_figure(drawn)
     if view == "hardware":
         from tt_layout.figures.hardware import hardware_figure
 
-        return hardware_figure(held, color_by)
+        return hardware_figure(drawn, color_by)
     from tt_layout.figures.tensor import tensor_figure
 
-    return tensor_figure(held, color_by)
+    return tensor_figure(drawn, color_by)

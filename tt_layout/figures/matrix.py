@@ -6,17 +6,17 @@ import numpy as np
 
 from tt_layout.algebra.linear_layout import log2
 from tt_layout.figures.model import PLAIN, Figure, Grid
-from tt_layout.figures.places import Held
+from tt_layout.figures.places import DrawnLayout
 
 
-def matrix_figure(held: Held) -> Figure:
+def matrix_figure(drawn: DrawnLayout) -> Figure:
     """Return the figure of a layout's matrix, coloured by input dimension.
 
     Raises:
         LayoutError: a part of it is selected.
     """
-    held.subject.selection.check_options("a matrix")
-    layout = held.layout
+    drawn.selection.check_options("a matrix")
+    layout = drawn.layout
     ins = [(name, bit) for name, vectors in layout.in_bases for bit in range(len(vectors))]
     outs = [(name, bit) for name, size in layout.out_sizes for bit in range(log2(size))]
     columns = [vector for _, vectors in layout.in_bases for vector in vectors]
@@ -42,15 +42,15 @@ def matrix_figure(held: Held) -> Figure:
         cell_width=max(
             (len(name) * 6 + 9) // count for _, count, name in _groups(ins) or [(0, 1, "")]
         ),
-        row_step=log2(layout.out_sizes[0][1]) if len(set(_sizes(held))) == 1 else 0,
+        row_step=log2(layout.out_sizes[0][1]) if len(set(_sizes(drawn))) == 1 else 0,
     )
     legend = tuple((kinds[name], name) for name, vectors in layout.in_bases if vectors)
     note = "each column: the coordinate that one bit of the place adds, by xor"
-    return Figure((str(held.encoding), held.type_text), (grid,), legend, (note,))
+    return Figure((str(drawn.encoding), drawn.placed.type_text), (grid,), legend, (note,))
 
 
-def _sizes(held: Held) -> list[int]:
-    return [size for _, size in held.layout.out_sizes]
+def _sizes(drawn: DrawnLayout) -> list[int]:
+    return [size for _, size in drawn.layout.out_sizes]
 
 
 def _groups(ins: list[tuple[str, int]]) -> tuple[tuple[int, int, str], ...]:

@@ -14,7 +14,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.reader import check_lines, iterate_ir
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
-from tt_layout.mlir.types import TensorType
+from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 
 MAX_NAME = 64
@@ -35,14 +35,14 @@ def _page() -> Any:
         raise LayoutError(message) from None
 
 
-def page_of(named: list[tuple[str, Encoding, TensorType]], target: str | None = None) -> str:
-    """Return the page of named layouts, each over a type; two of them are compared.
+def page_of(named: dict[str, PlacedLayout], target: str | None = None) -> str:
+    """Return the page of named layouts; two of them are compared.
 
     Raises:
-        LayoutError: one does not fit the type, or there is no such target.
+        LayoutError: one is too large for a browser, or there is no such target.
     """
     page = _page()
-    layouts = [page.page_layout(encoding, tensor, name=name) for name, encoding, tensor in named]
+    layouts = [page.PageLayout(placed, name) for name, placed in named.items()]
     return str(page.build(layouts, is_pair=len(layouts) == 2, target=target))
 
 
@@ -59,20 +59,19 @@ def page_of_dump(source: Source, names: list[str], release: Release | None = Non
     """
     page = _page()
     check_lines(source)
-    found: dict[tuple[str, str, str], _Laid] = {}
+    found: dict[tuple[str, str, str], _Used] = {}
     target = None
     for module in iterate_ir(source, release):
         if module.error is not None:
             raise module.error
         target = target or shared_target(module.target)
-        for laid in _layouts(module, names):
-            found.setdefault(laid.key, laid._replace(uses=set())).uses.update(laid.uses)
+        for used in _layouts(module, names):
+            found.setdefault(used.key, used._replace(lines=set())).lines.update(used.lines)
     layouts = []
-    for name, line, encoding, tensor, uses in found.values():
+    for used in found.values():
         with suppress(LayoutError):  # the type is not one that the layout is for
-            layouts.append(
-                page.page_layout(encoding, tensor, name=name, line=line, uses=sorted(uses))
-            )
+            placed = place(used.encoding, used.type.tensor_type())
+            layouts.append(page.PageLayout(placed, used.name, used.line, tuple(sorted(used.lines))))
     if not layouts:
         message = "no layout of the file is used with a type that it fits"
         raise LayoutError(f"{source.name}: error: {message}")
@@ -80,22 +79,22 @@ def page_of_dump(source: Source, names: list[str], release: Release | None = Non
     return str(text)
 
 
-class _Laid(NamedTuple):
-    """A layout of a dump over a type, the line that defines it if any, and those that use it."""
+class _Used(NamedTuple):
+    """A layout of a dump on a type, the line that defines it if any, and those that use it."""
 
     name: str
     line: int | None
     encoding: Encoding
-    tensor: TensorType
-    uses: set[int]
+    type: IRType
+    lines: set[int]
 
     @property
     def key(self) -> tuple[str, str, str]:
         """What makes it another entry of the page."""
-        return self.name, str(self.encoding), self.tensor.span.text
+        return self.name, str(self.encoding), self.type.tensor_type().span.text
 
 
-def _layouts(module: Module, names: list[str]) -> Iterator[_Laid]:
+def _layouts(module: Module, names: list[str]) -> Iterator[_Used]:
     """Yield the aliases over each type, then the layouts that are written in the types."""
     lines: dict[int, set[int]] = {}
     for use in module.types:
@@ -108,22 +107,10 @@ def _layouts(module: Module, names: list[str]) -> Iterator[_Laid]:
             continue
         for one, uses in types:
             if one.layout == f"#{alias.name}":
-                yield _Laid(f"#{alias.name}", alias.line, alias.encoding, _tensor(one), uses)
+                yield _Used(f"#{alias.name}", alias.line, alias.encoding, one, uses)
     for one, uses in () if names else types:
         is_alias = (one.layout or "").removeprefix("#") in module.aliases
         if isinstance(one.encoding, Encoding) and not is_alias:
             written = one.layout or ""
             name = written if len(written) <= MAX_NAME else one.encoding.mnemonic
-            yield _Laid(name, None, one.encoding, _tensor(one), uses)
-
-
-def _tensor(ir_type: IRType) -> TensorType:
-    """Return a type of a dump as the type of a view: of a part of a buffer, the buffer's."""
-    shape = ir_type.shape
-    if ir_type.allocation is not None:
-        shape = ir_type.allocation[len(ir_type.allocation) - len(shape) :]
-    sizes = "".join(f"{size}x" for size in shape)
-    kind = "tensor" if ir_type.kind == "tensor" else "!ttg.memdesc"
-    text = f"{kind}<{sizes}{ir_type.element_type}>"
-    span = Source(text).span(0, len(text))
-    return TensorType(ir_type.kind, shape, ir_type.element_type, None, span)
+            yield _Used(name, None, one.encoding, one, uses)

@@ -14,11 +14,8 @@ from tt_layout.algebra.arrays import F2Map, Preimages
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
 from tt_layout.figures.model import Numbers, check_cells
-from tt_layout.mlir.types import TensorType
-from tt_layout.placement import Subject
-from tt_layout.views import Selection
-from tt_layout.views.printed import subject_over
-from tt_layout.views.selection import PLACES, Range, checked_range
+from tt_layout.placement import PlacedLayout
+from tt_layout.views.selection import EVERYTHING, PLACES, Range, Selection, checked_range
 from tt_layout.views.shared import Memory
 from tt_layout.views.tensor_memory import empty_bits
 
@@ -31,36 +28,36 @@ _OPTIONS = {"col": "column"}
 
 
 @dataclass(frozen=True)
-class Held:
-    """A layout over a type, with the arrays that figures are made of.
+class DrawnLayout:
+    """A placed layout, with the arrays that figures are made of.
 
     Attributes:
-        subject: encoding, linear layout and element size.
-        type_text: the type as it was given.
+        placed: the layout over its type.
+        selection: the part that is drawn.
     """
 
-    subject: Subject
-    type_text: str
+    placed: PlacedLayout
+    selection: Selection = EVERYTHING
 
     @property
     def layout(self) -> LinearLayout:
         """The linear layout."""
-        return self.subject.layout
+        return self.placed.layout
 
     @property
     def encoding(self) -> Encoding:
         """The attribute."""
-        return self.subject.encoding
+        return self.placed.encoding
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes of the tensor's dimensions."""
-        return self.subject.shape
+        return self.placed.shape
 
     @cached_property
     def sizes(self) -> dict[str, int]:
         """The sizes of the input dimensions, the fastest first."""
-        names = _ORDERS[self.encoding.memory_kind]
+        names = _ORDERS[self.placed.memory_space]
         sizes = {name: self.layout.get_in_dim_size(name) for name in names}
         if "offset" in sizes:
             sizes["offset"] = max(1, self.memory.elements)
@@ -69,7 +66,7 @@ class Held:
     @property
     def memory(self) -> Memory:
         """The shared memory."""
-        return Memory(self.layout, self.subject.padding)
+        return Memory(self.layout, self.placed.padding)
 
     @cached_property
     def _element(self) -> F2Map:
@@ -107,7 +104,7 @@ class Held:
     @property
     def copies(self) -> tuple[int, ...]:
         """What leads from the first place of an element to its others, by xor."""
-        return () if self.subject.is_shared else self._holders.copies
+        return () if self.placed.is_shared else self._holders.copies
 
     @cached_property
     def ranges(self) -> tuple[Range, ...]:
@@ -116,9 +113,9 @@ class Held:
         Raises:
             LayoutError: it is not a part of the tensor.
         """
-        self.subject.selection.check_options("a tensor figure", "slices")
+        self.selection.check_options("a tensor figure", "slices")
         names = self.layout.get_out_dim_names()
-        return self.subject.selection.tensor_ranges(names, list(self.shape))
+        return self.selection.tensor_ranges(names, list(self.shape))
 
     @cached_property
     def shown(self) -> Numbers:
@@ -141,8 +138,8 @@ class Held:
             LayoutError: it is not a part of the dimension, or something else is selected.
         """
         options = [PLACES[_OPTIONS.get(name, name)] for name in names]
-        self.subject.selection.check_options("a hardware figure", *options)
-        chosen = (getattr(self.subject.selection, option) for option in options)
+        self.selection.check_options("a hardware figure", *options)
+        chosen = (getattr(self.selection, option) for option in options)
         return tuple(
             checked_range(name, part, self.sizes[name]) for name, part in zip(names, chosen)
         )
@@ -201,21 +198,3 @@ def numbers(ranges: Sequence[Range], strides: Sequence[int]) -> Numbers:
 def extent(bounds: Range) -> int:
     """Return the length of a range."""
     return bounds[1] - bounds[0]
-
-
-def hold(
-    encoding: Encoding,
-    tensor: TensorType,
-    selection: Selection = Selection(),  # noqa: B008 - immutable
-) -> Held:
-    """Return a layout over a type; of a ring of buffers, one.
-
-    Args:
-        encoding: the layout.
-        tensor: the type.
-        selection: the part to show.
-
-    Raises:
-        LayoutError: it does not fit the type.
-    """
-    return Held(subject_over(encoding, tensor, selection=selection), tensor.span.text.strip())

@@ -9,7 +9,7 @@ import numpy as np
 
 from tt_layout.colour import CELLS
 from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, Numbers, has_labels, table
-from tt_layout.figures.places import Held, extent
+from tt_layout.figures.places import DrawnLayout, extent
 from tt_layout.terminal.groups import default_grouping, grouping
 from tt_layout.terminal.margins import sizes
 from tt_layout.terminal.tokens import group_count
@@ -18,39 +18,39 @@ from tt_layout.views.selection import Range
 LINE = 32  # elements of a row where the tensor has one dimension
 
 
-def tensor_figure(held: Held, color_by: str | None = None) -> Figure:
+def tensor_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     """Return the figure of the holders of all elements.
 
     Raises:
         LayoutError: the layout has no such groups, or too many elements.
     """
-    name = color_by or default_grouping(held.subject)
-    notes = [sizes(held.subject), *_copy_note(held)]
+    name = color_by or default_grouping(drawn.placed)
+    notes = [sizes(drawn.placed), *_copy_note(drawn)]
     return Figure(
-        (str(held.encoding), held.type_text),
-        (tensor_grid(held, name),),
-        legend(held, name),
+        (str(drawn.encoding), drawn.placed.type_text),
+        (tensor_grid(drawn, name),),
+        legend(drawn, name),
         tuple(notes),
     )
 
 
-def _copy_note(held: Held) -> list[str]:
-    more = (1 << len(held.copies)) - 1
+def _copy_note(drawn: DrawnLayout) -> list[str]:
+    more = (1 << len(drawn.copies)) - 1
     if more <= 1:
         return []
     return [f"+{more}: {more} more places hold the element; the first is named"]
 
 
-def tensor_grid(held: Held, name: str, title: str = "") -> Grid:
+def tensor_grid(drawn: DrawnLayout, name: str, title: str = "") -> Grid:
     """Return the grid of the holders of all elements, coloured by group."""
-    extents = tuple(map(extent, held.ranges))
+    extents = tuple(map(extent, drawn.ranges))
     shape = grid_shape(extents)
-    holders = held.holders(held.shown)
-    labels = table(holder_labels(held, holders), shape) if has_labels(*shape) else None
-    rows, columns = axis_names(held.ranges, shape)
-    dims = held.layout.get_out_dim_names()
+    holders = drawn.holders(drawn.shown)
+    labels = table(holder_labels(drawn, holders), shape) if has_labels(*shape) else None
+    rows, columns = axis_names(drawn.ranges, shape)
+    dims = drawn.layout.get_out_dim_names()
     return Grid(
-        _element_groups(held, name, holders).reshape(shape),
+        _element_groups(drawn, name, holders).reshape(shape),
         labels,
         title,
         rows,
@@ -61,19 +61,19 @@ def tensor_grid(held: Held, name: str, title: str = "") -> Grid:
     )
 
 
-def _element_groups(held: Held, name: str, holders: Numbers) -> Numbers:
+def _element_groups(drawn: DrawnLayout, name: str, holders: Numbers) -> Numbers:
     """Return the colour of each element that is shown: that of its first holder."""
-    groups = element_axis(held, name, held.shown)
+    groups = element_axis(drawn, name, drawn.shown)
     if groups is None:
-        groups = grouping(held.subject, name)(held.split(np.maximum(holders, 0)))
+        groups = grouping(drawn.placed, name)(drawn.split(np.maximum(holders, 0)))
     return np.where(holders < 0, NOTHING, groups)
 
 
-def element_axis(held: Held, name: str, elements: Numbers) -> Numbers | None:
+def element_axis(drawn: DrawnLayout, name: str, elements: Numbers) -> Numbers | None:
     """Return a coordinate of elements, for ``row`` and ``column``; None for others."""
     if name not in ("row", "column"):
         return None
-    axes = held.coordinates(elements)
+    axes = drawn.coordinates(elements)
     return axes[-1] if name == "column" or len(axes) == 1 else axes[-2]
 
 
@@ -112,30 +112,30 @@ def axis_names(
     return names, tuple(map(str, range(first, first + columns)))
 
 
-def holder_labels(held: Held, holders: Numbers) -> list[str]:
+def holder_labels(drawn: DrawnLayout, holders: Numbers) -> list[str]:
     """Return the first holder of every element; of two holders, both."""
-    labels = place_labels(held, holders)
-    if len(held.copies) == 1:
-        last = np.where(holders < 0, -1, holders ^ held.copies[0])
-        return [f"{a}|{b}" if a else a for a, b in zip(labels, place_labels(held, last))]
-    if held.copies:
-        more = (1 << len(held.copies)) - 1
+    labels = place_labels(drawn, holders)
+    if len(drawn.copies) == 1:
+        last = np.where(holders < 0, -1, holders ^ drawn.copies[0])
+        return [f"{a}|{b}" if a else a for a, b in zip(labels, place_labels(drawn, last))]
+    if drawn.copies:
+        more = (1 << len(drawn.copies)) - 1
         return [f"{label}+{more}" if label else "" for label in labels]
     return labels
 
 
-def place_labels(held: Held, places: Numbers) -> list[str]:
+def place_labels(drawn: DrawnLayout, places: Numbers) -> list[str]:
     """Return places as the views write them; nothing for -1."""
-    parts = {name: part.tolist() for name, part in held.split(np.maximum(places, 0)).items()}
-    fronts = [f"B{b}:" for b in parts["block"]] if held.sizes["block"] > 1 else [""] * len(places)
+    parts = {name: part.tolist() for name, part in drawn.split(np.maximum(places, 0)).items()}
+    fronts = [f"B{b}:" for b in parts["block"]] if drawn.sizes["block"] > 1 else [""] * len(places)
     if "offset" in parts:
-        parted = held.sizes["partition"] > 1
+        parted = drawn.sizes["partition"] > 1
         inner = [f"{p}/" if parted else "" for p in parts["partition"]]
         texts = [f"{p}{offset}" for p, offset in zip(inner, parts["offset"])]
     elif "row" in parts:
         texts = [f"R{row}:C{column}" for row, column in zip(parts["row"], parts["col"])]
     else:
-        lanes = held.sizes["lane"]
+        lanes = drawn.sizes["lane"]
         threads = (w * lanes + t for w, t in zip(parts["warp"], parts["lane"]))
         texts = [f"T{thread}:{r}" for thread, r in zip(threads, parts["register"])]
     return [
@@ -144,12 +144,12 @@ def place_labels(held: Held, places: Numbers) -> list[str]:
     ]
 
 
-def legend(held: Held, name: str) -> tuple[tuple[int, str], ...]:
+def legend(drawn: DrawnLayout, name: str) -> tuple[tuple[int, str], ...]:
     """Return the meaning of the colours."""
     if name in ("row", "column"):
-        count = held.shape[-1] if name == "column" else held.shape[max(-2, -len(held.shape))]
+        count = drawn.shape[-1] if name == "column" else drawn.shape[max(-2, -len(drawn.shape))]
     else:
-        count = group_count(held.subject, name)
+        count = group_count(drawn.placed, name)
     named = [(number, f"{name} {number}") for number in range(min(count, len(CELLS)))]
     if count > len(CELLS):
         named.append((PLAIN, f"... {count - 1}; every {len(CELLS)} alike"))

@@ -17,10 +17,10 @@ from tt_layout.golden.inputs import (
     tensor_type,
 )
 from tt_layout.hardware import DEFAULT_TARGET, find_target
+from tt_layout.placement import place
 from tt_layout.reports import conflicts as conflicts_report
 from tt_layout.reports import convert as convert_report
 from tt_layout.reports import info as info_report
-from tt_layout.views.printed import lay_over
 
 if TYPE_CHECKING:
     from tt_layout.golden.manifest import Case
@@ -56,7 +56,7 @@ def convert(case: Case) -> bytes:
 def _in_registers(case: Case, key: str, layout: Encoding) -> LinearLayout:
     """Return a layout over the case's type; point at its key where it is not of registers."""
     with pointing_at(case, key):
-        return with_inputs(lay_over(layout, tensor_type(case)))
+        return with_inputs(place(layout, tensor_type(case)).layout)
 
 
 def _joined(lines: Iterable[str]) -> bytes:

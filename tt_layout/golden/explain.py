@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
@@ -19,7 +20,9 @@ from tt_layout.errors import LayoutError
 from tt_layout.golden.inputs import encoding, release, tensor_type
 from tt_layout.golden.views import selection, whole_view
 from tt_layout.mlir.types import TensorType, parse_type
+from tt_layout.placement import place
 from tt_layout.views import Selection
+from tt_layout.views.request import ViewRequest
 
 if TYPE_CHECKING:
     from tt_layout.golden.manifest import Case
@@ -41,15 +44,6 @@ class _Heading:
     alias: str | None
     attribute: str
     buffers: int | None
-
-
-@dataclass(frozen=True)
-class _Origin:
-    """What made a golden: printing this gives its text."""
-
-    layout: Encoding
-    tensor: TensorType
-    selection: Selection
 
 
 def tensor(golden: str, case: Case) -> tuple[str, ...]:
@@ -75,7 +69,7 @@ def _explained(golden: str, case: Case, use_hw_view: bool) -> tuple[str, ...]:
         return (f"the golden was edited: its heading holds no layout that can be read: {reason}",)
     first_wrong = 1
     for candidate in _candidates(golden, heading, layout, case, use_hw_view):
-        text = _text(candidate, heading.alias, use_hw_view)
+        text = _text(candidate, heading.alias)
         if text == golden:
             return tuple(_differences(candidate, heading, case, use_hw_view))
         first_wrong = max(first_wrong, _first_difference(text, golden))
@@ -110,16 +104,10 @@ def old_layout(attribute: str, case: Case) -> Encoding:
         return parse_layout(attribute, name="golden")
 
 
-def _text(origin: _Origin, alias: str | None, use_hw_view: bool) -> str:
-    """Return what an origin prints; nothing where it does not fit."""
+def _text(request: ViewRequest, alias: str | None) -> str:
+    """Return the whole text of a view; nothing where the layout has no such part."""
     try:
-        view = whole_view(
-            origin.layout,
-            origin.tensor,
-            use_hw_view=use_hw_view,
-            alias=alias,
-            selection=origin.selection,
-        )
+        view = whole_view(request, alias)
     except LayoutError:
         return ""
     return b"".join(view.chunks()).decode() if view.size <= MAX_GOLDEN else ""
@@ -127,7 +115,7 @@ def _text(origin: _Origin, alias: str | None, use_hw_view: bool) -> str:
 
 def _candidates(
     golden: str, heading: _Heading, layout: Encoding, case: Case, use_hw_view: bool
-) -> Iterator[_Origin]:
+) -> Iterator[ViewRequest]:
     """Yield what may have made the golden: the case's type and options, or as the text shows."""
     now, chosen = tensor_type(case), selection(case, use_hw_view)
     shape = _shape(golden.partition("\n")[2])
@@ -141,7 +129,8 @@ def _candidates(
     selections = [chosen] if chosen == EVERYTHING else [chosen, EVERYTHING]
     for one in types:
         for part in selections:
-            yield _Origin(layout, one, part)
+            with suppress(LayoutError):  # the layout is not for this type
+                yield ViewRequest(place(layout, one), use_hw_view, part)
 
 
 def _with_shape(like: TensorType, shape: tuple[int, ...], kind: str) -> TensorType:
@@ -198,15 +187,15 @@ def _first_difference(text: str, golden: str) -> int:
 
 
 def _differences(
-    origin: _Origin, heading: _Heading, case: Case, use_hw_view: bool
+    origin: ViewRequest, heading: _Heading, case: Case, use_hw_view: bool
 ) -> Iterator[str]:
     """Yield in words what differs between what made the golden and the case."""
     layout, tensor = encoding(case), tensor_type(case)
-    if origin.tensor.shape != tensor.shape:
-        yield f"type: was {_sizes(origin.tensor.shape)}, is {_sizes(tensor.shape)}"
-    elif str(origin.layout) != str(layout):
-        yield _moves(origin.layout, layout, tensor)
-    yield from changed_keys(origin.layout, layout)
+    if origin.placed.tensor.shape != tensor.shape:
+        yield f"type: was {_sizes(origin.placed.tensor.shape)}, is {_sizes(tensor.shape)}"
+    elif str(origin.placed.encoding) != str(layout):
+        yield _moves(origin.placed.encoding, layout, tensor)
+    yield from changed_keys(origin.placed.encoding, layout)
     if origin.selection != selection(case, use_hw_view):
         yield "the golden shows the whole view, the case a part of it"
     alias = (case.text("alias") or "").removeprefix("#") or None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tt_layout.encodings import Encoding
 from tt_layout.golden.inputs import encoding, pointing_at, tensor_type
-from tt_layout.mlir.types import TensorType
+from tt_layout.placement import place
 from tt_layout.views.printed import PrintedView, print_view
+from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import PLACES, Selection, parse_range, parse_slices
 
 if TYPE_CHECKING:
@@ -26,27 +26,15 @@ def hardware(case: Case) -> bytes:
 
 
 def _printed(case: Case, use_hw_view: bool) -> bytes:
-    view = whole_view(
-        encoding(case),
-        tensor_type(case),
-        use_hw_view=use_hw_view,
-        alias=case.text("alias"),
-        selection=selection(case, use_hw_view),
-    )
-    return b"".join(view.chunks())
+    placed = place(encoding(case), tensor_type(case))
+    request = ViewRequest(placed, use_hw_view, selection(case, use_hw_view))
+    return b"".join(whole_view(request, case.text("alias")).chunks())
 
 
-def whole_view(
-    layout: Encoding,
-    tensor: TensorType,
-    *,
-    use_hw_view: bool,
-    alias: str | None,
-    selection: Selection,
-) -> PrintedView:
+def whole_view(request: ViewRequest, alias: str | None) -> PrintedView:
     """Return what the command prints for an attribute, or for one alias of a file."""
     name = alias.removeprefix("#") if alias is not None else None
-    view = print_view(layout, tensor, use_hw_view=use_hw_view, alias=name, selection=selection)
+    view = print_view(request, alias=name)
     return view._replace(ending=b"" if alias is None else b"\n")
 
 

@@ -23,7 +23,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.syntax import AliasNode, Node, Parser, WordNode
-from tt_layout.mlir.types import element_bits
+from tt_layout.mlir.types import TensorType, element_bits
 
 KINDS = {
     "tensor": "tensor",
@@ -77,6 +77,25 @@ class IRType(NamedTuple):
         sizes = "".join(f"{size}x" for size in self.shape)
         whole = "x".join(str(size) for size in self.allocation or ())
         return f"{self.kind}<{sizes}{self.element_type}{' of ' * bool(whole)}{whole}>"
+
+    def tensor_type(self) -> TensorType:
+        """Return the type for which a layout is placed: of a part of a buffer, the buffer's.
+
+        What points to a tensor stands for the tensor, a descriptor for its shared memory.
+
+        Example:
+            >>> part = IRType("..", "memdesc", (8, 8), "f16", "#s", None, (3, 16, 16))
+            >>> part.tensor_type().span.text
+            '!ttg.memdesc<16x16xf16>'
+        """
+        shape, whole = self.shape, self.allocation or ()
+        if whole:
+            more = len(shape) - len(whole)
+            shape = (*shape[: max(0, more)], *whole[max(0, -more) :])
+        kind = "tensor" if self.kind in ("tensor", "ptr") else "memdesc"
+        sizes = "".join(f"{size}x" for size in shape)
+        text = f"{'!ttg.' * (kind == 'memdesc')}{kind}<{sizes}{self.element_type}>"
+        return TensorType(kind, shape, self.element_type, None, Source(text).span(0, len(text)))
 
     @property
     def elements(self) -> int:

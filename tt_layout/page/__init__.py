@@ -31,12 +31,9 @@ from importlib import resources
 from typing import Any
 
 from tt_layout import __version__
-from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, PhaseTable, Target, find_target
-from tt_layout.mlir.types import TensorType
-from tt_layout.views.printed import lay_over
+from tt_layout.placement import PlacedLayout
 
 SCRIPTS = (
     "algebra.js",
@@ -58,87 +55,47 @@ USUAL_TARGETS = (DEFAULT_TARGET, "amd")
 """Whose shared memory an access is of where nothing else is said: the first that has the lanes."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PageLayout:
     """A layout as the page shows it.
 
     Attributes:
+        placed: the layout over its type; the rules of its release hold when it is edited.
         name: what the page calls it, such as the alias in a dump.
-        attribute: its text.
-        type: the text of the type that it is laid over.
-        layout: the linear layout.
-        memory: ``registers``, ``shared memory`` or ``tensor memory``.
-        element_bits: width of an element; None where the type does not tell it.
-        padding: pairs of an interval and the padding after it, in elements.
-        release: whose rules hold when the attribute is edited.
-        line: where a dump defines it, counted from 1.
-        uses: the lines of the dump that use it.
-    """
-
-    name: str
-    attribute: str
-    type: str
-    layout: LinearLayout
-    memory: str
-    element_bits: int | None = None
-    padding: tuple[tuple[int, int], ...] = ()
-    release: str = ""
-    line: int | None = None
-    uses: tuple[int, ...] = ()
-
-    def _embedded(self) -> dict[str, Any]:
-        """Return what the page is told."""
-        return {
-            "name": self.name,
-            "attribute": self.attribute,
-            "type": self.type,
-            "memory": self.memory,
-            "ins": self.layout.in_bases,
-            "outs": self.layout.out_sizes,
-            "bits": self.element_bits,
-            "padding": self.padding,
-            "release": self.release,
-            "line": self.line,
-            "uses": self.uses,
-        }
-
-
-def page_layout(
-    encoding: Encoding,
-    tensor: TensorType,
-    *,
-    name: str,
-    line: int | None = None,
-    uses: Sequence[int] = (),
-) -> PageLayout:
-    """Return an encoding over a type as the page shows it.
-
-    Args:
-        encoding: the layout.
-        tensor: the type; of a ring of buffers one is shown.
-        name: what the page calls it.
         line: where a dump defines it, counted from 1.
         uses: the lines of the dump that use it.
 
     Raises:
-        LayoutError: the layout does not fit the type, or is too large for a browser.
+        LayoutError: the layout is too large for a browser.
     """
-    layout = lay_over(encoding, tensor)
-    sizes = [*layout.out_sizes, *((n, layout.get_in_dim_size(n)) for n, _ in layout.in_bases)]
-    if too_large := [f"{name} {size}" for name, size in sizes if size > MAX_SIZE]:
-        raise LayoutError(f"a page shows dimensions up to 2^53, got {', '.join(too_large)}")
-    return PageLayout(
-        name=name,
-        attribute=str(encoding),
-        type=tensor.span.text.strip(),
-        layout=layout,
-        memory=encoding.memory_kind,
-        element_bits=tensor.element_bits,
-        padding=encoding.padding if isinstance(encoding, SharedEncoding) else (),
-        release=str(encoding.release),
-        line=line,
-        uses=tuple(uses),
-    )
+
+    placed: PlacedLayout
+    name: str
+    line: int | None = None
+    uses: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        layout = self.placed.layout
+        sizes = [*layout.out_sizes, *((n, layout.get_in_dim_size(n)) for n, _ in layout.in_bases)]
+        if too_large := [f"{name} {size}" for name, size in sizes if size > MAX_SIZE]:
+            raise LayoutError(f"a page shows dimensions up to 2^53, got {', '.join(too_large)}")
+
+    def _embedded(self) -> dict[str, Any]:
+        """Return what the page gets as data."""
+        placed = self.placed
+        return {
+            "name": self.name,
+            "attribute": str(placed.encoding),
+            "type": placed.type_text,
+            "memory": placed.memory_space,
+            "ins": placed.layout.in_bases,
+            "outs": placed.layout.out_sizes,
+            "bits": placed.element_bits,
+            "padding": placed.padding,
+            "release": str(placed.encoding.release),
+            "line": self.line,
+            "uses": self.uses,
+        }
 
 
 def build(

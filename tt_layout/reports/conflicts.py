@@ -16,7 +16,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.mlir.types import TensorType
-from tt_layout.views.printed import buffer_shape
+from tt_layout.placement import buffer_shape
 
 JSON_VERSION = 1
 KINDS = ("store", "load")

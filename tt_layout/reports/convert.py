@@ -14,7 +14,7 @@ from tt_layout.analyses.conversion import (
 from tt_layout.analyses.scratch import Scratch, scratch, scratch_target
 from tt_layout.encodings import Encoding
 from tt_layout.mlir.types import TensorType
-from tt_layout.views.printed import lay_over
+from tt_layout.placement import place
 
 JSON_VERSION = 1
 DEFAULT_TARGETS = {32: "sm90", 64: "gfx942"}
@@ -55,7 +55,7 @@ def report(src: Encoding, dst: Encoding, tensor: TensorType, target: str | None 
     Raises:
         LayoutError: a layout does not fit the type, or the two are not of one kernel.
     """
-    layouts = lay_over(src, tensor), lay_over(dst, tensor)
+    layouts = place(src, tensor).layout, place(dst, tensor).layout
     found = classify(*layouts)
     gpu = target or DEFAULT_TARGETS.get(layouts[0].get_in_dim_size("lane"))
     bits = tensor.element_bits

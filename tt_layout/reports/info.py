@@ -19,7 +19,7 @@ from tt_layout.analyses.properties import (
 )
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.mlir.types import TensorType
-from tt_layout.views.printed import buffer_shape, lay_over
+from tt_layout.placement import PlacedLayout, place
 
 JSON_VERSION = 1
 DEFAULT_ALIGNMENT = 16  # of shared memory that asks for no more
@@ -33,14 +33,12 @@ class Report:
     """All that is said of one layout over one type.
 
     Attributes:
-        encoding: the layout.
-        layout: its linear layout, of one buffer.
+        placed: the layout over its type.
         info: the numbers.
         access: the global access, of a tensor in registers whose width is known.
     """
 
-    encoding: Encoding
-    layout: LinearLayout
+    placed: PlacedLayout
     info: Info
     access: GlobalAccess | None
 
@@ -53,24 +51,22 @@ def report(
     Raises:
         LayoutError: the layout does not fit the type, or the memory order does not.
     """
-    layout, bits = lay_over(encoding, tensor), tensor.element_bits
-    is_ring = len(buffer_shape(encoding, tensor)) < len(tensor.shape)
-    buffers = tensor.shape[0] if is_ring else 1
+    placed = place(encoding, tensor)
+    layout, bits = placed.layout, placed.element_bits
     if isinstance(encoding, SharedEncoding):
         info: Info = shared_info(
             layout,
             bits,
-            padding=encoding.padding,
+            padding=placed.padding,
             alignment=alignment_of(encoding),
-            buffers=buffers,
+            buffers=placed.buffers,
         )
-        return Report(encoding, layout, info, None)
+        return Report(placed, info, None)
     if isinstance(encoding, TensorMemoryBase):
-        info = tensor_memory_info(layout, bits, buffers=buffers)
-        return Report(encoding, layout, info, None)
+        return Report(placed, tensor_memory_info(layout, bits, buffers=placed.buffers), None)
     is_movable = bits is not None and -(-bits // 8) & -(-bits // 8) - 1 == 0
     access = global_access(layout, bits, memory_order) if is_movable and bits else None
-    return Report(encoding, layout, layout_info(layout, bits), access)
+    return Report(placed, layout_info(layout, bits), access)
 
 
 def alignment_of(encoding: Encoding) -> int:
@@ -85,7 +81,7 @@ def alignment_of(encoding: Encoding) -> int:
 
 def as_text(result: Report) -> Iterator[str]:
     """Yield the lines of the report."""
-    yield str(result.encoding)
+    yield str(result.placed.encoding)
     info = result.info
     if isinstance(info, LayoutInfo):
         yield from _register_lines(info)
@@ -96,9 +92,9 @@ def as_text(result: Report) -> Iterator[str]:
     if result.access is not None:
         yield from _access_lines(result.access)
     yield ""
-    yield from basis_table(result.layout)
+    yield from basis_table(result.placed.layout)
     yield ""
-    yield from matrix_table(result.layout)
+    yield from matrix_table(result.placed.layout)
 
 
 def _line(label: str, value: object) -> str:
@@ -218,14 +214,19 @@ def matrix_table(layout: LinearLayout) -> Iterator[str]:
 
 def as_json(result: Report) -> dict[str, Any]:
     """Return the report as plain data; documented in ``docs/analyses.md``."""
-    rows, columns = matrix_labels(result.layout)
+    layout = result.placed.layout
+    rows, columns = matrix_labels(layout)
     access = result.access
     return {
         "version": JSON_VERSION,
-        "layout": str(result.encoding),
-        "memory": result.encoding.memory_kind,
+        "layout": str(result.placed.encoding),
+        "memory": result.placed.memory_space,
         **asdict(result.info),
         "global_access": asdict(access) | {"efficiency": access.efficiency} if access else None,
-        "bases": dict(result.layout.bases),
-        "matrix": {"rows": rows, "columns": columns, "values": result.layout.get_matrix_view()},
+        "bases": dict(layout.bases),
+        "matrix": {
+            "rows": rows,
+            "columns": columns,
+            "values": layout.get_matrix_view(),
+        },
     }

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, TooLargeError
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
@@ -116,3 +116,55 @@ def _counted(chunks: Iterable[bytes | memoryview], size: int) -> Iterator[bytes 
         for chunk in chunks:
             yield chunk
             progress.advance(task, len(chunk))
+
+
+def check_size(size: int, limit: int) -> int:
+    """Return the bytes of a text.
+
+    Raises:
+        TooLargeError: they are more than the limit.
+    """
+    if size > limit:
+        raise TooLargeError(
+            f"the text would have {human_size(size)} ({size} bytes), more than the limit of "
+            f"{human_size(limit)}; --max-text raises the limit"
+        )
+    return size
+
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def human_size(size: int) -> str:
+    """Return a number of bytes as people write it.
+
+    Example:
+        >>> human_size(256 << 20), human_size(1500)
+        ('256 MiB', '1.5 KiB')
+    """
+    value = float(size)
+    for unit in _UNITS:
+        if value < 1024 or unit == _UNITS[-1]:
+            break
+        value /= 1024
+    return f"{value:.1f}".removesuffix(".0") + f" {unit}"
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a text such as ``4GiB``, ``300 MB`` or ``1000`` stands for.
+
+    Raises:
+        LayoutError: the text is no size.
+
+    Example:
+        >>> parse_size("4GiB") == 4 << 30, parse_size("2kB")
+        (True, 2000)
+    """
+    import re
+
+    match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*(?:([kKMGTPE])(i?))?B?\s*", text)
+    if match is None:
+        raise LayoutError(f"expected a size such as 256MiB or 4GiB, got {text!r}")
+    number, prefix, binary = match.groups()
+    power = " KMGTPE".index((prefix or " ").upper())
+    return int(float(number) * (1024 if binary else 1000) ** power)

@@ -15,25 +15,25 @@ from dataclasses import dataclass
 
 from tt_layout.colour import RESET, style
 from tt_layout.errors import LayoutError
-from tt_layout.placement import Subject
 from tt_layout.terminal.tokens import Tokens
+from tt_layout.views.request import ViewRequest
 
 _LABEL = re.compile(rb"(?:B(\d+):)?T(\d+):(\d+)")
 MAX_NAMED = 4  # so many holders are named one by one
 FEW = 3  # of more, the first ones and the last
 
 
-def check_compact(subject: Subject) -> None:
+def check_compact(request: ViewRequest) -> None:
     """Raise where there are no threads to show.
 
     Raises:
         LayoutError: the layout is of memory, or places are to be shown.
     """
-    if not subject.is_distributed:
-        encoding = subject.encoding
+    if not request.placed.is_distributed:
+        encoding = request.placed.encoding
         message = f"#{encoding.name} is of {encoding.memory_kind}"
         raise LayoutError(f"--compact shows threads, but {message}")
-    if subject.use_hw_view:
+    if request.use_hw_view:
         raise LayoutError("--compact shows who holds each element; leave --use-hw-view out")
 
 
@@ -42,11 +42,11 @@ class Compact:
     """Turns a tensor view of a distributed layout into thread numbers.
 
     Attributes:
-        subject: what the view shows.
+        request: what the view shows.
         tokens: by what the numbers are coloured; None for plain text.
     """
 
-    subject: Subject
+    request: ViewRequest
     tokens: Tokens | None = None
 
     def lines(self, chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
@@ -55,7 +55,7 @@ class Compact:
         for chunk in chunks:
             *lines, rest = (rest + bytes(chunk)).split(b"\n")
             for line in lines:
-                if line.startswith(b"[[") and not is_first and len(self.subject.shape) > 2:
+                if line.startswith(b"[[") and not is_first and len(self.request.placed.shape) > 2:
                     yield b"\n"
                 is_first = False
                 yield self._line(line.strip(b"[] "))
@@ -75,7 +75,7 @@ class Compact:
         return b"".join([*pieces, b" ]\n"])
 
     def _warp(self, label: re.Match[bytes]) -> tuple[int, int]:
-        lanes = self.subject.layout.get_in_dim_size("lane")
+        lanes = self.request.placed.layout.get_in_dim_size("lane")
         return int(label.group(1) or 0), int(label.group(2)) // lanes
 
     def _text(self, cell: list[re.Match[bytes]]) -> bytes:
@@ -89,7 +89,7 @@ class Compact:
     @property
     def _width(self) -> int:
         """The width of a cell: as wide as the holders of the last threads."""
-        layout = self.subject.layout
+        layout = self.request.placed.layout
         threads = layout.get_in_dim_size("lane") * layout.get_in_dim_size("warp")
         digits = len(str(threads - 1))
         if layout.get_in_dim_size("block") > 1:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.padding import padded
 from tt_layout.errors import LayoutError
-from tt_layout.placement import Subject
+from tt_layout.placement import PlacedLayout
 
 Places = Mapping[str, Ints]
 Grouping = Callable[[Places], Ints]
@@ -23,42 +23,42 @@ _KINDS = {
 }
 
 
-def default_grouping(subject: Subject) -> str:
+def default_grouping(placed: PlacedLayout) -> str:
     """Return what a layout is coloured by where nothing is asked."""
-    if subject.is_shared:
+    if placed.is_shared:
         return "bank"
-    if subject.is_distributed and subject.layout.get_in_dim_size("warp") == 1:
+    if placed.is_distributed and placed.layout.get_in_dim_size("warp") == 1:
         return "lane"
     return "warp"
 
 
-def check_grouping(subject: Subject, name: str) -> None:
+def check_grouping(placed: PlacedLayout, name: str) -> None:
     """Raise where a layout has no such groups.
 
     Raises:
         LayoutError: for instance banks of registers.
     """
-    kinds = _KINDS[subject.encoding.memory_kind]
+    kinds = _KINDS[placed.memory_space]
     if name not in kinds:
-        message = f"--color-by {name} does not suit {subject.encoding.memory_kind}"
+        message = f"--color-by {name} does not suit {placed.memory_space}"
         raise LayoutError(f"{message}; it has {', '.join(kinds)}")
 
 
-def grouping(subject: Subject, name: str) -> Grouping:
+def grouping(placed: PlacedLayout, name: str) -> Grouping:
     """Return the function from places to the numbers of their groups.
 
     Args:
-        subject: whose places they are; of tensor memory the warp that reaches a row, its
+        placed: whose places they are; of tensor memory the warp that reaches a row, its
             lane and the register are those of a load of 32 rows.
         name: one of ``warp``, ``lane``, ``register``, ``block`` and ``bank``.
 
     Raises:
         LayoutError: the layout has no such groups.
     """
-    check_grouping(subject, name)
+    check_grouping(placed, name)
     if name == "bank":
-        return lambda places: banks(places["offset"], subject)
-    if subject.encoding.memory_kind == "tensor memory" and name != "block":
+        return lambda places: banks(places["offset"], placed)
+    if placed.memory_space == "tensor memory" and name != "block":
         return {
             "warp": lambda places: places["row"] // SLICE_ROWS,
             "lane": lambda places: places["row"] % SLICE_ROWS,
@@ -67,12 +67,12 @@ def grouping(subject: Subject, name: str) -> Grouping:
     return lambda places: places[name]
 
 
-def banks(offsets: Ints, subject: Subject) -> Ints:
+def banks(offsets: Ints, placed: PlacedLayout) -> Ints:
     """Return the bank of each offset, padding included."""
-    return slot_banks(padded(offsets, subject.padding), subject)
+    return slot_banks(padded(offsets, placed.padding), placed)
 
 
-def slot_banks(slots: Ints, subject: Subject) -> Ints:
+def slot_banks(slots: Ints, placed: PlacedLayout) -> Ints:
     """Return the bank of each slot of the memory."""
-    found: Ints = slots * subject.element_bytes // BANK_BYTES % BANKS
+    found: Ints = slots * placed.element_bytes // BANK_BYTES % BANKS
     return found

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tt_layout.colour import RESET, STYLES, style
-from tt_layout.placement import Subject
+from tt_layout.placement import PlacedLayout
 from tt_layout.terminal.fitting import Render, columns_of, last_line
 from tt_layout.terminal.tokens import group_count
+from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import checked_range
 
 _CELL = re.compile(rb"[^\s,][^,]*(?:,\s|$)")
@@ -23,19 +24,19 @@ class Margins:
     """The coordinates of a view's lines and columns.
 
     Attributes:
-        subject: the view.
+        request: the view.
         render: makes its plain text.
         is_compact: whether the text is of thread numbers.
     """
 
-    subject: Subject
+    request: ViewRequest
     render: Render
     is_compact: bool = False
 
     @property
     def has_any(self) -> bool:
         """Whether the view lacks coordinates: one offset per line says its own."""
-        return columns_of(self.subject) is not None
+        return columns_of(self.request) is not None
 
     @property
     def width(self) -> int:
@@ -69,15 +70,15 @@ class Margins:
 
     def _above_head(self) -> bytes:
         """Return how the lines begin below which columns are numbered; nothing for the first."""
-        if not self.subject.use_hw_view:
+        if not self.request.use_hw_view:
             return b""
-        if self.subject.is_distributed:
+        if self.request.placed.is_distributed:
             return b"Warp"
-        return b"Block" if self.subject.layout.get_in_dim_size("block") > 1 else b""
+        return b"Block" if self.request.placed.layout.get_in_dim_size("block") > 1 else b""
 
     def _row_name(self, row: int) -> bytes:
         """Return the coordinates of a line."""
-        if self.subject.use_hw_view:
+        if self.request.use_hw_view:
             start, stop = self._registers
             return b"%d" % (start + row % max(1, stop - start))
         index = []
@@ -88,35 +89,35 @@ class Margins:
 
     @property
     def _registers(self) -> tuple[int, int]:
-        size = self.subject.layout.get_in_dim_size("register")
-        return checked_range("register", self.subject.selection.registers, size)
+        size = self.request.placed.layout.get_in_dim_size("register")
+        return checked_range("register", self.request.selection.registers, size)
 
     @property
     def _leading(self) -> list[tuple[int, int]]:
-        layout, shape = self.subject.layout, self.subject.shape
+        layout, shape = self.request.placed.layout, self.request.placed.shape
         names = layout.get_out_dim_names()
-        return list(self.subject.selection.tensor_ranges(names, list(shape))[:-1])
+        return list(self.request.selection.tensor_ranges(names, list(shape))[:-1])
 
     def _corner_and_rows(self) -> tuple[bytes, ...]:
         """Return the corner and the longest name of a row."""
-        if not self.subject.use_hw_view:
+        if not self.request.use_hw_view:
             last = ",".join(str(stop - 1) for _, stop in self._leading)
             return self._corner(), last.encode()
-        if not self.subject.is_distributed:
+        if not self.request.placed.is_distributed:
             return ()
         return self._corner(), b"%d" % (self._registers[1] - 1)
 
     def _corner(self) -> bytes:
-        if self.subject.use_hw_view:
-            return b"register" if self.subject.is_distributed else b""
-        return ",".join(self.subject.layout.get_out_dim_names()[:-1]).encode()
+        if self.request.use_hw_view:
+            return b"register" if self.request.placed.is_distributed else b""
+        return ",".join(self.request.placed.layout.get_out_dim_names()[:-1]).encode()
 
     def _head(self) -> bytes:
         """Return the line of column numbers, each where its column ends."""
         text = self._last_text()
-        shows_elements = self.subject.use_hw_view or self.subject.is_shared
+        shows_elements = self.request.use_hw_view or self.request.placed.is_shared
         pattern = _NUMBER if self.is_compact else _TUPLE if shows_elements else _CELL
-        found = columns_of(self.subject)
+        found = columns_of(self.request)
         assert found is not None
         start = found[1][0]
         head, end = [self._front(self._corner())], 0
@@ -132,7 +133,7 @@ class Margins:
 
     def _last_text(self) -> bytes:
         """Return a line of the text without its end."""
-        return b"".join(self.render(last_line(self.subject))).splitlines()[-1]
+        return b"".join(self.render(last_line(self.request))).splitlines()[-1]
 
 
 _NOTATIONS = {
@@ -144,12 +145,12 @@ _NOTATIONS = {
 SHOWN = 8  # so many groups are named in a legend
 
 
-def legend(subject: Subject, name: str, colours: bool, is_compact: bool) -> bytes:
+def legend(request: ViewRequest, name: str, colours: bool, is_compact: bool) -> bytes:
     """Return the lines that explain notation and colours."""
-    notation = _notation(subject, is_compact)
-    lines = [f"legend: {notation}; {sizes(subject)}\n".encode()]
+    notation = _notation(request, is_compact)
+    lines = [f"legend: {notation}; {sizes(request.placed)}\n".encode()]
     if colours:
-        count = group_count(subject, name)
+        count = group_count(request.placed, name)
         named = [style(n) + f"{name} {n}".encode() + RESET for n in range(min(count, SHOWN))]
         more = f" ... {count - 1}" if count > SHOWN else ""
         if count > STYLES:
@@ -158,30 +159,30 @@ def legend(subject: Subject, name: str, colours: bool, is_compact: bool) -> byte
     return b"".join(lines)
 
 
-def _notation(subject: Subject, is_compact: bool) -> str:
+def _notation(request: ViewRequest, is_compact: bool) -> str:
     if is_compact:
         return "numbers of threads, ; between warps"
-    if subject.encoding.memory_kind == "tensor memory":
-        return "one line per row" if subject.use_hw_view else "R<row>:C<column>"
-    return _NOTATIONS[subject.is_distributed, subject.use_hw_view]
+    if request.placed.memory_space == "tensor memory":
+        return "one line per row" if request.use_hw_view else "R<row>:C<column>"
+    return _NOTATIONS[request.placed.is_distributed, request.use_hw_view]
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def sizes(subject: Subject) -> str:
+def sizes(placed: PlacedLayout) -> str:
     """Return the sizes of the hardware in words, such as ``4 warps of 32 lanes``."""
-    layout = subject.layout
+    layout = placed.layout
     blocks = layout.get_in_dim_size("block")
     extra = f", {blocks} blocks" if blocks > 1 else ""
-    if subject.is_distributed:
+    if placed.is_distributed:
         warps, lanes, registers = (
             layout.get_in_dim_size(name) for name in ("warp", "lane", "register")
         )
         counts = _count(warps, "warp"), _count(lanes, "lane"), _count(registers, "register")
         return f"{counts[0]} of {counts[1]} with {counts[2]}{extra}"
-    elements = math.prod(subject.shape)
-    if subject.is_shared:
-        return f"{elements} elements of {subject.element_bytes} bytes in 32 banks{extra}"
+    elements = math.prod(placed.shape)
+    if placed.is_shared:
+        return f"{elements} elements of {placed.element_bytes} bytes in 32 banks{extra}"
     return f"{layout.get_in_dim_size('row')} rows of {layout.get_in_dim_size('col')} columns{extra}"

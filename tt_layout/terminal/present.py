@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tt_layout.errors import LayoutError
-from tt_layout.placement import Subject
 from tt_layout.terminal.compact import Compact, check_compact
 from tt_layout.terminal.fitting import ALL, cut, fit
 from tt_layout.terminal.folding import fold
@@ -17,6 +16,7 @@ from tt_layout.terminal.painting import Chunk, paint
 from tt_layout.terminal.tokens import Tokens, tokens_of
 from tt_layout.terminal.wish import Wish
 from tt_layout.views.printed import PrintedView
+from tt_layout.views.request import ViewRequest
 
 
 @dataclass(frozen=True)
@@ -44,21 +44,21 @@ class Presentation:
         Raises:
             LayoutError: it has no such groups, or no threads.
         """
-        subjects = [view.subject for view in self.views if view.subject is not None]
-        if self.views and not subjects and (self.wish.compact or self.wish.color_by is not None):
+        requests = [view.request for view in self.views if view.request is not None]
+        if self.views and not requests and (self.wish.compact or self.wish.color_by is not None):
             raise LayoutError("there is no view to colour or to show as threads")
-        for subject in subjects:
+        for request in requests:
             if self.wish.compact:
-                check_compact(subject)
+                check_compact(request)
             if self.wish.color_by is not None:
-                check_grouping(subject, self.wish.color_by)
+                check_grouping(request.placed, self.wish.color_by)
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the text."""
-        for printed, (subject, _) in zip(self.views, self._fitted):
+        for printed, (request, _) in zip(self.views, self._fitted):
             yield self._folded(printed.heading)
-            if subject is not None:
-                yield from self._body(subject)
+            if request is not None:
+                yield from self._body(request)
             yield printed.ending
 
     def note(self) -> str | None:
@@ -70,40 +70,40 @@ class Presentation:
         return notes[0] if notes else None
 
     @cached_property
-    def _fitted(self) -> list[tuple[Subject | None, str | None]]:
+    def _fitted(self) -> list[tuple[ViewRequest | None, str | None]]:
         """What of each view fits, and what to tell about the rest."""
-        return [self._fit(view.subject) for view in self.views]
+        return [self._fit(view.request) for view in self.views]
 
-    def _fit(self, subject: Subject | None) -> tuple[Subject | None, str | None]:
-        if subject is None or self.width is None:
-            return subject, None
-        return fit(subject, self.width, self._plain)
+    def _fit(self, request: ViewRequest | None) -> tuple[ViewRequest | None, str | None]:
+        if request is None or self.width is None:
+            return request, None
+        return fit(request, self.width, self._plain)
 
-    def _body(self, subject: Subject) -> Iterator[Chunk]:
-        name = self.wish.color_by or default_grouping(subject)
-        tokens = tokens_of(subject, name) if self.colours else None
-        lines = self._lines(subject, tokens)
+    def _body(self, request: ViewRequest) -> Iterator[Chunk]:
+        name = self.wish.color_by or default_grouping(request.placed)
+        tokens = tokens_of(request, name) if self.colours else None
+        lines = self._lines(request, tokens)
         if tokens is not None and not self.wish.compact:
             lines = paint(lines, tokens)
         yield from lines if self.width is None else cut(lines, self.width)
         if self.wish.legend:
-            yield self._folded(legend(subject, name, self.colours, self.wish.compact))
+            yield self._folded(legend(request, name, self.colours, self.wish.compact))
 
     def _folded(self, text: bytes) -> bytes:
         return fold(text.decode(), self.width).encode()
 
-    def _plain(self, subject: Subject) -> Iterable[bytes]:
-        return (bytes(chunk) for chunk in self._lines(subject, None))
+    def _plain(self, request: ViewRequest) -> Iterable[bytes]:
+        return (bytes(chunk) for chunk in self._lines(request, None))
 
-    def _lines(self, subject: Subject, tokens: Tokens | None) -> Iterator[Chunk]:
+    def _lines(self, request: ViewRequest, tokens: Tokens | None) -> Iterator[Chunk]:
         """Return the text with margins, coloured only where it is compact."""
         if not self.wish.header:
-            return self._inner(subject, tokens)
-        margins = Margins(subject, lambda part: self._inner(part, None), self.wish.compact)
-        return margins.add(self._inner(subject, tokens))
+            return self._inner(request, tokens)
+        margins = Margins(request, lambda part: self._inner(part, None), self.wish.compact)
+        return margins.add(self._inner(request, tokens))
 
-    def _inner(self, subject: Subject, tokens: Tokens | None) -> Iterator[bytes]:
-        chunks = subject.view().chunks()
+    def _inner(self, request: ViewRequest, tokens: Tokens | None) -> Iterator[bytes]:
+        chunks = request.view().chunks()
         if self.wish.compact:
-            return Compact(subject, tokens).lines(chunks)
+            return Compact(request, tokens).lines(chunks)
         return (bytes(chunk) for chunk in chunks)

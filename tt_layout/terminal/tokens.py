@@ -17,9 +17,10 @@ from typing import Protocol
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.placement import Subject
+from tt_layout.placement import PlacedLayout
 from tt_layout.terminal.groups import Places, banks, check_grouping, grouping, slot_banks
 from tt_layout.views.box import Box
+from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import PLACES, checked_range
 from tt_layout.views.shared import Memory
 
@@ -45,34 +46,34 @@ class Tokens(Protocol):
 class LabelTokens:
     """Tokens that name places: ``B1:T5:2`` or ``R5:C2``."""
 
-    subject: Subject
+    request: ViewRequest
     name: str
     ends: bytes = b" \n|"
 
     @property
     def pattern(self) -> re.Pattern[bytes]:
         """The label of a thread and register, or of a row and column."""
-        form = rb"T(\d+):(\d+)" if self.subject.is_distributed else rb"R(\d+):C(\d+)"
+        form = rb"T(\d+):(\d+)" if self.request.placed.is_distributed else rb"R(\d+):C(\d+)"
         return re.compile(rb"(?:B(\d+):)?" + form)
 
     def groups(self, matches: Sequence[re.Match[bytes]], first: int) -> Ints:
         """Return the groups of the places named."""
         numbers = np.array([[int(n or 0) for n in m.groups()] for m in matches], np.int64)
         blocks, outers, inners = numbers.T
-        if self.subject.is_distributed:
-            lanes = self.subject.layout.get_in_dim_size("lane")
+        if self.request.placed.is_distributed:
+            lanes = self.request.placed.layout.get_in_dim_size("lane")
             warp, lane = np.divmod(outers, lanes)
             places: Places = {"block": blocks, "warp": warp, "lane": lane, "register": inners}
         else:
             places = {"block": blocks, "row": outers, "col": inners}
-        return grouping(self.subject, self.name)(places)
+        return grouping(self.request.placed, self.name)(places)
 
 
 @dataclass(frozen=True)
 class OrderTokens:
     """Tokens that name the elements of places in order."""
 
-    subject: Subject
+    request: ViewRequest
     name: str
     ends: bytes = b")\n"
     pattern: re.Pattern[bytes] = _TUPLES
@@ -83,17 +84,17 @@ class OrderTokens:
         places: dict[str, Ints] = {}
         for name, size in reversed(list(zip(self._names, self._box.sizes))):
             cells, places[name] = np.divmod(cells, size)
-        return grouping(self.subject, self.name)(places)
+        return grouping(self.request.placed, self.name)(places)
 
     @property
     def _names(self) -> tuple[str, ...]:
-        if self.subject.is_distributed:
+        if self.request.placed.is_distributed:
             return ("block", "warp", "register", "lane")
         return ("block", "row", "col")
 
     @cached_property
     def _box(self) -> Box:
-        layout, selection = self.subject.layout, self.subject.selection
+        layout, selection = self.request.placed.layout, self.request.selection
         sizes = tuple(layout.get_in_dim_size(name) for name in self._names)
         spoken = ("column" if name == "col" else name for name in self._names)
         chosen = (getattr(selection, PLACES[name]) for name in spoken)
@@ -104,7 +105,7 @@ class OrderTokens:
 class SharedTokens:
     """Tokens that name the elements of shared memory in the order of their addresses."""
 
-    subject: Subject
+    request: ViewRequest
     name: str
     ends: bytes = b")\n"
     pattern: re.Pattern[bytes] = _TUPLES
@@ -112,49 +113,49 @@ class SharedTokens:
     def groups(self, matches: Sequence[re.Match[bytes]], first: int) -> Ints:
         """Return the groups of the offsets, or slots, that come next."""
         last = first + len(matches)
-        if self.subject.use_hw_view:
+        if self.request.use_hw_view:
             start, stop, first_block = self._slots
             buffer, slot = np.divmod(np.arange(first, last), max(1, stop - start))
             blocks = first_block + buffer // self._memory.partitions
-            return blocks if self.name == "block" else slot_banks(start + slot, self.subject)
-        shape = self.subject.shape
-        ranges = self.subject.selection.tensor_ranges([""] * len(shape), list(shape))
+            return blocks if self.name == "block" else slot_banks(start + slot, self.request.placed)
+        shape = self.request.placed.shape
+        ranges = self.request.selection.tensor_ranges([""] * len(shape), list(shape))
         cells = Box(shape, ranges).firsts(first, last, span=1)
         buffer, offsets = np.divmod(cells, max(1, self._memory.elements))
         if self.name == "block":
             return buffer // self._memory.partitions
-        return banks(offsets, self.subject)
+        return banks(offsets, self.request.placed)
 
     @cached_property
     def _memory(self) -> Memory:
-        return Memory(self.subject.layout, self.subject.padding)
+        return Memory(self.request.placed.layout, self.request.placed.padding)
 
     @cached_property
     def _slots(self) -> tuple[int, int, int]:
-        selection = self.subject.selection
+        selection = self.request.selection
         start, stop = checked_range("offset", selection.offsets, self._memory.slots)
         return start, stop, checked_range("block", selection.blocks, self._memory.blocks)[0]
 
 
-def tokens_of(subject: Subject, name: str) -> Tokens:
+def tokens_of(request: ViewRequest, name: str) -> Tokens:
     """Return the tokens of a view, which are coloured by warp, lane, ...
 
     Raises:
         LayoutError: the layout has no such groups.
     """
-    check_grouping(subject, name)
-    if subject.is_shared:
-        return SharedTokens(subject, name)
-    return OrderTokens(subject, name) if subject.use_hw_view else LabelTokens(subject, name)
+    check_grouping(request.placed, name)
+    if request.placed.is_shared:
+        return SharedTokens(request, name)
+    return OrderTokens(request, name) if request.use_hw_view else LabelTokens(request, name)
 
 
-def group_count(subject: Subject, name: str) -> int:
+def group_count(placed: PlacedLayout, name: str) -> int:
     """Return how many groups of a kind a layout has at most."""
     if name == "bank":
-        slots = math.prod(subject.shape) * subject.element_bytes // 4
+        slots = math.prod(placed.shape) * placed.element_bytes // 4
         return min(32, max(1, slots))
-    if subject.encoding.memory_kind == "tensor memory" and name != "block":
-        rows = subject.layout.get_in_dim_size("row")
-        columns = subject.layout.get_in_dim_size("col")
+    if placed.memory_space == "tensor memory" and name != "block":
+        rows = placed.layout.get_in_dim_size("row")
+        columns = placed.layout.get_in_dim_size("col")
         return {"warp": -(-rows // 32), "lane": min(32, rows), "register": columns}[name]
-    return subject.layout.get_in_dim_size(name)
+    return placed.layout.get_in_dim_size(name)

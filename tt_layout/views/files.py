@@ -10,10 +10,11 @@ from tt_layout.ir.module import Alias, Module
 from tt_layout.ir.reader import check_lines, iterate_ir
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
-from tt_layout.mlir.types import TensorType
+from tt_layout.placement import place
 from tt_layout.releases import Release
 from tt_layout.views import Selection, View
 from tt_layout.views.printed import PrintedView, print_view
+from tt_layout.views.request import ViewRequest
 
 
 def file_views(
@@ -101,15 +102,9 @@ def _types(module: Module, alias: Alias) -> Iterator[IRType]:
 def _view(
     name: str, encoding: Encoding, ir_type: IRType, use_hw_view: bool, selection: Selection
 ) -> PrintedView:
-    shape = ir_type.allocation or ir_type.shape
-    if len(shape) != len(ir_type.shape):
-        shape = shape[len(shape) - len(ir_type.shape) :]
-    span = Source(ir_type.text).span(0, len(ir_type.text))
-    tensor = TensorType(ir_type.kind, shape, ir_type.element_type, None, span)
     try:
-        printed = print_view(
-            encoding, tensor, use_hw_view=use_hw_view, alias=name, selection=selection
-        )
+        placed = place(encoding, ir_type.tensor_type())
+        printed = print_view(ViewRequest(placed, use_hw_view, selection), alias=name)
     except LayoutError as error:
         return _note(name, encoding, f"{ir_type.bare}: {error.message}")
     text = str(encoding)

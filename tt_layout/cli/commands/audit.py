@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from tt_layout.audit.audit import SORTS, Change, audit_module, changes, sort_moves
-from tt_layout.audit.layouts import LinearLayouts
+from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.cli.parameters import format_option, read_release, release_option
 from tt_layout.errors import LayoutError
 from tt_layout.ir import Module, iterate_ir
@@ -87,7 +87,7 @@ def _audit(source: Source, options: Options) -> int:
     from tt_layout.audit.data import JSON_VERSION, audit_data
     from tt_layout.audit.text import audit_lines
 
-    layouts = LinearLayouts()
+    layouts = PlacedLayouts()
     modules = read_modules(source, options)
     audits = (sort_moves(audit_module(module, layouts), options.sort) for module in modules)
     if options.form == "json":

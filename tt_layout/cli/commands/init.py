@@ -20,7 +20,7 @@ from tt_layout.golden.nodes import is_plain_text
 from tt_layout.mlir.aliases import Document
 from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import parse_type
-from tt_layout.views.printed import print_view
+from tt_layout.placement import place
 
 SIZES = (16, 32, 64, 128, 256)
 MAX_TRIED = 2000  # shapes tried for a layout that fits none of equal sizes
@@ -120,7 +120,7 @@ def _case(name: str, alias: str, document: Document, tensor: str | None) -> Iter
     try:
         encoding = document.layout(alias)
         if tensor is not None:
-            print_view(encoding, parse_type(tensor))  # raises where it does not fit
+            place(encoding, parse_type(tensor))  # raises where it does not fit
         shape = fitting_shape(encoding) if tensor is None else None
     except LayoutError as error:
         yield f"  # #{alias} is left out: {error.message}"

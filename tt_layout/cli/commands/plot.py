@@ -15,9 +15,9 @@ from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.model import Figure
 from tt_layout.mlir.types import TensorType
+from tt_layout.placement import buffer_shape, place
 from tt_layout.releases import Release
 from tt_layout.reports.output import write
-from tt_layout.views.printed import buffer_shape
 
 COLOR_BY = ("warp", "lane", "register", "block", "bank", "row", "column")
 
@@ -100,14 +100,14 @@ def _drawn(
         from tt_layout.figures.pages import page_of
 
         titles = _titles([encoding for _, encoding in named])
-        pages = [(t, e, over) for t, (_, e), over in zip(titles, named, types)]
-        return page_of(pages, looks["target"]).encode()
+        layouts = [place(e, over) for (_, e), over in zip(named, types)]
+        return page_of(dict(zip(titles, layouts)), looks["target"]).encode()
     from tt_layout.figures.drawing import draw
-    from tt_layout.figures.places import hold
+    from tt_layout.figures.places import DrawnLayout
 
-    held = [hold(encoding, over, selection) for (_, encoding), over in zip(named, types)]
+    placed = [place(encoding, over) for (_, encoding), over in zip(named, types)]
     figure = draw(
-        *held,
+        *(DrawnLayout(one, selection) for one in placed),
         access=looks["access"] or "load",
         target=looks["target"] or "nvidia",
         view=looks["view"],

@@ -17,9 +17,9 @@ from tt_layout.cli.parameters import (
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
+from tt_layout.placement import buffer_shape
 from tt_layout.releases import Release
 from tt_layout.translation import Over, Translation, translate
-from tt_layout.views.printed import buffer_shape
 
 JSON_VERSION = 1
 

@@ -23,7 +23,7 @@ from tt_layout.cli.parameters import (
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
-from tt_layout.views.printed import lay_over
+from tt_layout.placement import place
 
 JSON_VERSION = 1
 INPUTS = ("block", "warp", "lane", "thread", "register", "offset", "partition", "row", "column")
@@ -187,7 +187,7 @@ def command(
         raise LayoutError(f"{message}, such as --thread 37 --register 2 or --offset 96")
     tensor_type = read_type(tensor)
     encoding = read_layout(layout, read_release(triton), "LAYOUT")
-    linear = lay_over(encoding, tensor_type)
+    linear = place(encoding, tensor_type).layout
     if element is not None:
         answer = _asked_element(encoding, linear, element, limit)
     else:
