@@ -12,7 +12,8 @@ from command import BLOCKED, TYPE, Run, runner
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
 from tt_layout.analyses.conversion import classify, conversion_cost
-from tt_layout.analyses.scratch import intersection, null_space, scratch, scratch_target
+from tt_layout.analyses.optimal_swizzling import intersection, null_space
+from tt_layout.analyses.scratch import scratch, scratch_target
 
 ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "

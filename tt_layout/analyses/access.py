@@ -128,9 +128,23 @@ def choose_instruction(places: AccessMap, target: Target, is_store: bool) -> Ins
     """
     matrix = "stmatrix" if is_store else "ldmatrix"
     if matrix in target.matrix_instructions and not places.padding:
-        rows = _matrix_rows(places) or _transposed_rows(places)
-        if rows is not None:
-            return _matrix(places, *rows)
+        for kind in ("matrix", "matrix.trans"):
+            found = matrix_instruction(places, kind)
+            if found is not None:
+                return found
+    return vector_instruction(places, target)
+
+
+def vector_instruction(places: AccessMap, target: Target) -> Instruction:
+    """Return the widest plain load or store that the compiler makes an access of.
+
+    Example:
+        >>> from tt_layout.hardware import TARGETS
+        >>> rows = AccessMap((1, 2, 4), (8, 16, 32, 64, 128), (), element_bytes=2)
+        >>> found = vector_instruction(rows, TARGETS["sm90"])
+        >>> found.width_bytes, found.count
+        (16, 1)
+    """
     vector = vector_elements(places, target)
     return Instruction(
         "vector",
@@ -140,7 +154,31 @@ def choose_instruction(places: AccessMap, target: Target, is_store: bool) -> Ins
     )
 
 
-def _matrix_rows(places: AccessMap) -> tuple[str, tuple[int, ...]] | None:
+def matrix_instruction(places: AccessMap, kind: str) -> Instruction | None:
+    """Return an access as ``matrix`` or ``matrix.trans`` instructions; None if it has no tile.
+
+    Example:
+        >>> rows = AccessMap((1, 64), (2, 4, 8, 16, 32), (), element_bytes=2)
+        >>> matrix_instruction(rows, "matrix").matrices
+        2
+        >>> matrix_instruction(rows, "matrix.trans") is None
+        True
+    """
+    rows = _matrix_rows(places) if kind == "matrix" else _transposed_rows(places)
+    if rows is None:
+        return None
+    size = places.element_bytes
+    registers = min(MATRIX_ROW_BYTES // size, 1 << len(places.register))
+    return Instruction(
+        kind,
+        registers * size,
+        (1 << len(places.register)) // registers,
+        tuple(row * size for row in rows),
+        matrices=registers * size // 4,
+    )
+
+
+def _matrix_rows(places: AccessMap) -> tuple[int, ...] | None:
     """Return the bits of the eight rows, where a row is 4 bytes of each of four lanes."""
     if places.element_bytes > 4:
         return None
@@ -152,29 +190,17 @@ def _matrix_rows(places: AccessMap) -> tuple[str, tuple[int, ...]] | None:
     fits = set(held) <= set(places.register) and places.lane[:2] == tile[packed:]
     if not fits or any(basis & sum(tile) for basis in others):
         return None
-    return "matrix", places.lane[2:]
+    return places.lane[2:]
 
 
-def _transposed_rows(places: AccessMap) -> tuple[str, tuple[int, ...]] | None:
+def _transposed_rows(places: AccessMap) -> tuple[int, ...] | None:
     """Return the bits of the eight rows, where a row is 2 bytes of each of eight lanes."""
     if places.element_bytes != 2 or not places.register or places.lane[2:] != (1, 2, 4):
         return None
     others = (*places.register, *places.lane[:2], *places.warp)
     if any(basis & 7 for basis in others):
         return None
-    return "matrix.trans", (places.register[0], *places.lane[:2])
-
-
-def _matrix(places: AccessMap, kind: str, rows: tuple[int, ...]) -> Instruction:
-    size = places.element_bytes
-    registers = min(MATRIX_ROW_BYTES // size, 1 << len(places.register))
-    return Instruction(
-        kind,
-        registers * size,
-        (1 << len(places.register)) // registers,
-        tuple(row * size for row in rows),
-        matrices=registers * size // 4,
-    )
+    return places.register[0], *places.lane[:2]
 
 
 def vector_elements(places: AccessMap, target: Target) -> int:

@@ -225,9 +225,12 @@ def check_lanes(places: AccessMap, target: Target) -> None:
         raise LayoutError(f"{message}; --target picks another")
 
 
-def cost(places: AccessMap, target: Target, *, is_store: bool) -> Access:
-    """Return the cost of one access."""
-    instruction = choose_instruction(places, target, is_store)
+def cost(
+    places: AccessMap, target: Target, *, is_store: bool, instruction: Instruction | None = None
+) -> Access:
+    """Return the cost of one access, by the given instruction or the one that is chosen."""
+    if instruction is None:
+        instruction = choose_instruction(places, target, is_store)
     if instruction.matrices:
         phase, phases = _ROWS, instruction.matrices
     else:

@@ -1,52 +1,33 @@
 """The buffer through which the compiler takes a conversion, and how large it is.
 
-The buffer is laid out as *vector* bits (what one thread stores or loads at once), *bank* bits
-(what one wavefront serves beside that) and *segment* bits (where two elements of one bank
-lie).  Segment bits that are registers on both sides need no memory: the conversion is done in
-that many *rounds* through one buffer.  So, with one CTA's part of the tensor of 2^n elements:
+The conversion is done in *rounds* through one buffer, one for each value of the registers that
+both sides keep.  So, with one CTA's part of the tensor of 2^n elements:
 
     bytes = 2^n * bytes of an element / rounds
 
-How many rounds there are depends on which bits the compiler takes for the vector, and which
-for the segment; that choice is followed here step by step.
+How many rounds there are depends on how the compiler lays out the buffer.
+
+Read next:    `tt_layout.analyses.optimal_swizzling`.
 
 Source:
-    Triton, lib/Tools/GenericSwizzling.cpp, optimalSwizzling and optimalSwizzlingLdSt, and
-    getNumScratchElemsSwizzledCvt; bytes confirmed on lowered conversions of 3.9.
+    Triton, getNumScratchElemsSwizzledCvt; bytes confirmed on lowered conversions of 3.9.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion import classify, without_copies
+from tt_layout.analyses.optimal_swizzling import (
+    VECTOR_BITS,
+    Buffer,
+    Instruction,
+    Swizzler,
+    matrix_instructions,
+)
 from tt_layout.errors import LayoutError
-
-Columns = list[int]
-
-BANK_BITS = 32
-VECTOR_BITS = 128  # the widest access of one thread
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """How an instruction deals a vector and a wavefront out over lanes.
-
-    Attributes:
-        vector_lanes: bits of the lane that belong to the 16 bytes of one address.
-        wavefront_lanes: bits of the lane that give the addresses of one wavefront.
-    """
-
-    vector_lanes: tuple[int, ...]
-    wavefront_lanes: tuple[int, ...]
-
-
-PLAIN = Instruction((), (0, 1, 2))
-MATRIX = Instruction((0, 1), (2, 3, 4))
-MATRIX_TRANSPOSED = Instruction((2, 3, 4), (0, 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,12 +119,38 @@ def scratch(src: LinearLayout, dst: LinearLayout, element_bits: int, target: str
     if not classify(src, dst).needs_shared_memory:
         return None
     bits = max(8, element_bits)
+    found = buffer(src, dst, bits, gpu)
+    return Scratch(
+        bytes=(bits // 8) << len(found.offset),
+        rounds=1 << len(found.rounds),
+        store=found.store.name,
+        load=found.load.name,
+    )
+
+
+def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: ScratchTarget) -> Buffer:
+    """Return the buffer through which the compiler takes a conversion, with its layout.
+
+    Args:
+        src, dst: the layouts.
+        bits: width of an element in memory, a power of two between 8 and 128.
+        gpu: the GPU.
+
+    Raises:
+        LayoutError: such elements do not go through shared memory, or the GPU's warps have
+            another number of lanes.
+    """
     _check(src, bits, gpu)
-    pair = _Pair.of(without_copies(src), without_copies(dst), bits, gpu)
-    candidates = (pair.by_instruction() if gpu.is_nvidia else []) or [pair.plain()]
-    best = min(candidates, key=lambda c: (c.conflicts, -c.rounds))
-    size = (bits // 8) << pair.dim - log2(best.rounds) - len(pair.blocks)
-    return Scratch(bytes=size, rounds=best.rounds, store=best.store, load=best.load)
+    old, new = without_copies(src), without_copies(dst)
+    swizzler = Swizzler.of(old, new, bits)
+    if not gpu.is_nvidia:
+        return swizzler.plain(("ds_write", "ds_read"), gpu.banks, gpu.load_lanes)
+    stores, loads = [Instruction("st.shared")], [Instruction("ld.shared")]
+    if gpu.matrix_stores:
+        stores += matrix_instructions("stmatrix", bits)
+    if gpu.matrix_loads and _is_trivial_over_blocks(new.invert_and_compose(old)):
+        loads += matrix_instructions("ldmatrix", bits)
+    return swizzler.weighed(stores, loads) or swizzler.plain(("st.shared", "ld.shared"), gpu.banks)
 
 
 def _check(layout: LinearLayout, bits: int, gpu: ScratchTarget) -> None:
@@ -155,203 +162,6 @@ def _check(layout: LinearLayout, bits: int, gpu: ScratchTarget) -> None:
         raise LayoutError(f"{gpu.name} has {counts} lanes per warp, but the layouts have {lanes}")
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """A buffer that the compiler weighs."""
-
-    conflicts: int
-    rounds: int
-    store: str
-    load: str
-
-
-@dataclass(frozen=True)
-class _Side:
-    """One side of a conversion, each basis packed into an int."""
-
-    registers: Columns
-    lanes: Columns
-    warps: Columns
-
-    @classmethod
-    def of(cls, layout: LinearLayout) -> _Side:
-        def columns(name: str) -> Columns:
-            return [layout.flatten(v) for v in layout.vectors(name)]
-
-        return cls(columns("register"), columns("lane"), [c for c in columns("warp") if c])
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """Both sides of a conversion and what the choice of a buffer asks of them."""
-
-    layouts: tuple[LinearLayout, LinearLayout]
-    src: _Side
-    dst: _Side
-    blocks: Columns
-    dim: int
-    bits: int
-    gpu: ScratchTarget
-    crosses: bool = field(default=False)
-
-    @classmethod
-    def of(cls, src: LinearLayout, dst: LinearLayout, bits: int, gpu: ScratchTarget) -> _Pair:
-        blocks = [c for c in (src.flatten(v) for v in src.vectors("block")) if c]
-        crosses = not _is_trivial_over_blocks(dst.invert_and_compose(src))
-        sides = _Side.of(src), _Side.of(dst)
-        return cls((src, dst), *sides, blocks, src.total_out_bits, bits, gpu, crosses)
-
-    # -- plain loads and stores ----------------------------------------------------------
-
-    def plain(self) -> _Candidate:
-        """Return the buffer of ordinary loads and stores."""
-        vector = self.vector()
-        log_words = log2(max(1, (self.bits << len(vector)) // BANK_BITS))
-        banks = log2(self.gpu.banks)
-        count = len(self.src.lanes) - max(0, log_words + len(self.src.lanes) - banks)
-        loads = [self.dst.lanes[:count]]
-        if self.bits << len(vector) == VECTOR_BITS:
-            loads += [[self.dst.lanes[k] for k in choice] for choice in self.gpu.load_lanes]
-        stored = self.src.lanes[:count]
-        rounds = max(self.segment(vector, (stored, load), leave=0)[1] for load in loads)
-        names = ("st.shared", "ld.shared") if self.gpu.is_nvidia else ("ds_write", "ds_read")
-        return _Candidate(0, rounds, *names)
-
-    def vector(self) -> Columns:
-        """Return the bits of a vector: registers of both sides, filled up to a whole bank."""
-        registers = self.src.registers, self.dst.registers
-        vector = intersection(*registers, self.dim)[: log2(VECTOR_BITS // self.bits)]
-        wanted = log2(max(1, BANK_BITS // self.bits))
-        if len(vector) >= wanted:
-            return vector
-        rest = [[c for c in own if c not in vector] for own in registers]
-        halves = (
-            intersection(rest[0], self.dst.warps, self.dim),
-            intersection(rest[1], self.src.warps, self.dim),
-        )
-        if len(halves[0]) == len(halves[1]) > 0:
-            vector = vector + min(halves, key=min)
-        else:
-            vector = vector + (halves[0] if len(halves[0]) > len(halves[1]) else halves[1])
-        if len(vector) < wanted:
-            vector = vector + intersection(self.src.warps, self.dst.warps, self.dim)
-        return self._filled_with_warps(vector, wanted)[:wanted]
-
-    def _filled_with_warps(self, vector: Columns, wanted: int) -> Columns:
-        warps = self.src.warps, self.dst.warps
-        for k in range(max(map(len, warps))):
-            for own in warps:
-                is_new = k < len(own) and own[k] not in vector
-                is_local = own is self.src.warps or k >= len(own) or own[k] not in self.blocks
-                if len(vector) < wanted and is_new and is_local:
-                    vector = [*vector, own[k]]
-        return vector
-
-    # -- instructions weighed against each other --------------------------------------------
-
-    def by_instruction(self) -> list[_Candidate]:
-        """Return the buffers of all pairs of instructions with vectors of 16 bytes."""
-        stores = {"st.shared": PLAIN} | self._matrix("stmatrix", self.gpu.matrix_stores)
-        can_load = self.gpu.matrix_loads and not self.crosses
-        loads = {"ld.shared": PLAIN} | self._matrix("ldmatrix", can_load)
-        candidates = []
-        for store, storing in stores.items():
-            for load, loading in loads.items():
-                found = self._candidate(storing, loading)
-                if found is not None:
-                    candidates.append(_Candidate(*found, store, load))
-        return candidates
-
-    def _matrix(self, name: str, is_there: bool) -> dict[str, Instruction]:
-        if not is_there or self.bits > BANK_BITS:
-            return {}
-        found = {name: MATRIX}
-        return {**found, f"{name}.trans": MATRIX_TRANSPOSED} if self.bits == 16 else found
-
-    def _candidate(self, storing: Instruction, loading: Instruction) -> tuple[int, int] | None:
-        """Return conflicts and rounds of a pair of instructions, or None if it does not fit."""
-        vector = self._common_vector(storing, loading)
-        if vector is None:
-            return None
-        tiles = _tile(storing, self.src, vector), _tile(loading, self.dst, vector)
-        if tiles[0] is None or tiles[1] is None:
-            return None
-        pair = (storing, loading)
-        leave = min(len(i.vector_lanes) + len(i.wavefront_lanes) - 3 for i in pair)
-        segment, rounds = self.segment(vector, (tiles[0], tiles[1]), leave)
-        turns = sum((1 << len(intersection(segment, t, self.dim))) - 1 for t in tiles if t)
-        return turns, rounds
-
-    def _common_vector(self, storing: Instruction, loading: Instruction) -> Columns | None:
-        """Return the 16 bytes that both instructions move at once, or None."""
-        (wide, wide_side, wide_layout), (narrow, side, layout) = sorted(
-            zip((storing, loading), (self.src, self.dst), self.layouts),
-            key=lambda one: len(one[0].vector_lanes),
-        )
-        registers = [log2(VECTOR_BITS // self.bits) - len(i.vector_lanes) for i in (wide, narrow)]
-        if registers[1] < 0:
-            return None
-        both = (self.src, self.dst) if wide_side is self.src else (self.dst, self.src)
-        vector = intersection(both[0].registers, both[1].registers, self.dim)
-        if len(vector) < registers[1]:
-            return None
-        lanes = [wide_side.lanes[k] for k in wide.vector_lanes]
-        own = [side.lanes[k] for k in narrow.vector_lanes]
-        if 0 in (*lanes, *own):
-            return None
-        composed = layout.invert_and_compose(wide_layout)
-        at = {name: k for k, name in enumerate(composed.get_out_dim_names())}
-        images = [composed.vectors("lane")[k] for k in narrow.vector_lanes]
-        count = registers[0] - registers[1]
-        if any(image[at["register"]] == 0 for image in images[:count]):
-            return None
-        if [image[at["lane"]] for image in images[count:]] != [1 << k for k in wide.vector_lanes]:
-            return None
-        return vector[: registers[1]] + own
-
-    # -- the buffer -----------------------------------------------------------------------
-
-    def segment(
-        self, vector: Columns, tiles: tuple[Columns, Columns], leave: int
-    ) -> tuple[Columns, int]:
-        """Return the segment bits without those of the rounds, and the number of rounds.
-
-        Args:
-            vector: the vector bits.
-            tiles: the lanes of one wavefront on either side.
-            leave: so many bits are not made rounds, though they could be.
-        """
-        free = self.dim - len(vector) - len(self.blocks)
-        banks = log2(self.gpu.banks * BANK_BITS // (self.bits << len(vector)))
-        wanted = free - min(banks, free)
-        busy = [{c for c in (*vector, *tile, *self.blocks) if c} for tile in tiles]
-        segment = _segment(busy, self.dim, wanted)
-        common = set(self.src.registers) & set(self.dst.registers)
-        shared = [c for c in dict.fromkeys(segment) if c in common]
-        rounds = set(shared[leave:])
-        return [c for c in segment if c not in rounds], 1 << len(rounds)
-
-
-def _segment(busy: Sequence[set[int]], dim: int, wanted: int) -> Columns:
-    """Return segment bits: first those that no wavefront moves in, then xors of two."""
-    segment = [1 << k for k in range(dim) if all(1 << k not in own for own in busy)][:wanted]
-    if len(segment) == wanted:
-        return segment
-    fewer, more = sorted((sorted(a - b) for a, b in (busy, busy[::-1])), key=len)
-    clashes = min(max(0, wanted - len(fewer) - len(segment)), len(fewer))
-    segment += [a ^ b for a, b in list(zip(fewer, more))[clashes:]]
-    return (segment + fewer[:clashes] + more[:clashes])[:wanted]
-
-
-def _tile(instruction: Instruction, side: _Side, vector: Columns) -> Columns | None:
-    """Return the bits that move in a wavefront beside the vector, or None if too few."""
-    missing = 3 - len(instruction.wavefront_lanes)
-    spare = [c for c in side.registers if c not in vector][:missing]
-    if len(spare) < missing:
-        return None
-    return spare + [side.lanes[k] for k in instruction.wavefront_lanes]
-
-
 def _is_trivial_over_blocks(composed: LinearLayout) -> bool:
     """Tell whether each CTA reads its own elements."""
     at = composed.get_out_dim_names().index("block")
@@ -361,43 +171,3 @@ def _is_trivial_over_blocks(composed: LinearLayout) -> bool:
         for name, vectors in composed.in_bases
         for bit, vector in enumerate(vectors)
     )
-
-
-# -- linear algebra ---------------------------------------------------------------------------
-
-
-def intersection(first: Sequence[int], second: Sequence[int], dim: int) -> Columns:
-    """Return a basis of what two lists of vectors both span.
-
-    Where all are single bits, it is those in both, in the order of the first.
-
-    Example:
-        >>> intersection([4, 1, 2], [1, 4], dim=3), intersection([3, 4], [1, 2], dim=3)
-        ([4, 1], [3])
-    """
-    if all(c & c - 1 == 0 and c for c in (*first, *second)):
-        return [c for c in first if c in second]
-    return null_space([*null_space(first, dim), *null_space(second, dim)], dim)
-
-
-def null_space(rows: Iterable[int], dim: int) -> Columns:
-    """Return the vectors that have an even number of bits in common with every row.
-
-    Example:
-        >>> null_space([0b011], dim=3)
-        [3, 4]
-    """
-    reduced: dict[int, int] = {}
-    for row in rows:
-        for pivot, other in reduced.items():
-            if row >> pivot & 1:
-                row ^= other
-        if row:
-            pivot = (row & -row).bit_length() - 1
-            reduced = {p: o ^ row if o >> pivot & 1 else o for p, o in reduced.items()}
-            reduced[pivot] = row
-    return [
-        1 << free | sum(1 << pivot for pivot, row in reduced.items() if row >> free & 1)
-        for free in range(dim)
-        if free not in reduced
-    ]
