@@ -19,12 +19,12 @@ import pytest
 import yaml
 from command import Outcome, Run, runner
 
+from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.golden import runner as golden_runner
 from tt_layout.golden.cutting import MAX_ALIGNED, MAX_LINES, WIDTH, cut_diff
 from tt_layout.golden.manifest import read_manifest
 from tt_layout.golden.report import annotation
 from tt_layout.golden.runner import run_checks
-from tt_layout.mlir.aliases import Document
 from tt_layout.mlir.source import read_source
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -683,7 +683,7 @@ def test_init_writes_a_manifest_that_checks(
     assert outcome.out.startswith("wrote layouts.yaml: ")
     cases = yaml.safe_load(Path("layouts.yaml").read_text())["cases"]
     left_out = Path("layouts.yaml").read_text().count(" is left out: ")
-    assert len(cases) + left_out == len(Document(read_source("kernel.mlir")).layout_names())
+    assert len(cases) + left_out == len(AliasTable(read_source("kernel.mlir")).layout_names())
     assert run("check").status == 1
     assert run("check", "--update").status == 0
     assert run("check").status == 0

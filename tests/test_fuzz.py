@@ -12,8 +12,8 @@ import pytest
 from truth.make_truth import read_rows
 
 import tt_layout
+from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.errors import LayoutError
-from tt_layout.mlir.aliases import Document
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.types import parse_type
 from tt_layout.views import Selection
@@ -161,7 +161,7 @@ def ask_layout(r: Random, text: str, shape: list[int]) -> str:
 
 
 def ask_file(text: str) -> str:
-    document = Document(Source(text))
+    document = AliasTable(Source(text))
     for name in document.layout_names():
         document.layout(name)
     return "file"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tt_layout.errors import LayoutError
+from tt_layout.mlir.source import Span
 from tt_layout.mlir.types import parse_type
 
 ACCEPTED: list[tuple[str, str, tuple[int, ...], str, int | None]] = [
@@ -109,6 +110,6 @@ def test_refused(text: str, column: int, underlined: str, message: str) -> None:
         parse_type(text)
     error = caught.value
     assert error.message == message
-    assert error.span is not None
-    assert error.span.source.line_column(error.span.start) == (1, column)
-    assert error.span.text == underlined
+    assert isinstance(error.location, Span)
+    assert (error.location.line, error.location.column) == (1, column)
+    assert error.location.text == underlined

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.errors import LayoutError
+from tt_layout.version import __version__
 
 if TYPE_CHECKING:
     from tt_layout.algebra.linear_layout import LinearLayout
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from tt_layout.ir import parse_ir
     from tt_layout.releases import Release
     from tt_layout.translation import translate
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "coalesced_blocked": "tt_layout.analyses.builders",

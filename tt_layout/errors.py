@@ -1,15 +1,42 @@
 """The one kind of error that this package raises for bad input.
 
 Inner code says what it knows: the subject, the rule, what was found.  Whoever holds the
-text adds where (a `Span`), and the command line prints it with a caret.
+text adds where (a `SourceLocation`), and the command line prints it with a caret.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from tt_layout.mlir.source import Span
+
+class SourceLocation(Protocol):
+    """Where something is wrong; as much of it as is known."""
+
+    @property
+    def file(self) -> str:
+        """The name of the text, such as that of its file."""
+
+    @property
+    def line(self) -> int | None:
+        """The line, counted from 1."""
+
+    @property
+    def column(self) -> int | None:
+        """The column, counted from 1."""
+
+    @property
+    def excerpt(self) -> str:
+        """The line itself with carets under what is wrong; empty where it is not shown."""
+
+
+class FileLocation(NamedTuple):
+    """A file, or a line of it, whose text is not shown."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    excerpt: str = ""
 
 
 class LayoutError(ValueError):
@@ -17,30 +44,52 @@ class LayoutError(ValueError):
 
     Attributes:
         message: subject, rule, what was found and the way out, on one line.
-        span: the text at fault, or None where there is no text.
+        location: where the text at fault is, or None where there is no text.
 
     Example:
         >>> str(LayoutError("order must be a permutation of 0..1, got [1, 1]"))
         'order must be a permutation of 0..1, got [1, 1]'
+        >>> str(LayoutError("the file is empty", FileLocation("a.mlir")))
+        'a.mlir: error: the file is empty'
     """
 
-    def __init__(self, message: str, span: Span | None = None) -> None:
+    def __init__(self, message: str, location: SourceLocation | None = None) -> None:
         super().__init__(message)
         self.message = message
-        self.span = span
+        self.location = location
 
-    def at(self, span: Span | None) -> LayoutError:
-        """Return the same error pointing at ``span``, unless it points somewhere already."""
-        if self.span is None and span is not None:
-            return type(self)(self.message, span)
+    def at(self, location: SourceLocation | None) -> LayoutError:
+        """Return the same error pointing at ``location``, unless it points somewhere already."""
+        if self.location is None and location is not None:
+            return type(self)(self.message, location)
         return self
 
     def hint(self, text: str) -> LayoutError:
         """Return the same error with a way out appended."""
-        return type(self)(f"{self.message}; {text}", self.span)
+        return type(self)(f"{self.message}; {text}", self.location)
+
+    @property
+    def summary(self) -> str:
+        """One line: the message, with its location where no excerpt shows it."""
+        where = self.location
+        return self.message if where is None or where.excerpt else str(self)
+
+    def printed(self) -> str:
+        """Return the text for the standard error stream: a heading and the excerpt, if any.
+
+        Example:
+            >>> LayoutError("a page needs at least one layout").printed()
+            'error: a page needs at least one layout'
+        """
+        return str(self) if self.location is not None else f"error: {self.message}"
 
     def __str__(self) -> str:
-        return self.message if self.span is None else self.span.quote(self.message)
+        where = self.location
+        if where is None:
+            return self.message
+        numbers = [str(number) for number in (where.line, where.column) if number is not None]
+        heading = ":".join([where.file, *numbers]) + ": error: " + self.message
+        return f"{heading}\n{where.excerpt}" if where.excerpt else heading
 
 
 class UnknownKeyError(LayoutError):
@@ -49,3 +98,26 @@ class UnknownKeyError(LayoutError):
 
 class TooLargeError(LayoutError):
     """An answer larger than the limit on it; raised before any of it is computed."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that looks most like ``name``, if any does, for "did you mean".
+
+    A dialect in front does not count, but of equals that of the same dialect is taken.
+
+    Example:
+        >>> nearest("sizePerThred", ["order", "sizePerThread"])
+        'sizePerThread'
+        >>> nearest("ttg.bloked", ["triton_gpu.blocked", "ttg.blocked", "ttg.dot_op"])
+        'ttg.blocked'
+    """
+    from difflib import get_close_matches
+
+    dialect, _, own = name.rpartition(".")
+    by_own: dict[str, list[str]] = {}
+    for other in known:
+        by_own.setdefault(other.rpartition(".")[2], []).append(other)
+    matches = get_close_matches(own, list(by_own), n=1, cutoff=0.6)
+    if not matches:
+        return None
+    return max(by_own[matches[0]], key=lambda other: other.rpartition(".")[0] == dialect)

@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 
 import click
 
-from tt_layout import __version__
 from tt_layout.cli.selection import read_selection, selection_options
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.version import __version__
 
 TROUBLE = 2
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         error.show()
         sys.exit(error.exit_code)
     except LayoutError as error:
-        click.echo(str(error) if ": error: " in str(error) else f"error: {error}", err=True)
+        click.echo(error.printed(), err=True)
         sys.exit(TROUBLE)
     sys.exit(status if isinstance(status, int) else 0)
 
@@ -226,14 +226,14 @@ def _file_layouts(
     path: str, alias_names: Sequence[str], release: Any
 ) -> Iterator[tuple[str, Any, bytes]]:
     """Yield alias, encoding and what follows the view, for each layout of a file."""
-    from tt_layout.mlir.aliases import Document
+    from tt_layout.encodings.alias_table import AliasTable
     from tt_layout.mlir.source import read_source
 
-    document = Document(read_source(path))
+    document = AliasTable(read_source(path))
     wanted = _wanted(alias_names)
     names = wanted or document.layout_names()
     if not names:
-        raise LayoutError(f"{document.source.name}: error: no alias in the file is a layout")
+        raise LayoutError("no alias in the file is a layout", FileLocation(document.source.name))
     for name in names:
         yield name, document.layout(name, release), b"\n" if wanted else b""
 

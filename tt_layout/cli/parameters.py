@@ -46,10 +46,10 @@ def read_layout(text: str, release: Release | None, name: str) -> Encoding:
     if not separator:
         message = f"{name} must be an attribute such as #ttg.blocked<{{...}}> or FILE:ALIAS"
         raise LayoutError(f"{message}, got {text!r}")
-    from tt_layout.mlir.aliases import Document
+    from tt_layout.encodings.alias_table import AliasTable
     from tt_layout.mlir.source import read_source
 
-    return Document(read_source(path)).layout(alias.removeprefix("#"), release)
+    return AliasTable(read_source(path)).layout(alias.removeprefix("#"), release)
 
 
 def read_order(text: str | None, option: str) -> list[int] | None:

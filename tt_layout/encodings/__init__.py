@@ -1,7 +1,7 @@
 """Every layout attribute: one class each, with all its spellings.
 
-A new encoding is a module here, a class with its fields, rules, forms and ``layout_for``,
-and a line in the registry's table of names.
+A new encoding is a module here, a class with its fields, rules, forms and ``layout_for``;
+it is called like its attribute.
 """
 
 from __future__ import annotations

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.encodings.forms import Form, Spelling
-from tt_layout.encodings.registry import FORMS
 from tt_layout.errors import LayoutError
+from tt_layout.mlir.source import Span
 from tt_layout.releases import LATEST, Release
 
 if TYPE_CHECKING:
-    from tt_layout.mlir.source import Span
     from tt_layout.views import Selection, View
 
 Shape = tuple[int, ...]
@@ -76,10 +75,6 @@ class Encoding:
 
     mnemonic: ClassVar[str]
     forms: ClassVar[tuple[Form, ...]]
-
-    def __init_subclass__(cls) -> None:
-        for form in cls.__dict__.get("forms", ()):
-            FORMS.add(form, cls)
 
     memory_kind: ClassVar[str]
     """Where the tensor lies: ``registers``, ``shared memory`` or ``tensor memory``."""

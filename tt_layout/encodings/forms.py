@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tt_layout.algebra.padding import spelled
 from tt_layout.errors import LayoutError
@@ -29,11 +29,22 @@ from tt_layout.mlir.syntax import (
 )
 from tt_layout.releases import Release
 
-if TYPE_CHECKING:
-    from tt_layout.encodings.base import Encoding
-    from tt_layout.encodings.reading import Reader
-
 Values = dict[str, Any]
+
+
+class Reader(Protocol):
+    """What reads the attributes among the values of another."""
+
+    def read(self, node: Node) -> Any:
+        """Return the encoding of an attribute."""
+
+
+class Spelled(Protocol):
+    """An encoding, as far as its text is concerned."""
+
+    @property
+    def spelling(self) -> Spelling | None:
+        """How it was written; None for an encoding built in Python."""
 
 
 class Kind(Protocol):
@@ -173,15 +184,15 @@ class BasesByDimKind:
 class LayoutKind:
     """Another layout attribute."""
 
-    def read(self, node: Node, reader: Reader) -> Encoding:
+    def read(self, node: Node, reader: Reader) -> Any:
         """Return the encoding that the attribute stands for."""
         return reader.read(node)
 
-    def show(self, value: Encoding) -> str:
+    def show(self, value: Spelled) -> str:
         """Return the encoding's own text."""
         return str(value)
 
-    def write(self, value: Encoding) -> str:
+    def write(self, value: Spelled) -> str:
         """Return the encoding's own text, with the keys that wheels leave out but need."""
         return value.spelling.written() if value.spelling else str(value)
 
@@ -275,7 +286,7 @@ class Form(NamedTuple):
         direct = {key.field: values[key.name] for key in self.keys if key.field is not None}
         return {**direct, **self.lift(values)}
 
-    def values(self, encoding: Encoding, element_bits: int | None = None) -> Values:
+    def values(self, encoding: Spelled, element_bits: int | None = None) -> Values:
         """Return the values of this form for an encoding of its class, as far as it has them.
 
         A field that the form has no key for is left out: whoever asks compares what the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from tt_layout.encodings.base import Encoding, Origin
@@ -17,12 +18,14 @@ from tt_layout.encodings.forms import (
     entries_of,
 )
 from tt_layout.encodings.registry import FORMS
-from tt_layout.errors import LayoutError, UnknownKeyError
+from tt_layout.errors import LayoutError, UnknownKeyError, nearest
 from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
 from tt_layout.releases import Release
 
 
-def read_encoding(node: Node, release: Release | None = None) -> Encoding:
+def read_encoding(
+    node: Node, release: Release | None = None, *, from_compiler: bool = False
+) -> Encoding:
     """Return the encoding that a syntax tree without aliases stands for.
 
     Args:
@@ -30,13 +33,19 @@ def read_encoding(node: Node, release: Release | None = None) -> Encoding:
         release: the release whose rules hold.  By default the newest that knows every key
             of the text, and then a required key may not be missing even where that release
             would read its absence as 0.
+        from_compiler: whether a compiler wrote the text.  Then what the newest release reads
+            where a key is missing is meant, while a person may have forgotten the key.
 
     Raises:
         LayoutError: the attribute is unknown, or breaks a rule of the release.
     """
     if release is not None:
         return Reader(release, reproduces=True).read(node)
-    return Reader(newest_release(node)).read(node)
+    newest = newest_release(node)
+    if from_compiler:
+        with suppress(LayoutError):
+            return Reader(newest, reproduces=True).read(node)
+    return Reader(newest).read(node)
 
 
 @dataclass(frozen=True)
@@ -244,26 +253,3 @@ def _span_text(releases: list[Release]) -> str:
     if releases[0] == releases[-1]:
         return f"Triton {releases[0]}"
     return f"Triton {releases[0]} to {releases[-1]}"
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that looks most like ``name``, if any does.
-
-    A dialect in front does not count, but of equals that of the same dialect is taken.
-
-    Example:
-        >>> nearest("sizePerThred", ["order", "sizePerThread"])
-        'sizePerThread'
-        >>> nearest("ttg.bloked", ["triton_gpu.blocked", "ttg.blocked", "ttg.dot_op"])
-        'ttg.blocked'
-    """
-    from difflib import get_close_matches
-
-    dialect, _, own = name.rpartition(".")
-    by_own: dict[str, list[str]] = {}
-    for other in known:
-        by_own.setdefault(other.rpartition(".")[2], []).append(other)
-    matches = get_close_matches(own, list(by_own), n=1, cutoff=0.6)
-    if not matches:
-        return None
-    return max(by_own[matches[0]], key=lambda other: other.rpartition(".")[0] == dialect)

@@ -1,74 +1,87 @@
-"""The attribute names and the encodings behind them, imported when they are asked for."""
+"""Every layout attribute by its name; the module behind it is imported when it is asked for.
+
+An attribute is entered nowhere: it is sought in the module that is called like it, or in
+that which `HOMES` names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from tt_layout.encodings.base import Encoding
-    from tt_layout.encodings.forms import Form
+from tt_layout.encodings.base import Encoding
+from tt_layout.encodings.forms import Form
 
-MODULES = {
-    "ttg.amd_mfma": "amd_mfma",
-    "ttg.amd_rotating_shared": "swizzled_shared",
-    "ttg.amd_wmma": "amd_wmma",
-    "ttg.blocked": "blocked",
-    "ttg.dot_op": "dot_op",
-    "ttg.generic_linear": "linear",
-    "ttg.linear": "linear",
-    "ttg.nvidia_mma": "nvidia_mma",
-    "ttg.nvmma_shared": "nvmma_shared",
-    "ttg.padded_shared": "padded_shared",
-    "ttg.partitioned_shared": "partitioned_shared",
-    "ttg.shared_linear": "shared_linear",
-    "ttg.slice": "slice",
-    "ttg.swizzled_shared": "swizzled_shared",
-    "ttng.tensor_memory_encoding": "tensor_memory",
-    "ttng.tensor_memory_scales_encoding": "tensor_memory",
-    "triton_gpu.amd_mfma": "amd_mfma",
-    "triton_gpu.amd_wmma": "amd_wmma",
-    "triton_gpu.blocked": "blocked",
-    "triton_gpu.dot_op": "dot_op",
-    "triton_gpu.mma": "nvidia_mma",
-    "triton_gpu.nvidia_mma": "nvidia_mma",
-    "triton_gpu.shared": "swizzled_shared",
-    "triton_gpu.slice": "slice",
+DIALECTS = frozenset({"triton_gpu", "ttg", "ttng"})
+"""The dialects that have layout attributes."""
+
+HOMES = {
+    "amd_rotating_shared": "swizzled_shared",
+    "generic_linear": "linear",
+    "mma": "nvidia_mma",
+    "shared": "swizzled_shared",
+    "tensor_memory_encoding": "tensor_memory",
+    "tensor_memory_scales_encoding": "tensor_memory",
 }
-"""Attribute name -> the module here that defines its encoding."""
+"""Mnemonic -> the module of its encoding, where that is not called like it."""
 
-Spellings = list[tuple["Form", type["Encoding"]]]
+Spellings = list[tuple[Form, type[Encoding]]]
+"""The forms of one name, oldest first, and the class that each leads to."""
 
 
 class Registry(Mapping[str, Spellings]):
     """Attribute name, such as ``ttg.blocked`` -> its forms and the class they lead to.
 
+    The names that the newest release reads come first, then the others, each in alphabetical order.
+
     Example:
         >>> [cls.__name__ for _, cls in FORMS["ttg.blocked"]]
         ['Blocked', 'Blocked']
+        >>> "ttg.blocked" in FORMS, "ttg.shared_memory" in FORMS
+        (True, False)
     """
 
     def __init__(self) -> None:
-        self._spellings: dict[str, Spellings] = {}
+        self._found: dict[str, Spellings] = {}
+        self._unread = {path.stem for path in Path(__file__).parent.glob("[a-z]*.py")}
 
-    def add(self, form: Form, encoding_class: type[Encoding]) -> None:
-        """Enter a form of a class; a class does so when it is defined."""
-        self._spellings.setdefault(form.name, []).append((form, encoding_class))
+    def _read(self, module: str) -> None:
+        """Import a module of this package and note the forms of the classes that it defines."""
+        if module not in self._unread:
+            return
+        self._unread.discard(module)
+        name = f"{__package__}.{module}"
+        for cls in vars(import_module(name)).values():
+            if isinstance(cls, type) and issubclass(cls, Encoding) and cls.__module__ == name:
+                for form in cls.__dict__.get("forms", ()):
+                    self._found.setdefault(form.name, []).append((form, cls))
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """Every name, whatever module it is in."""
+        for module in sorted(self._unread):
+            self._read(module)
+        newest = {name: own[-1][0].until for name, own in self._found.items()}
+        return sorted(newest, key=lambda name: (newest[name] != max(newest.values()), name))
 
     def __getitem__(self, name: str) -> Spellings:
-        import_module(f"tt_layout.encodings.{MODULES[name]}")
-        return self._spellings[name]
+        mnemonic = name.rpartition(".")[2]
+        self._read(HOMES.get(mnemonic, mnemonic))
+        return self._found[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in MODULES
+        try:
+            return bool(self[str(name)])
+        except KeyError:
+            return False
 
     def __iter__(self) -> Iterator[str]:
-        return iter(MODULES)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(MODULES)
+        return len(self._names)
 
 
 FORMS = Registry()
-DIALECTS = {name.split(".")[0] for name in MODULES}

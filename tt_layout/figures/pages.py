@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from tt_layout.audit.costs import shared_target
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.reader import check_lines, iterate_ir
 from tt_layout.ir.types import IRType
@@ -74,7 +74,7 @@ def page_of_dump(source: Source, names: list[str], release: Release | None = Non
             layouts.append(page.PageLayout(placed, used.name, used.line, tuple(sorted(used.lines))))
     if not layouts:
         message = "no layout of the file is used with a type that it fits"
-        raise LayoutError(f"{source.name}: error: {message}")
+        raise LayoutError(message, FileLocation(source.name))
     text = page.build(layouts, source=source.text, source_name=source.name, target=target)
     return str(text)
 

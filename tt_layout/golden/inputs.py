@@ -9,9 +9,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
-from tt_layout.mlir.aliases import Document, is_alias_name
+from tt_layout.mlir.aliases import is_alias_name
 from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.releases import Release
@@ -63,9 +64,9 @@ def _alias(case: Case, key: str) -> Encoding:
 
 
 @lru_cache(maxsize=8)
-def _document(path: str, changed: int) -> Document:
+def _document(path: str, changed: int) -> AliasTable:
     """Return a file's aliases; read once, however many cases are about it."""
-    return Document(read_source(path))
+    return AliasTable(read_source(path))
 
 
 def release(case: Case) -> Release | None:

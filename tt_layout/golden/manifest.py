@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tt_layout.encodings.reading import nearest
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, nearest
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, Key, all_keys
 from tt_layout.golden.matrix import Values, expand
 from tt_layout.golden.nodes import Mapping, Node, Scalar, Sequence, read_nodes
@@ -67,9 +66,9 @@ class Case:
 
     def located(self, error: LayoutError) -> LayoutError:
         """Return an error pointing into the manifest, as far as it is about its text."""
-        span = error.span
-        if span is None:
-            return error if ": error: " in error.message else error.at(self.place)
+        span = error.location
+        if not isinstance(span, Span):
+            return error.at(self.place)
         for _, node in self.values:
             if isinstance(node, Scalar) and node.text == span.source.text:
                 inner = node.span.text.find(node.text)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.mlir.source import Source, Span, read_source
 
 MAX_BYTES = 16 << 20
@@ -72,10 +72,11 @@ def read_nodes(path: str) -> Node:
     try:
         size = os.path.getsize(path)
     except OSError as error:
-        raise LayoutError(f"{path}: error: cannot read: {error.strerror or error}") from None
+        raise LayoutError(f"cannot read: {error.strerror or error}", FileLocation(path)) from None
     if size > MAX_BYTES:
         limit = f"{MAX_BYTES >> 20} MiB"
-        raise LayoutError(f"{path}: error: a manifest may have {limit}, this has {size} bytes")
+        message = f"a manifest may have {limit}, this has {size} bytes"
+        raise LayoutError(message, FileLocation(path))
     source = read_source(path)
     return parse_nodes(Source(source.text.removeprefix("\ufeff"), source.name))
 
@@ -138,7 +139,7 @@ class _Builder:
                 raise LayoutError(message, self._span(event))
             node = self._node(event, 1)
         if node is None:
-            raise LayoutError(f"{self.source.name}: error: the manifest is empty")
+            raise LayoutError("the manifest is empty", FileLocation(self.source.name))
         return node
 
     def _node(self, event: Any, depth: int) -> Node:

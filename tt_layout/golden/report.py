@@ -188,7 +188,7 @@ def _xml(text: str) -> str:
 
 def _message(outcome: Outcome) -> str:
     if outcome.error is not None:
-        return outcome.error.message
+        return outcome.error.summary
     return "; ".join(outcome.words) or _TITLES[outcome.state]
 
 
@@ -200,7 +200,7 @@ def as_github(results: Results) -> str:
             continue
         title = f"{outcome.id}: {_TITLES[outcome.state]}"
         path, line = place(outcome)
-        message = outcome.error.message if outcome.error else _annotation(outcome)
+        message = outcome.error.summary if outcome.error else _annotation(outcome)
         lines.append(annotation(message, path, line, title))
     return "\n".join([*lines, summary(results)]) + "\n"
 
@@ -238,11 +238,10 @@ def _property(text: str) -> str:
 
 def error_annotation(error: LayoutError) -> str:
     """Return the annotation of a manifest that cannot be read."""
-    if error.span is None:
-        return f"::error::{_data(error.message)}"
-    source = error.span.source
-    line, _ = source.line_column(error.span.start)
-    return annotation(error.message, _relative(source.name), line, "manifest")
+    where = error.location
+    if where is None or where.line is None:
+        return f"::error::{_data(error.summary)}"
+    return annotation(error.message, _relative(where.file), where.line, "manifest")
 
 
 FORMATS: dict[str, Callable[[Results], str]] = {

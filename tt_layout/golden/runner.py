@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.golden.kinds import KINDS
 from tt_layout.golden.manifest import Check, Manifest, owned, read_manifest
 from tt_layout.reports.output import replacing
@@ -97,8 +97,8 @@ def select(manifest: Manifest, patterns: Sequence[str]) -> tuple[Check, ...]:
             if fnmatchcase(check.case.name, pattern) or fnmatchcase(check.id, pattern)
         ]
         if not found:
-            message = f"{manifest.path}: error: no case matches --only {pattern!r}"
-            raise LayoutError(f"{message}; --list lists them")
+            message = f"no case matches --only {pattern!r}; --list lists them"
+            raise LayoutError(message, FileLocation(manifest.path))
         chosen.update(dict.fromkeys(found))
     return tuple(check for check in manifest.checks if not patterns or check in chosen)
 
@@ -112,7 +112,7 @@ def run_check(check: Check) -> Outcome:
         located = check.case.located(error)
         return Outcome(state="error", golden=check.golden, check=check, error=located)
     except OSError as error:
-        trouble = LayoutError(f"{error.filename}: error: cannot read: {error.strerror}")
+        trouble = LayoutError(f"cannot read: {error.strerror}", FileLocation(error.filename))
         return Outcome(state="error", golden=check.golden, check=check, error=trouble)
     if before == after:
         return Outcome(state="passed", golden=check.golden, check=check)
@@ -198,8 +198,8 @@ def accept(outcome: Outcome) -> Outcome:
         try:
             _replace(outcome.golden, outcome.after)
         except OSError as error:
-            reason = error.strerror or error
-            raise LayoutError(f"{outcome.golden}: error: cannot write: {reason}") from None
+            message = f"cannot write: {error.strerror or error}"
+            raise LayoutError(message, FileLocation(str(outcome.golden))) from None
         words = outcome.words if outcome.state == "changed" else ("a new golden file",)
         outcome = Outcome(state="written", golden=outcome.golden, check=outcome.check, words=words)
     if outcome.state in ("passed", "written"):

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
-from tt_layout.encodings.reading import newest_release
 from tt_layout.encodings.registry import DIALECTS
 from tt_layout.errors import LayoutError, UnknownKeyError
 from tt_layout.ir.attributes import module_attributes
@@ -21,7 +20,7 @@ from tt_layout.ir.module import Alias, Function, Module, TypeUses
 from tt_layout.ir.operations import Operation, ends
 from tt_layout.ir.part import Definition, Part
 from tt_layout.ir.types import IRType, layout_text, parse_syntax
-from tt_layout.mlir.source import Source
+from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
 from tt_layout.releases import Release
 
@@ -141,29 +140,20 @@ class Scope(Mapping[str, Node]):
     def _read(self, node: Node) -> Encoding:
         """Return the encoding of a node without aliases.
 
-        Where a key is missing, a release that implies its value in silence is taken at its
-        word: a dump is what a compiler wrote, while a person may have forgotten the key.
-        Likewise a key that no release knows is left out where all of them ignore it.
+        A key that no release knows is left out where all of them ignore it.
         """
         release = self.interner.release
         for _ in range(MAX_IGNORED):
             try:
-                return read_encoding(node, release)
+                return read_encoding(node, release, from_compiler=True)
             except UnknownKeyError as error:
-                if error.span is None:
+                if not isinstance(error.location, Span):
                     raise
-                fewer = without_ignored(node, error.span.start)
+                fewer = without_ignored(node, error.location.start)
                 if fewer == node:
                     raise
                 node = fewer
-            except LayoutError as error:
-                if release is not None or " needs the key " not in error.message:
-                    raise
-                try:
-                    return read_encoding(node, newest_release(node))
-                except LayoutError:
-                    raise error from None
-        return read_encoding(node, release)
+        return read_encoding(node, release, from_compiler=True)
 
     def alias(self, name: str) -> Alias:
         """Return what an alias stands for."""

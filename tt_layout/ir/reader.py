@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.build import Interner, build_module
 from tt_layout.ir.module import Module
 from tt_layout.ir.part import Part, RawOperation
@@ -76,10 +76,10 @@ def check_lines(source: Source) -> None:
         end = len(source.text) if end < 0 else end
         if end - start > MAX_LINE:
             message = (
-                f"{source.name}:{line}: error: the line has {end - start} characters, more than "
+                f"the line has {end - start} characters, more than "
                 f"the {MAX_LINE} that a line may have"
             )
-            raise LayoutError(message)
+            raise LayoutError(message, FileLocation(source.name, line))
         start, line = end + 1, line + 1
 
 

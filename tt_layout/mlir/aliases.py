@@ -1,4 +1,4 @@
-"""A file of MLIR: the attribute aliases defined in it, and the layouts among them.
+"""The alias definitions of a file of MLIR.
 
 Operations may follow the aliases, of whatever dialect; they are not read.
 """
@@ -7,16 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 
-from tt_layout.encodings import FORMS, Encoding, read_encoding
-from tt_layout.encodings.reading import nearest
-from tt_layout.encodings.registry import DIALECTS
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source, Span
-from tt_layout.mlir.syntax import Aliases, AliasNode, AttributeNode, Node, Parser
-from tt_layout.releases import Release
+from tt_layout.mlir.syntax import Node, Parser
 
 _NAME = r"[A-Za-z_$][\w$-]*"
 _DEFINITION = re.compile(rf"^[ \t]*#({_NAME})[ \t]*=[ \t\r\n]*", re.MULTILINE)
@@ -75,76 +69,14 @@ class Definitions(Mapping[str, Node]):
         """Return the first word of what an alias stands for."""
         return Parser(self._source, self._offsets[name]).here()
 
-    def names_layout(self, name: str) -> bool:
-        """Tell whether an alias stands for a layout attribute, if need be through others."""
-        seen = {name}
-        while self._source.text.startswith("#", self._offsets[name]):
-            dialect = _DIALECT.match(self._source.text, self._offsets[name])
-            if dialect is not None and dialect.group(1) not in DIALECTS:
-                return False  # its syntax is that dialect's own
-            node = self[name]
-            if isinstance(node, AttributeNode):
-                return _claims_to_be_layout(node)
-            if not isinstance(node, AliasNode) or node.name not in self or node.name in seen:
-                return True  # so that expanding it reports what is wrong
-            name = node.name
-            seen.add(name)
-        return False
+    def dialect(self, name: str) -> str | None:
+        """Return the dialect of the attribute that an alias stands for.
 
-
-def _claims_to_be_layout(node: AttributeNode) -> bool:
-    """Tell whether an attribute is a layout; raise if it looks like a misspelled one."""
-    if node.name in FORMS:
-        return True
-    if node.body is None:
-        return False
-    near = nearest(node.name, FORMS)
-    hint = f"; did you mean #{near}?" if near else ""
-    raise LayoutError(f"#{node.name} is no layout attribute{hint}", node.name_span)
-
-
-@dataclass(frozen=True)
-class Document:
-    """A source and the layouts that its aliases name.
-
-    Example:
-        >>> text = "#a = #ttg.shared_linear<{offset = [[1]]}, alignment = 16>"
-        >>> Document(Source(text)).layout_names()
-        ['a']
-    """
-
-    source: Source
-
-    @cached_property
-    def definitions(self) -> Definitions:
-        """The alias definitions, in file order."""
-        return Definitions(self.source)
-
-    @cached_property
-    def aliases(self) -> Aliases:
-        """What each alias stands for."""
-        return Aliases(self.definitions)
-
-    def layout_names(self) -> list[str]:
-        """Return the aliases that are layouts, in file order."""
-        return [name for name in self.definitions if self.definitions.names_layout(name)]
-
-    def layout(self, name: str, release: Release | None = None) -> Encoding:
-        """Return the encoding that an alias stands for.
-
-        Raises:
-            LayoutError: there is no such alias, or it is no layout, or it breaks a rule.
+        None where it stands for something else, such as another alias or a number.
         """
-        if name not in self.definitions:
-            defined = ", ".join(f"#{known}" for known in self.definitions) or "none"
-            raise LayoutError(
-                f"{self.source.name}: error: there is no alias #{name}; defined are {defined}"
-            )
-        if not self.definitions.names_layout(name):
-            message = f"the alias #{name} stands for no layout"
-            raise LayoutError(message, self.definitions.value_span(name))
-        try:
-            node = self.aliases.expand(self.definitions[name])
-        except LayoutError as error:
-            raise error.at(self.definitions.span(name)) from None
-        return read_encoding(node, release)
+        match = _DIALECT.match(self._source.text, self._offsets[name])
+        return match.group(1) if match is not None else None
+
+    def is_attribute(self, name: str) -> bool:
+        """Tell whether an alias stands for an attribute, or for another alias."""
+        return self._source.text.startswith("#", self._offsets[name])

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tt_layout.errors import FileLocation, LayoutError
+
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-QUOTE_WIDTH = 110  # columns of a source line that a message shows
+EXCERPT_WIDTH = 110  # columns of a source line that a message shows
 
 
 @dataclass(frozen=True)
@@ -53,10 +55,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Span:
-    """Characters ``start`` up to ``end`` of a source.
+    """Characters ``start`` up to ``end`` of a source; where an error is.
 
     Example:
-        >>> print(Source("order = [1, 1]", "a.mlir").span(8, 14).quote("not a permutation"))
+        >>> span = Source("order = [1, 1]", "a.mlir").span(8, 14)
+        >>> print(LayoutError("not a permutation", span))
         a.mlir:1:9: error: not a permutation
         order = [1, 1]
                 ^^^^^^
@@ -71,26 +74,40 @@ class Span:
         """The characters themselves."""
         return self.source.text[self.start : self.end]
 
-    def quote(self, message: str) -> str:
-        """Return ``name:line:column: error: message``, the line, and carets under the span.
+    @property
+    def file(self) -> str:
+        """The name of the source."""
+        return self.source.name
+
+    @property
+    def line(self) -> int:
+        """The line that the span begins on, counted from 1."""
+        return self.source.line_column(self.start)[0]
+
+    @property
+    def column(self) -> int:
+        """The column that the span begins in, counted from 1."""
+        return self.source.line_column(self.start)[1]
+
+    @property
+    def excerpt(self) -> str:
+        """The line, and carets under the span.
 
         Of a long line only the part around the span is shown, with ``...`` where it was cut.
         """
-        line_number, column = self.source.line_column(self.start)
-        line = self.source.line(line_number)
-        indent = column - 1
+        line = self.source.line(self.line)
+        indent = self.column - 1
         width = max(1, min(self.end - self.start, len(line) - indent))
-        if len(line) > QUOTE_WIDTH:
-            line, indent, width = _excerpt(line, indent, width)
+        if len(line) > EXCERPT_WIDTH:
+            line, indent, width = _cut(line, indent, width)
         shown = "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in line)
-        heading = f"{self.source.name}:{line_number}:{column}: error: {message}"
-        return f"{heading}\n{shown}\n{' ' * indent}{'^' * width}"
+        return f"{shown}\n{' ' * indent}{'^' * width}"
 
 
-def _excerpt(line: str, indent: int, width: int) -> tuple[str, int, int]:
+def _cut(line: str, indent: int, width: int) -> tuple[str, int, int]:
     """Cut a long line to a window around the caret; return it with the caret's new place."""
-    start = max(0, min(indent - QUOTE_WIDTH // 3, len(line) - QUOTE_WIDTH))
-    end = min(len(line), start + QUOTE_WIDTH)
+    start = max(0, min(indent - EXCERPT_WIDTH // 3, len(line) - EXCERPT_WIDTH))
+    end = min(len(line), start + EXCERPT_WIDTH)
     before, after = "..." if start else "", "..." if end < len(line) else ""
     caret = len(before) + indent - start
     return before + line[start:end] + after, caret, min(width, end - indent)
@@ -111,8 +128,6 @@ def read_source(path: str) -> Source:
     """
     import sys
 
-    from tt_layout.errors import LayoutError
-
     if not path:
         raise LayoutError("-i needs the name of a file, got ''")
     name = "<stdin>" if path == "-" else path
@@ -124,26 +139,24 @@ def read_source(path: str) -> Source:
                 data = _read(file, name)
         text = data.decode("utf-8")
     except OSError as error:
-        raise LayoutError(f"{name}: error: cannot read: {error.strerror or error}") from None
+        raise LayoutError(f"cannot read: {error.strerror or error}", FileLocation(name)) from None
     except UnicodeDecodeError as error:
-        message = f"{name}: error: not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}"
-        raise LayoutError(message) from None
+        message = f"not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}"
+        raise LayoutError(message, FileLocation(name)) from None
     if not text.strip():
-        raise LayoutError(f"{name}: error: the file is empty")
+        raise LayoutError("the file is empty", FileLocation(name))
     return Source(text.replace("\r\n", "\n"), name)
 
 
 def _read(file: BinaryIO, name: str) -> bytearray:
     """Return the bytes of a text; read piece by piece, because a device may never end."""
-    from tt_layout.errors import LayoutError
-
     data = bytearray()
     while chunk := file.read(_CHUNK):
         if b"\0" in chunk:
             at = len(data) + chunk.index(b"\0")
-            raise LayoutError(f"{name}: error: not text: byte {at} is 0x00")
+            raise LayoutError(f"not text: byte {at} is 0x00", FileLocation(name))
         data += chunk
         if len(data) > MAX_BYTES:
             most = f"{MAX_BYTES >> 20} MiB, the most that is read"
-            raise LayoutError(f"{name}: error: longer than {most}")
+            raise LayoutError(f"longer than {most}", FileLocation(name))
     return data

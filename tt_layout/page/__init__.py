@@ -30,10 +30,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from tt_layout import __version__
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, PhaseTable, Target, find_target
 from tt_layout.placement import PlacedLayout
+from tt_layout.version import __version__
 
 SCRIPTS = (
     "algebra.js",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.module import Alias, Module
 from tt_layout.ir.reader import check_lines, iterate_ir
 from tt_layout.ir.types import IRType
@@ -82,14 +82,15 @@ def _check_names(
     source: Source, names: Sequence[str], known: Sequence[str], shown: dict[str, PrintedView]
 ) -> None:
     if not names and not shown:
-        raise LayoutError(f"{source.name}: error: no alias in the file is a layout")
+        raise LayoutError("no alias in the file is a layout", FileLocation(source.name))
     for name in names:
         if name not in known:
             defined = ", ".join(f"#{one}" for one in dict.fromkeys(known)) or "none"
             message = f"there is no alias #{name}; defined are {defined}"
-            raise LayoutError(f"{source.name}: error: {message}")
+            raise LayoutError(message, FileLocation(source.name))
         if name not in shown:
-            raise LayoutError(f"{source.name}: error: the alias #{name} stands for no layout")
+            message = f"the alias #{name} stands for no layout"
+            raise LayoutError(message, FileLocation(source.name))
 
 
 def _types(module: Module, alias: Alias) -> Iterator[IRType]:

@@ -13,7 +13,7 @@ import click
 from tt_layout.audit.audit import SORTS, Change, audit_module, changes, sort_moves
 from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.cli.parameters import format_option, read_release, release_option
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import Module, iterate_ir
 from tt_layout.ir.reader import check_lines
 from tt_layout.mlir.source import Source, read_source
@@ -48,7 +48,7 @@ def read_modules(source: Source, options: Options) -> Iterator[Module]:
             yield module
     if is_empty:
         message = "found no MLIR in it: no module, function, layout alias or tensor type"
-        raise LayoutError(f"{source.name}: error: {message}")
+        raise LayoutError(message, FileLocation(source.name))
 
 
 @contextmanager
@@ -119,7 +119,7 @@ def pairs(sources: Sequence[Source], options: Options) -> list[Pair]:
         [modules] = read
         if len(modules) < 2:
             message = "--diff of one file compares its modules, but it has only one"
-            raise LayoutError(f"{sources[0].name}: error: {message}")
+            raise LayoutError(message, FileLocation(sources[0].name))
         return list(pairwise(modules))
     before, after = read
     return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]

@@ -12,12 +12,12 @@ from itertools import product
 import click
 
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.linear import GenericLinear
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.golden.kinds import SELF_CONTAINED
 from tt_layout.golden.manifest import DEFAULT_PATH
 from tt_layout.golden.nodes import is_plain_text
-from tt_layout.mlir.aliases import Document
 from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
@@ -61,15 +61,16 @@ def command(file: str, tensor: str | None, output: str, views: tuple[str, ...], 
         parse_type(tensor, name="-t")
     if os.path.lexists(output) and not force:
         message = "there is a manifest already; --force replaces it, -o names another"
-        raise LayoutError(f"{output}: error: {message}")
+        raise LayoutError(message, FileLocation(output))
     inside = _inside(file, output)
-    document = Document(read_source(file))
+    document = AliasTable(read_source(file))
     names = document.layout_names()
     if not names:
-        raise LayoutError(f"{file}: error: no alias in the file is a layout")
+        raise LayoutError("no alias in the file is a layout", FileLocation(file))
     text = manifest_text(document, names, inside, tensor, tuple(dict.fromkeys(views)))
     if "  - name: " not in text:
-        raise LayoutError(f"{file}: error: no layout of the file fits a type; give one with -t")
+        message = "no layout of the file fits a type; give one with -t"
+        raise LayoutError(message, FileLocation(file))
     data = text.encode()
     write([data], output, size=len(data))
     count = text.count("  - name: ")
@@ -89,12 +90,12 @@ def _inside(file: str, output: str) -> str:
     path = os.path.relpath(os.path.realpath(file), folder).replace(os.sep, "/")
     if path.startswith("../"):
         message = "a file must be inside the manifest's folder; write the manifest there with -o"
-        raise LayoutError(f"{file}: error: {message}")
+        raise LayoutError(message, FileLocation(file))
     return path
 
 
 def manifest_text(
-    document: Document, names: list[str], file: str, tensor: str | None, views: tuple[str, ...]
+    document: AliasTable, names: list[str], file: str, tensor: str | None, views: tuple[str, ...]
 ) -> str:
     """Return a manifest with a case per alias.
 
@@ -115,7 +116,7 @@ def manifest_text(
     return head + (_RULE if tensor is None else "") + "\n".join(lines) + "\n"
 
 
-def _case(name: str, alias: str, document: Document, tensor: str | None) -> Iterator[str]:
+def _case(name: str, alias: str, document: AliasTable, tensor: str | None) -> Iterator[str]:
     """Yield the lines of a case, or why there is none."""
     try:
         encoding = document.layout(alias)
