@@ -9,7 +9,28 @@ from pathlib import Path
 
 import pytest
 
-_TALLIES = pytest.StashKey[dict[str, "Counter[str]"]]()
+
+class Tallies:
+    """Gathers the counts of the tests, in whichever process they ran."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, dict[str, int]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        for name, counts in report.user_properties:
+            if name == "tally" and isinstance(counts, dict) and report.when == "teardown":
+                self.counts[report.nodeid.rpartition("::")[2]] = counts
+
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
+    ) -> None:
+        if not self.counts or config.getoption("verbose") < 0:
+            return
+        terminalreporter.section("counts")
+        for name, counts in sorted(self.counts.items()):
+            terminalreporter.write_line(name)
+            for outcome, count in sorted(counts.items()):
+                terminalreporter.write_line(f"  {count:7d}  {outcome}")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_TALLIES] = {}
+    config.pluginmanager.register(Tallies(), "tallies")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -54,20 +75,7 @@ def seed(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 def tally(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
-    """Count outcomes; the counts are printed at the end of the run."""
+    """Count outcomes; the counts are printed at the end of a run without ``-q``."""
     counts: Counter[str] = Counter()
     yield counts
-    request.config.stash[_TALLIES][request.node.name] = counts
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    tallies = config.stash[_TALLIES]
-    if not tallies:
-        return
-    terminalreporter.section("counts")
-    for name, counts in sorted(tallies.items()):
-        terminalreporter.write_line(name)
-        for outcome, count in sorted(counts.items()):
-            terminalreporter.write_line(f"  {count:7d}  {outcome}")
+    request.node.user_properties.append(("tally", dict(counts)))

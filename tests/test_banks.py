@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tiers import slow
 
 import tt_layout
 from tt_layout import LayoutError, bank_conflicts, parse_layout
@@ -172,9 +173,10 @@ def brute_force(register: str, shared: str, shape: Sequence[int], size: int, wid
     return loads, stores
 
 
-def test_random_pairs_as_the_simulator_counts_them() -> None:
+@pytest.mark.parametrize("pairs", [8, slow(60)])
+def test_random_pairs_as_the_simulator_counts_them(pairs: int) -> None:
     rng, seen = random.Random(5), 0
-    while seen < 60:
+    while seen < pairs:
         shape = [rng.choice([16, 32]), rng.choice([16, 32])]
         register, shared = random_register(rng), random_shared(rng, shape)
         size = rng.choice([1, 2, 4, 8])

@@ -11,11 +11,14 @@ from random import Random
 import brute_force
 import pytest
 from brute_force import Pairs, Swizzle, TensorMemoryTile, Triple, elements
+from tiers import slow
 
 import tt_layout
 from tt_layout import LinearLayout
 
 SWIZZLES = list(itertools.product([1, 2, 4, 8], [1, 2, 4], [1, 2, 4, 8]))
+STEPS = pytest.mark.parametrize("step", [17, slow(1)])
+"""Of the cases that a test loops over, every step-th is tried; 17 divides no number of them."""
 
 
 def layout_of(attr: str, shape: Sequence[int], release: str | None = None) -> LinearLayout:
@@ -52,10 +55,9 @@ def padded_text(pairs: Pairs, order: Sequence[int], shape: Sequence[int]) -> str
     return f"#ttg.padded_shared<[{intervals}] {{order = {list(order)}, shape = {list(shape)}}}>"
 
 
-@pytest.mark.parametrize("pairs", PAIRS)
 @pytest.mark.parametrize("shape", [(8,), (4, 8), (16, 16), (2, 4, 8), (1, 1)])
-def test_padded_positions_and_size(pairs: list[tuple[int, int]], shape: tuple[int, ...]) -> None:
-    for order in itertools.permutations(range(len(shape))):
+def test_padded_positions_and_size(shape: tuple[int, ...]) -> None:
+    for pairs, order in itertools.product(PAIRS, itertools.permutations(range(len(shape)))):
         encoding = tt_layout.parse_layout(padded_text(pairs, order, shape))
         view = encoding.format_hardware_view(shape)
         shown = dict(re.findall(r"Offset: (\d+) -> (.*)", view))
@@ -81,10 +83,12 @@ def test_examples_of_the_padding_documentation() -> None:
 SHAPES = [(8, 16), (16, 8), (64, 4), (2, 32), (2, 8, 16)]
 
 
+@STEPS
 @pytest.mark.parametrize("shape", SHAPES)
-def test_swizzled_shared(shape: tuple[int, ...]) -> None:
+def test_swizzled_shared(shape: tuple[int, ...], step: int) -> None:
     orders = list(itertools.permutations(range(len(shape))))
-    for (vec, per_phase, max_phase), order in itertools.product(SWIZZLES, orders):
+    cases = list(itertools.product(SWIZZLES, orders))
+    for (vec, per_phase, max_phase), order in cases[step // 2 :: step]:
         swizzle = Swizzle(vec, per_phase, max_phase, order)
         layout = layout_of(swizzle_text("ttg.swizzled_shared", swizzle), shape)
         for element in elements(shape):
@@ -92,10 +96,12 @@ def test_swizzled_shared(shape: tuple[int, ...]) -> None:
             assert at(layout, offset=offset) == element, swizzle
 
 
+@STEPS
 @pytest.mark.parametrize("shape", SHAPES)
-def test_rotating_shared(shape: tuple[int, ...]) -> None:
+def test_rotating_shared(shape: tuple[int, ...], step: int) -> None:
     orders = list(itertools.permutations(range(len(shape))))
-    for (vec, per_phase, max_phase), order in itertools.product(SWIZZLES, orders):
+    cases = list(itertools.product(SWIZZLES, orders))
+    for (vec, per_phase, max_phase), order in cases[step // 2 :: step]:
         swizzle = Swizzle(vec, per_phase, max_phase, order)
         layout = layout_of(swizzle_text("ttg.amd_rotating_shared", swizzle), shape)
         for element in elements(shape):
@@ -103,12 +109,13 @@ def test_rotating_shared(shape: tuple[int, ...]) -> None:
             assert at(layout, offset=offset) == element, swizzle
 
 
+@STEPS
 @pytest.mark.parametrize("split", [(2, 1), (1, 2), (2, 2)])
-def test_rotating_shared_of_several_ctas(split: tuple[int, int]) -> None:
+def test_rotating_shared_of_several_ctas(split: tuple[int, int], step: int) -> None:
     shape = (32, 16)
     extent = [size // parts for size, parts in zip(shape, split)]
     bases = [[int(d == moved) for d in range(2)] for moved in range(2) if split[moved] == 2]
-    for vec, per_phase, max_phase in SWIZZLES:
+    for vec, per_phase, max_phase in SWIZZLES[step // 2 :: step]:
         swizzle = Swizzle(vec, per_phase, max_phase, (1, 0))
         rest = f", CGALayout = {bases}"
         layout = layout_of(swizzle_text("ttg.amd_rotating_shared", swizzle, rest), shape)
@@ -119,10 +126,12 @@ def test_rotating_shared_of_several_ctas(split: tuple[int, int]) -> None:
             assert at(layout, offset=offset, block=block) == wanted, swizzle
 
 
+@STEPS
 @pytest.mark.parametrize("order", [(1, 0), (0, 1), (2, 1, 0), (1, 2, 0)])
 @pytest.mark.parametrize("phases", [(4, 2), (2, 4), (1, 8)])
-def test_leading_offset(order: tuple[int, ...], phases: tuple[int, int]) -> None:
-    for vec, (rows, columns) in itertools.product([4, 8, 16], [(8, 1), (16, 2), (32, 1), (8, 4)]):
+def test_leading_offset(order: tuple[int, ...], phases: tuple[int, int], step: int) -> None:
+    cases = itertools.product([4, 8, 16], [(8, 1), (16, 2), (32, 1), (8, 4)])
+    for vec, (rows, columns) in list(cases)[step // 2 :: step]:
         swizzle = Swizzle(vec, *phases, order)
         shape = [2] * len(order)
         shape[order[0]], shape[order[1]] = columns * vec * phases[1], rows
@@ -172,12 +181,13 @@ def test_old_cta_triples(triple: Triple, release: str, text: str) -> None:
 # -- partitions -----------------------------------------------------------------------------
 
 
+@STEPS
 @pytest.mark.parametrize("dim", [0, 1])
 @pytest.mark.parametrize(("partitions", "groups"), [(2, 1), (2, 4), (4, 2), (4, 1)])
-def test_partitioned_shared(dim: int, partitions: int, groups: int) -> None:
+def test_partitioned_shared(dim: int, partitions: int, groups: int, step: int) -> None:
     piece = (8, 16)
     shape = [size * (partitions * groups if d == dim else 1) for d, size in enumerate(piece)]
-    for vec, per_phase, max_phase in SWIZZLES[::3]:
+    for vec, per_phase, max_phase in SWIZZLES[::3][step // 3 :: step]:
         swizzle = Swizzle(vec, per_phase, max_phase, (1, 0))
         inner = swizzle_text("ttg.swizzled_shared", swizzle)
         layout = layout_of(partitioned_text(inner, dim, partitions, groups), shape)
@@ -220,11 +230,12 @@ def test_padding_runs_on_through_the_pieces_of_a_partition(pairs: list[tuple[int
 # -- tensor memory --------------------------------------------------------------------------
 
 
+@STEPS
 @pytest.mark.parametrize("block_m", [64, 128])
 @pytest.mark.parametrize("has_two_ctas", [False, True])
-def test_tensor_memory(block_m: int, has_two_ctas: bool) -> None:
+def test_tensor_memory(block_m: int, has_two_ctas: bool, step: int) -> None:
     cases = itertools.product([2, 8], [1, 4], [1, 2, 4], [2, 4, 16], [False, True])
-    for block_n, stride, repeat, columns, is_fp4 in cases:
+    for block_n, stride, repeat, columns, is_fp4 in list(cases)[step // 2 :: step]:
         if is_fp4 and stride != 1:
             continue
         tile = TensorMemoryTile(block_m, block_n, stride, has_two_ctas, is_fp4)
@@ -246,10 +257,12 @@ def tensor_memory_text(tile: TensorMemoryTile) -> str:
     )
 
 
+@STEPS
 @pytest.mark.parametrize("k_first", [False, True])
-def test_tensor_memory_scales(k_first: bool) -> None:
+def test_tensor_memory_scales(k_first: bool, step: int) -> None:
     order = "blockRepOrder = kThenMn" if k_first else ""
-    for rows, columns in itertools.product([16, 32, 64, 128, 256, 512], [1, 2, 4, 8, 16]):
+    cases = itertools.product([16, 32, 64, 128, 256, 512], [1, 2, 4, 8, 16])
+    for rows, columns in list(cases)[step // 2 :: step]:
         layout = layout_of(f"#ttng.tensor_memory_scales_encoding<{order}>", [rows, columns])
         for i, j in elements((rows, columns)):
             row, column = brute_force.scale_cell(i, j, rows, columns, k_first)
@@ -275,15 +288,16 @@ def volta_text(minor: int, warps: tuple[int, int]) -> str:
     )
 
 
+@pytest.mark.parametrize("places_asked", [16, slow(512)])
 @pytest.mark.parametrize("minor", range(16))
-def test_volta(minor: int) -> None:
+def test_volta(minor: int, places_asked: int) -> None:
     for warps, shape in itertools.product(
         [(1, 1), (2, 2), (4, 1), (1, 4)], [(128, 128), (128, 256)]
     ):
         layout = layout_of(volta_text(minor, warps), shape, "2.1")
         sizes = [layout.get_in_dim_size(name) for name in ("register", "lane", "warp")]
         places = itertools.product(*map(range, sizes))
-        for register, lane, warp in Random(minor).sample(list(places), 512):
+        for register, lane, warp in Random(minor).sample(list(places), places_asked):
             wanted = brute_force.volta_element(register, lane, warp, minor, warps, shape)
             assert at(layout, register=register, lane=lane, warp=warp) == wanted
 

@@ -606,6 +606,7 @@ def many_cases(count: int, size: int, order: str) -> str:
     return f"defaults: {{type: tensor<{size}x{size}xf16>}}\ncases:\n" + "".join(cases)
 
 
+@pytest.mark.slow
 def test_killing_an_update_leaves_every_golden_old_or_new(
     tmp_path: Path, run: Run, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

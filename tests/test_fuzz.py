@@ -9,6 +9,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+from tiers import slow
 from truth.make_truth import read_rows
 
 import tt_layout
@@ -18,9 +19,9 @@ from tt_layout.mlir.source import Source
 from tt_layout.mlir.types import parse_type
 from tt_layout.views import Selection
 
-ATTRIBUTES = 24000
-FILES = 3000
-TYPES = 3000
+ATTRIBUTES = [1500, slow(24000)]
+FILES = [300, slow(3000)]
+TYPES = [300, slow(3000)]
 SECONDS_IN_ALL = 45
 SECONDS_FOR_ONE = 2.0
 MAX_VIEW_BYTES = 1 << 17  # longer views are made by the same code, only slower
@@ -181,7 +182,8 @@ def run(tally: Counter[str], count: int, question: Callable[[], Question]) -> No
             pytest.fail(f"{type(error).__name__}: {error}\nfor {shown!r}")
 
 
-def test_attributes(seed: int, tally: Counter[str]) -> None:
+@pytest.mark.parametrize("count", ATTRIBUTES)
+def test_attributes(count: int, seed: int, tally: Counter[str]) -> None:
     r, rows, start = Random(seed), read_rows(), time.perf_counter()
 
     def question() -> Question:
@@ -189,25 +191,27 @@ def test_attributes(seed: int, tally: Counter[str]) -> None:
         text, shape = mutated(r, row["attr"]), random_shape(r, row["shape"])
         return f"{text} over {shape}", lambda: ask_layout(r, text, shape)
 
-    run(tally, ATTRIBUTES, question)
+    run(tally, count, question)
     assert time.perf_counter() - start < SECONDS_IN_ALL
 
 
-def test_files(seed: int, tally: Counter[str]) -> None:
+@pytest.mark.parametrize("count", FILES)
+def test_files(count: int, seed: int, tally: Counter[str]) -> None:
     r = Random(seed)
 
     def question() -> Question:
         text = mutated(r, r.choice(FILE_TEXTS))
         return text, lambda: ask_file(text)
 
-    run(tally, FILES, question)
+    run(tally, count, question)
 
 
-def test_types(seed: int, tally: Counter[str]) -> None:
+@pytest.mark.parametrize("count", TYPES)
+def test_types(count: int, seed: int, tally: Counter[str]) -> None:
     r = Random(seed)
 
     def question() -> Question:
         text = mutated(r, r.choice(TYPE_TEXTS))
         return text, lambda: ask_type(text)
 
-    run(tally, TYPES, question)
+    run(tally, count, question)

@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 from compiler.generate import KINDS, Case, as_case
+from tiers import slow
 from truth.make_truth import read_rows
 
 import tt_layout
@@ -24,8 +25,9 @@ Pairs = list[tuple[Place, Element]]
 # -- text -----------------------------------------------------------------------------------
 
 
-def test_printed_text_is_read_back() -> None:
-    for row in read_rows():
+@pytest.mark.parametrize("step", [8, slow(1)])
+def test_printed_text_is_read_back(step: int) -> None:
+    for row in read_rows()[::step]:
         encoding = tt_layout.parse_layout(row["attr"])
         assert tt_layout.parse_layout(str(encoding), release=encoding.release) == encoding
 
@@ -33,6 +35,8 @@ def test_printed_text_is_read_back() -> None:
 # -- views ----------------------------------------------------------------------------------
 
 MAX_PLACES = 1 << 12
+COUNTS = pytest.mark.parametrize("count", [2, slow(13)])
+"""Cases of each kind."""
 
 
 def small_cases(kind: str, count: int) -> list[tuple[Case, LinearLayout]]:
@@ -90,10 +94,11 @@ def tuples(line: str) -> list[str]:
     return re.findall(r"\([^)]*\)|-", line)
 
 
-def test_distributed_views_describe_one_map() -> None:
+@COUNTS
+def test_distributed_views_describe_one_map(count: int) -> None:
     kinds = ["blocked", "linear", "generic_linear", "slice", "nvidia_mma v2", "nvidia_mma v3"]
     for kind in [*kinds, "amd_mfma", "amd_wmma", "dot_op"]:
-        for case, layout in small_cases(kind, 12):
+        for case, layout in small_cases(kind, count):
             by_element, by_place = views_of(case)
             lanes = layout.get_in_dim_size("lane")
             held = holders(by_element, case.shape, r"(?:B(\d+):)?T(\d+):(\d+)")
@@ -119,9 +124,10 @@ def placed_by(layout: LinearLayout, placed: Pairs) -> bool:
     return wanted == [element for _, element in placed] and len(placed) == 1 << layout.total_in_bits
 
 
-def test_shared_views_describe_one_map() -> None:
+@COUNTS
+def test_shared_views_describe_one_map(count: int) -> None:
     for kind in ["swizzled_shared", "nvmma_shared", "shared_linear", "amd_rotating_shared"]:
-        for case, layout in small_cases(kind, 25):
+        for case, layout in small_cases(kind, 2 * count):
             by_element, by_place = views_of(case)
             cells = re.findall(r"\(([^)]*)\)", by_element)
             lines = [
@@ -135,19 +141,21 @@ def test_shared_views_describe_one_map() -> None:
                 assert list(point.values()) == element, case
 
 
-def test_padded_and_partitioned_views_describe_one_map() -> None:
+@COUNTS
+def test_padded_and_partitioned_views_describe_one_map(count: int) -> None:
     """The tensor view lists the elements in the order in which the hardware view meets them."""
     for kind in ["padded_shared", "partitioned_shared"]:
-        for case, _ in small_cases(kind, 25):
+        for case, _ in small_cases(kind, 2 * count):
             by_element, by_place = views_of(case)
             cells = [numbers(cell) for cell in re.findall(r"\(([^)]*)\)", by_element)]
             lines = [line.split("->")[1] for line in by_place.splitlines() if "->" in line]
             assert cells == [numbers(line) for line in lines if "pad" not in line], case
 
 
-def test_tensor_memory_views_describe_one_map() -> None:
+@COUNTS
+def test_tensor_memory_views_describe_one_map(count: int) -> None:
     for kind in ["tensor_memory_encoding", "tensor_memory_scales_encoding"]:
-        for case, layout in small_cases(kind, 12):
+        for case, layout in small_cases(kind, count):
             by_element, by_place = views_of(case)
             shape = tuple(size for _, size in layout.out_dims)  # CTAs may reach beyond the tensor
             held = holders(by_element, shape, r"(?:B(\d+):)?R(\d+):C(\d+)")

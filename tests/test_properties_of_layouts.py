@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from command import BLOCKED, TYPE, Run, runner
 from compiler.corpus import rows_of
+from tiers import slow
 from truth.make_truth import read_rows
 
 import tt_layout
@@ -38,6 +39,9 @@ ROWS = (
     "order = [1, 0]}>"
 )
 MAX_BITS = 14
+STEPS = pytest.mark.parametrize("step", [12, slow(1)])
+"""Of the stored layouts, every step-th is asked."""
+
 INPUTS = ("register", "lane", "warp", "block")
 
 Stored = tuple[dict[str, Any], Encoding, LinearLayout]
@@ -49,12 +53,12 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
 
 
 @cache
-def stored(kind: str) -> list[Stored]:
-    """Return the layouts of a kind among the stored answers and the corpus, each once."""
+def stored(kind: str, step: int) -> list[Stored]:
+    """Return every ``step``-th layout of a kind among the stored answers and the corpus."""
     rows = [*read_rows(), *rows_of("triton-3.9.0-lit.jsonl")]
     own = {(row["attr"], tuple(row["shape"])): row for row in rows if row["kind"] == kind}
     found = []
-    for row in own.values():
+    for row in list(own.values())[::step]:
         try:
             encoding = tt_layout.parse_layout(row["attr"], release="3.9")
             found.append((row, encoding, encoding.to_linear_layout(row["shape"])))
@@ -63,9 +67,9 @@ def stored(kind: str) -> list[Stored]:
     return found
 
 
-def small(kind: str) -> Iterator[Stored]:
+def small(kind: str, step: int) -> Iterator[Stored]:
     first = {"tensor": "register", "shared": "offset"}[kind]
-    for one in stored(kind):
+    for one in stored(kind, step):
         if one[2].get_in_dim_names()[0] == first and one[2].total_in_bits <= MAX_BITS:
             yield one
 
@@ -85,13 +89,15 @@ def different(layout: LinearLayout, *dims: str) -> int:
     return len(np.unique(places(layout, *dims)))
 
 
-def test_there_are_enough_layouts() -> None:
-    assert sum(1 for _ in small("tensor")) > 500
-    assert sum(1 for _ in small("shared")) > 200
+@STEPS
+def test_there_are_enough_layouts(step: int) -> None:
+    assert sum(1 for _ in small("tensor", step)) > 500 // step
+    assert sum(1 for _ in small("shared", step)) > 200 // step
 
 
-def test_copies_by_brute_force() -> None:
-    for _, _, layout in small("tensor"):
+@STEPS
+def test_copies_by_brute_force(step: int) -> None:
+    for _, _, layout in small("tensor", step):
         info = layout_info(layout)
         counts = np.unique(places(layout, *INPUTS), return_counts=True)[1]
         assert set(counts) == {info.copies}
@@ -102,9 +108,10 @@ def test_copies_by_brute_force() -> None:
         assert math.prod(info.replication.values()) == info.copies
 
 
-def test_counts_by_brute_force() -> None:
+@STEPS
+def test_counts_by_brute_force(step: int) -> None:
     """Along each dimension, as many as there are different coordinates."""
-    for row, _, layout in small("tensor"):
+    for row, _, layout in small("tensor", step):
         info = layout_info(layout, element_bits(row["elem"]))
         assert info.registers == layout.get_in_dim_size("register")
         own = {
@@ -130,9 +137,10 @@ def test_counts_by_brute_force() -> None:
         assert info.bytes_per_thread == info.unique_registers * max(1, (bits or 0) // 8)
 
 
-def test_contiguity_by_brute_force() -> None:
+@STEPS
+def test_contiguity_by_brute_force(step: int) -> None:
     """Along the fastest dimension, the first registers hold 0, 1, 2, .. and the next not."""
-    for _, _, layout in small("tensor"):
+    for _, _, layout in small("tensor", step):
         info = layout_info(layout)
         fastest = info.order[0]
         reached = layout.apply({"register": np.arange(layout.get_in_dim_size("register"))})
@@ -146,9 +154,10 @@ def test_contiguity_by_brute_force() -> None:
             assert warp % thread == 0
 
 
-def test_order_by_brute_force() -> None:
+@STEPS
+def test_order_by_brute_force(step: int) -> None:
     """The dimension that the lowest register bits move in comes first."""
-    for _, _, layout in small("tensor"):
+    for _, _, layout in small("tensor", step):
         info = layout_info(layout)
         for dim, order in zip(INPUTS, (info.order, info.thread_order, info.warp_order)):
             assert sorted(order) == list(range(layout.num_out_dims))
@@ -166,10 +175,11 @@ def test_order_without_registers_is_the_last_dimension_first() -> None:
     assert order_of(layout, "warp", (1, 0, 2)) == (1, 0, 2)
 
 
-def test_blocked_says_what_it_was_given() -> None:
+@STEPS
+def test_blocked_says_what_it_was_given(step: int) -> None:
     """Of a tensor of several tiles, the generalised numbers are the attribute's own."""
     checked = 0
-    for _, encoding, _ in stored("tensor"):
+    for _, encoding, _ in stored("tensor", step):
         if not isinstance(encoding, Blocked) or encoding.cga:
             continue
         lists = encoding.size_per_thread, encoding.threads_per_warp, encoding.warps_per_cta
@@ -185,15 +195,16 @@ def test_blocked_says_what_it_was_given() -> None:
         order = [d for d in encoding.order if encoding.size_per_thread[d] > 1]
         assert [d for d in info.order if encoding.size_per_thread[d] > 1] == order
         checked += 1
-    assert checked >= 30
+    assert checked >= 30 // step
 
 
 # -- global memory --------------------------------------------------------------------------
 
 
-def test_transactions_by_brute_force() -> None:
+@STEPS
+def test_transactions_by_brute_force(step: int) -> None:
     """Count the sectors and lines of each instruction of each warp."""
-    for at, (row, _, layout) in enumerate(small("tensor")):
+    for at, (row, _, layout) in enumerate(small("tensor", step)):
         bits = element_bits(row["elem"])
         if bits is None or not is_permutation(layout):
             continue
@@ -236,8 +247,9 @@ def test_a_column_of_threads_wastes_sectors() -> None:
 # -- memory ---------------------------------------------------------------------------------
 
 
-def test_padding_by_brute_force() -> None:
-    for row, encoding, layout in small("shared"):
+@STEPS
+def test_padding_by_brute_force(step: int) -> None:
+    for row, encoding, layout in small("shared", step):
         assert isinstance(encoding, SharedEncoding)
         size = layout.get_in_dim_size("offset")
         info = shared_info(layout, element_bits(row["elem"]), padding=encoding.padding)
@@ -280,8 +292,9 @@ def test_phases_by_brute_force(encoding: SwizzledShared, shape: tuple[int, int])
     assert [told[r % len(told)] for r in range(rows)] == xors
 
 
-def test_tensor_memory_by_brute_force() -> None:
-    for row, _, layout in stored("tmem"):
+@STEPS
+def test_tensor_memory_by_brute_force(step: int) -> None:
+    for row, _, layout in stored("tmem", step):
         info = tensor_memory_info(layout, element_bits(row["elem"]))
         assert (info.rows, info.columns) == tuple(map(layout.get_in_dim_size, ("row", "col")))
         assert info.used_rows == different(layout, "row")

@@ -11,6 +11,7 @@ from command import Run, runner
 from compiler.corpus import rows_of
 from compiler.generate import random_cases
 from compiler.round_trip import ALL_TARGETS, Given, check_targets, given
+from tiers import slow
 
 import tt_layout
 from tt_layout.translation import RefusedError, translate
@@ -222,28 +223,33 @@ def test_a_layout_that_breaks_a_rule_is_no_refusal() -> None:
 
 # -- read back ------------------------------------------------------------------------------
 
-CASES = 150
-SHARE = 12  # of the corpora; tests/compiler takes all of them
+SHARES = pytest.mark.parametrize("share", [120, slow(12)])
+"""Of the corpora; tests/compiler takes all of them."""
 
 
-def test_random_layouts_are_read_back(seed: int, tally: Counter[str]) -> None:
-    for case in random_cases(seed, CASES):
+@pytest.mark.parametrize("cases", [15, slow(150)])
+def test_random_layouts_are_read_back(cases: int, seed: int, tally: Counter[str]) -> None:
+    for case in random_cases(seed, cases):
         own = given(case.question(), "3.9")
         if own is not None:
             check_targets(own, ALL_TARGETS, tally)
-    assert sum(tally.values()) > CASES
+    assert sum(tally.values()) > cases
 
 
-def test_layouts_of_upstream_tests_are_read_back(seed: int, tally: Counter[str]) -> None:
-    for row in rows_of("triton-3.9.0-lit.jsonl")[seed % SHARE :: SHARE]:
+@SHARES
+def test_layouts_of_upstream_tests_are_read_back(
+    share: int, seed: int, tally: Counter[str]
+) -> None:
+    for row in rows_of("triton-3.9.0-lit.jsonl")[seed % share :: share]:
         own = given(row, "3.9")
         if own is not None:
             check_targets(own, ALL_TARGETS, tally)
 
 
-def test_layouts_of_every_era_are_read_back(seed: int, tally: Counter[str]) -> None:
+@SHARES
+def test_layouts_of_every_era_are_read_back(share: int, seed: int, tally: Counter[str]) -> None:
     rows = [row for row in rows_of("era-examples.jsonl") if "printed" in row and "attr" in row]
-    for row in rows[seed % SHARE :: SHARE]:
+    for row in rows[seed % share :: share]:
         own = given({**row, "attr": row["printed"]}, row["wheels"][-1])
         if own is not None:
             check_targets(own, ALL_TARGETS, tally)
