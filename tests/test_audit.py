@@ -178,6 +178,19 @@ def test_a_layout_that_is_refused_is_a_finding_not_a_failure(run: Run) -> None:
     assert "no key 'odrer'" in next(row["error"] for row in module["layouts"] if row["error"])
 
 
+def test_contiguity_is_that_of_info(run: Run) -> None:
+    """A thread holds elements 0 to 3 in another order, which the compiler does not count."""
+    linear = (
+        "#ttg.linear<{register = [[0, 2], [0, 1]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], "
+        "[4, 0]], warp = [], block = []}>"
+    )
+    dump = f"#a = {linear}\nmodule {{\n  %0 = x.y : tensor<8x16xf16, #a>\n}}\n"
+    audit = json.loads(run("audit", "-", "--format", "json", stdin=dump.encode()).out)
+    info = json.loads(run("info", linear, "-t", "tensor<8x16xf16>", "--format", "json").out)
+    [row] = audit["modules"][0]["layouts"]
+    assert row["contiguity"] == info["contiguity_per_thread"] == [1, 1]
+
+
 def test_sorting(run: Run) -> None:
     def lines(by: str) -> list[int]:
         text = run("audit", "matmul-sm80.ttgir", "--sort", by, "--format", "json").out

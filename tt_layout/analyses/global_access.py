@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.conversion import memory_bytes, without_copies
-from tt_layout.analyses.properties import contiguity, order_of
+from tt_layout.analyses.properties import contiguity_per_thread, order_of
 from tt_layout.errors import LayoutError
 
 SECTOR_BYTES = 32
@@ -120,7 +120,7 @@ def vector_width(layout: LinearLayout, element_bytes: int, memory_order: Sequenc
     """
     if not memory_order or order_of(layout)[0] != memory_order[0]:
         return 1
-    held = contiguity(layout, "register", (1,) * layout.num_out_dims)
+    held = contiguity_per_thread(layout)
     return max(1, min(held[memory_order[0]], MAX_VECTOR_BYTES // element_bytes))
 
 

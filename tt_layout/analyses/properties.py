@@ -88,7 +88,7 @@ def layout_info(layout: LinearLayout, element_bits: int | None = None) -> Layout
     layout = with_inputs(layout)
     order = order_of(layout)
     held = layout.remove_zero_bases("register").get_in_dim_size("register")
-    contiguous = contiguity(layout, "register", (1,) * layout.num_out_dims)
+    contiguous = contiguity_per_thread(layout)
     repeats = replication(layout)
     return LayoutInfo(
         shape=tuple(size for _, size in layout.out_sizes),
@@ -189,6 +189,24 @@ def size_per_thread(layout: LinearLayout) -> Sizes | None:
         extent[dim] //= 2
         registers.pop()
     return per_dimension(registers, layout)
+
+
+def contiguity_per_thread(layout: LinearLayout) -> Sizes:
+    """Return how many adjacent elements one thread holds along each dimension.
+
+    Registers count as far as they are in the order of the elements: a thread that holds
+    elements 0, 2, 1, 3 in its registers has 1.
+
+    Example:
+        >>> contiguity_per_thread(LinearLayout.from_bases([("register", [[1], [2]])], ["dim0"]))
+        (4,)
+        >>> contiguity_per_thread(LinearLayout.from_bases([("register", [[2], [1]])], ["dim0"]))
+        (1,)
+
+    Source:
+        Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp, LinearEncodingAttr::getContigPerThread.
+    """
+    return contiguity(layout, "register", (1,) * layout.num_out_dims)
 
 
 def contiguity(layout: LinearLayout, dim: str, start: Sizes) -> Sizes:

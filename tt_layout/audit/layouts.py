@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.properties import contiguity_per_thread
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
@@ -27,7 +28,7 @@ class LayoutRow(NamedTuple):
         uses: how often the type occurs.
         line: of the first use.
         registers: registers per thread; None for layouts in memory.
-        contiguity: how many elements in a row one thread holds, along each dimension.
+        contiguity: adjacent elements that one thread holds along each dimension.
         copies: input dimension -> on how many places of it each element is repeated.
         sizes: input dimension -> its size.
         error: why the layout, or its map over the type, is refused.
@@ -80,25 +81,6 @@ def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError:
         return error
 
 
-def contiguity(layout: LinearLayout) -> tuple[int, ...]:
-    """Return how many elements in a row one thread holds, along each dimension.
-
-    Example:
-        >>> layout = LinearLayout.from_bases(
-        ...     [("register", [[0, 1], [0, 2], [2, 0]]), ("lane", [[1, 0]])], ["dim0", "dim1"])
-        >>> contiguity(layout)
-        (1, 4)
-    """
-    vectors = set(layout.vectors("register"))
-    counts = []
-    for dim in range(layout.num_out_dims):
-        step = 1
-        while tuple(step if d == dim else 0 for d in range(layout.num_out_dims)) in vectors:
-            step *= 2
-        counts.append(step)
-    return tuple(counts)
-
-
 def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:
     """Yield a row for each layout and type of a module, in the order of the text."""
     distinct = module.types.distinct
@@ -134,7 +116,7 @@ def _row(ir_type: IRType, row: LayoutRow, layouts: PlacedLayouts) -> LayoutRow:
     copies = ((dim, 1 << free.get(dim, 0).bit_count()) for dim in names)
     return row._replace(
         registers=linear.get_in_dim_size("register") if in_registers else None,
-        contiguity=contiguity(linear) if in_registers else None,
+        contiguity=contiguity_per_thread(linear) if in_registers else None,
         copies=tuple((dim, count) for dim, count in copies if count > 1),
         sizes=tuple((dim, linear.get_in_dim_size(dim)) for dim in names),
     )
