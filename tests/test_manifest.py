@@ -10,8 +10,9 @@ from command import BLOCKED, TYPE, Outcome, Run, runner
 
 import tt_layout
 from tt_layout.errors import LayoutError
+from tt_layout.golden.case import Case
 from tt_layout.golden.kinds import all_keys
-from tt_layout.golden.manifest import MANIFEST_KEYS, Case, read_manifest
+from tt_layout.golden.manifest import MANIFEST_KEYS, read_manifest
 from tt_layout.golden.matrix import expand
 from tt_layout.golden.nodes import MAX_BYTES, MAX_DEPTH, Mapping, Scalar, parse_nodes
 from tt_layout.golden.runner import Results

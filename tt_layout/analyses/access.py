@@ -104,19 +104,19 @@ def access_map(
     if shared.get_in_dim_size("partition") > 1:
         message = "the partitions of a partitioned_shared are buffers at unknown distances"
         raise LayoutError(f"{message}, so their banks cannot be told")
-    places = register.remove_zero_bases("register").invert_and_compose(shared)
-    offset = places.get_out_dim_names().index("offset")
+    offsets = register.remove_zero_bases("register").invert_and_compose(shared)
+    offset = offsets.get_out_dim_names().index("offset")
     for name in ("register", "lane", "warp"):
-        if any(x for v in places.vectors(name) for i, x in enumerate(v) if i != offset):
+        if any(x for v in offsets.vectors(name) for i, x in enumerate(v) if i != offset):
             raise LayoutError(f"a {name} bit reaches the memory of another CTA")
-    bits = {name: tuple(v[offset] for v in places.vectors(name)) for name in _PLACES}
+    bits = {name: tuple(v[offset] for v in offsets.vectors(name)) for name in _PLACES}
     return AccessMap(**bits, element_bytes=element_bytes, padding=padding)
 
 
 _PLACES = ("register", "lane", "warp")
 
 
-def choose_instruction(places: AccessMap, target: Target, is_store: bool) -> Instruction:
+def choose_instruction(offsets: AccessMap, target: Target, is_store: bool) -> Instruction:
     """Return the instruction that the compiler uses for an access.
 
     Example:
@@ -127,15 +127,15 @@ def choose_instruction(places: AccessMap, target: Target, is_store: bool) -> Ins
         'st.shared.v4.b32'
     """
     matrix = "stmatrix" if is_store else "ldmatrix"
-    if matrix in target.matrix_instructions and not places.padding:
+    if matrix in target.matrix_instructions and not offsets.padding:
         for kind in ("matrix", "matrix.trans"):
-            found = matrix_instruction(places, kind)
+            found = matrix_instruction(offsets, kind)
             if found is not None:
                 return found
-    return vector_instruction(places, target)
+    return vector_instruction(offsets, target)
 
 
-def vector_instruction(places: AccessMap, target: Target) -> Instruction:
+def vector_instruction(offsets: AccessMap, target: Target) -> Instruction:
     """Return the widest plain load or store that the compiler makes an access of.
 
     Example:
@@ -145,16 +145,16 @@ def vector_instruction(places: AccessMap, target: Target) -> Instruction:
         >>> found.width_bytes, found.count
         (16, 1)
     """
-    vector = vector_elements(places, target)
+    vector = vector_elements(offsets, target)
     return Instruction(
         "vector",
-        vector * places.element_bytes,
-        1 << len(places.register) - log2(vector),
-        tuple(lane * places.element_bytes for lane in places.lane),
+        vector * offsets.element_bytes,
+        1 << len(offsets.register) - log2(vector),
+        tuple(lane * offsets.element_bytes for lane in offsets.lane),
     )
 
 
-def matrix_instruction(places: AccessMap, kind: str) -> Instruction | None:
+def matrix_instruction(offsets: AccessMap, kind: str) -> Instruction | None:
     """Return an access as ``matrix`` or ``matrix.trans`` instructions; None if it has no tile.
 
     Example:
@@ -164,80 +164,80 @@ def matrix_instruction(places: AccessMap, kind: str) -> Instruction | None:
         >>> matrix_instruction(rows, "matrix.trans") is None
         True
     """
-    rows = _matrix_rows(places) if kind == "matrix" else _transposed_rows(places)
+    rows = _matrix_rows(offsets) if kind == "matrix" else _transposed_rows(offsets)
     if rows is None:
         return None
-    size = places.element_bytes
-    registers = min(MATRIX_ROW_BYTES // size, 1 << len(places.register))
+    size = offsets.element_bytes
+    registers = min(MATRIX_ROW_BYTES // size, 1 << len(offsets.register))
     return Instruction(
         kind,
         registers * size,
-        (1 << len(places.register)) // registers,
+        (1 << len(offsets.register)) // registers,
         tuple(row * size for row in rows),
         matrices=registers * size // 4,
     )
 
 
-def _matrix_rows(places: AccessMap) -> tuple[int, ...] | None:
+def _matrix_rows(offsets: AccessMap) -> tuple[int, ...] | None:
     """Return the bits of the eight rows, where a row is 4 bytes of each of four lanes."""
-    if places.element_bytes > 4:
+    if offsets.element_bytes > 4:
         return None
-    packed = log2(4 // places.element_bytes)
+    packed = log2(4 // offsets.element_bytes)
     tile = tuple(1 << bit for bit in range(packed + 2))
     held = tile[:packed]
-    rest = [basis for basis in places.register if basis not in held]
-    others = (*rest, *places.lane[2:], *places.warp)
-    fits = set(held) <= set(places.register) and places.lane[:2] == tile[packed:]
+    rest = [basis for basis in offsets.register if basis not in held]
+    others = (*rest, *offsets.lane[2:], *offsets.warp)
+    fits = set(held) <= set(offsets.register) and offsets.lane[:2] == tile[packed:]
     if not fits or any(basis & sum(tile) for basis in others):
         return None
-    return places.lane[2:]
+    return offsets.lane[2:]
 
 
-def _transposed_rows(places: AccessMap) -> tuple[int, ...] | None:
+def _transposed_rows(offsets: AccessMap) -> tuple[int, ...] | None:
     """Return the bits of the eight rows, where a row is 2 bytes of each of eight lanes."""
-    if places.element_bytes != 2 or not places.register or places.lane[2:] != (1, 2, 4):
+    if offsets.element_bytes != 2 or not offsets.register or offsets.lane[2:] != (1, 2, 4):
         return None
-    others = (*places.register, *places.lane[:2], *places.warp)
+    others = (*offsets.register, *offsets.lane[:2], *offsets.warp)
     if any(basis & 7 for basis in others):
         return None
-    return places.register[0], *places.lane[:2]
+    return offsets.register[0], *offsets.lane[:2]
 
 
-def vector_elements(places: AccessMap, target: Target) -> int:
+def vector_elements(offsets: AccessMap, target: Target) -> int:
     """Return how many elements of a lane one instruction moves.
 
     Example:
         Register bit 1 lies 17 elements away, which is 16 once bit 0 is taken out:
 
         >>> from tt_layout.hardware import TARGETS
-        >>> places = AccessMap((1, 17), (2, 4, 8, 32, 64), (), element_bytes=4)
-        >>> vector_elements(places, TARGETS["nvidia"]), vector_elements(places, TARGETS["amd"])
+        >>> offsets = AccessMap((1, 17), (2, 4, 8, 32, 64), (), element_bytes=4)
+        >>> vector_elements(offsets, TARGETS["nvidia"]), vector_elements(offsets, TARGETS["amd"])
         (2, 1)
     """
-    longest = min(target.max_vector_bytes // places.element_bytes, places.max_vector)
-    bits = max(b for b in range(log2(longest) + 1) if _is_vector(places, b))
-    if target.joins_registers and not places.padding:
-        bits = max(bits, _joined_bits(places, log2(longest)))
+    longest = min(target.max_vector_bytes // offsets.element_bytes, offsets.max_vector)
+    bits = max(b for b in range(log2(longest) + 1) if _is_vector(offsets, b))
+    if target.joins_registers and not offsets.padding:
+        bits = max(bits, _joined_bits(offsets, log2(longest)))
     return 1 << bits
 
 
-def _is_vector(places: AccessMap, bits: int) -> bool:
+def _is_vector(offsets: AccessMap, bits: int) -> bool:
     """Tell whether registers are the lowest offset bits, and nothing else touches those."""
     units = [1 << bit for bit in range(bits)]
-    if places.padding and list(places.register[:bits]) != units:
+    if offsets.padding and list(offsets.register[:bits]) != units:
         return False  # with padding the compiler does not reorder registers
-    others = [basis for basis in places.register if basis not in units]
-    others += [*places.lane, *places.warp]
+    others = [basis for basis in offsets.register if basis not in units]
+    others += [*offsets.lane, *offsets.warp]
     mask = (1 << bits) - 1
-    return set(units) <= set(places.register) and not any(basis & mask for basis in others)
+    return set(units) <= set(offsets.register) and not any(basis & mask for basis in others)
 
 
-def _joined_bits(places: AccessMap, most: int) -> int:
+def _joined_bits(offsets: AccessMap, most: int) -> int:
     """Return how many of the lowest offset bits registers at constant distances span."""
-    fixed = [*places.lane, *places.warp]
+    fixed = [*offsets.lane, *offsets.warp]
     used = reduce(or_, fixed, 0)
-    added = [basis for basis in places.register if not basis & used]
-    fixed += [basis for basis in places.register if basis & used]
+    added = [basis for basis in offsets.register if not basis & used]
+    fixed += [basis for basis in offsets.register if basis & used]
     return _lowest_bits(F2Span(added), fixed, most)
 
 

@@ -1,4 +1,4 @@
-"""Addresses laid out one by one: for padding, and to show which lanes collide."""
+"""Addresses one by one: for padding, and to show which lanes collide."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from tt_layout.hardware import Phase, Target
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tt_layout.analyses.banks import Access
-
     Integers = npt.NDArray[np.int64]
 
 MAX_INSTRUCTIONS = 1 << 16
@@ -29,12 +27,12 @@ MAX_INSTRUCTIONS = 1 << 16
 
 @dataclass(frozen=True)
 class Collision:
-    """Lanes that take turns at a bank.
+    """Lanes that a bank serves one after another.
 
     Attributes:
         bank: the bank.
         lanes: lanes whose words there differ, in order.
-        words: the words, one turn each.
+        words: the words, a cycle each.
     """
 
     bank: int
@@ -64,38 +62,38 @@ def words_of(addresses: Integers, width: int, bank_bytes: int) -> Integers:
     return words
 
 
-def mean_turns(
-    places: AccessMap, instruction: Instruction, phase: Phase, target: Target
+def mean_cycles(
+    offsets: AccessMap, instruction: Instruction, phase: Phase, target: Target
 ) -> Fraction:
-    """Return the mean turns of an access's instructions, over all warps, padding included."""
-    vector = instruction.width_bytes // places.element_bytes
-    starts = all_values([r for r in places.register if r & vector - 1 == 0] + list(places.warp))
-    starts, counts = _classes(starts[:MAX_INSTRUCTIONS], places, target.bank_bytes)
-    lanes = all_values(places.lane)[phase_lanes(phase, target.lanes)]
-    offsets = padded(starts[:, None, None] ^ lanes, places.padding) * places.element_bytes
-    words = words_of(offsets, instruction.width_bytes, target.bank_bytes)
+    """Return the mean cycles of an access's instructions, over all warps, padding included."""
+    vector = instruction.width_bytes // offsets.element_bytes
+    starts = all_values([r for r in offsets.register if r & vector - 1 == 0] + list(offsets.warp))
+    starts, counts = _classes(starts[:MAX_INSTRUCTIONS], offsets, target.bank_bytes)
+    lanes = all_values(offsets.lane)[phase_lanes(phase, target.lanes)]
+    slots = padded(starts[:, None, None] ^ lanes, offsets.padding)
+    words = words_of(slots * offsets.element_bytes, instruction.width_bytes, target.bank_bytes)
     phases = words.reshape(len(starts) * len(lanes), -1)
-    turns = turns_per_row(phases, phase.banks).reshape(len(starts), -1).sum(axis=1)
-    return Fraction(int(turns @ counts), int(counts.sum()))
+    cycles = cycles_per_row(phases, phase.banks).reshape(len(starts), -1).sum(axis=1)
+    return Fraction(int(cycles @ counts), int(counts.sum()))
 
 
-def _classes(starts: Integers, places: AccessMap, bank_bytes: int) -> tuple[Integers, Integers]:
-    """Return instructions that differ in their turns, and how many go like each.
+def _classes(starts: Integers, offsets: AccessMap, bank_bytes: int) -> tuple[Integers, Integers]:
+    """Return instructions that differ in their cycles, and how many are like each.
 
     Where every padding is whole words, an instruction that differs from another only in bits
-    that no lane moves has the other's addresses, all moved by the same number of words.
+    that no lane changes has the other's addresses, all displaced by the same number of words.
     """
-    if any(amount * places.element_bytes % bank_bytes for _, amount in places.padding):
+    if any(amount * offsets.element_bytes % bank_bytes for _, amount in offsets.padding):
         return starts, np.ones(len(starts), np.int64)
-    used = reduce(or_, places.lane, 0)
+    used = reduce(or_, offsets.lane, 0)
     return np.unique(starts & used, return_counts=True)
 
 
-def turns_per_row(words: Integers, banks: int) -> Integers:
+def cycles_per_row(words: Integers, banks: int) -> Integers:
     """Return, for every row of words, how many different ones the fullest bank has.
 
     Example:
-        >>> turns_per_row(np.array([[0, 0, 32], [0, 1, 2]]), 32).tolist()
+        >>> cycles_per_row(np.array([[0, 0, 32], [0, 1, 2]]), 32).tolist()
         [2, 1]
     """
     ordered = np.sort(words, axis=1)
@@ -107,29 +105,39 @@ def turns_per_row(words: Integers, banks: int) -> Integers:
     return fullest
 
 
-def first_phase(access: Access) -> tuple[Integers, Integers]:
-    """Return lanes and words of the first instruction's phase with most turns.
+def worst_phase(
+    offsets: AccessMap, instruction: Instruction, phase: Phase, target: Target
+) -> tuple[Integers, Integers]:
+    """Return lanes and words of the first instruction's phase with most cycles.
 
     For a matrix instruction the lanes are those that give the addresses of its first matrix.
     """
-    bytes_of = access.places.element_bytes
-    if access.instruction.matrices:
-        addresses = all_values(access.instruction.addresses)
-        return np.arange(8), words_of(addresses, MATRIX_ROW_BYTES, access.target.bank_bytes)
-    lanes = phase_lanes(access.phase, access.target.lanes)
-    addresses = padded(all_values(access.places.lane), access.places.padding)[lanes] * bytes_of
-    words = words_of(addresses, access.width_bytes, access.target.bank_bytes)
-    turns = turns_per_row(words.reshape(len(lanes), -1), access.phase.banks)
-    worst = int(turns.argmax())
+    if instruction.matrices:
+        addresses = all_values(instruction.addresses)
+        return np.arange(8), words_of(addresses, MATRIX_ROW_BYTES, target.bank_bytes)
+    lanes = phase_lanes(phase, target.lanes)
+    slots = padded(all_values(offsets.lane), offsets.padding)[lanes]
+    words = words_of(slots * offsets.element_bytes, instruction.width_bytes, target.bank_bytes)
+    cycles = cycles_per_row(words.reshape(len(lanes), -1), phase.banks)
+    worst = int(cycles.argmax())
     return lanes[worst], words[worst]
 
 
-def collisions(access: Access) -> tuple[Collision, ...]:
-    """Return the banks of the first instruction's worst phase where lanes take turns."""
-    lanes, words = first_phase(access)
+def collisions(lanes: Integers, words: Integers, banks: int) -> tuple[Collision, ...]:
+    """Return the banks that are asked for several words in one phase.
+
+    Args:
+        lanes: the lanes of the phase.
+        words: their words, a row for each lane.
+        banks: the number of banks.
+
+    Example:
+        >>> collisions(np.arange(3), np.array([[0], [1], [32]]), 32)
+        (Collision(bank=0, lanes=(0, 2), words=(0, 32)),)
+    """
     found = []
-    for bank in range(access.phase.banks):
-        here = words % access.phase.banks == bank
+    for bank in range(banks):
+        here = words % banks == bank
         different = np.unique(words[here])
         if len(different) > 1:
             touching = tuple(int(lane) for lane in lanes[here.any(axis=1)])
@@ -137,11 +145,14 @@ def collisions(access: Access) -> tuple[Collision, ...]:
     return tuple(found)
 
 
-def colliding_bits(access: Access) -> tuple[int, ...]:
-    """Return a basis of the lane masks that lead to another word of the same bank."""
-    lanes, words = first_phase(access)
-    moved = words[:, 0] - words[0, 0]
-    again = (moved != 0) & (moved % access.phase.banks == 0)
+def colliding_bits(lanes: Integers, words: Integers, banks: int) -> tuple[int, ...]:
+    """Return a basis of the lane masks that select another word of the same bank.
+
+    Args:
+        lanes, words, banks: as for `collisions`.
+    """
+    distance = words[:, 0] - words[0, 0]
+    again = (distance != 0) & (distance % banks == 0)
     masks = sorted((int(lane) for lane in (lanes ^ lanes[0])[again]), key=_by_weight)
     span_of_masks = F2Span(masks)
     return tuple(mask for bit, mask in enumerate(masks) if span_of_masks.pivots >> bit & 1)

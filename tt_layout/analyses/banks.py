@@ -38,7 +38,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Phase, Target, find_target
 
 if TYPE_CHECKING:
-    from tt_layout.analyses.addresses import Collision
+    from tt_layout.analyses.addresses import Collision, Integers
 
 _ROWS = Phase((1, 2, 4), 32)
 """The phases of the matrix instructions: one matrix, eight rows."""
@@ -56,7 +56,7 @@ class Access:
         phases: phases per instruction; without conflicts each takes one turn.
         wavefronts_per_instruction: turns that an instruction takes; with padding the mean
             over all instructions of all warps.
-        places: the map from hardware to offsets.
+        offsets: the map from hardware to offsets.
     """
 
     target: Target
@@ -65,7 +65,7 @@ class Access:
     phase: Phase
     phases: int
     wavefronts_per_instruction: int | float
-    places: AccessMap
+    offsets: AccessMap
 
     @property
     def instructions(self) -> int:
@@ -98,18 +98,28 @@ class Access:
         return self.instruction.name(self.target, self.is_store)
 
     @cached_property
+    def worst_phase(self) -> tuple[Integers, Integers]:
+        """Lanes and words, a row each, of the first instruction's phase with most cycles.
+
+        For a matrix instruction the lanes are those that give the addresses of its first matrix.
+        """
+        from tt_layout.analyses.addresses import worst_phase
+
+        return worst_phase(self.offsets, self.instruction, self.phase, self.target)
+
+    @cached_property
     def collisions(self) -> tuple[Collision, ...]:
-        """The banks of the first instruction's worst phase where lanes take turns."""
+        """The banks of the worst phase that are asked for several words."""
         from tt_layout.analyses.addresses import collisions
 
-        return collisions(self)
+        return collisions(*self.worst_phase, self.phase.banks)
 
     @cached_property
     def colliding_bits(self) -> tuple[int, ...]:
         """Masks of lane bits that change the word but not the bank; a basis of all such."""
         from tt_layout.analyses.addresses import colliding_bits
 
-        return colliding_bits(self)
+        return colliding_bits(*self.worst_phase, self.phase.banks)
 
 
 @dataclass(frozen=True)
@@ -187,15 +197,15 @@ def registers_first(one: Encoding, other: Encoding) -> tuple[DistributedEncoding
     raise LayoutError(f"{message}, got {held.memory_kind} and {memory.memory_kind}")
 
 
-def conflicts_at(places: AccessMap, target: Target) -> BankConflicts:
-    """Return what storing and loading at these places costs.
+def conflicts_at(offsets: AccessMap, target: Target) -> BankConflicts:
+    """Return what storing and loading at these offsets costs.
 
     Raises:
         LayoutError: the target's warp has another number of lanes.
     """
-    check_lanes(places, target)
+    check_lanes(offsets, target)
     return BankConflicts(
-        store=cost(places, target, is_store=True), load=cost(places, target, is_store=False)
+        store=cost(offsets, target, is_store=True), load=cost(offsets, target, is_store=False)
     )
 
 
@@ -217,20 +227,20 @@ def lay(
     return access_map(held, memory, elem_bytes, shared.padding)
 
 
-def check_lanes(places: AccessMap, target: Target) -> None:
+def check_lanes(offsets: AccessMap, target: Target) -> None:
     """Raise where the layout is for warps of another size."""
-    lanes = 1 << len(places.lane)
+    lanes = 1 << len(offsets.lane)
     if lanes != target.lanes:
         message = f"the layout has {lanes} lanes per warp, but {target.name} has {target.lanes}"
         raise LayoutError(f"{message}; --target picks another")
 
 
 def cost(
-    places: AccessMap, target: Target, *, is_store: bool, instruction: Instruction | None = None
+    offsets: AccessMap, target: Target, *, is_store: bool, instruction: Instruction | None = None
 ) -> Access:
     """Return the cost of one access, by the given instruction or the one that is chosen."""
     if instruction is None:
-        instruction = choose_instruction(places, target, is_store)
+        instruction = choose_instruction(offsets, target, is_store)
     if instruction.matrices:
         phase, phases = _ROWS, instruction.matrices
     else:
@@ -238,16 +248,16 @@ def cost(
             target.phase(instruction.width_bytes, is_store), instruction, target, is_store
         )
         phases = target.lanes // phase.lanes
-    turns: int | float
-    if places.padding:
-        from tt_layout.analyses.addresses import mean_turns
+    cycles: int | float
+    if offsets.padding:
+        from tt_layout.analyses.addresses import mean_cycles
 
-        turns = as_number(mean_turns(places, instruction, phase, target))
+        cycles = as_number(mean_cycles(offsets, instruction, phase, target))
     else:
         width = MATRIX_ROW_BYTES if instruction.matrices else instruction.width_bytes
         bases = [_address(instruction.addresses, mask) for mask in phase.masks]
-        turns = phases * turns_of(bases, width, phase.banks, target.bank_bytes)
-    return Access(target, is_store, instruction, phase, phases, turns, places)
+        cycles = phases * cycles_of(bases, width, phase.banks, target.bank_bytes)
+    return Access(target, is_store, instruction, phase, phases, cycles, offsets)
 
 
 def _merged(phase: Phase, instruction: Instruction, target: Target, is_store: bool) -> Phase:
@@ -268,13 +278,13 @@ def _address(bases: Sequence[int], mask: int) -> int:
     return result
 
 
-def turns_of(bases: Sequence[int], width: int, banks: int, bank_bytes: int = 4) -> int:
+def cycles_of(bases: Sequence[int], width: int, banks: int, bank_bytes: int = 4) -> int:
     """Return the turns of one phase whose addresses are the span of these bytes.
 
     Example:
         Eight lanes, 16 bytes each, 128 bytes apart: all in the same four banks:
 
-        >>> turns_of([128, 256, 512], 16, 32)
+        >>> cycles_of([128, 256, 512], 16, 32)
         8
     """
     words = [basis // bank_bytes for basis in bases]

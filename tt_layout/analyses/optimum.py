@@ -22,15 +22,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import xor
-from typing import TYPE_CHECKING
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.access import MATRIX_ROW_BYTES
+from tt_layout.analyses.candidates import SwizzleCandidate, SwizzleProblem
 from tt_layout.encodings.shared_linear import SharedLinear
-
-if TYPE_CHECKING:
-    from tt_layout.analyses.swizzle import Candidate, Problem
 
 Vectors = list[int]
 """Vectors of tensor bits, packed into ints, dimension 0 lowest."""
@@ -39,20 +36,20 @@ MAX_TRIED = 1 << 9
 """Sums of two or more directions that are tried as a segment."""
 
 
-def linear_optimum(problem: Problem) -> Candidate:
+def linear_optimum(problem: SwizzleProblem) -> SwizzleCandidate:
     """Return the best linear layout of shared memory that was found, as shared_linear."""
-    found: dict[tuple[tuple[int, ...], ...], Candidate] = {}
+    found: dict[tuple[tuple[int, ...], ...], SwizzleCandidate] = {}
     for offset in _layouts(problem):
         if offset not in found:
             encoding = SharedLinear(offset=offset, alignment=16)
             moved = sum(sum(map(bool, vector)) > 1 for vector in offset)
-            found[offset] = problem.try_out(encoding, (moved, len(found)))
+            found[offset] = problem.evaluate(encoding, (moved, len(found)))
     return min(found.values(), key=lambda candidate: candidate.rank)
 
 
-def _layouts(problem: Problem) -> Iterator[tuple[tuple[int, ...], ...]]:
+def _layouts(problem: SwizzleProblem) -> Iterator[tuple[tuple[int, ...], ...]]:
     """Yield the offset bases of every candidate."""
-    accesses = [_Flat(held, is_store) for held, is_store in problem.held]
+    accesses = [_Flat(held, is_store) for held, is_store in problem.registers]
     bits = log2(problem.elements)
     seen = set()
     for vector in _vectors(problem, accesses):
@@ -82,7 +79,7 @@ class _Flat:
         return reduce(xor, (v for k, v in enumerate(self.lane) if lanes >> k & 1), 0)
 
 
-def _vectors(problem: Problem, accesses: Sequence[_Flat]) -> Iterator[Vectors]:
+def _vectors(problem: SwizzleProblem, accesses: Sequence[_Flat]) -> Iterator[Vectors]:
     """Yield what may lie inside a vector: registers of all accesses, then of some."""
     most = log2(problem.target.max_vector_bytes // problem.elem_bytes)
     word = log2(max(1, problem.target.bank_bytes // problem.elem_bytes))
@@ -132,7 +129,9 @@ def _extended(start: Vectors, more: Vectors, size: int) -> Vectors:
     return vectors
 
 
-def _segments(problem: Problem, accesses: Sequence[_Flat], vector: Vectors, bits: int) -> Vectors:
+def _segments(
+    problem: SwizzleProblem, accesses: Sequence[_Flat], vector: Vectors, bits: int
+) -> Vectors:
     """Choose the directions that lead from one row of banks to the next."""
     row = log2(problem.target.banks * problem.target.bank_bytes // problem.elem_bytes)
     room = max(0, bits - row)
@@ -158,7 +157,7 @@ def _outside(pool: Vectors, taken: F2Span, spans: Sequence[F2Span]) -> int:
     return best
 
 
-def _phase(problem: Problem, access: _Flat, vector: Vectors) -> Vectors:
+def _phase(problem: SwizzleProblem, access: _Flat, vector: Vectors) -> Vectors:
     """Return the directions in which the lanes of one phase differ."""
     held, bits = F2Span(access.register), 0
     while bits < len(vector) and held.express(vector[bits]) is not None:

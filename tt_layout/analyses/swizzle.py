@@ -9,16 +9,16 @@ Read next:    `tt_layout.analyses.optimum`, for the best of all linear layouts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any
 
-from tt_layout.algebra.linear_layout import LinearLayout, log2
-from tt_layout.algebra.padding import padded_size
-from tt_layout.analyses.access import AccessMap, access_map
-from tt_layout.analyses.banks import Access, as_encoding, check_lanes, cost
+from tt_layout.algebra.linear_layout import log2
+from tt_layout.analyses.banks import as_encoding
+from tt_layout.analyses.candidates import SwizzleCandidate, SwizzleProblem
+from tt_layout.analyses.optimum import linear_optimum
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.padded_shared import PaddedShared
@@ -37,39 +37,6 @@ MAX_RANK = 4
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A layout of shared memory and what the accesses cost with it.
-
-    Attributes:
-        encoding: the layout.
-        accesses: the stores of the writers, then the loads of the readers.
-        memory_bytes: bytes that the tensor takes, padding included.
-        simplicity: ranks equals; less is simpler.
-    """
-
-    encoding: SharedEncoding
-    accesses: tuple[Access, ...]
-    memory_bytes: int
-    simplicity: tuple[int, ...]
-
-    @property
-    def wavefronts(self) -> int | float:
-        """Turns per warp, over all accesses."""
-        return sum(access.wavefronts for access in self.accesses)
-
-    @property
-    def excess(self) -> int | float:
-        """Turns per warp that are due to conflicts."""
-        return sum(access.excess * access.instructions for access in self.accesses)
-
-    @property
-    def rank(self) -> tuple[Any, ...]:
-        """What candidates are sorted by: turns, memory, instructions, and then simplicity."""
-        instructions = sum(access.instructions for access in self.accesses)
-        return self.wavefronts, self.memory_bytes, instructions, self.simplicity
-
-
-@dataclass(frozen=True)
 class SwizzleSearch:
     """What a search found.
 
@@ -80,11 +47,11 @@ class SwizzleSearch:
     """
 
     family: str
-    ranking: tuple[Candidate, ...]
-    optimum: Candidate
+    ranking: tuple[SwizzleCandidate, ...]
+    optimum: SwizzleCandidate
 
     @property
-    def best(self) -> Candidate | None:
+    def best(self) -> SwizzleCandidate | None:
         """The best of the family; None where no member fits the tensor."""
         return self.ranking[0] if self.ranking else None
 
@@ -97,65 +64,6 @@ class SwizzleSearch:
     def is_whole(self) -> bool:
         """Whether every order of the dimensions was tried: up to `MAX_RANK` of them."""
         return all((found.encoding.rank or 0) <= MAX_RANK for found in self.ranking)
-
-
-class Problem:
-    """Writers and readers of one tensor on one target.
-
-    Attributes:
-        held: the linear layout of each access and whether it writes.
-        shape, elem_bytes, target: as given.
-    """
-
-    def __init__(
-        self,
-        writers: Sequence[DistributedEncoding],
-        readers: Sequence[DistributedEncoding],
-        shape: Sequence[int],
-        elem_bytes: int,
-        target: Target,
-    ) -> None:
-        self.shape, self.elem_bytes, self.target = tuple(shape), elem_bytes, target
-        self.held: list[tuple[LinearLayout, bool]] = []
-        self._known: dict[LinearLayout, list[AccessMap]] = {}
-        for layouts, is_store in ((writers, True), (readers, False)):
-            for layout in layouts:
-                held = layout.to_linear_layout(shape, element_bits=8 * elem_bytes)
-                if any(any(vector) for vector in held.vectors("block")):
-                    raise LayoutError("only layouts of a single CTA can be searched for")
-                self.held.append((held, is_store))
-
-    @property
-    def elements(self) -> int:
-        """The number of elements of the tensor."""
-        count = 1
-        for size in self.shape:
-            count *= size
-        return count
-
-    def try_out(self, encoding: SharedEncoding, simplicity: tuple[int, ...]) -> Candidate:
-        """Return what the accesses cost with a layout.
-
-        Raises:
-            LayoutError: the layout does not fit the tensor, or a warp the target.
-        """
-        memory = encoding.to_linear_layout(self.shape, element_bits=8 * self.elem_bytes)
-        accesses = []
-        for places, (_, is_store) in zip(self._places(memory), self.held):
-            places = replace(places, padding=encoding.padding)
-            accesses.append(cost(places, self.target, is_store=is_store))
-        slots = padded_size(memory.get_in_dim_size("offset"), encoding.padding)
-        return Candidate(encoding, tuple(accesses), slots * self.elem_bytes, simplicity)
-
-    def _places(self, memory: LinearLayout) -> list[AccessMap]:
-        """Return where every access finds its places; found once per order of memory."""
-        if memory not in self._known:
-            self._known[memory] = [
-                access_map(held, memory, self.elem_bytes) for held, _ in self.held
-            ]
-            for places in self._known[memory]:
-                check_lanes(places, self.target)
-        return self._known[memory]
 
 
 def find_swizzle(
@@ -192,17 +100,15 @@ def find_swizzle(
         >>> print(search.best.encoding, search.best.excess)
         #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}> 0
     """
-    from tt_layout.analyses.optimum import linear_optimum
-
     if family not in (*FAMILIES, "all"):
         raise LayoutError(f"unknown family {family!r}; there are {', '.join(FAMILIES)} and all")
     if not writers and not readers:
         raise LayoutError("nothing to search for: give a writer or a reader")
     hardware = find_target(target) if isinstance(target, str) else target
     storing, loading = ([_distributed(one) for one in side] for side in (writers, readers))
-    problem = Problem(storing, loading, shape, elem_bytes, hardware)
+    problem = SwizzleProblem(storing, loading, shape, elem_bytes, hardware)
     best = linear_optimum(problem)  # first: it raises what is wrong with the layouts
-    found: list[Candidate] = []
+    found: list[SwizzleCandidate] = []
     for number, name in enumerate(FAMILIES):
         if family in (name, "all"):
             for encoding, simplicity in _MEMBERS[name](problem.shape, elem_bytes):
@@ -224,15 +130,15 @@ def _distributed(layout: Encoding | str) -> DistributedEncoding:
 
 
 def _fitting(
-    problem: Problem, encoding: SharedEncoding, simplicity: tuple[int, ...]
-) -> Candidate | None:
+    problem: SwizzleProblem, encoding: SharedEncoding, simplicity: tuple[int, ...]
+) -> SwizzleCandidate | None:
     try:
-        return problem.try_out(encoding, simplicity)
+        return problem.evaluate(encoding, simplicity)
     except LayoutError:
         return None  # such as a core matrix larger than the tensor
 
 
-def as_shared_linear(problem: Problem, candidate: Candidate) -> Candidate:
+def as_shared_linear(problem: SwizzleProblem, candidate: SwizzleCandidate) -> SwizzleCandidate:
     """Return the same layout written as ``#ttg.shared_linear``."""
     from tt_layout.encodings.shared_linear import SharedLinear
 
@@ -291,9 +197,7 @@ def _nvmma(shape: tuple[int, ...], elem_bytes: int) -> Members:
 
 def _padded(shape: tuple[int, ...], elem_bytes: int) -> Members:
     """Yield the padded_shared layouts with one padding, of a row of banks at most."""
-    elements = 1
-    for size in shape:
-        elements *= size
+    elements = math.prod(shape)
     for number, order in enumerate(_orders(len(shape))):
         offset = SwizzledShared(vec=1, per_phase=1, max_phase=1, order=order).to_linear_layout(
             shape

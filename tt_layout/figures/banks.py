@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from tt_layout.algebra.padding import padded
-from tt_layout.analyses.addresses import first_phase
 from tt_layout.analyses.banks import Access, check_lanes, cost, lay
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
@@ -121,7 +120,7 @@ def access_figure(
 
 def _touched(grid: Grid, access: Access, size: int) -> Grid:
     """Colour what the lanes touch by lane; outline what makes them wait."""
-    lanes, words = first_phase(access)
+    lanes, words = access.worst_phase
     colours = np.where(grid.colours == NOTHING, NOTHING, PLAIN).ravel()
     marks = np.zeros(colours.shape, bool)
     per_word = max(1, BANK_BYTES // size)
@@ -137,7 +136,7 @@ def _touched(grid: Grid, access: Access, size: int) -> Grid:
 
 
 def _lane_legend(access: Access) -> tuple[tuple[int, str], ...]:
-    lanes, _ = first_phase(access)
+    lanes, _ = access.worst_phase
     first: Numbers = lanes[:MAX_LANES]
     entries = [(int(lane), f"lane {lane}") for lane in first]
     if len(lanes) > MAX_LANES:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.banks import registers_first
 from tt_layout.analyses.conversion import classify, with_inputs
 from tt_layout.encodings import Encoding
+from tt_layout.golden.case import Case
 from tt_layout.golden.inputs import (
     encoding,
     layout_key,
@@ -21,9 +21,6 @@ from tt_layout.placement import place
 from tt_layout.reports import conflicts as conflicts_report
 from tt_layout.reports import convert as convert_report
 from tt_layout.reports import info as info_report
-
-if TYPE_CHECKING:
-    from tt_layout.golden.manifest import Case
 
 
 def info(case: Case) -> bytes:

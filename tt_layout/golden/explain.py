@@ -12,20 +12,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
-from typing import TYPE_CHECKING
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
+from tt_layout.golden.case import Case
 from tt_layout.golden.inputs import encoding, release, tensor_type
 from tt_layout.golden.views import selection, whole_view
 from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.placement import place
 from tt_layout.views import Selection
 from tt_layout.views.request import ViewRequest
-
-if TYPE_CHECKING:
-    from tt_layout.golden.manifest import Case
 
 MAX_GOLDEN = 8 << 20  # characters of a golden that is looked into
 

@@ -20,7 +20,7 @@ from tt_layout.reports.convert import MEANINGS
 
 if TYPE_CHECKING:
     from tt_layout.encodings import Encoding
-    from tt_layout.golden.manifest import Case
+    from tt_layout.golden.case import Case
 
 Facts = dict[str, str]
 """Label of a fact -> its value, the most telling first."""

@@ -6,19 +6,16 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
+from tt_layout.golden.case import Case
 from tt_layout.mlir.aliases import is_alias_name
 from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.releases import Release
-
-if TYPE_CHECKING:
-    from tt_layout.golden.manifest import Case
 
 
 @contextmanager

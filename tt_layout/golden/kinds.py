@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tt_layout.golden.case import Case
 from tt_layout.views.selection import PLACES
-
-if TYPE_CHECKING:
-    from tt_layout.golden.manifest import Case
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tt_layout.errors import LayoutError, nearest
+from tt_layout.golden.case import Case
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, Key, all_keys
 from tt_layout.golden.matrix import Values, expand
 from tt_layout.golden.nodes import Mapping, Node, Scalar, Sequence, read_nodes
@@ -25,59 +26,6 @@ MANIFEST_KEYS = (
 )
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@-]{0,199}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """A case of a manifest, with defaults filled in and its matrix expanded.
-
-    Attributes:
-        name: unique among the cases.
-        kinds: the kinds of output to check.
-        values: the other keys and their nodes.
-        place: where the case's name stands.
-        folder: the folder of its manifest, in which its golden files are.
-    """
-
-    name: str
-    kinds: tuple[str, ...]
-    values: tuple[tuple[str, Node], ...]
-    place: Span
-    folder: Path
-
-    def get(self, key: str) -> Node | None:
-        """Return the node of a key, if the case has it."""
-        return next((node for name, node in self.values if name == key), None)
-
-    def text(self, key: str) -> str | None:
-        """Return the text of a key, if the case has it."""
-        node = self.get(key)
-        return node.text if isinstance(node, Scalar) else None
-
-    def span(self, key: str) -> Span:
-        """Return where the value of a key stands; where the case does, if it has none."""
-        node = self.get(key)
-        return self.place if node is None else node.span
-
-    def label(self, key: str) -> str:
-        """Return what messages call a text of the case that they quote."""
-        line, _ = self.span(key).source.line_column(self.span(key).start)
-        return f"{self.place.source.name}:{line} ({key} of {self.name})"
-
-    def located(self, error: LayoutError) -> LayoutError:
-        """Return an error pointing into the manifest, as far as it is about its text."""
-        span = error.location
-        if not isinstance(span, Span):
-            return error.at(self.place)
-        for _, node in self.values:
-            if isinstance(node, Scalar) and node.text == span.source.text:
-                inner = node.span.text.find(node.text)
-                if inner < 0:  # written with escapes, over several lines, or by a matrix
-                    return error
-                start = node.span.start + inner + span.start
-                place = node.span.source.span(start, start + span.end - span.start)
-                return type(error)(error.message, place)
-        return error
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tt_layout.golden.case import Case
 from tt_layout.golden.inputs import encoding, pointing_at, tensor_type
 from tt_layout.placement import place
 from tt_layout.views.printed import PrintedView, print_view
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import PLACES, Selection, parse_range, parse_slices
-
-if TYPE_CHECKING:
-    from tt_layout.golden.manifest import Case
 
 
 def tensor(case: Case) -> bytes:

@@ -99,9 +99,7 @@ def ranges(numbers: Sequence[int]) -> str:
 
 def picture(access: Access) -> Iterator[tuple[str, str]]:
     """Yield lines with colours: which bank each lane of the worst phase touches."""
-    from tt_layout.analyses.addresses import first_phase
-
-    lanes, words = first_phase(access)
+    lanes, words = access.worst_phase
     banks = access.phase.banks
     busy = {collision.bank for collision in access.collisions}
     tens = "".join(str(bank // 10) if bank % 10 == 0 else " " for bank in range(banks))

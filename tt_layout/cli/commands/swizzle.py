@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from tt_layout.analyses.swizzle import FAMILIES, Candidate, SwizzleSearch, find_swizzle
+from tt_layout.analyses.candidates import SwizzleCandidate
+from tt_layout.analyses.swizzle import FAMILIES, SwizzleSearch, find_swizzle
 from tt_layout.cli.commands.conflicts import target_option
 from tt_layout.cli.parameters import (
     echo,
@@ -49,7 +50,7 @@ def as_text(search: SwizzleSearch, show_all: bool) -> Iterator[tuple[str, str]]:
             yield _row(candidate), ""
 
 
-def _in_words(candidate: Candidate) -> Iterator[tuple[str, str]]:
+def _in_words(candidate: SwizzleCandidate) -> Iterator[tuple[str, str]]:
     yield str(candidate.encoding), "green" if not candidate.excess else "yellow"
     turns = count(candidate.wavefronts, "wavefront")
     excess = "none" if not candidate.excess else count(candidate.excess, "").split()[0]
@@ -63,7 +64,7 @@ def _in_words(candidate: Candidate) -> Iterator[tuple[str, str]]:
         yield f"  {kind}: {access.instructions} x {access.name}, {each} each", ""
 
 
-def _row(candidate: Candidate) -> str:
+def _row(candidate: SwizzleCandidate) -> str:
     numbers = (_short(candidate.wavefronts), _short(candidate.excess), candidate.memory_bytes)
     return "{:>10}  {:>6}  {:>6}  ".format(*numbers) + str(candidate.encoding)
 
@@ -72,7 +73,7 @@ def _short(number: int | float) -> str:
     return count(number, "").split()[0]
 
 
-def candidate_json(candidate: Candidate) -> dict[str, Any]:
+def candidate_json(candidate: SwizzleCandidate) -> dict[str, Any]:
     """Return a candidate as plain data."""
     return {
         "layout": str(candidate.encoding),
