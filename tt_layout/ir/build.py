@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
 from tt_layout.encodings.registry import DIALECTS
@@ -17,15 +18,16 @@ from tt_layout.ir.attributes import module_attributes
 from tt_layout.ir.ignored import MAX_IGNORED, without_ignored
 from tt_layout.ir.locations import Locations
 from tt_layout.ir.module import Alias, Function, Module, TypeUses
-from tt_layout.ir.operations import Operation, ends
+from tt_layout.ir.operations import Location, Operation, ends
 from tt_layout.ir.part import Definition, Part
-from tt_layout.ir.types import IRType, layout_text, parse_syntax
+from tt_layout.ir.types import KINDS, IRType, closing, layout_text, parse_syntax
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
 from tt_layout.releases import Release
 
 _REFERENCE = re.compile(r"#([\w$-]+)(?![\w$.<-])", re.ASCII)
 _DIALECT = re.compile(r"#([A-Za-z_$][\w$]*)[.<]")
+_TYPE_HEAD = re.compile(r"([!\w.]*)<")
 _NEXT = re.compile(r"[ \t]*(?:\n|//|#[\w$-]+[ \t]*=)")
 """What may follow a definition: the end of the line, or another definition."""
 _FUNCTION = re.compile(r'[^@\n]*@(?:"([^"\n]*)"|([\w$.-]+))')
@@ -80,8 +82,8 @@ class Scope(Mapping[str, Node]):
         return sum(1 for _ in self)
 
     def value_start(self, name: str) -> int:
-        """Return the offset at which the value of an alias begins, blanks skipped."""
-        text, offset = self.source.text, self.definitions[f"#{name}"].value
+        """Return the offset at which the value of an alias begins, its mark with its name."""
+        text, offset = self.source.text, self.definitions[name].value
         while text[offset : offset + 1].isspace():
             offset += 1
         return offset
@@ -159,7 +161,7 @@ class Scope(Mapping[str, Node]):
         """Return what an alias stands for."""
         definition = self.definitions[f"#{name}"]
         place = self.source.line_column(definition.start)
-        start = self.value_start(name)
+        start = self.value_start(f"#{name}")
         if self.source.text.startswith("loc(", start):
             return Alias(name, "location", None, *place)
         kind, encoding = "layout", self._alias_encoding(name, start)
@@ -196,18 +198,28 @@ class Scope(Mapping[str, Node]):
         """Return the type of a text; None for an alias that is not defined."""
         if text.startswith("!") and "<" not in text:
             return self._aliased_type(text)
+        return self._type_at(text, self.source, offset)
+
+    def type_of_text(self, text: str) -> IRType | None:
+        """Return the type that a text stands for; None for a scalar and for what is no type."""
+        head = _TYPE_HEAD.match(text)
+        if head is None or head.group(1) not in KINDS:
+            return None
+        return self._type_at(text, Source(text), 0)
+
+    def _type_at(self, text: str, source: Source, offset: int) -> IRType:
         key = self.key(text)
         known = self.interner.types.get(key) if key is not None else None
         if known is not None:
-            return known if known.text == text else self._rename(known, text, offset)
-        ir_type = self._parse_type(text, offset)
+            return known if known.text == text else self._rename(known, text, source, offset)
+        ir_type = self._parse_type(text, source, offset)
         if key is not None and not isinstance(ir_type.encoding, LayoutError):
             self.interner.types[key] = ir_type
         return ir_type
 
-    def _parse_type(self, text: str, offset: int) -> IRType:
+    def _parse_type(self, text: str, source: Source, offset: int) -> IRType:
         try:
-            syntax = parse_syntax(self.source, offset)
+            syntax = parse_syntax(source, offset)
         except LayoutError as error:
             kind = "tensor" if text.startswith("tensor") else "memdesc"
             return IRType(text, kind, (), "", None, error)
@@ -217,24 +229,42 @@ class Scope(Mapping[str, Node]):
         kind, shape, element, _, allocation = syntax
         return IRType(text, kind, shape, element, layout, encoding, allocation)
 
-    def _rename(self, known: IRType, text: str, offset: int) -> IRType:
+    def _rename(self, known: IRType, text: str, source: Source, offset: int) -> IRType:
         """Return a type that means the same but names its layout by other aliases."""
         if known.layout is None:
             return known._replace(text=text)
-        node = parse_syntax(self.source, offset).layout
+        node = parse_syntax(source, offset).layout
         return known._replace(text=text, layout=layout_text(node) if node is not None else None)
 
     def _aliased_type(self, name: str) -> IRType | None:
-        definition = self.definitions.get(name)
-        if definition is None:
+        expanded = self.expand_type(name)
+        head = _TYPE_HEAD.match(expanded)
+        if expanded == name or head is None or head.group(1) not in KINDS:
             return None
-        match = re.compile(r"\s*([!\w.]+<)").match(self.source.text, definition.value)
-        if match is None:
-            return None
-        from tt_layout.ir.types import KINDS
+        start = self.source.text.index(expanded, self.definitions[name].value)
+        return self._parse_type(head.group(1), self.source, start)
 
-        head = match.group(1)[:-1]
-        return self._parse_type(head, match.start(1)) if head in KINDS else None
+    def expand_type(self, text: str) -> str:
+        """Return a type with what it is an alias of in its place."""
+        definition = self.definitions.get(text) if text.startswith("!") else None
+        if definition is None:
+            return text
+        start = self.value_start(text)
+        head = _TYPE_HEAD.match(self.source.text, start)
+        if head is None:
+            return text
+        return self.source.text[start : closing(self.source, head.end(1))]
+
+    # -- places -----------------------------------------------------------------------------
+
+    @cached_property
+    def locations(self) -> Locations:
+        """What the location aliases lead to."""
+        return Locations(self.source, self.definitions)
+
+    def location(self, text: str) -> Location | None:
+        """Return the place in the program that the content of ``loc(...)`` leads to."""
+        return self.locations.of_text(text)
 
 
 def build_module(source: Source, part: Part, interner: Interner) -> Module:
@@ -257,6 +287,7 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
         functions=functions,
         operations=tuple(_operations(source, part, scope, types, functions)),
         partition_warps=frozenset(int(number) for number in warps),
+        meanings=scope,
         error=part.cut_off(source),
     )
 
@@ -286,7 +317,7 @@ def _operations(
     types: list[IRType | None],
     functions: tuple[Function, ...],
 ) -> Iterator[Operation]:
-    locations = Locations(source, scope.definitions)
+    locations = scope.locations
     for raw in part.operations:
         known = [types[number] for number in raw.types]
         arrow = len(known) if raw.arrow is None else raw.arrow

@@ -34,16 +34,23 @@ class Locations:
         self._definitions = definitions
         self._found: dict[str, Location | None] = {}
 
+    def of_text(self, text: str) -> Location | None:
+        """Return the location that the content of ``loc(...)`` leads to."""
+        alias = text[1:]
+        if text.startswith("#") and f"#{alias}" in self._definitions:
+            return self._alias(alias, 0)
+        return self._resolve(text, 0, 0)
+
     def of_operation(self, end: int) -> Location | None:
         """Return the location that follows an offset on its line."""
         match = _LOC.match(self._text, end)
-        return self._resolve(match.end(), 0) if match is not None else None
+        return self._resolve(self._text, match.end(), 0) if match is not None else None
 
-    def _resolve(self, offset: int, nesting: int) -> Location | None:
+    def _resolve(self, text: str, offset: int, nesting: int) -> Location | None:
         """Return the first place that the text within ``loc(...)`` leads to."""
         depth = 0
         for _ in range(MAX_PIECES):
-            piece = _PIECE.match(self._text, offset)
+            piece = _PIECE.match(text, offset)
             if piece is None:
                 return None
             offset = piece.end()
@@ -66,5 +73,5 @@ class Locations:
         if definition is not None and nesting < MAX_NESTING:
             match = _LOC.match(self._text, definition.value)
             if match is not None:
-                self._found[name] = self._resolve(match.end(), nesting + 1)
+                self._found[name] = self._resolve(self._text, match.end(), nesting + 1)
         return self._found[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
@@ -13,7 +13,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 
 if TYPE_CHECKING:
-    from tt_layout.ir.operations import Operation
+    from tt_layout.ir.operations import Location, Operation
 
 AttributeValue = str | int | bool
 
@@ -128,6 +128,19 @@ class TypeUses(Sequence[TypeUse]):
         return self._types
 
 
+class Meanings(Protocol):
+    """What texts of a module stand for, by its aliases."""
+
+    def type_of_text(self, text: str) -> IRType | None:
+        """Return a type; None for a scalar and for what is no type."""
+
+    def expand_type(self, text: str) -> str:
+        """Return a type with what it is an alias of in its place."""
+
+    def location(self, text: str) -> Location | None:
+        """Return the place in the program that the content of ``loc(...)`` leads to."""
+
+
 @dataclass(frozen=True)
 class Module:
     """One module of a dump, or the functions of a part that has none.
@@ -143,6 +156,7 @@ class Module:
         functions: in order.
         operations: those that move data between layouts, in order.
         partition_warps: warps of the partitions of specialised regions.
+        meanings: what types and locations in its text stand for.
         error: why the part is no whole module: it is cut off.
     """
 
@@ -156,6 +170,7 @@ class Module:
     functions: tuple[Function, ...]
     operations: tuple[Operation, ...]
     partition_warps: frozenset[int]
+    meanings: Meanings
     error: LayoutError | None = None
 
     def number(self, name: str) -> int | None:

@@ -166,11 +166,11 @@ def _parse_element(source: Source, offset: int) -> tuple[str, int]:
         raise LayoutError("expected an element type", source.span(offset, offset + 1))
     end = match.end()
     if source.text.startswith("<", end):
-        end = _closing(source, end)
+        end = closing(source, end)
     return source.text[match.start(1) : end], end
 
 
-def _closing(source: Source, offset: int) -> int:
+def closing(source: Source, offset: int) -> int:
     """Return the offset behind the ``<...>`` that begins at ``offset``."""
     depth = 0
     for match in re.compile(r"[<>]").finditer(source.text, offset):

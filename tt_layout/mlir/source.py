@@ -42,6 +42,10 @@ class Source:
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
 
+    def offset(self, line: int, column: int) -> int:
+        """Return the character offset of a 1-based line and column."""
+        return self._line_starts[line - 1] + column - 1
+
     def line(self, number: int) -> str:
         """Return line ``number`` (1-based) without its end."""
         start = self._line_starts[number - 1]

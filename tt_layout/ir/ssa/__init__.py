@@ -1,0 +1,31 @@
+"""Functions of a dump as values and operations: what the analyses of addresses start from.
+
+`parse_ir` keeps of a module what moves data.  Here a function is read as a whole, and only when
+it is asked for::
+
+    reader = SsaReader()
+    for function in reader.functions(module):
+        for operation in function.walk():
+            ...
+"""
+
+from __future__ import annotations
+
+from tt_layout.ir.ssa.attributes import Attribute, integers
+from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Successor, Value
+from tt_layout.ir.ssa.reader import SsaReader
+from tt_layout.ir.ssa.types import ValueType, value_type
+
+__all__ = [
+    "Attribute",
+    "Block",
+    "Region",
+    "SsaFunction",
+    "SsaOperation",
+    "SsaReader",
+    "Successor",
+    "Value",
+    "ValueType",
+    "integers",
+    "value_type",
+]

@@ -1,0 +1,88 @@
+"""Attributes of operations: dictionaries as far as an analysis may ask for them."""
+
+from __future__ import annotations
+
+import re
+
+from tt_layout.ir.ssa.tokens import BALANCED
+
+_INTEGER = re.compile(r"(-?(?:0x[\da-fA-F]{1,40}|\d{1,40}))\s*(?::\s*(?:[su]?i\d+|index))?")
+_BOOLEAN = re.compile(r"(true|false)\s*(?::\s*i1)?")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_ENTRY = re.compile(r'\s*(?:"([^"\n]*)"|([A-Za-z_][\w$.-]*))\s*', re.ASCII)
+_NUMBER = re.compile(r"-?\d+")
+_PIECE = re.compile(
+    rf"""(?P<open>[{{\[(]) | (?P<close>[}}\])]) | (?P<comma>,)
+      | "(?:[^"\\]|\\.)*" | //[^\n]* | -> | [\#!\w.]*{BALANCED} | [^\[\](){{}},"/<>-]+ | .""",
+    re.VERBOSE | re.ASCII,
+)
+
+Attribute = str | int | bool
+"""A number, a truth value, or the text: of a string its content, of anything else as written."""
+
+
+def attribute_value(text: str) -> Attribute:
+    """Return the value that a text stands for; a text where it is no number, truth value or string.
+
+    Example:
+        >>> attribute_value("16 : i32"), attribute_value("true"), attribute_value('"a"')
+        (16, True, 'a')
+        >>> attribute_value("array<i32: 1, 2>")
+        'array<i32: 1, 2>'
+    """
+    text = text.strip()
+    if match := _INTEGER.fullmatch(text):
+        return int(match.group(1), 16 if "0x" in match.group(1) else 10)
+    if match := _BOOLEAN.fullmatch(text):
+        return match.group(1) == "true"
+    if match := _STRING.fullmatch(text):
+        return match.group(1)
+    return text
+
+
+def integers(attribute: Attribute | None) -> list[int]:
+    """Return the numbers of an attribute: one number, an array, or the values of ``dense<...>``.
+
+    Example:
+        >>> integers(16), integers("array<i32: 1, 0>"), integers("[2, 3]")
+        ([16], [1, 0], [2, 3])
+        >>> integers("dense<[8, 16]> : tensor<2xi32>")
+        [8, 16]
+    """
+    if attribute is None or isinstance(attribute, int):
+        return [] if attribute is None else [int(attribute)]
+    text = attribute.partition("> :")[0].rpartition("<")[2]
+    return [int(number[:40]) for number in _NUMBER.findall(text.rpartition(":")[2])]
+
+
+def parse_dictionary(text: str, offset: int) -> tuple[dict[str, Attribute], int]:
+    """Return the entries of the dictionary that begins at an offset, and the offset behind it.
+
+    Example:
+        >>> parse_dictionary('{axis = 1 : i32, unit, "a.b" = {c = [1, 2]}} rest', 0)
+        ({'axis': 1, 'unit': True, 'a.b': '{c = [1, 2]}'}, 44)
+    """
+    entries: dict[str, Attribute] = {}
+    depth, start = 0, offset + 1
+    for match in _PIECE.finditer(text, offset):
+        kind = match.lastgroup
+        if kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth -= 1
+            if depth == 0:
+                _add_entry(entries, text[start : match.start()])
+                return entries, match.end()
+        elif kind == "comma" and depth == 1:
+            _add_entry(entries, text[start : match.start()])
+            start = match.end()
+    return entries, len(text)
+
+
+def _add_entry(entries: dict[str, Attribute], text: str) -> None:
+    name = _ENTRY.match(text)
+    if name is None:
+        return
+    key = name.group(1) or name.group(2) or ""
+    rest = text[name.end() :]
+    entries[key] = attribute_value(rest[1:]) if rest.startswith("=") else True

@@ -1,0 +1,248 @@
+"""From the text of a function to its values and operations.
+
+The reader knows the conventions of MLIR's assembly formats rather than each operation: what
+stands before ``=`` are results, values are operands, types stand behind a colon or an arrow,
+dictionaries and regions in braces.  So it reads operations that it has never seen, of any
+dialect, and the generic form; where an operation departs from the conventions a table says how.
+
+A dump of many passes repeats most of its lines.  An operation that has a line of its own is
+kept under that line, and not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tt_layout.ir.module import Function, Module
+from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
+from tt_layout.ir.ssa.draft import Template
+from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa.names import Names
+from tt_layout.ir.ssa.operation import Arguments, OperationReader
+from tt_layout.ir.ssa.tokens import Cursor, closing
+
+_CONTINUES = frozenset(":,-{([<>=*")
+"""With what a line may begin that goes on with the operation of the line before."""
+
+MAX_NESTING = 60  # of regions; what is nested deeper is stepped over
+
+
+class SsaReader:
+    """Reads functions of the modules of one dump.
+
+    Example:
+        >>> from tt_layout.ir import parse_ir
+        >>> [module] = parse_ir('''
+        ... tt.func @f(%n: i32 {tt.divisibility = 16 : i32}) {
+        ...   %0 = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+        ...   %1 = tt.splat %n : i32 -> tensor<8xi32>
+        ...   %2 = arith.addi %0, %1 : tensor<8xi32>
+        ...   tt.return
+        ... }''')
+        >>> [function] = SsaReader().functions(module)
+        >>> function.argument_attributes[0]["tt.divisibility"]
+        16
+        >>> last = function.definitions["%2"]
+        >>> last.name, last.operands, last.results[0].type.shape, last.line
+        ('arith.addi', ('%0', '%1'), (8,), 5)
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[str, Template] = {}
+
+    def functions(self, module: Module) -> list[SsaFunction]:
+        """Return the functions of a module."""
+        return [self.read(module, function) for function in module.functions]
+
+    def read(self, module: Module, function: Function) -> SsaFunction:
+        """Return a function of a module as values and operations.
+
+        What the reader does not understand it steps over: reading never fails.
+        """
+        return _FunctionReader(module, self._lines).read(function)
+
+
+class _FunctionReader:
+    """Reads one function."""
+
+    def __init__(self, module: Module, lines: dict[str, Template]) -> None:
+        self.module = module
+        self.source = module.source
+        self.text = module.source.text
+        self.lines = lines
+        self.names = Names()
+        self.nesting = 0
+
+    def read(self, function: Function) -> SsaFunction:
+        offset = self.source.offset(function.line, function.column)
+        self.cursor = Cursor(self.text, offset)
+        self.operations = OperationReader(self.cursor, self._region)
+        if self.cursor.kind == "string":
+            arguments, attributes, body = self._generic()
+        else:
+            arguments, attributes, body = self._custom(function)
+        return SsaFunction(
+            name=function.name,
+            arguments=arguments,
+            argument_attributes=attributes,
+            body=body,
+            line=function.line,
+            column=function.column,
+            resolve_type=self.module.meanings.type_of_text,
+            resolve_location=self.module.meanings.location,
+        )
+
+    def _custom(
+        self, function: Function
+    ) -> tuple[tuple[Value, ...], tuple[Mapping[str, Attribute], ...], Region]:
+        cursor = self.cursor
+        while cursor.kind and cursor.text != "(":
+            cursor.advance()
+        parameters = self.operations.arguments()
+        attributes = tuple(entries for _, _, entries in parameters)
+        self._skip_to_body()
+        if cursor.text != "{":
+            values = tuple(Value(name, text) for name, text, _ in parameters)
+            return values, attributes, ()
+        body = self._region([(name, text) for name, text, _ in parameters])
+        return body[0].arguments if body else (), attributes, body
+
+    def _skip_to_body(self) -> None:
+        """Step over result types and attributes of a function, and stop at its brace."""
+        cursor, before = self.cursor, ""
+        while cursor.kind and cursor.text != "}":
+            if cursor.text == "(":
+                cursor.move_to(closing(self.text, cursor.start))
+                continue
+            if cursor.text == "{":
+                if before != "attributes":
+                    return
+                cursor.move_to(parse_dictionary(self.text, cursor.start)[1])
+                before = ""
+                continue
+            if cursor.begins_line() and cursor.kind in ("value", "word") and "." in cursor.text:
+                return  # a declaration; this is what follows
+            before = cursor.text
+            cursor.advance()
+
+    def _generic(self) -> tuple[tuple[Value, ...], tuple[Mapping[str, Attribute], ...], Region]:
+        read = self.operations.read()
+        if read is None or not read[1] or not read[1][0]:
+            return (), (), ()
+        draft, regions = read
+        arguments = regions[0][0].arguments
+        text = str(draft.attributes.get("arg_attrs", ""))
+        attributes: list[Mapping[str, Attribute]] = []
+        offset = text.find("{")
+        while offset >= 0 and len(attributes) < len(arguments):
+            entries, end = parse_dictionary(text, offset)
+            attributes.append(entries)
+            offset = text.find("{", end)
+        attributes += [{}] * (len(arguments) - len(attributes))
+        return arguments, tuple(attributes), regions[0]
+
+    # -- regions and blocks -----------------------------------------------------------------
+
+    def _region(self, arguments: Arguments) -> Region:
+        """Read the region at whose brace the cursor stands."""
+        cursor = self.cursor
+        if self.nesting >= MAX_NESTING:
+            cursor.move_to(closing(self.text, cursor.start))
+            return ()
+        self.nesting += 1
+        with self.names.region():
+            line = self._line(cursor.start)
+            cursor.advance()
+            blocks = self._blocks("", self._define(arguments, line))
+        self.nesting -= 1
+        cursor.advance()
+        return tuple(blocks)
+
+    def _blocks(self, label: str, arguments: tuple[Value, ...]) -> list[Block]:
+        """Read the blocks up to the brace that closes their region."""
+        cursor = self.cursor
+        blocks: list[Block] = []
+        operations: list[SsaOperation] = []
+        while cursor.kind and cursor.text != "}":
+            if cursor.kind != "block":
+                operation = self._known() or self._operation()
+                if operation is not None:
+                    operations.append(operation)
+                continue
+            if operations or label or blocks:
+                blocks.append(Block(label, arguments, tuple(operations)))
+                arguments, operations = (), []
+            label, line = cursor.text, self._line(cursor.start)
+            cursor.advance()
+            if cursor.text == "(":
+                written = self.operations.arguments()
+                arguments += self._define([(name, text) for name, text, _ in written], line)
+            if cursor.text == ":":
+                cursor.advance()
+        return [*blocks, Block(label, arguments, tuple(operations))]
+
+    def _define(self, arguments: Arguments, line: int) -> tuple[Value, ...]:
+        expand = self.module.meanings.expand_type
+        return tuple(
+            Value(self.names.define(name, 1, line)[0], expand(text)) for name, text in arguments
+        )
+
+    def _line(self, offset: int) -> int:
+        return self.source.line_column(offset)[0]
+
+    def _line_end(self, offset: int) -> int:
+        end = self.text.find("\n", offset)
+        return end if end >= 0 else len(self.text)
+
+    # -- operations -------------------------------------------------------------------------
+
+    def _known(self) -> SsaOperation | None:
+        """Return the operation at the cursor if one with the same text has been read."""
+        cursor, start = self.cursor, self.cursor.start
+        end = self._line_end(start)
+        template = self.lines.get(self.text[start:end])
+        if template is None:
+            return None
+        cursor.move_to(end)
+        if cursor.text[:1] in _CONTINUES:
+            cursor.move_to(start)
+            return None
+        return self._place(template, start, ())
+
+    def _operation(self) -> SsaOperation | None:
+        cursor, start = self.cursor, self.cursor.start
+        read = self.operations.read()
+        if read is None:
+            return None
+        draft, regions = read
+        template = draft.template(start)
+        end = self._line_end(start)
+        if cursor.last_end <= end <= cursor.start and not regions:
+            self.lines[self.text[start:end]] = template
+        return self._place(template, start, tuple(regions))
+
+    def _place(self, template: Template, start: int, regions: tuple[Region, ...]) -> SsaOperation:
+        """Return an operation at its place, with the names that hold there."""
+        line, column = self.source.line_column(start + template.column)
+        operands = self.names.use_all(template.operands)
+        attributes, successors = template.attributes, template.successors
+        if operands != template.operands:
+            use = self.names.use
+            attributes = {
+                key: use(value) if isinstance(value, str) else value
+                for key, value in attributes.items()
+            }
+            successors = tuple(
+                s._replace(operands=self.names.use_all(s.operands)) for s in successors
+            )
+        results = self._results(template, line, pack=bool(regions))
+        return SsaOperation(
+            template.name, operands, results, attributes, regions, successors, line, column,
+            template.location,
+        )  # fmt: skip
+
+    def _results(self, template: Template, line: int, *, pack: bool) -> tuple[Value, ...]:
+        names: list[str] = []
+        for written, count in template.results:
+            names += self.names.define(written, count, line, pack=pack)
+        return tuple(map(Value, names, map(self.module.meanings.expand_type, template.types)))

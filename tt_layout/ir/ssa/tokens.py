@@ -1,0 +1,133 @@
+"""The tokens of an operation's text, as one regular expression."""
+
+from __future__ import annotations
+
+import re
+
+_DEPTH = 7  # of <...>; what nests deeper is read as single marks
+
+
+def _balanced(depth: int) -> str:
+    """Return a pattern of ``<...>`` in which others are nested at most so deep."""
+    inner = rf"(?:{_balanced(depth - 1)}[^<>]*)*" if depth else ""
+    return rf"<[^<>]*{inner}>"
+
+
+BALANCED = _balanced(_DEPTH)
+"""The pattern of ``<...>`` with others nested in it."""
+
+_VALUE = r"%[\w$.-]+"
+
+TOKEN = re.compile(
+    rf"""(?:\s|//[^\n]*(?:\n|\Z))*(?:
+        (?P<value>{_VALUE}(?:\#\d+)?)
+      | (?P<type>!?[A-Za-z_][\w$.]*{BALANCED}|![A-Za-z_][\w$.-]*)
+      | (?P<word>[A-Za-z_][\w$.]*)
+      | (?P<attribute>\#[A-Za-z_][\w$.-]*(?:{BALANCED})?)
+      | (?P<number>-?(?:0x[\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?))
+      | (?P<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*")
+      | (?P<symbol>@(?:[\w$.-]+|"[^"\n]*"))
+      | (?P<block>\^[\w$.-]+)
+      | (?P<arrow>->)
+      | (?P<short><(?![{{]){BALANCED[1:]})
+      | (?P<mark>.)
+      | \Z
+    )""",
+    re.VERBOSE | re.ASCII,
+)
+"""One token, blanks and comments before it skipped; the name of the last group is its kind.
+
+=============  ============================================================================
+``value``      ``%12``, ``%5#1``
+``type``       a word with ``<...>`` behind it, or a word with ``!`` before it
+``word``       a name, with or without dialect
+``attribute``  ``#blocked``, ``#ttg.slice<{...}>``
+``number``     an integer or a float
+``string``     with its quotation marks
+``symbol``     ``@function``
+``block``      ``^bb1``
+``arrow``      ``->``
+``short``      a type without its name, ``<8x8xf16, #shared>``
+``mark``       any other character
+=============  ============================================================================
+"""
+
+RESULTS = re.compile(rf"{_VALUE}(?::\d+)?(?:\s*,\s*{_VALUE}(?::\d+)?)*\s*=(?!=)", re.ASCII)
+"""What stands before the name of an operation that returns something."""
+
+RESULT = re.compile(rf"({_VALUE})(?::(\d+))?", re.ASCII)
+
+DICTIONARY = re.compile(
+    r"""\{\s*(?:\} | (?:"[^"\n]*"|(?P<word>[A-Za-z_][\w$.-]*))\s*(?:=(?!=)|(?P<end>[,}])))""",
+    re.VERBOSE | re.ASCII,
+)
+"""How a dictionary begins, unlike a region."""
+
+SCALAR = re.compile(r"[su]?i\d+|b?f\d+\w*|tf32|index|none", re.ASCII)
+"""A type that is a single word."""
+
+
+class Cursor:
+    """The token at which reading stands.
+
+    Attributes:
+        kind: of the token; empty at the end of the text.
+        text: of the token.
+        start, end: its offsets.
+        last_end: the end of the token before.
+    """
+
+    __slots__ = ("end", "kind", "last_end", "source", "start", "text")
+
+    def __init__(self, source: str, offset: int) -> None:
+        self.source = source
+        self.end = offset
+        self.move_to(offset)
+
+    def move_to(self, offset: int) -> None:
+        """Read the token that follows an offset."""
+        self.last_end = offset
+        match = TOKEN.match(self.source, offset)
+        if match is None or match.lastgroup is None:
+            self.kind, self.text = "", ""
+            self.start = self.end = len(self.source)
+            return
+        self.kind = kind = match.lastgroup
+        self.start, self.end = match.span(kind)
+        self.text = self.source[self.start : self.end]
+
+    def advance(self) -> None:
+        """Go to the next token."""
+        self.move_to(self.end)
+
+    def follows(self, text: str) -> bool:
+        """Tell whether the token behind this one begins with a text, blanks skipped."""
+        source, offset = self.source, self.end
+        while offset < len(source) and source[offset] in " \t\r\n":
+            offset += 1
+        return source.startswith(text, offset)
+
+    def begins_line(self) -> bool:
+        """Tell whether the token is the first of its line."""
+        return "\n" in self.source[self.last_end : self.start]
+
+
+_BRACKET = re.compile(r'[({\[]|(?P<end>[)}\]])|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|//[^\n]*')
+
+
+def closing(source: str, offset: int) -> int:
+    """Return the offset behind the bracket that closes the one at an offset.
+
+    Example:
+        >>> closing('({")"}) rest', 0)
+        7
+    """
+    depth = 0
+    for match in _BRACKET.finditer(source, offset):
+        if match.group("end") is not None:
+            depth -= 1
+        elif match.group()[0] in "({[":
+            depth += 1
+        if depth <= 0:
+            return match.end()
+    return len(source)
