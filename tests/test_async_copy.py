@@ -1,0 +1,109 @@
+"""Asynchronous copies into shared memory, beside what an H100 counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tt_layout import LayoutError, LinearLayout, parse_layout
+from tt_layout.algebra.arrays import Ints
+from tt_layout.analyses.async_copy import LINE_BYTES, async_copy_wavefronts
+
+DATA = Path(__file__).parent / "data"
+BITS = {"i8": 8, "f16": 16, "f32": 32, "i64": 64}
+
+Access = tuple[int, int, list[int], list[int], int]
+
+
+def patterns() -> Iterator[Access]:
+    """Yield width, wavefronts, shared and global addresses, mask of lanes of each access."""
+    for line in (DATA / "h100-async-patterns.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            width, mask, wavefronts, *words = line.split()
+            shared, source = (
+                [4 * int(word or "0", 16) for word in text.split(",")] for text in words
+            )
+            pad = [0] * (32 - len(shared))
+            yield int(width), int(wavefronts), shared + pad, source + pad, int(mask, 16)
+
+
+def predicted(access: Access) -> int:
+    width, _, shared, source, mask = access
+    active = np.array([[bool(mask >> lane & 1) for lane in range(32)]])
+    return int(async_copy_wavefronts(np.array([source]), np.array([shared]), active, width)[0])
+
+
+def test_designed_accesses() -> None:
+    """One of 16 bytes, whose sectors the hardware asks for twice, is not as the rule says."""
+    measured = list(patterns())
+    wrong = [access for access in measured if predicted(access) != access[1]]
+    assert len(measured) > 1000
+    assert [(width, wavefronts) for width, wavefronts, *_ in wrong] == [(16, 32)]
+
+
+def rows() -> list[dict[str, Any]]:
+    text = (DATA / "h100-async-copies.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def coordinates(layout: LinearLayout, *dims: str) -> Ints:
+    """Return the tensor coordinates at every combination of the dimensions, the first slowest."""
+    points = np.zeros((1, layout.num_out_dims), np.int64)
+    for dim in dims:
+        values = np.zeros((1, layout.num_out_dims), np.int64)
+        for vector in dict(layout.bases)[dim]:
+            if any(vector) or dim != "register":
+                values = np.concatenate([values, values ^ np.array(vector)])
+        points = (points[:, None] ^ values[None]).reshape(-1, layout.num_out_dims)
+    return points
+
+
+def wavefronts(row: dict[str, Any]) -> int:
+    """Return the wavefronts of a row's copy from a dense tensor, in its layout's order."""
+    bits, shape = BITS[row["element"]], row["shape"]
+    registers = parse_layout(row["register"])
+    layout = registers.to_linear_layout(shape)
+    memory = parse_layout(row["shared"]).to_linear_layout(shape, element_bits=bits)
+    offsets = np.zeros(shape, np.int64)
+    offsets[tuple(coordinates(memory, "offset").T)] = np.arange(prod(shape))
+    vector = row["width"] * 8 // bits
+    points = coordinates(layout, "register", "warp", "lane")
+    points = points.reshape(-1, vector, layout.get_in_dim_size("warp"), 32, len(shape))[:, 0]
+    fast, slow = getattr(registers, "order")  # noqa: B009 - of blocked layouts alone
+    source = (points[..., slow] * shape[fast] + points[..., fast]) * bits // 8
+    target = offsets[tuple(np.moveaxis(points, -1, 0))] * bits // 8
+    active = np.ones(source.shape, bool)
+    copies = layout.get_free_variable_masks()
+    lanes, warps = np.arange(32), np.arange(source.shape[1])[:, None]
+    active &= lanes & copies["lane"] == 0
+    if row["width"] < 16:  # of warps that copy nothing the counters count what bypasses the cache
+        active &= warps & copies["warp"] == 0
+    source, target = source.reshape(-1, 32), target.reshape(-1, 32)
+    return int(async_copy_wavefronts(source, target, active.reshape(-1, 32), row["width"]).sum())
+
+
+def test_whole_copies() -> None:
+    """The ten that differ have 16 bytes a lane, and warps that have nothing to copy."""
+    wrong = [row for row in rows() if wavefronts(row) != row["wavefronts"]]
+    assert len(wrong) == 10
+    assert {row["width"] for row in wrong} == {16}
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+def test_idle_lanes_meet_nobody(width: int) -> None:
+    lanes = np.arange(32)[None]
+    source = lanes * LINE_BYTES
+    assert async_copy_wavefronts(source, source, lanes == 5, width).tolist() == [1]
+    assert async_copy_wavefronts(source, source, lanes < 0, width).tolist() == [0]
+
+
+def test_a_width_that_no_copy_has() -> None:
+    nothing = np.zeros((0, 32), np.int64)
+    with pytest.raises(LayoutError, match="4, 8 or 16 bytes, got 2"):
+        async_copy_wavefronts(nothing, nothing, nothing > 0, 2)
