@@ -126,7 +126,7 @@ def _step(
     rounds = 1 << len(layout.rounds)
     executions = rounds * access.instructions * held.get_in_dim_size("warp")
     return Step(
-        instruction=access.name,
+        instruction=access.name.replace(".shared", ".shared::cluster") if crosses else access.name,
         instructions=rounds * access.instructions,
         wavefronts=None if crosses else int(executions * access.wavefronts_per_instruction),
         extra_wavefronts=None if crosses else int(executions * access.excess),
