@@ -168,9 +168,13 @@ def test_a_longer_way_of_a_conversion_is_said_first(folder: Path, run: Run) -> N
         "conversion: was a permutation of registers within each thread, "
         "is a trip through shared memory",
         "bytes between threads: was 0, is 8064",
+        "compiled wavefronts of stores: was none, is 64",
+        "compiled wavefronts of loads: was none, is 64",
         "wavefronts to store: was none, is 64",
         "wavefronts to load: was none, is 64",
         "scratch per CTA: was none, is 8192 bytes, one round of st.shared and ldmatrix.trans",
+        "stores per warp: was none, is 4 x st.shared.v4.b32",
+        "loads per warp: was none, is 4 x ldmatrix.x4.trans",
         "to: attribute: was #ttg.linear, is #ttg.blocked",
     ]
 

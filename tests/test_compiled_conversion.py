@@ -15,7 +15,6 @@ from tt_layout.analyses.compiled_conversion import CompiledConversion, Step, com
 from tt_layout.analyses.conversion import without_copies
 from tt_layout.analyses.optimal_swizzling import Buffer, complement
 from tt_layout.analyses.scratch import buffer, scratch_target
-from tt_layout.hardware import find_target
 from tt_layout.mlir.types import element_bits
 
 MEASURED = Path(__file__).parent / "data" / "h100-conversions.jsonl"
@@ -48,7 +47,13 @@ def bits_of(row: dict[str, Any]) -> int:
 
 
 def compiled(row: dict[str, Any]) -> CompiledConversion:
-    return compiled_conversion(*layouts(row), bits_of(row), "sm90", find_target("sm90"))
+    return known(*layouts(row), bits_of(row))
+
+
+def known(src: LinearLayout, dst: LinearLayout, bits: int) -> CompiledConversion:
+    found = compiled_conversion(src, dst, bits, "sm90")
+    assert found is not None
+    return found
 
 
 def steps(row: dict[str, Any]) -> tuple[Step, Step]:
@@ -139,7 +144,7 @@ def test_wavefronts_by_brute_force() -> None:
     """Conflicts that no swizzle avoids: 32-bit elements, one for each lane."""
     src = line(lane=[1, 2, 4, 8, 16], warp=[32, 64, 128, 256, 512])
     dst = line(lane=[32, 64, 128, 256, 512], warp=[1, 2, 4, 8, 16])
-    found = compiled_conversion(src, dst, 32, "sm90", find_target("sm90"))
+    found = known(src, dst, 32)
     layout = buffer(src, dst, 32, scratch_target("sm90"))
     assert found.store is not None
     assert found.load is not None
@@ -149,7 +154,7 @@ def test_wavefronts_by_brute_force() -> None:
 
 def test_steps_that_are_not_taken() -> None:
     rows_of_one = line(register=[1, 2], lane=[4, 8, 16, 32, 64])
-    same = compiled_conversion(rows_of_one, rows_of_one, 32, "sm90", find_target("sm90"))
+    same = known(rows_of_one, rows_of_one, 32)
     assert same == CompiledConversion(store=None, load=None)
     assert same.wavefronts == 0
 
@@ -157,7 +162,7 @@ def test_steps_that_are_not_taken() -> None:
 def test_loads_from_other_ctas_are_not_counted() -> None:
     src = line(lane=[1, 2, 4, 8, 16], block=[32])
     dst = line(lane=[32, 2, 4, 8, 16], block=[1])
-    found = compiled_conversion(src, dst, 32, "sm90", find_target("sm90"))
+    found = known(src, dst, 32)
     assert found.store == Step(
         instruction="st.shared.b32", instructions=1, wavefronts=1, extra_wavefronts=0
     )
@@ -166,10 +171,24 @@ def test_loads_from_other_ctas_are_not_counted() -> None:
     assert found.wavefronts is None
 
 
+def test_amd_is_left_open() -> None:
+    src, dst = (
+        line(lane=[1, 2, 4, 8, 16, 32], warp=[64]),
+        line(lane=[64, 2, 4, 8, 16, 32], warp=[1]),
+    )
+    assert compiled_conversion(src, dst, 32, "gfx942") is None
+
+
+def test_a_gpu_has_the_shared_memory_of_the_newest_before_it() -> None:
+    src, dst = line(lane=[1, 2, 4, 8, 16], warp=[32]), line(lane=[32, 2, 4, 8, 16], warp=[1])
+    of = [compiled_conversion(src, dst, 32, name) for name in ("sm80", "sm89", "sm_90a", "sm120")]
+    assert len(set(of)) == 1
+
+
 def test_warps_of_another_size_are_refused() -> None:
     src, dst = line(lane=[1, 2], warp=[4]), line(lane=[4, 2], warp=[1])
     with pytest.raises(LayoutError, match="32 lanes per warp"):
-        compiled_conversion(src, dst, 32, "sm90", find_target("sm90"))
+        known(src, dst, 32)
 
 
 def test_complements() -> None:

@@ -14,6 +14,7 @@ Read next:    `tt_layout.analyses.banks`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -206,3 +207,19 @@ def find_target(name: str) -> Target:
     if name not in TARGETS:
         raise LayoutError(f"unknown target {name!r}; there are {', '.join(TARGETS)}")
     return TARGETS[name]
+
+
+def nearest_target(chip: str) -> Target | None:
+    """Return the target whose shared memory a GPU is taken to have; None if there is none.
+
+    That is the newest of NVIDIA that is no newer, and of AMD the one of its family.
+
+    Example:
+        >>> nearest_target("sm89").name, nearest_target("gfx1201").name, nearest_target("sm60")
+        ('sm80', 'gfx12', None)
+    """
+    if match := re.fullmatch(r"sm_?(\d+)[af]?", chip):
+        older = [n for n in _BY_NAME if n.startswith("sm") and int(n[2:]) <= int(match[1])]
+        return _BY_NAME[max(older, key=lambda name: int(name[2:]))] if older else None
+    prefixes = (chip[:length] for length in range(len(chip), 3, -1))
+    return next((TARGETS[name] for name in prefixes if name in TARGETS), None)

@@ -28,7 +28,7 @@ from tt_layout.analyses.access import (
 from tt_layout.analyses.banks import cost
 from tt_layout.analyses.conversion import classify, without_copies
 from tt_layout.analyses.scratch import buffer, scratch_target
-from tt_layout.hardware import Target
+from tt_layout.hardware import Target, nearest_target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,44 +69,47 @@ class CompiledConversion:
 
 
 def compiled_conversion(
-    src: LinearLayout, dst: LinearLayout, element_bits: int, gpu: str, target: Target
-) -> CompiledConversion:
+    src: LinearLayout, dst: LinearLayout, element_bits: int, target: str
+) -> CompiledConversion | None:
     """Return the accesses to shared memory that the compiler makes of a conversion.
+
+    None for GPUs of AMD, where the assembler joins and splits accesses in ways that are not
+    followed here.
 
     Args:
         src, dst: the layouts.
         element_bits: width of an element, a power of two; less than a byte counts as one.
-        gpu: the name of the GPU, such as ``sm90``.
-        target: its shared memory.
+        target: the GPU, such as ``sm90``.
 
     Raises:
         LayoutError: such elements do not go through shared memory, or the GPU's warps have
-            another number of lanes.
+            another number of lanes, or the target is none.
 
     Example:
-        >>> from tt_layout.hardware import TARGETS
         >>> lanes = [[1], [2], [4], [8], [16]]
         >>> src = LinearLayout.from_bases([("lane", lanes), ("warp", [[32]])], ["dim0"])
         >>> lanes[4] = [32]
         >>> dst = LinearLayout.from_bases([("lane", lanes), ("warp", [[16]])], ["dim0"])
-        >>> compiled_conversion(src, dst, 32, "sm80", TARGETS["sm80"]).load
+        >>> compiled_conversion(src, dst, 32, "sm80").load
         Step(instruction='ld.shared.b32', instructions=1, wavefronts=2, extra_wavefronts=0)
     """
-    return _compiled(src, dst, max(8, element_bits), gpu, target)
+    return _compiled(src, dst, max(8, element_bits), target)
 
 
 @lru_cache(maxsize=4096)
 def _compiled(
-    src: LinearLayout, dst: LinearLayout, bits: int, gpu: str, target: Target
-) -> CompiledConversion:
-    found = classify(src, dst)
+    src: LinearLayout, dst: LinearLayout, bits: int, target: str
+) -> CompiledConversion | None:
+    gpu, hardware, found = scratch_target(target), nearest_target(target), classify(src, dst)
+    if hardware is None or not gpu.is_nvidia:
+        return None
     if not found.needs_shared_memory:
         return CompiledConversion()
-    layout = buffer(src, dst, bits, scratch_target(gpu))
+    layout = buffer(src, dst, bits, gpu)
     crosses = found.kind == "across CTAs"
     return CompiledConversion(
-        store=_step(src, layout, bits // 8, target, is_store=True),
-        load=_step(dst, layout, bits // 8, target, is_store=False, crosses=crosses),
+        store=_step(src, layout, bits // 8, hardware, is_store=True),
+        load=_step(dst, layout, bits // 8, hardware, is_store=False, crosses=crosses),
     )
 
 

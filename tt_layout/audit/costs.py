@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -50,31 +51,47 @@ def _conversion(
     before: LinearLayout, after: LinearLayout, bits: int | None, target: str | None
 ) -> Cost:
     from tt_layout.analyses import conversion
-    from tt_layout.analyses.scratch import scratch
 
     found = conversion.classify(before, after)
     text, details = found.kind, {"class": found.kind}
     if bits is None:
         return Cost(text, 0, details)
     least = conversion.conversion_cost(before, after, bits)
-    wavefronts = least.store_wavefronts + least.load_wavefronts
-    shuffles = least.shuffles * after.get_in_dim_size("warp")
+    through = {"wavefronts": None, **_shared_memory(before, after, bits, target)}
+    exact = through["wavefronts"]
+    bound = least.store_wavefronts + least.load_wavefronts
+    wavefronts = through["wavefronts"] = bound if exact is None else exact
     numbers = {
         "moved_bytes": least.moved_bytes,
         "shuffles_per_warp": least.shuffles,
-        "wavefronts": wavefronts,
+        **through,
     }
     text += f", >= {least.shuffles} per warp" * bool(least.shuffles)
-    text += f", >= {wavefronts} wavefronts" * bool(wavefronts)
-    if target is not None:
-        try:
-            buffer = scratch(before, after, bits, target)
-        except LayoutError:
-            buffer = None
-        if buffer is not None:
-            numbers["scratch_bytes"] = buffer.bytes
-            text += f", {buffer.bytes} bytes of scratch"
+    text += f", {'>= ' * (exact is None)}{wavefronts} wavefronts" * bool(wavefronts)
+    if "scratch_bytes" in numbers:
+        text += f", {numbers['scratch_bytes']} bytes of scratch"
+    shuffles = least.shuffles * after.get_in_dim_size("warp")
     return Cost(text, wavefronts + shuffles, {**details, **numbers})
+
+
+def _shared_memory(
+    before: LinearLayout, after: LinearLayout, bits: int, target: str | None
+) -> dict[str, Any]:
+    """Return what the compiler makes of a conversion, as far as that is known of the GPU."""
+    from tt_layout.analyses.compiled_conversion import compiled_conversion
+    from tt_layout.analyses.scratch import scratch
+
+    if target is None:
+        return {}
+    try:
+        buffer = scratch(before, after, bits, target)
+        compiled = compiled_conversion(before, after, bits, target)
+    except LayoutError:
+        return {}
+    numbers: dict[str, Any] = {"scratch_bytes": buffer.bytes} if buffer is not None else {}
+    if compiled is not None:
+        numbers |= {"compiled": asdict(compiled), "wavefronts": compiled.wavefronts}
+    return numbers
 
 
 def shared_cost(operation: Operation, module: Module, layouts: PlacedLayouts) -> Cost | None:

@@ -44,9 +44,13 @@ CONVERT: Patterns = {
     "conversion": f"^({'|'.join(map(re.escape, MEANINGS.values()))})$",
     "bytes between threads": r"^  moves (\d+) bytes between threads$",
     "shuffles per warp": r"^  at least (\d+) shuffles per warp$",
+    "compiled wavefronts of stores": r"^  store: .*, (\d+) wavefronts per CTA",
+    "compiled wavefronts of loads": r"^  load: .*, (\d+) wavefronts per CTA",
     "wavefronts to store": r"^  at least (\d+) wavefronts to store ",
     "wavefronts to load": r"^  at least .* and (\d+) to load, per CTA$",
     "scratch per CTA": r"^  (\d+ bytes) of scratch per CTA on \w+, (.+)$",
+    "stores per warp": r"^  store: (\d+ x \S+) per warp",
+    "loads per warp": r"^  load: (\d+ x \S+) per warp",
 }
 
 ACCESS = (

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tt_layout.analyses.compiled_conversion import (
+    CompiledConversion,
+    Step,
+    compiled_conversion,
+)
 from tt_layout.analyses.conversion import (
     Conversion,
     ConversionCost,
@@ -38,6 +43,8 @@ class Report:
         conversion: its class.
         cost: the least that it costs; None where the width of an element is not known.
         scratch: the buffer, for the target; None where there is none.
+        compiled: the accesses to shared memory that the compiler makes of it, for the target;
+            None where they are not known.
         target: the GPU; None where there is none with so many lanes.
     """
 
@@ -46,6 +53,7 @@ class Report:
     conversion: Conversion
     cost: ConversionCost | None
     scratch: Scratch | None
+    compiled: CompiledConversion | None
     target: str | None
 
 
@@ -62,7 +70,8 @@ def report(src: Encoding, dst: Encoding, tensor: TensorType, target: str | None 
     banks = scratch_target(gpu).banks if gpu else 32
     cost = conversion_cost(*layouts, bits, 4 * banks) if bits else None
     buffer = scratch(*layouts, bits, gpu) if bits and gpu else None
-    return Report(src, dst, found, cost, buffer, gpu)
+    compiled = compiled_conversion(*layouts, bits, gpu) if bits and gpu else None
+    return Report(src, dst, found, cost, buffer, compiled, gpu)
 
 
 def as_text(result: Report) -> list[tuple[str, str]]:
@@ -83,7 +92,18 @@ def as_text(result: Report) -> list[tuple[str, str]]:
         rounds = "one round" if buffer.rounds == 1 else f"{buffer.rounds} rounds"
         words = f"{buffer.bytes} bytes of scratch per CTA on {result.target}"
         lines.append((f"  {words}, {rounds} of {buffer.store} and {buffer.load}", ""))
+    if result.compiled is not None:
+        steps = {"store": result.compiled.store, "load": result.compiled.load}
+        lines += [(f"  {name}: {_step_words(step)}", "") for name, step in steps.items() if step]
     return lines
+
+
+def _step_words(step: Step) -> str:
+    words = f"{step.instructions} x {step.instruction} per warp"
+    if step.wavefronts is None:
+        return words
+    extra = f", {step.extra_wavefronts} from conflicts" * bool(step.extra_wavefronts)
+    return f"{words}, {step.wavefronts} wavefronts per CTA{extra}"
 
 
 def _cost_words(cost: ConversionCost) -> list[str]:
@@ -109,4 +129,5 @@ def as_json(result: Report) -> dict[str, Any]:
         "target": result.target,
         "cost": asdict(result.cost) if result.cost else None,
         "scratch": asdict(result.scratch) if result.scratch else None,
+        "compiled": asdict(result.compiled) if result.compiled else None,
     }
