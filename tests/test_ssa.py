@@ -116,6 +116,9 @@ def test_operands_and_types(text: str, operands: str, types: list[str]) -> None:
         ("%0 = ttg.async_copy_global_to_local %p, %d mask %m other %o : tensor<8x!tt.ptr<f16>> "
          "-> <8xf16, #s, #m>", "mask", "%m"),
         ("%0 = tt.call @g(%a) : (i32) -> i1", "callee", "g"),
+        ("%c = arith.constant true\n  %d = arith.addi %c, %c : i1", "value", True),
+        ("%y = tt.reshape %x allow_reorder : tensor<4xi32> -> tensor<2x2xi32>", "allow_reorder",
+         True),
     ],
 )  # fmt: skip
 def test_attributes(text: str, key: str, value: object) -> None:

@@ -28,6 +28,9 @@ _WORDS = {
 }
 """Operation -> the attributes that the bare words before its operands stand for."""
 
+_FLAGS = frozenset({"allow_reorder", "efficient_layout"})
+"""Bare words that stand for an attribute of their own name."""
+
 
 class Template(NamedTuple):
     """An operation without its place: names as written, so that it can be used again.
@@ -99,6 +102,7 @@ class Draft:
         attributes = self.attributes
         for key, word in zip(_WORDS.get(self.name, ()), self.words):
             attributes.setdefault(key, _AXES.get(word, word))
+        attributes.update(dict.fromkeys(_FLAGS.intersection(self.words), True))
         predicate = attributes.get("predicate")
         if isinstance(predicate, int) and self.name == "arith.cmpi":
             attributes["predicate"] = _PREDICATES[predicate % len(_PREDICATES)]

@@ -116,10 +116,10 @@ class OperationReader:
             draft.types.append(word)
         elif word == "to" and draft.types is not None:
             draft.open_results()
-        elif cursor.kind == "value" and draft.types is None:
-            draft.attributes[word] = cursor.text
         elif word in ("true", "false"):
             draft.literal = word
+        elif cursor.kind == "value" and draft.types is None:
+            draft.attributes[word] = cursor.text
         else:
             draft.words.append(word)
 
