@@ -6,7 +6,6 @@ import os
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -289,7 +288,7 @@ def test_text_beyond_the_limit_is_refused_with_its_size_before_any_work(
         raise AssertionError("the text was begun")
 
     monkeypatch.setattr(View, "chunks", no_work)
-    begin, target = time.monotonic(), tmp_path / "out"
+    target = tmp_path / "out"
     outcome = run("-l", BLOCKED, "-t", "tensor<1048576x1048576xf16>", "-o", str(target))
     assert (outcome.status, outcome.out) == (2, "")
     rows, cell = 1 << 20, len("T0:123456789012")
@@ -299,7 +298,6 @@ def test_text_beyond_the_limit_is_refused_with_its_size_before_any_work(
         "256 MiB; --max-text raises the limit\n"
     )
     assert not target.exists()
-    assert time.monotonic() - begin < 10
 
 
 @pytest.mark.parametrize("limit", ["{size}", "{size}B", "1KiB", "0.001 MB", "4GiB"])

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import Run, runner
 
 GOLDENS = Path(__file__).parent / "goldens" / "commands"
 ROW = (
@@ -61,8 +62,20 @@ def printed(arguments: list[str]) -> bytes:
     return done.stdout
 
 
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_prints_the_golden_bytes(name: str) -> None:
+def test_prints_the_golden_bytes(name: str, run: Run) -> None:
+    done = run(*COMMANDS[name])
+    assert (done.status, done.out.encode()) == (0, (GOLDENS / f"{name}.out").read_bytes()), done.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_process_prints_the_golden_bytes(name: str) -> None:
     assert printed(COMMANDS[name]) == (GOLDENS / f"{name}.out").read_bytes()
 
 

@@ -6,6 +6,7 @@ import doctest
 import inspect
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from command import Run, runner
+from tiers import slow
 
 import tt_layout
 from tt_layout.encodings import FORMS, Encoding
@@ -66,6 +69,7 @@ def shell(tmp_path: Path) -> Shell:
 
 
 def output_of(command: str, shell: Shell) -> str:
+    """Run a command as bash runs it."""
     place, environment = shell
     done = subprocess.run(
         ["bash", "-c", command],
@@ -78,11 +82,36 @@ def output_of(command: str, shell: Shell) -> str:
     return done.stdout
 
 
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
+def words_of(command: str) -> list[str] | None:
+    """Return the words of a command of ours that needs no shell: no pipe, no other program."""
+    reader = shlex.shlex(command.replace("\\\n", " "), posix=True, punctuation_chars=True)
+    reader.whitespace_split = True
+    program, *arguments = reader
+    needs_shell = any(set(word) <= set("();<>|&") for word in arguments) or "$(" in command
+    return arguments if program == "tt-layout" and not needs_shell else None
+
+
+@pytest.mark.parametrize("in_shell", [False, slow(True)])
 @pytest.mark.parametrize("block", sorted({example.block for example in EXAMPLES}))
-def test_every_command_prints_what_stands_below_it(block: int, shell: Shell) -> None:
-    for example in EXAMPLES:
-        if example.block == block:
-            assert output_of(example.command, shell) == example.output, example.command
+def test_every_command_prints_what_stands_below_it(
+    block: int, in_shell: bool, shell: Shell, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shell[0])
+    for name in ("CI", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    for example in (example for example in EXAMPLES if example.block == block):
+        words = None if in_shell else words_of(example.command)
+        if words is None:
+            output = output_of(example.command, shell)
+        else:
+            outcome = run(*words)
+            output = outcome.out + outcome.err
+        assert output == example.output, example.command
 
 
 def test_there_are_commands_to_run() -> None:

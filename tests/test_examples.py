@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command import Run, runner
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.mlir"))
@@ -19,22 +18,21 @@ def test_there_are_examples() -> None:
     assert EXAMPLES
 
 
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(ROOT)
+    return runner(capfdbinary, monkeypatch)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_command_prints_every_alias(path: Path) -> None:
+def test_command_prints_every_alias(path: Path, run: Run) -> None:
     text = path.read_text(encoding="utf-8")
     first = text.splitlines()[0]
     assert first.startswith(f"{PROMPT}-i examples/{path.name} ")
     arguments = shlex.split(first.removeprefix(PROMPT))
-    done = subprocess.run(
-        [sys.executable, "-m", "tt_layout", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    done = run(*arguments)
+    assert (done.status, done.err) == (0, "")
     names = next(a for a in arguments if a.startswith("--alias-names="))
-    views = re.split(r"^Print layout attribute: #(\w+) = .*\n", done.stdout, flags=re.MULTILINE)
+    views = re.split(r"^Print layout attribute: #(\w+) = .*\n", done.out, flags=re.MULTILINE)
     assert views[1::2] == names.removeprefix("--alias-names=").split(",")
     assert all(view.strip() for view in views[2::2])

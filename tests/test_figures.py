@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import runpy
 import struct
-import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from command import BLOCKED, TYPE, Run, runner
 from test_terminal import SEED, SWIZZLED
+from work import calls_of
 
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
@@ -238,13 +238,13 @@ def test_a_tile_is_the_smallest_that_repeats() -> None:
     assert (tile_of(np.tile(tile, (8, 16))) == tile).all()
 
 
-@pytest.mark.parametrize(("size", "seconds", "limit"), [(64, 0.3, 500), (128, 0.6, 1500)])
-def test_svg_is_small_and_fast(size: int, seconds: float, limit: int) -> None:
-    started = time.perf_counter()
-    text = to_svg(draw(held(SEED, f"tensor<{size}x{size}xf16>")))
-    assert time.perf_counter() - started < 2 * seconds  # a busy machine is given some room
-    assert len(text) < limit * 1000
-    assert len(labels(ElementTree.fromstring(text))) == size * size
+@pytest.mark.parametrize(("size", "limit"), [(64, 500), (128, 1500)])
+def test_svg_is_small_and_little_work(size: int, limit: int) -> None:
+    texts = []
+    calls = calls_of(lambda: texts.append(to_svg(draw(held(SEED, f"tensor<{size}x{size}xf16>")))))
+    assert calls < 20 * size * size
+    assert len(texts[0]) < limit * 1000
+    assert len(labels(ElementTree.fromstring(texts[0]))) == size * size
 
 
 @pytest.mark.parametrize("color_by", ["warp", "lane", "register"])
@@ -261,9 +261,7 @@ def test_png_has_the_size_of_the_setting(size: int) -> None:
     from tt_layout.figures.png import to_png
 
     figure = draw(held(SEED, f"tensor<{size}x{size}xf16>"))
-    started = time.perf_counter()
     data = to_png(figure)
-    assert time.perf_counter() - started < 3
     width, height = struct.unpack(">II", data[16:24])
     setting = set_figure(figure)
     assert (width, height) in ((setting.width * s, setting.height * s) for s in (1, 2))

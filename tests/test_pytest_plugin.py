@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import Run, runner
 
 ROOT = Path(__file__).parent.parent
 LINEAR = "#ttg.linear<{register = [[1]], lane = [[2], [4]], warp = [], block = []}>"
@@ -20,27 +21,34 @@ cases:
 """
 
 
-def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a module of Python in the current folder, without other plugins."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("CI", "PYTEST_ADDOPTS")}
-    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT), **variables}
+def run_pytest(*options: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest in the current folder, without other plugins."""
+    left_out = ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER")
+    environment = {k: v for k, v in os.environ.items() if k not in left_out}
+    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
+    plugins = ("-p", "tt_layout.pytest_plugin", "-p", "no:cacheprovider")
     return subprocess.run(
-        [sys.executable, "-m", *command], env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "pytest", *plugins, *options],
+        env=environment,
+        capture_output=True,
+        text=True,
     )
 
 
-def run_pytest(*options: str) -> subprocess.CompletedProcess[str]:
-    return run("pytest", "-p", "tt_layout.pytest_plugin", "-p", "no:cacheprovider", *options)
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.delenv("CI", raising=False)
+    return runner(capfdbinary, monkeypatch)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder: a manifest with its goldens, and the plugin switched on."""
     monkeypatch.chdir(tmp_path)
     Path("goldens").mkdir()
     Path("goldens/layouts.yaml").write_text(MANIFEST)
     Path("pytest.ini").write_text("[pytest]\ntt_layout_manifests = */layouts.yaml *.layouts.yaml\n")
-    assert run("tt_layout", "check", "goldens/layouts.yaml", "--update").returncode == 0
+    assert run("check", "goldens/layouts.yaml", "--update").status == 0
     return tmp_path
 
 
@@ -65,7 +73,7 @@ def test_a_failure_is_the_report_of_the_command(folder: Path) -> None:
     assert Path("goldens/one.tensor.txt.new").exists()
 
 
-def test_a_conversion_that_costs_more_is_a_failure(folder: Path) -> None:
+def test_a_conversion_that_costs_more_is_a_failure(folder: Path, run: Run) -> None:
     swapped = LINEAR.replace("[[2], [4]]", "[[4], [2]]")
     manifest = f"""{MANIFEST}\
 - name: two
@@ -75,7 +83,7 @@ def test_a_conversion_that_costs_more_is_a_failure(folder: Path) -> None:
   views: [convert]
 """
     Path("goldens/layouts.yaml").write_text(manifest)
-    assert run("tt_layout", "check", "goldens/layouts.yaml", "--update").returncode == 0
+    assert run("check", "goldens/layouts.yaml", "--update").status == 0
     Path("goldens/layouts.yaml").write_text(manifest.replace(f"to: '{LINEAR}", f"to: '{swapped}"))
     result = run_pytest()
     assert "changed: two.convert (goldens/layouts.yaml:6)" in result.stdout

@@ -6,9 +6,9 @@ import hashlib
 import itertools
 import math
 import random
-import time
 
 import pytest
+from work import bytes_of
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.errors import LayoutError
@@ -400,7 +400,12 @@ def row_major(rows: int, columns: int) -> LinearLayout:
 
 
 def test_only_what_is_shown_is_computed() -> None:
-    layout, begun = row_major(1 << 20, 1 << 20), time.perf_counter()
+    layout = row_major(1 << 20, 1 << 20)
+    assert bytes_of(lambda: look_at_parts(layout)) < 2 << 20
+
+
+def look_at_parts(layout: LinearLayout) -> None:
+    """Print a corner and two registers of a layout of 2^20 rows and columns."""
     corner = Selection(slices=((5, 21), ((1 << 20) - 64, 1 << 20)))
     view = distributed_view(layout, False, corner)
     assert view.size == len(view.text())
@@ -408,14 +413,13 @@ def test_only_what_is_shown_is_computed() -> None:
     registers = Selection(warps=(3, 4), registers=(1 << 32, (1 << 32) + 2))
     assert distributed_view(layout, True, registers).text().startswith("Warp3:\n( 524288,")
     assert distributed_view(layout, False).size > 1 << 43
-    assert time.perf_counter() - begun < 1
 
 
 def test_the_first_chunk_of_a_huge_view_comes_at_once() -> None:
-    begun = time.perf_counter()
     view = distributed_view(row_major(1 << 20, 1 << 20), False)
-    assert len(next(view.chunks())) < 1 << 20
-    assert time.perf_counter() - begun < 1
+    chunks = []
+    assert bytes_of(lambda: chunks.append(next(view.chunks()))) < 8 << 20
+    assert len(chunks[0]) < 1 << 20
 
 
 @pytest.mark.parametrize("use_hw_view", [False, True])
