@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 from command import BLOCKED, TYPE, Run, runner
+from tiers import slow
 
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
@@ -98,10 +99,11 @@ def elements(layout: LinearLayout, lane: int, warp: int) -> set[int]:
     return {layout.apply({"register": k, "lane": lane, "warp": warp})["dim0"] for k in registers}
 
 
-def test_bounds_by_brute_force() -> None:
+@pytest.mark.parametrize("pairs", [120, slow(300)])
+def test_bounds_by_brute_force(pairs: int) -> None:
     """Count element by element what the threads lack."""
     r, kinds = Random(6), set()
-    for _ in range(300):
+    for _ in range(pairs):
         src, dst = random_layout(r, (0, 2, 1)), random_layout(r, (0, 2, 1))
         lacking = [
             len(elements(dst, *thread) - elements(src, *thread))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pytest
+from tiers import slow
 
 from tt_layout import LayoutError, LinearLayout
 from tt_layout.algebra.span import F2Span
@@ -77,11 +78,22 @@ def choose(seed: int) -> random.Random:
     return random.Random(seed)
 
 
+@pytest.fixture(params=[9, slow(1)])
+def step(request: pytest.FixtureRequest) -> int:
+    """Return which part of the maps is tried: every step-th."""
+    return int(request.param)
+
+
 @pytest.fixture
-def maps(choose: random.Random) -> list[LinearLayout]:
-    """Every small map, and random ones with more dimensions."""
-    drawn = [random_map(choose, ["a", "b", "c"], ["x", "y"]) for _ in range(150)]
-    return SMALL + drawn
+def small(step: int) -> list[LinearLayout]:
+    return SMALL[step // 2 :: step]
+
+
+@pytest.fixture
+def maps(choose: random.Random, small: list[LinearLayout], step: int) -> list[LinearLayout]:
+    """Small maps, and random ones with more dimensions."""
+    drawn = (random_map(choose, ["a", "b", "c"], ["x", "y"]) for _ in range(150 // step))
+    return [*small, *drawn]
 
 
 # -- evaluation ---------------------------------------------------------------------------------
@@ -93,8 +105,8 @@ def test_apply_is_the_definition(maps: list[LinearLayout]) -> None:
             assert layout.apply(point) == meaning(layout, point)
 
 
-def test_the_law_of_linearity() -> None:
-    for layout in SMALL:
+def test_the_law_of_linearity(small: list[LinearLayout]) -> None:
+    for layout in small:
         for p, q in itertools.product(grid(in_sizes(layout)), repeat=2):
             both = layout.apply({name: p[name] ^ q[name] for name in p})
             assert both == {n: layout.apply(p)[n] ^ layout.apply(q)[n] for n in ("x", "y")}
@@ -212,8 +224,10 @@ def test_the_text_lists_every_basis() -> None:
 # -- products -----------------------------------------------------------------------------------
 
 
-def test_a_product_concatenates_the_bits_of_every_dimension(choose: random.Random) -> None:
-    for _ in range(300):
+def test_a_product_concatenates_the_bits_of_every_dimension(
+    choose: random.Random, step: int
+) -> None:
+    for _ in range(300 // step):
         inner = random_map(choose, choose.sample("abc", 2), choose.sample("xyz", 2))
         outer = random_map(choose, choose.sample("abc", 2), choose.sample("xyz", 2))
         both = inner * outer
@@ -275,8 +289,8 @@ def test_compose_applies_one_after_the_other(choose: random.Random) -> None:
             assert meaning(composed, point) == meaning(outer, meaning(inner, point))
 
 
-def test_invert_and_compose_solves_for_every_input() -> None:
-    for inner, outer in itertools.product(SMALL[::5], SMALL[::7]):
+def test_invert_and_compose_solves_for_every_input(step: int) -> None:
+    for inner, outer in list(itertools.product(SMALL[::5], SMALL[::7]))[::step]:
         if image(inner) <= image(outer):
             solution = inner.invert_and_compose(outer)
             assert solution.out_dims == list(in_sizes(outer).items())

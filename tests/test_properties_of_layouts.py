@@ -273,10 +273,14 @@ SWIZZLES = [
 ]
 
 
-@pytest.mark.parametrize("encoding", SWIZZLES, ids=str)
 @pytest.mark.parametrize("shape", [(8, 64), (32, 16)])
-def test_phases_by_brute_force(encoding: SwizzledShared, shape: tuple[int, int]) -> None:
+def test_phases_by_brute_force(shape: tuple[int, int]) -> None:
     """The phases told are those of the formula, row by row."""
+    for encoding in SWIZZLES:
+        check_phases(encoding, shape)
+
+
+def check_phases(encoding: SwizzledShared, shape: tuple[int, int]) -> None:
     layout = encoding.to_linear_layout(shape)
     column, row = encoding.order
     columns, rows = shape[column], shape[row]

@@ -77,7 +77,9 @@ def random_register(rng: random.Random) -> str:
     return BLOCKED.format(per_thread, [lanes, 32 // lanes], [warps, 4 // warps], order)
 
 
-@pytest.mark.parametrize("seed", [seed if seed % 30 == 0 else slow(seed) for seed in range(100)])
+@pytest.mark.parametrize(
+    "seed", [seed if seed in (11, 42, 70) else slow(seed) for seed in range(100)]
+)
 def test_each_family_reaches_its_optimum(seed: int) -> None:
     rng = random.Random(seed)
     shape = [rng.choice([8, 16]), rng.choice([8, 16])]
@@ -115,7 +117,10 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("name", KNOWN)
+QUICK = ("transposition of f32", "one element a lane", "operand B of f16")
+
+
+@pytest.mark.parametrize("name", [name if name in QUICK else slow(name) for name in KNOWN])
 def test_known_cases_are_free_of_conflicts(name: str) -> None:
     writers, readers, shape, size = KNOWN[name]
     search = find_swizzle(writers, readers, shape, elem_bytes=size)
@@ -126,7 +131,7 @@ def test_known_cases_are_free_of_conflicts(name: str) -> None:
     assert search.optimum.wavefronts <= search.best.wavefronts
 
 
-@pytest.mark.parametrize("pairs", [4, slow(40)])
+@pytest.mark.parametrize("pairs", [2, slow(40)])
 def test_linear_optimum_of_a_writer_and_a_reader_is_free_of_conflicts(pairs: int) -> None:
     rng = random.Random(3)
     for _ in range(pairs):

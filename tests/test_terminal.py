@@ -185,7 +185,9 @@ def test_lines_never_wrap(more: tuple[str, ...]) -> None:
     assert ("--lane" if "--use-hw-view" in more else "--slice :,") in told
 
 
-@pytest.mark.parametrize("width", [1, 7, 24, 40, 80, 200])
+WIDTHS = (1, 7, 24, 40, 80, 200)
+
+
 @pytest.mark.parametrize(
     ("layout", "tensor"),
     [
@@ -198,9 +200,9 @@ def test_lines_never_wrap(more: tuple[str, ...]) -> None:
         (SCALES, "!ttg.memdesc<64x4xi8>"),
     ],
 )
-def test_no_line_is_wider_than_the_terminal(layout: str, tensor: str, width: int) -> None:
+def test_no_line_is_wider_than_the_terminal(layout: str, tensor: str) -> None:
     encoding, tensor_type = parse_layout(layout), parse_type(tensor)
-    for use_hw_view, header in product([False, True], repeat=2):
+    for use_hw_view, header, width in product([False, True], [False, True], WIDTHS):
         printed = print_view(ViewRequest(place(encoding, tensor_type), use_hw_view))
         wish = Wish(color="always", header=header, legend=True)
         text = b"".join(Presentation([printed], wish, width).chunks()).decode()
@@ -249,9 +251,9 @@ def test_a_long_heading_goes_on_below_itself() -> None:
     ]
 
 
-@pytest.mark.parametrize("width", range(1, 100))
-def test_folding_changes_nothing_but_spaces(width: int) -> None:
-    for text in (f"Print layout attribute: {SLICE}", "note: see --slice :,8:16; or -h"):
+def test_folding_changes_nothing_but_spaces() -> None:
+    texts = f"Print layout attribute: {SLICE}", "note: see --slice :,8:16; or -h"
+    for text, width in product(texts, range(1, 100)):
         folded = fold(text, width)
         assert re.sub(r"\s", "", folded) == text.replace(" ", "")
         assert max(map(len, folded.splitlines())) <= width
