@@ -2,20 +2,24 @@
 
 usage: lowering.py QUESTIONS
 
-A question has ``convert`` (source and destination), ``load``, ``coalesce``, ``operand``,
-``blocked`` or ``nvmma``, and what the module needs: ``shape, elem, target, warps, threads, ctas``.
+A question has ``convert`` or ``assemble`` (source and destination), ``load``, ``coalesce``,
+``operand``, ``blocked`` or ``nvmma``, and what the module needs: ``shape, elem, target, warps,
+threads, ctas``.
 """
 
 from __future__ import annotations
 
 import importlib
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from compiler import inside
+    from compiler import assembling, inside, kernels
 else:
-    import inside  # it lies in the same folder, and this is run as a script
+    import assembling  # these lie in the same folder, and this is run as a script
+    import inside
+    import kernels
 
 Question = dict[str, Any]
 Answer = dict[str, Any]
@@ -32,7 +36,7 @@ class Lowering(inside.Compiler):
         self.passes, self.nvidia, self.amd = library.passes, library.nvidia, library.amd
 
     def answer(self, question: Question, partial: inside.Partial) -> Answer:
-        for name in ("convert", "load", "coalesce", "operand", "blocked", "nvmma"):
+        for name in ("convert", "assemble", "load", "coalesce", "operand", "blocked", "nvmma"):
             if name in question:
                 answer: Answer = getattr(self, f"answer_{name}")(question)
                 return answer
@@ -82,6 +86,15 @@ class Lowering(inside.Compiler):
         argument = re.search(r"llvm\.func [^\n]*?%arg0: !llvm\.struct<\(([^)]*)\)>", text)
         held = argument[1].count(",") + 1 if argument else None
         return {**counts, "scratch": int(scratch[1]) if scratch else 0, "held": held}
+
+    def answer_assemble(self, question: Question) -> Answer:
+        """Return the operations on shared memory in the PTX of a conversion, by name."""
+        src, dst = question["assemble"]
+        numbers = {key: question[key] for key in ("target", "warps", "threads", "ctas")}
+        text = kernels.conversion_kernel(src, dst, question["shape"], question["elem"], **numbers)
+        outputs, metadata = assembling.assembled(text, "ptx")
+        found = Counter(re.findall(SHARED_OPERATION, outputs["ptx"]))
+        return {"operations": dict(found), "scratch": metadata["shared"]}
 
     def answer_load(self, question: Question) -> Answer:
         """Return the widths in bits of the loads that a tensor of pointers becomes."""
@@ -160,6 +173,8 @@ class Lowering(inside.Compiler):
         )
         return {"width": layout.swizzle_byte_width, "bits": layout.element_bitwidth}
 
+
+SHARED_OPERATION = r"\b((?:ld|st)(?:\.async)?\.shared[\w.:]*|(?:ld|st)matrix[\w.]*|shfl[\w.]*)"
 
 COUNTED = {
     "shuffles": r"nvvm\.shfl|ds_bpermute|permlane|ds_swizzle|update\.dpp|ds_permute|mov\.dpp",

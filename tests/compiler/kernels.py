@@ -1,0 +1,100 @@
+"""Kernels of one conversion as text, for any layouts: load, convert, store, by linear addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class Body:
+    """Operations of a function, with names for their results."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def add(self, operation: str) -> str:
+        """Append an operation and return the name of its result."""
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f"{name} = {operation}")
+        return name
+
+
+def tensor(shape: Sequence[int], element: str, layout: str) -> str:
+    return f"tensor<{'x'.join(map(str, (*shape, element)))}, {layout}>"
+
+
+def coordinate(body: Body, shape: Sequence[int], layout: str, dim: int) -> str:
+    """Append the coordinate along a dimension of every element of a tensor."""
+    layouts = [layout]
+    others = [d for d in range(len(shape)) if d != dim]
+    for other in reversed(others):
+        layouts.append(f"#ttg.slice<{{dim = {other}, parent = {layouts[-1]}}}>")
+    sizes = [shape[dim]]
+    own = tensor(sizes, "i32", layouts.pop())
+    found = body.add(f"tt.make_range {{end = {shape[dim]} : i32, start = 0 : i32}} : {own}")
+    for other in others:
+        sizes.insert(other, 1)
+        wider = tensor(sizes, "i32", layouts.pop())
+        found = body.add(f"tt.expand_dims {found} {{axis = {other} : i32}} : {own} -> {wider}")
+        own = wider
+    whole = tensor(shape, "i32", layout)
+    return found if own == whole else body.add(f"tt.broadcast {found} : {own} -> {whole}")
+
+
+def pointers(body: Body, shape: Sequence[int], layout: str, base: str, element: str) -> str:
+    """Append pointers to the elements of a dense tensor, the last dimension the fastest."""
+    offsets, places = tensor(shape, "i32", layout), tensor(shape, f"!tt.ptr<{element}>", layout)
+    found, stride = body.add(f"arith.constant dense<0> : {offsets}"), 1
+    for dim in reversed(range(len(shape))):
+        along = coordinate(body, shape, layout, dim)
+        step = body.add(f"arith.constant dense<{stride}> : {offsets}")
+        scaled = body.add(f"arith.muli {along}, {step} : {offsets}")
+        found = body.add(f"arith.addi {found}, {scaled} : {offsets}")
+        stride *= shape[dim]
+    splat = body.add(f"tt.splat {base} : !tt.ptr<{element}> -> {places}")
+    return body.add(f"tt.addptr {splat}, {found} : {places}, {offsets}")
+
+
+def conversion_kernel(
+    src: str,
+    dst: str,
+    shape: Sequence[int],
+    element: str,
+    *,
+    target: str,
+    warps: int,
+    threads: int = 32,
+    ctas: int = 1,
+) -> str:
+    """Return a module whose kernel ``convert`` takes a tensor from one layout to another.
+
+    Args:
+        src, dst: attributes.
+        shape: sizes of the tensor.
+        element: its element type; i1 lies in memory as i8.
+        target: such as ``sm90`` or ``gfx942``.
+        warps, threads, ctas: of the kernel: warps of a CTA, threads of a warp.
+    """
+    body, stored = Body(), "i8" if element == "i1" else element
+    sources = tensor(shape, f"!tt.ptr<{stored}>", src)
+    value = body.add(f"tt.load {pointers(body, shape, src, '%in', stored)} : {sources}")
+    if element == "i1":
+        types = tensor(shape, "i8", src), tensor(shape, "i1", src)
+        value = body.add(f"arith.trunci {value} : {types[0]} to {types[1]}")
+    types = tensor(shape, element, src), tensor(shape, element, dst)
+    value = body.add(f"ttg.convert_layout {value} : {types[0]} -> {types[1]}")
+    if element == "i1":
+        types = tensor(shape, "i1", dst), tensor(shape, "i8", dst)
+        value = body.add(f"arith.extui {value} : {types[0]} to {types[1]}")
+    places = pointers(body, shape, dst, "%out", stored)
+    body.lines.append(f"tt.store {places}, {value} : {tensor(shape, f'!tt.ptr<{stored}>', dst)}")
+    name = f"cuda:{target[2:]}" if target.startswith("sm") else f"hip:{target}"
+    numbers = {"num-warps": warps, "num-ctas": ctas, "threads-per-warp": threads}
+    attributes = ", ".join(f'"ttg.{key}" = {count} : i32' for key, count in numbers.items())
+    pointer = f"!tt.ptr<{stored}> {{tt.divisibility = 16 : i32}}"
+    lines = "\n    ".join([*body.lines, "tt.return"])
+    return f"""module attributes {{{attributes}, ttg.target = "{name}"}} {{
+  tt.func public @convert(%in: {pointer}, %out: {pointer}) {{
+    {lines}
+  }}
+}}
+"""
