@@ -278,7 +278,7 @@ MEMORY = (
         (ROWS, PLAIN, [64, 64], 3, "nvidia", "must have 1, 2, 4, 8 or 16 bytes, got 3"),
         (ROWS, PLAIN, [64], 2, "nvidia", "is for 2 dimensions"),
         (ROWS, PLAIN, [64, 64], 2, "gfx942", "has 32 lanes per warp, but gfx942 has 64"),
-        (ROWS, PLAIN, [64, 64], 2, "h100", "unknown target 'h100'; there are sm70"),
+        (ROWS, PLAIN, [64, 64], 2, "h100", "unknown target 'h100'; choose from sm70"),
         (ROWS, MEMORY, [64, 64], 2, "nvidia", "buffers at unknown distances"),
     ],
 )
@@ -405,4 +405,34 @@ def test_unverified_targets_say_so(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_instructions_have_the_names_of_their_assembler(target: str, load: str, store: str) -> None:
     found = find_target(target)
-    assert (found.spelled(2, is_store=False), found.spelled(16, is_store=True)) == (load, store)
+    assert (
+        found.instruction_name(2, is_store=False),
+        found.instruction_name(16, is_store=True),
+    ) == (load, store)
+
+
+# -- one table of GPUs -------------------------------------------------------------------------
+
+
+def test_a_gpu_is_found_by_the_name_that_the_compiler_gives_it() -> None:
+    names = {
+        "sm_90a": "sm90", "sm86": "sm80", "sm103": "sm100", "sm120": "sm100", "gfx908": "gfx90a",
+        "gfx1030": "gfx10", "gfx1100": "gfx11", "gfx1201": "gfx12", "gfx1250": "gfx1250",
+    }  # fmt: skip
+    assert {name: find_target(name).name for name in names} == names
+
+
+@pytest.mark.parametrize("name", ["sm60", "gfx803", "gfx1300", "h100", "", "smx"])
+def test_a_gpu_of_no_row_is_refused(name: str) -> None:
+    with pytest.raises(LayoutError, match="unknown target"):
+        find_target(name)
+
+
+def test_gfx1250_has_the_banks_that_the_compiler_gives_it() -> None:
+    assert find_target("gfx1250").banks == 64
+    assert find_target("gfx1200").banks == 32
+
+
+def test_what_is_not_verified_does_not_speak_of_counters() -> None:
+    for target in TARGETS.values():
+        assert ("counters" in target.source) == target.verified

@@ -339,8 +339,8 @@ RUN_ERRORS = {
         5, 7, "the layouts have 4 and 2 warps", f"'{ROWS2}'",
     ),
     "a conversion for an unknown target": (
-        case(f"  to: '{COLUMNS}'\n  target: nvidia\n  views: [convert]"),
-        6, 11, "a target must be such as sm80", "nvidia",
+        case(f"  to: '{COLUMNS}'\n  target: H100\n  views: [convert]"),
+        6, 11, "unknown target 'H100'", "H100",
     ),
     "a conversion for a target with other warps": (
         case(f"  to: '{COLUMNS64}'\n  target: sm80\n  views: [convert]").replace(ROWS, ROWS64),

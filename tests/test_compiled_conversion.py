@@ -14,7 +14,8 @@ from tt_layout import LayoutError, LinearLayout
 from tt_layout.analyses.compiled_conversion import CompiledConversion, Step, compiled_conversion
 from tt_layout.analyses.conversion import without_copies
 from tt_layout.analyses.optimal_swizzling import Buffer, complement
-from tt_layout.analyses.scratch import buffer, scratch_target
+from tt_layout.analyses.scratch import buffer
+from tt_layout.hardware import find_target
 from tt_layout.mlir.types import element_bits
 
 MEASURED = Path(__file__).parent / "data" / "h100-conversions.jsonl"
@@ -102,7 +103,7 @@ def test_buffers_hold_every_element_once() -> None:
         src, dst = layouts(row)
         if compiled(row).store is None or src.total_out_bits > 11:
             continue
-        found = buffer(src, dst, max(8, bits_of(row)), scratch_target("sm90"))
+        found = buffer(src, dst, max(8, bits_of(row)), find_target("sm90"))
         held = elements(src, found)
         assert len(held) == 1 << src.total_out_bits
         assert max(offset for offset, _, _ in held) < 1 << len(found.offset)
@@ -145,7 +146,7 @@ def test_wavefronts_by_brute_force() -> None:
     src = line(lane=[1, 2, 4, 8, 16], warp=[32, 64, 128, 256, 512])
     dst = line(lane=[32, 64, 128, 256, 512], warp=[1, 2, 4, 8, 16])
     found = known(src, dst, 32)
-    layout = buffer(src, dst, 32, scratch_target("sm90"))
+    layout = buffer(src, dst, 32, find_target("sm90"))
     assert found.store is not None
     assert found.load is not None
     assert found.store.wavefronts == wavefronts(src, layout, 4)

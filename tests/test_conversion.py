@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 from random import Random
 
@@ -14,7 +15,8 @@ import tt_layout
 from tt_layout import LayoutError, LinearLayout
 from tt_layout.analyses.conversion import classify, conversion_cost
 from tt_layout.analyses.optimal_swizzling import intersection, null_space
-from tt_layout.analyses.scratch import scratch, scratch_target
+from tt_layout.analyses.scratch import scratch
+from tt_layout.hardware import TARGETS
 
 ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
@@ -117,7 +119,7 @@ def test_bounds_by_brute_force(pairs: int) -> None:
         if found.kind == "shared memory":
             held = set().union(*(elements(src, *t) for t in product(range(4), range(2))))
             needed = [set().union(*(elements(dst, t, w) for t in range(4))) for w in range(2)]
-            cost = conversion_cost(src, dst, 16, 8)
+            cost = conversion_cost(src, dst, 16, replace(TARGETS["sm90"], banks=2))
             assert cost.store_wavefronts == -(-2 * len(held) // 8)
             assert cost.load_wavefronts == sum(-(-2 * len(own) // 8) for own in needed)
     assert kinds == {"nothing", "registers", "shuffles", "shared memory"}
@@ -161,8 +163,8 @@ def test_scratch_is_per_cta_and_by_rounds() -> None:
     assert (found.bytes, found.rounds, found.load) == (2048, 4, "ldmatrix.trans")
     with pytest.raises(LayoutError, match="sm90 has 32 lanes per warp, but the layouts have 4"):
         scratch(line(lane=[1, 2], warp=[4]), line(lane=[1, 4], warp=[2]), 8, "sm90")
-    with pytest.raises(LayoutError, match="such as sm80"):
-        scratch_target("H100")
+    with pytest.raises(LayoutError, match="unknown target 'H100'; choose from sm70"):
+        scratch(layouts[0], layouts[1], 32, "H100")
 
 
 def test_lanes_of_a_wavefront_on_cdna3() -> None:
@@ -207,7 +209,10 @@ def test_json(run: Run) -> None:
     ("arguments", "message"),
     [
         ([BLOCKED, ROWS, "-t", TYPE], "have 4 and 32 lanes per warp"),
-        ([ROWS, COLUMNS, "-t", "tensor<64x64xf16>", "--target", "H100"], "must be such as sm80"),
+        (
+            [ROWS, COLUMNS, "-t", "tensor<64x64xf16>", "--target", "H100"],
+            "unknown target 'H100'; choose from",
+        ),
         ([ROWS, "nowhere", "-t", TYPE], "DST must be an attribute"),
         (
             [ROWS, "#ttg.swizzled_shared<{vec=1,perPhase=1,maxPhase=1,order=[1,0]}>", "-t", TYPE],

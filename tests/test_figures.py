@@ -352,3 +352,11 @@ def test_bad_input_is_refused(
     assert outcome.status == 2
     assert message in outcome.err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("target", "columns"), [("gfx942", 32), ("gfx950", 64)])
+def test_an_access_is_drawn_over_all_banks_of_its_gpu(target: str, columns: int) -> None:
+    registers = BLOCKED.replace("[2, 2]", "[8, 8]")
+    shared, kept = held(SWIZZLED, "!ttg.memdesc<64x64xf32>"), held(registers, "tensor<64x64xf32>")
+    figure = draw(shared, access="load", other=kept, target=target)
+    assert figure.grids[0].shape[1] == columns

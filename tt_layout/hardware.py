@@ -1,4 +1,4 @@
-"""Shared memory of the GPUs that Triton compiles for, as data.
+"""The GPUs that Triton compiles for, as data: one row each, nothing about a GPU stands elsewhere.
 
 A warp-wide access is carried out in *phases*, each for some of the lanes.  Within a phase the
 lanes that touch the same bank in different words take turns; the same word is shared.  A turn
@@ -9,6 +9,9 @@ the phases are the cosets of one subspace: given masks m1, m2, .., the lanes of 
 those that differ from each other by an xor of some of the masks.  Masks (1, 2, 4) are eight
 neighbouring lanes; (1, 2, 20) are lanes 0-3 with 20-23, 4-7 with 16-19, and so on.
 
+A row names its source and how far that carries.  A new GPU is a new row of `ROWS`: the help of
+the commands, the page, the figures and the analyses follow.
+
 Read next:    `tt_layout.analyses.banks`.
 """
 
@@ -17,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -43,43 +47,84 @@ class Phase(NamedTuple):
 PhaseTable = Mapping[int, Phase]
 """Bytes per lane -> its phases.  Narrower accesses go as the narrowest that is listed."""
 
+BANK_BYTES = 4
+
+_MATRIX_PHASE = Phase((1, 2, 4), 32)
+
+
+class Evidence(Enum):
+    """What the facts of a row rest on."""
+
+    MEASURED = "measured"
+    DOCUMENTED = "documented"
+    ASSUMED = "assumed"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """A GPU's shared memory, and what its compiler does with it.
+    """A GPU: its warps, its shared memory, and what its compiler does with them.
 
     Attributes:
         name: what ``--target`` takes.
         title: the GPUs meant, in words.
+        chips: how the names begin that the compiler gives these GPUs; of NVIDIA a row is also
+            for what is newer, up to the next row.
         lanes: lanes of a warp.
-        banks: banks, each serving one word per turn.
+        banks: banks, each serving one word per cycle.
         bank_bytes: bytes of such a word.
         max_vector_bytes: the widest access of a lane.
         load_phases, store_phases: the phases per width.
+        matrix_phase: the phase of a matrix instruction: one matrix, eight rows.
         merges_wide_loads: whether the phases of a wide load go in pairs where all lanes read
             what their neighbour by 1, or all what their neighbour by 2, reads too.
         joins_registers: whether the compiler's backend joins adjacent accesses at constant
             distances into wider ones.
         matrix_instructions: which of ``ldmatrix`` and ``stmatrix`` there are.
         mnemonics: the assembler's names of a load and of a store.
-        source: where the numbers are from.
-        verified: whether they were compared with counters of such a GPU.
+        shuffle_bits: what one shuffle brings to each lane.
+        weighs_conversions: whether the compiler weighs instructions against each other to
+            convert a layout through shared memory.
+        conversion_lanes: which bits of the lane may, beside the lowest ones, make up one
+            wavefront of a 16-byte load of such a conversion; the compiler takes the choice
+            that needs the least memory.
+        evidence: what the numbers rest on.
+        source: where they are from.
     """
 
     name: str
     title: str
+    chips: tuple[str, ...]
     lanes: int = 32
     banks: int = 32
-    bank_bytes: int = 4
+    bank_bytes: int = BANK_BYTES
     max_vector_bytes: int = 16
     load_phases: PhaseTable = field(hash=False)
     store_phases: PhaseTable = field(hash=False)
+    matrix_phase: Phase = _MATRIX_PHASE
     merges_wide_loads: bool = False
     joins_registers: bool = False
     matrix_instructions: frozenset[str] = frozenset()
-    mnemonics: tuple[str, str] = ("ld.shared", "st.shared")
+    mnemonics: tuple[str, str]
+    shuffle_bits: int = 32
+    weighs_conversions: bool = False
+    conversion_lanes: tuple[tuple[int, ...], ...] = ()
+    evidence: Evidence
     source: str
-    verified: bool = False
+
+    @property
+    def verified(self) -> bool:
+        """Whether the numbers were compared with counters of such a GPU."""
+        return self.evidence is Evidence.MEASURED
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes of a row of all banks.
+
+        Example:
+            >>> TARGETS["nvidia"].row_bytes, TARGETS["gfx950"].row_bytes
+            (128, 256)
+        """
+        return self.banks * self.bank_bytes
 
     def phase(self, width_bytes: int, is_store: bool) -> Phase:
         """Return how an access of this width is divided.
@@ -91,13 +136,13 @@ class Target:
         table = self.store_phases if is_store else self.load_phases
         return table[max(width_bytes, min(table))]
 
-    def spelled(self, width_bytes: int, is_store: bool) -> str:
+    def instruction_name(self, width_bytes: int, is_store: bool) -> str:
         """Return an access of this width as the target's assembler spells it.
 
         Example:
-            >>> TARGETS["nvidia"].spelled(16, is_store=False)
+            >>> TARGETS["nvidia"].instruction_name(16, is_store=False)
             'ld.shared.v4.b32'
-            >>> [TARGETS["amd"].spelled(2, is_store) for is_store in (False, True)]
+            >>> [TARGETS["amd"].instruction_name(2, is_store) for is_store in (False, True)]
             ['ds_read_u16', 'ds_write_b16']
         """
         name, bits = self.mnemonics[is_store], 8 * width_bytes
@@ -107,83 +152,140 @@ class Target:
         return f"{name}.{vector}b{min(bits, 32)}"
 
 
-def _table(lanes: int, banks: int, **others: Phase) -> PhaseTable:
+def _phases(lanes: int, banks: int, **others: Phase) -> PhaseTable:
     """Return a table where a phase is as many neighbouring lanes as fill all banks once."""
     table = {}
     for width in (4, 8, 16):
-        count = min(lanes, banks * 4 // width)
+        count = min(lanes, banks * BANK_BYTES // width)
         table[width] = Phase(tuple(1 << bit for bit in range(count.bit_length() - 1)), banks)
     return MappingProxyType({**table, **{int(name[1:]): phase for name, phase in others.items()}})
 
 
-_NVIDIA = _table(32, 32)
-_NVIDIA_SOURCE = (
-    "counters of an H200: docs/bank-conflicts.md; CUDA C++ Programming Guide, "
-    "Compute Capability 5.x, Shared Memory"
-)
-_LDS_SOURCE = "ROCm documentation, Composable Kernel, Understanding AMD GPU LDS and Bank Conflicts"
-_GFX9 = "ds_read", "ds_write"
-_GFX9_READ = _table(64, 32, b16=Phase((1, 2, 20), 32))
-_GFX950_READ = _table(64, 32, b8=Phase((1, 2, 4, 8, 16), 64), b16=Phase((1, 2, 12, 20), 64))
+_CUDA_GUIDE = "CUDA C++ Programming Guide, Compute Capability 5.x, Shared Memory"
+_LIKE_HOPPER = f"taken to be as on sm90; {_CUDA_GUIDE}"
+_ROCM = "ROCm documentation, Composable Kernel, Understanding AMD GPU LDS and Bank Conflicts"
 
 
-def _nvidia(name: str, title: str, *instructions: str, verified: bool = False) -> Target:
+def _nvidia(
+    name: str,
+    title: str,
+    *matrix_instructions: str,
+    evidence: Evidence = Evidence.ASSUMED,
+    source: str = _LIKE_HOPPER,
+) -> Target:
     return Target(
         name=name,
         title=title,
-        load_phases=_NVIDIA,
-        store_phases=_NVIDIA,
+        chips=(name,),
+        load_phases=_phases(32, 32),
+        store_phases=_phases(32, 32),
         merges_wide_loads=True,
         joins_registers=True,
-        matrix_instructions=frozenset(instructions),
-        source=_NVIDIA_SOURCE,
-        verified=verified,
+        matrix_instructions=frozenset(matrix_instructions),
+        mnemonics=("ld.shared", "st.shared"),
+        weighs_conversions=True,
+        evidence=evidence,
+        source=source,
     )
 
 
-_ALL = (
+def _cdna(
+    name: str,
+    title: str,
+    *chips: str,
+    banks: int = 32,
+    load_phases: PhaseTable | None = None,
+    conversion_lanes: tuple[tuple[int, ...], ...] = (),
+    source: str = _ROCM,
+) -> Target:
+    return Target(
+        name=name,
+        title=title,
+        chips=chips,
+        lanes=64,
+        banks=banks,
+        load_phases=load_phases or _phases(64, 32, b16=Phase((1, 2, 20), 32)),
+        store_phases=_phases(64, 32),
+        mnemonics=("ds_read", "ds_write"),
+        conversion_lanes=conversion_lanes,
+        evidence=Evidence.DOCUMENTED,
+        source=source,
+    )
+
+
+def _rdna(
+    name: str,
+    title: str,
+    *chips: str,
+    banks: int = 32,
+    conversion_lanes: tuple[tuple[int, ...], ...] = (),
+    source: str = "assumed: 32 banks, and phases of as many lanes as fill them",
+) -> Target:
+    return Target(
+        name=name,
+        title=title,
+        chips=chips,
+        banks=banks,
+        load_phases=_phases(32, banks),
+        store_phases=_phases(32, banks),
+        mnemonics=("ds_load", "ds_store"),
+        conversion_lanes=conversion_lanes,
+        evidence=Evidence.ASSUMED,
+        source=source,
+    )
+
+
+_PAIRS_OF_QUADS = ((0, 1, 4),)
+_QUADS_OVER_64_BANKS = ((0, 1, 3, 4), (0, 1, 2, 4))
+
+ROWS = (
     _nvidia("sm70", "NVIDIA Volta"),
     _nvidia("sm75", "NVIDIA Turing", "ldmatrix"),
     _nvidia("sm80", "NVIDIA Ampere and Ada", "ldmatrix"),
-    _nvidia("sm90", "NVIDIA Hopper", "ldmatrix", "stmatrix", verified=True),
-    _nvidia("sm100", "NVIDIA Blackwell", "ldmatrix", "stmatrix"),
-    *(
-        Target(
-            name=name,
-            title=title,
-            lanes=64,
-            load_phases=_GFX9_READ,
-            store_phases=_table(64, 32),
-            mnemonics=_GFX9,
-            source=_LDS_SOURCE,
-        )
-        for name, title in (("gfx90a", "AMD CDNA2"), ("gfx942", "AMD CDNA3"))
+    _nvidia(
+        "sm90",
+        "NVIDIA Hopper",
+        "ldmatrix",
+        "stmatrix",
+        evidence=Evidence.MEASURED,
+        source=f"counters of an H200: docs/bank-conflicts.md; {_CUDA_GUIDE}",
     ),
-    Target(
-        name="gfx950",
-        title="AMD CDNA4",
-        lanes=64,
+    _nvidia("sm100", "NVIDIA Blackwell", "ldmatrix", "stmatrix"),
+    _cdna("gfx90a", "AMD CDNA2", "gfx90"),
+    _cdna("gfx942", "AMD CDNA3", "gfx94", conversion_lanes=_PAIRS_OF_QUADS),
+    _cdna(
+        "gfx950",
+        "AMD CDNA4",
+        "gfx95",
         banks=64,
-        load_phases=_GFX950_READ,
-        store_phases=_table(64, 32),
-        mnemonics=_GFX9,
+        load_phases=_phases(64, 32, b8=Phase((1, 2, 4, 8, 16), 64), b16=Phase((1, 2, 12, 20), 64)),
+        conversion_lanes=_QUADS_OVER_64_BANKS,
         source="Triton, third_party/amd/lib/TritonAMDGPUTransforms/Utility.cpp",
     ),
-    *(
-        Target(
-            name=name,
-            title=title,
-            load_phases=_table(32, 32),
-            store_phases=_table(32, 32),
-            mnemonics=("ds_load", "ds_store"),
-            source="assumed: 32 banks, and phases of as many lanes as fill them",
-        )
-        for name, title in (("gfx11", "AMD RDNA3"), ("gfx12", "AMD RDNA4"))
+    _rdna("gfx10", "AMD RDNA1 and RDNA2", "gfx10", conversion_lanes=_PAIRS_OF_QUADS),
+    _rdna("gfx11", "AMD RDNA3", "gfx11", conversion_lanes=_PAIRS_OF_QUADS),
+    _rdna("gfx12", "AMD RDNA4", "gfx12"),
+    _rdna(
+        "gfx1250",
+        "AMD gfx1250",
+        "gfx125",
+        banks=64,
+        conversion_lanes=_QUADS_OVER_64_BANKS,
+        source=(
+            "64 banks: Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp; "
+            "assumed: phases of as many lanes as fill them"
+        ),
     ),
 )
+"""Every GPU, NVIDIA's oldest first.
 
+How conversions are compiled is from Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp,
+getSharedLdStTiles and getSharedMemoryBanks; the bytes were confirmed on 3.9 for sm80, sm90,
+gfx90a, gfx942 and gfx950.
+"""
+
+_BY_NAME = {target.name: target for target in ROWS}
 _ALIASES = {"nvidia": "sm90", "amd": "gfx942", "gfx9": "gfx942", "rdna": "gfx11"}
-_BY_NAME = {target.name: target for target in _ALL}
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {**_BY_NAME, **{alias: _BY_NAME[name] for alias, name in _ALIASES.items()}}
@@ -193,33 +295,57 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
 DEFAULT_TARGET = "nvidia"
 """The name of the target that is meant where none is named."""
 
+USUAL_TARGETS = (TARGETS[DEFAULT_TARGET], TARGETS["amd"])
+"""What is meant where none is named and the lanes of a warp are known: the first with as many."""
+
 
 def find_target(name: str) -> Target:
-    """Return the target of a name.
+    """Return the target of a name: that of a row, or of a GPU as the compiler calls it.
 
     Raises:
         LayoutError: there is none.
 
     Example:
-        >>> find_target("nvidia").title
-        'NVIDIA Hopper'
+        >>> [find_target(name).name for name in ("nvidia", "sm_90a", "sm89", "gfx1201")]
+        ['sm90', 'sm90', 'sm80', 'gfx12']
     """
-    if name not in TARGETS:
-        raise LayoutError(f"unknown target {name!r}; there are {', '.join(TARGETS)}")
-    return TARGETS[name]
+    found = TARGETS.get(name) or _row_of(name)
+    if found is None:
+        raise LayoutError(f"unknown target {name!r}; choose from {', '.join(TARGETS)}")
+    return found
 
 
-def nearest_target(chip: str) -> Target | None:
-    """Return the target whose shared memory a GPU is taken to have; None if there is none.
+def _row_of(chip: str) -> Target | None:
+    """Return the row that a GPU belongs to, if there is one."""
+    if match := re.fullmatch(r"sm_?(\d+)[af]?", chip):
+        older = [row for row in ROWS if 0 <= _capability(row) <= int(match[1])]
+        return max(older, key=_capability, default=None)
+    fits = [(prefix, row) for row in ROWS for prefix in row.chips if chip.startswith(prefix)]
+    return max(fits, key=lambda fit: len(fit[0]), default=(None, None))[1]
 
-    That is the newest of NVIDIA that is no newer, and of AMD the one of its family.
+
+def _capability(row: Target) -> int:
+    """Return the compute capability of a row, such as 90; -1 of a GPU that has none."""
+    return int(row.name[2:]) if row.name.startswith("sm") else -1
+
+
+def usual_target(lanes: int) -> Target | None:
+    """Return the target that is meant by layouts for warps of so many lanes.
 
     Example:
-        >>> nearest_target("sm89").name, nearest_target("gfx1201").name, nearest_target("sm60")
-        ('sm80', 'gfx12', None)
+        >>> [target and target.name for target in map(usual_target, (32, 64, 16))]
+        ['sm90', 'gfx942', None]
     """
-    if match := re.fullmatch(r"sm_?(\d+)[af]?", chip):
-        older = [n for n in _BY_NAME if n.startswith("sm") and int(n[2:]) <= int(match[1])]
-        return _BY_NAME[max(older, key=lambda name: int(name[2:]))] if older else None
-    prefixes = (chip[:length] for length in range(len(chip), 3, -1))
-    return next((TARGETS[name] for name in prefixes if name in TARGETS), None)
+    return next((target for target in USUAL_TARGETS if target.lanes == lanes), None)
+
+
+def target_names() -> str:
+    """Return the names that ``--target`` takes, short enough for the help.
+
+    Example:
+        >>> target_names().split(", ")[:4]
+        ['nvidia', 'amd', 'sm70 to sm100', 'gfx90a']
+    """
+    capabilities = [row.name for row in ROWS if _capability(row) >= 0]
+    others = [row.name for row in ROWS if _capability(row) < 0]
+    return ", ".join(["nvidia", "amd", f"{capabilities[0]} to {capabilities[-1]}", *others])

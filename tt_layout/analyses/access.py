@@ -83,7 +83,7 @@ class Instruction:
         if self.matrices:
             transposed = ".trans" if self.kind == "matrix.trans" else ""
             return f"{'st' if is_store else 'ld'}matrix.x{self.matrices}{transposed}"
-        return target.spelled(self.width_bytes, is_store)
+        return target.instruction_name(self.width_bytes, is_store)
 
 
 def access_map(

@@ -40,9 +40,6 @@ from tt_layout.hardware import Phase, Target, find_target
 if TYPE_CHECKING:
     from tt_layout.analyses.addresses import Collision, Integers
 
-_ROWS = Phase((1, 2, 4), 32)
-"""The phases of the matrix instructions: one matrix, eight rows."""
-
 
 @dataclass(frozen=True)
 class Access:
@@ -242,7 +239,7 @@ def cost(
     if instruction is None:
         instruction = choose_instruction(offsets, target, is_store)
     if instruction.matrices:
-        phase, phases = _ROWS, instruction.matrices
+        phase, phases = target.matrix_phase, instruction.matrices
     else:
         phase = _merged(
             target.phase(instruction.width_bytes, is_store), instruction, target, is_store

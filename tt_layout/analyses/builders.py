@@ -22,9 +22,10 @@ from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.nvmma_shared import CORE_ROWS, NvmmaShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 
-BANK_ROW_BITS = 1024  # 32 banks of 4 bytes
-VECTOR_BITS = 128
+BANK_ROW_BITS = 8 * TARGETS[DEFAULT_TARGET].row_bytes
+VECTOR_BITS = 8 * TARGETS[DEFAULT_TARGET].max_vector_bytes
 
 
 def clamp(value: int, low: int, high: int) -> int:
@@ -254,7 +255,7 @@ def _mfma_swizzle(
     reads_transposed = parent.version == 4 and bits in (8, 16)
     if order[0] != k_dim and not reads_transposed:
         return NO_SWIZZLE
-    row = (2 if parent.version == 4 else 1) * BANK_ROW_BITS // bits
+    row = 8 * TARGETS["gfx950" if parent.version == 4 else "gfx942"].row_bytes // bits
     extent, vec = shape[order[0]], operand.k_width
     per_phase = max(1, row // extent)
     max_phase = max(min(16 // per_phase, extent // max(1, vec)), 1)

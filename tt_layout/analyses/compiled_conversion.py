@@ -27,8 +27,8 @@ from tt_layout.analyses.access import (
 )
 from tt_layout.analyses.banks import cost
 from tt_layout.analyses.conversion import classify, without_copies
-from tt_layout.analyses.scratch import buffer, scratch_target
-from tt_layout.hardware import Target, nearest_target
+from tt_layout.analyses.scratch import buffer
+from tt_layout.hardware import Target, find_target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class CompiledConversion:
 
 
 def compiled_conversion(
-    src: LinearLayout, dst: LinearLayout, element_bits: int, target: str
+    src: LinearLayout, dst: LinearLayout, element_bits: int, target: Target | str
 ) -> CompiledConversion | None:
     """Return the accesses to shared memory that the compiler makes of a conversion.
 
@@ -79,7 +79,7 @@ def compiled_conversion(
     Args:
         src, dst: the layouts.
         element_bits: width of an element, a power of two; less than a byte counts as one.
-        target: the GPU, such as ``sm90``.
+        target: the GPU, or its name such as ``sm90``.
 
     Raises:
         LayoutError: such elements do not go through shared memory, or the GPU's warps have
@@ -93,23 +93,24 @@ def compiled_conversion(
         >>> compiled_conversion(src, dst, 32, "sm80").load
         Step(instruction='ld.shared.b32', instructions=1, wavefronts=2, extra_wavefronts=0)
     """
-    return _compiled(src, dst, max(8, element_bits), target)
+    gpu = find_target(target) if isinstance(target, str) else target
+    return _compiled(src, dst, max(8, element_bits), gpu)
 
 
 @lru_cache(maxsize=4096)
 def _compiled(
-    src: LinearLayout, dst: LinearLayout, bits: int, target: str
+    src: LinearLayout, dst: LinearLayout, bits: int, target: Target
 ) -> CompiledConversion | None:
-    gpu, hardware, found = scratch_target(target), nearest_target(target), classify(src, dst)
-    if hardware is None or not gpu.is_nvidia:
+    if not target.weighs_conversions:
         return None
+    found = classify(src, dst)
     if not found.needs_shared_memory:
         return CompiledConversion()
-    layout = buffer(src, dst, bits, gpu)
+    layout = buffer(src, dst, bits, target)
     crosses = found.kind == "across CTAs"
     return CompiledConversion(
-        store=_step(src, layout, bits // 8, hardware, is_store=True),
-        load=_step(dst, layout, bits // 8, hardware, is_store=False, crosses=crosses),
+        store=_step(src, layout, bits // 8, target, is_store=True),
+        load=_step(dst, layout, bits // 8, target, is_store=False, crosses=crosses),
     )
 
 

@@ -31,14 +31,13 @@ from functools import lru_cache
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
 from tt_layout.algebra.span import F2Span
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import DEFAULT_TARGET, Target, find_target
 
 KINDS = ("nothing", "registers", "shuffles", "shared memory", "across CTAs")
 """Classes of conversions, the cheapest first."""
 
 INPUTS = ("register", "lane", "warp", "block")
 MAX_EXCHANGES = 1  # bits that may change between register and lane for shuffles to be chosen
-SHUFFLE_BITS = 32  # what one shuffle brings to each lane
-WAVEFRONT_BYTES = 128  # 32 banks of 4 bytes
 
 Position = tuple[str, int]
 
@@ -298,14 +297,14 @@ def conversion_cost(
     src: LinearLayout,
     dst: LinearLayout,
     element_bits: int,
-    wavefront_bytes: int = WAVEFRONT_BYTES,
+    target: Target | str = DEFAULT_TARGET,
 ) -> ConversionCost:
     """Return what a conversion costs at least.
 
     Args:
         src, dst: the layouts.
         element_bits: width of an element; what is less than a byte travels as one.
-        wavefront_bytes: what shared memory serves at once: its banks times four.
+        target: the GPU, or its name.
 
     Example:
         >>> src = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2]])], ["dim0"])
@@ -314,16 +313,17 @@ def conversion_cost(
         >>> cost.moved_bytes, cost.shuffles
         (8, 1)
     """
+    gpu = find_target(target) if isinstance(target, str) else target
     found = classify(src, dst)
     element_bytes = memory_bytes(element_bits)
     moved, most = _lacking(without_copies(src), without_copies(dst))
     shuffles = stores = loads = 0
     if found.kind == "shuffles":
-        shuffles = -(-most * max(8, element_bits) // SHUFFLE_BITS)
+        shuffles = -(-most * max(8, element_bits) // gpu.shuffle_bits)
     if found.needs_shared_memory:
-        stores = _wavefronts(src, ("register", "lane", "warp"), element_bytes, wavefront_bytes)
+        stores = _wavefronts(src, ("register", "lane", "warp"), element_bytes, gpu.row_bytes)
         warps = dst.get_in_dim_size("warp")
-        loads = warps * _wavefronts(dst, ("register", "lane"), element_bytes, wavefront_bytes)
+        loads = warps * _wavefronts(dst, ("register", "lane"), element_bytes, gpu.row_bytes)
     return ConversionCost(
         moved_bytes=moved * element_bytes,
         shuffles=shuffles,

@@ -30,12 +30,11 @@ from itertools import product
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.span import F2Span
+from tt_layout.hardware import Target
 
 Columns = list[int]
 
-BANK_BITS = 32
-VECTOR_BITS = 128  # the widest access of one thread
-WEIGHED_BANKS = 32  # of the GPUs whose instructions are weighed against each other
+FRAGMENT_BITS = 32  # what a lane has of a row of a matrix
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def matrix_instructions(name: str, element_bits: int) -> list[Instruction]:
     """
     plain = Instruction(name, (0, 1), (2, 3, 4))
     transposed = Instruction(f"{name}.trans", (2, 3, 4), (0, 1))
-    return [plain] * (element_bits <= BANK_BITS) + [transposed] * (element_bits == 16)
+    return [plain] * (element_bits <= FRAGMENT_BITS) + [transposed] * (element_bits == 16)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +148,7 @@ class Swizzler:
     Attributes:
         src, dst: the layouts, without registers that repeat elements.
         element_bits: width of an element, a power of two between 8 and 128.
+        gpu: whose banks and accesses.
     """
 
     src: _Side
@@ -156,41 +156,47 @@ class Swizzler:
     blocks: tuple[int, ...]
     size_bits: int
     element_bits: int
+    gpu: Target
 
     @classmethod
-    def of(cls, src: LinearLayout, dst: LinearLayout, element_bits: int) -> Swizzler:
+    def of(cls, src: LinearLayout, dst: LinearLayout, element_bits: int, gpu: Target) -> Swizzler:
         """Return the choice between buffers for a conversion.
 
         Args:
             src, dst: layouts of one tensor, without registers that repeat elements.
             element_bits: width of an element, a power of two between 8 and 128.
+            gpu: whose banks and accesses.
         """
         blocks = tuple(c for c in map(src.flatten, src.vectors("block")) if c)
-        return cls(_Side.of(src), _Side.of(dst), blocks, src.total_out_bits, element_bits)
+        return cls(_Side.of(src), _Side.of(dst), blocks, src.total_out_bits, element_bits, gpu)
+
+    @property
+    def _bank_bits(self) -> int:
+        return 8 * self.gpu.bank_bytes
+
+    @property
+    def _vector_bits(self) -> int:
+        """The widest access of one thread."""
+        return 8 * self.gpu.max_vector_bytes
 
     # -- plain loads and stores ----------------------------------------------------------
 
-    def plain(
-        self, names: tuple[str, str], banks: int, load_lanes: Sequence[Sequence[int]] = ()
-    ) -> Buffer:
+    def plain(self) -> Buffer:
         """Return the buffer of ordinary stores and loads.
 
-        Args:
-            names: of the store and of the load.
-            banks: banks of four bytes.
-            load_lanes: which bits of the lane may make up one wavefront of a 16-byte load,
-                beside the lowest ones; the compiler takes the choice of most rounds.
+        Of the lanes that may make up one wavefront of the widest load, the compiler takes
+        the choice of most rounds.
         """
         vector, filling = self._vector()
-        words = log2(max(1, (self.element_bits << len(vector)) // BANK_BITS))
+        words = log2(max(1, (self.element_bits << len(vector)) // self._bank_bits))
         lanes = len(self.src.lanes)
-        low = range(lanes - max(0, words + lanes - log2(banks)))
-        is_widest = self.element_bits << len(vector) == VECTOR_BITS
-        choices = [low, *load_lanes] if is_widest else [low]
-        store, load = Instruction(names[0]), Instruction(names[1])
+        low = range(lanes - max(0, words + lanes - log2(self.gpu.banks)))
+        is_widest = self.element_bits << len(vector) == self._vector_bits
+        choices = [low, *self.gpu.conversion_lanes] if is_widest else [low]
+        load, store = map(Instruction, self.gpu.mnemonics)
         stored = self.src.pick(low)
         buffers = [
-            self._buffer((store, load), vector, (stored, self.dst.pick(loaded)), banks)
+            self._buffer((store, load), vector, (stored, self.dst.pick(loaded)))
             for loaded in choices
         ]
         best = max(buffers, key=lambda buffer: len(buffer.rounds))
@@ -203,8 +209,8 @@ class Swizzler:
         """
         registers = self.src.registers, self.dst.registers
         vector = intersection(*registers, self.size_bits)
-        vector = vector[: log2(VECTOR_BITS // self.element_bits)]
-        wanted = log2(max(1, BANK_BITS // self.element_bits))
+        vector = vector[: log2(self._vector_bits // self.element_bits)]
+        wanted = log2(max(1, self._bank_bits // self.element_bits))
         if len(vector) >= wanted:
             return vector, None
         rest = [[c for c in own if c not in vector] for own in registers]
@@ -264,7 +270,7 @@ class Swizzler:
             return None
         both = (tiles[0], tiles[1])
         leave = min(len(i.vector_lanes) + len(i.wavefront_lanes) - 3 for i in (store, load))
-        buffer = self._buffer((store, load), vector, both, WEIGHED_BANKS, leave)
+        buffer = self._buffer((store, load), vector, both, leave)
         clashes = [intersection(buffer.segment, tile, self.size_bits) for tile in both]
         return replace(buffer, conflicts=sum((1 << len(bits)) - 1 for bits in clashes))
 
@@ -275,7 +281,7 @@ class Swizzler:
         """
         pairs = ((store, self.src), (load, self.dst))
         (wide, own), (narrow, other) = sorted(pairs, key=lambda pair: len(pair[0].vector_lanes))
-        registers = log2(VECTOR_BITS // self.element_bits)
+        registers = log2(self._vector_bits // self.element_bits)
         shared = registers - len(narrow.vector_lanes)
         vector = intersection(own.registers, other.registers, self.size_bits)
         lanes = other.pick(narrow.vector_lanes)
@@ -292,7 +298,6 @@ class Swizzler:
         instructions: tuple[Instruction, Instruction],
         vector: Columns,
         tiles: tuple[Columns, Columns],
-        banks: int,
         leave: int = 0,
     ) -> Buffer:
         """Return the buffer with a vector.
@@ -301,12 +306,11 @@ class Swizzler:
             instructions: the store and the load.
             vector: the vector bits.
             tiles: what moves in one wavefront beside the vector, on either side.
-            banks: banks of four bytes.
             leave: how many bits that could be rounds stay in the segment, for instructions
                 that move more than 16 bytes of each address.
         """
         free = self.size_bits - len(vector) - len(self.blocks)
-        bank_bits = log2(banks * BANK_BITS // (self.element_bits << len(vector)))
+        bank_bits = log2(8 * self.gpu.row_bytes // (self.element_bits << len(vector)))
         busy = [{c for c in (*vector, *tile, *self.blocks) if c} for tile in tiles]
         segment = _segment(busy, self.size_bits, free - min(bank_bits, free))
         held = set(self.src.registers) & set(self.dst.registers)

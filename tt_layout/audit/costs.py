@@ -43,7 +43,7 @@ def conversion_cost(operation: Operation, module: Module, layouts: PlacedLayouts
     before, after = layouts.linear(operation.source), layouts.linear(operation.target)
     if before is None or after is None:
         return None
-    return _conversion(before, after, operation.target.element_bits, chip(module.target))
+    return _conversion(before, after, operation.target.element_bits, shared_target(module.target))
 
 
 @lru_cache(maxsize=4096)
@@ -51,12 +51,13 @@ def _conversion(
     before: LinearLayout, after: LinearLayout, bits: int | None, target: str | None
 ) -> Cost:
     from tt_layout.analyses import conversion
+    from tt_layout.hardware import DEFAULT_TARGET
 
     found = conversion.classify(before, after)
     text, details = found.kind, {"class": found.kind}
     if bits is None:
         return Cost(text, 0, details)
-    least = conversion.conversion_cost(before, after, bits)
+    least = conversion.conversion_cost(before, after, bits, target or DEFAULT_TARGET)
     through = {"wavefronts": None, **_shared_memory(before, after, bits, target)}
     exact = through["wavefronts"]
     bound = least.store_wavefronts + least.load_wavefronts
@@ -177,18 +178,16 @@ def chip(target: str | None) -> str | None:
 def shared_target(target: str | None) -> str | None:
     """Return the GPU whose shared memory is that of a module's target; None if unknown.
 
-    That is the newest of NVIDIA that is no newer, and of AMD the one of its family.
-
     Example:
         >>> shared_target("cuda:89"), shared_target("hip:gfx1201"), shared_target(None)
         ('sm80', 'gfx12', None)
+        >>> shared_target("hip:gfx1250")
+        'gfx1250'
     """
-    from tt_layout.hardware import TARGETS
+    from tt_layout.hardware import find_target
 
-    name = chip(target) or ""
-    if name[2:].isdigit() and name.startswith("sm"):
-        older = [int(n[2:]) for n in TARGETS if n.startswith("sm") and int(n[2:]) <= int(name[2:])]
-        return f"sm{max(older)}" if older else None
-    while len(name) > 4 and name not in TARGETS:
-        name = name[:-1]
-    return name if name in TARGETS else None
+    name = chip(target)
+    try:
+        return find_target(name).name if name is not None else None
+    except LayoutError:
+        return None

@@ -14,17 +14,14 @@ from tt_layout.figures.hardware import element_labels, place_groups
 from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, Numbers, has_labels, table
 from tt_layout.figures.places import DrawnLayout
 from tt_layout.figures.tensor import legend
-from tt_layout.hardware import find_target
+from tt_layout.hardware import DEFAULT_TARGET, TARGETS, Target, find_target
 
-LINE_BYTES = 128  # 32 banks of 4 bytes
-BANK_BYTES = 4
-BANKS = 32
 MAX_BUFFERS = 4
 MAX_LANES = 8  # so many colliding lanes are named
 
 
 def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
-    """Return the figure of a shared layout, a row per 128 bytes.
+    """Return the figure of a shared layout, a row of all banks per line.
 
     Raises:
         LayoutError: the layout is not of shared memory, or a part of it is selected.
@@ -34,17 +31,18 @@ def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
         raise LayoutError(f"banks are of shared memory, but {message}")
     name = color_by or "row"
     buffers = drawn.sizes["partition"] * drawn.sizes["block"]
-    grids = tuple(_grid(drawn, name, buffer) for buffer in range(min(buffers, MAX_BUFFERS)))
+    target = TARGETS[DEFAULT_TARGET]
+    grids = tuple(_grid(drawn, name, buffer, target) for buffer in range(min(buffers, MAX_BUFFERS)))
     more = buffers - MAX_BUFFERS
     notes = (f"{more} more buffers look alike or are not shown",) if more > 0 else ()
     return Figure((str(drawn.encoding), drawn.placed.type_text), grids, legend(drawn, name), notes)
 
 
-def _grid(drawn: DrawnLayout, name: str, buffer: int) -> Grid:
+def _grid(drawn: DrawnLayout, name: str, buffer: int, target: Target) -> Grid:
     """Return the cells of one buffer: of one block and partition."""
     drawn.selection.check_options("a figure of banks")
     size, memory = drawn.placed.element_bytes, drawn.memory
-    columns = max(1, LINE_BYTES // size)
+    columns = max(1, target.row_bytes // size)
     rows = max(1, -(-memory.slots // columns))
     shape = rows, columns
     elements = memory.elements
@@ -62,21 +60,21 @@ def _grid(drawn: DrawnLayout, name: str, buffer: int) -> Grid:
         colours.reshape(shape),
         labels,
         _buffer_title(drawn, buffer),
-        tuple(str(row * LINE_BYTES) for row in range(rows)),
+        tuple(str(row * target.row_bytes) for row in range(rows)),
         (),
         row_title="byte",
         column_title="bank",
-        column_step=max(1, BANK_BYTES // size),
-        groups=_bank_names(size, columns),
+        column_step=max(1, target.bank_bytes // size),
+        groups=_bank_names(size, columns, target.bank_bytes),
     )
 
 
-def _bank_names(size: int, columns: int) -> tuple[tuple[int, int, str], ...]:
+def _bank_names(size: int, columns: int, bank_bytes: int) -> tuple[tuple[int, int, str], ...]:
     """Return the name of each bank over its columns; an element may cover several banks."""
-    if size <= BANK_BYTES:
-        width = BANK_BYTES // size
+    if size <= bank_bytes:
+        width = bank_bytes // size
         return tuple((bank * width, width, str(bank)) for bank in range(columns // width))
-    width = size // BANK_BYTES
+    width = size // bank_bytes
     names = ((column, column * width) for column in range(columns))
     return tuple((column, 1, f"{bank}-{bank + width - 1}") for column, bank in names)
 
@@ -112,7 +110,7 @@ def access_figure(
     places = lay(registers.encoding, drawn.encoding, drawn.shape, size)
     check_lanes(places, hardware)
     access = cost(places, hardware, is_store=is_store)
-    grid = _grid(drawn, "row", 0)
+    grid = _grid(drawn, "row", 0, hardware)
     grid = _touched(grid, access, size)
     title = str(drawn.encoding), str(registers.encoding), drawn.placed.type_text
     return Figure(title, (grid,), _lane_legend(access), _words(access))
@@ -123,11 +121,12 @@ def _touched(grid: Grid, access: Access, size: int) -> Grid:
     lanes, words = access.worst_phase
     colours = np.where(grid.colours == NOTHING, NOTHING, PLAIN).ravel()
     marks = np.zeros(colours.shape, bool)
-    per_word = max(1, BANK_BYTES // size)
+    bank_bytes = access.target.bank_bytes
+    per_word = max(1, bank_bytes // size)
     waiting = {word for collision in access.collisions for word in collision.words}
     for lane, touched in zip(lanes.tolist(), words.tolist()):
         for word in touched:
-            start = word * BANK_BYTES // size
+            start = word * bank_bytes // size
             cells = slice(start, min(start + per_word, len(colours)))
             colours[cells] = np.where(colours[cells] == PLAIN, lane, colours[cells])
             marks[cells] = word in waiting

@@ -16,14 +16,13 @@ from tt_layout.analyses.conversion import (
     classify,
     conversion_cost,
 )
-from tt_layout.analyses.scratch import Scratch, scratch, scratch_target
+from tt_layout.analyses.scratch import Scratch, scratch
 from tt_layout.encodings import Encoding
+from tt_layout.hardware import DEFAULT_TARGET, TARGETS, find_target, usual_target
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 
 JSON_VERSION = 1
-DEFAULT_TARGETS = {32: "sm90", 64: "gfx942"}
-"""Lanes per warp -> the GPU that is assumed."""
 
 MEANINGS = {
     "nothing": "nothing to do: every thread has its elements in place",
@@ -65,13 +64,15 @@ def report(src: Encoding, dst: Encoding, tensor: TensorType, target: str | None 
     """
     layouts = place(src, tensor).layout, place(dst, tensor).layout
     found = classify(*layouts)
-    gpu = target or DEFAULT_TARGETS.get(layouts[0].get_in_dim_size("lane"))
+    lanes = layouts[0].get_in_dim_size("lane")
+    gpu = usual_target(lanes) if target is None else find_target(target)
     bits = tensor.element_bits
-    banks = scratch_target(gpu).banks if gpu else 32
-    cost = conversion_cost(*layouts, bits, 4 * banks) if bits else None
+    cost = conversion_cost(*layouts, bits, gpu or DEFAULT_TARGET) if bits else None
     buffer = scratch(*layouts, bits, gpu) if bits and gpu else None
     compiled = compiled_conversion(*layouts, bits, gpu) if bits and gpu else None
-    return Report(src, dst, found, cost, buffer, compiled, gpu)
+    name = gpu.name if gpu is not None else None
+    named = name if target in TARGETS else target or name
+    return Report(src, dst, found, cost, buffer, compiled, named)
 
 
 def as_text(result: Report) -> list[tuple[str, str]]:

@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.padding import padded
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 from tt_layout.placement import PlacedLayout
 
 Places = Mapping[str, Ints]
 Grouping = Callable[[Places], Ints]
 
-BANKS = 32
-BANK_BYTES = 4
 SLICE_ROWS = 32  # a warp reaches these rows of tensor memory
 
 _KINDS = {
@@ -74,5 +73,6 @@ def banks(offsets: Ints, placed: PlacedLayout) -> Ints:
 
 def slot_banks(slots: Ints, placed: PlacedLayout) -> Ints:
     """Return the bank of each slot of the memory."""
-    found: Ints = slots * placed.element_bytes // BANK_BYTES % BANKS
+    target = TARGETS[DEFAULT_TARGET]
+    found: Ints = slots * placed.element_bytes // target.bank_bytes % target.banks
     return found

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tt_layout.colour import RESET, STYLES, style
+from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 from tt_layout.placement import PlacedLayout
 from tt_layout.terminal.fitting import Render, columns_of, last_line
 from tt_layout.terminal.tokens import group_count
@@ -184,5 +185,6 @@ def sizes(placed: PlacedLayout) -> str:
         return f"{counts[0]} of {counts[1]} with {counts[2]}{extra}"
     elements = math.prod(placed.shape)
     if placed.is_shared:
-        return f"{elements} elements of {placed.element_bytes} bytes in 32 banks{extra}"
+        banks = TARGETS[DEFAULT_TARGET].banks
+        return f"{elements} elements of {placed.element_bytes} bytes in {banks} banks{extra}"
     return f"{layout.get_in_dim_size('row')} rows of {layout.get_in_dim_size('col')} columns{extra}"

@@ -14,12 +14,12 @@ from tt_layout.cli.parameters import (
     type_option,
 )
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import DEFAULT_TARGET, find_target
+from tt_layout.hardware import DEFAULT_TARGET, find_target, target_names
 from tt_layout.reports.conflicts import KINDS, as_json, as_text, report
 
 target_option = click.option(
-    "--target", "target_name", default=DEFAULT_TARGET, show_default=True, metavar="NAME",
-    help="GPU: nvidia, sm70 to sm100, gfx90a, gfx942, gfx950, gfx11, gfx12.",
+    "--target", "target_name", default=DEFAULT_TARGET, show_default=True, metavar="TARGET",
+    help=f"The GPU: {target_names()}.",
 )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from tt_layout.analyses.scratch import scratch_target
 from tt_layout.cli.parameters import (
     echo,
     format_option,
@@ -15,6 +14,7 @@ from tt_layout.cli.parameters import (
     type_option,
 )
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import find_target, target_names
 from tt_layout.reports.convert import as_json, as_text, report
 
 
@@ -22,7 +22,7 @@ from tt_layout.reports.convert import as_json, as_text, report
 @click.argument("src", metavar="SRC")
 @click.argument("dst", metavar="DST")
 @type_option
-@click.option("--target", metavar="GPU", help="Such as sm80, sm90 (32 lanes) or gfx942 (64).")
+@click.option("--target", metavar="TARGET", help=f"The GPU: {target_names()}.")
 @release_option
 @format_option
 def command(
@@ -34,7 +34,7 @@ def command(
     """
     release, tensor_type = read_release(triton), read_type(tensor)
     if target is not None:
-        scratch_target(target)
+        find_target(target)
     encodings = read_layout(src, release, "SRC"), read_layout(dst, release, "DST")
     try:
         result = report(*encodings, tensor_type, target)
