@@ -332,7 +332,7 @@ def test_views_of_some_aliases_only(run: Run) -> None:
     outcome = run("-i", "-", "--alias-names", "#b", stdin=text)
     assert re.findall("^Print layout attribute: #(.)", outcome.out, re.MULTILINE) == ["b"]
     outcome = run("-i", "-", "--alias-names", "c", stdin=text)
-    assert outcome.err == "<stdin>: error: there is no alias #c; defined are #a, #b\n"
+    assert outcome.err == "<stdin>: error: there is no alias #c; the layouts are #a, #b\n"
 
 
 @pytest.mark.parametrize(

@@ -523,7 +523,7 @@ def test_an_alias_that_the_file_does_not_have(run: Run, tmp_path: Path) -> None:
     def ask(names: str) -> Outcome:
         return run("-i", str(path), "-t", TYPE, f"--alias-names={names}", "-o", str(target))
 
-    check(ask("a,b"), f"{path}: error: there is no alias #b; defined are #a, #smem, #loc, #file")
+    check(ask("a,b"), f"{path}: error: there is no alias #b; the layouts are #a")
     heading = f"{path}:2:9: error: the alias #smem stands for no layout"
     check(ask("smem"), heading, "#smem = #ttg.shared_memory", "#ttg.shared_memory")
     heading = f"{path}:3:8: error: the alias #loc stands for no layout"

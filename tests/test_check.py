@@ -20,7 +20,7 @@ import yaml
 from command import Outcome, Run, runner
 from work import calls_of
 
-from tt_layout.encodings.alias_table import AliasTable
+from tt_layout.encodings.alias_table import alias_table
 from tt_layout.golden import runner as golden_runner
 from tt_layout.golden.cutting import MAX_ALIGNED, MAX_LINES, WIDTH, cut_diff
 from tt_layout.golden.manifest import read_manifest
@@ -303,7 +303,7 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
         {
             f"cannot be run: file.{view}": (
                 "layouts.yaml:11:10: error: there is no alias #kept in kernel.mlir; "
-                "defined are #renamed, #other",
+                "the layouts are #renamed, #other",
             )
             for view in ("tensor", "hardware")
         },
@@ -688,7 +688,7 @@ def test_init_writes_a_manifest_that_checks(
     assert outcome.out.startswith("wrote layouts.yaml: ")
     cases = yaml.safe_load(Path("layouts.yaml").read_text())["cases"]
     left_out = Path("layouts.yaml").read_text().count(" is left out: ")
-    assert len(cases) + left_out == len(AliasTable(read_source("kernel.mlir")).layout_names())
+    assert len(cases) + left_out == len(alias_table(read_source("kernel.mlir")).layout_names())
     assert run("check").status == 1
     assert run("check", "--update").status == 0
     assert run("check").status == 0

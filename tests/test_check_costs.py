@@ -300,7 +300,7 @@ RUN_ERRORS = {
     ),
     "no such alias": (
         f"{ALIAS}with: gone, views: [conflicts]}}",
-        3, 32, "there is no alias #gone in kernel.mlir; defined are #rows", "gone",
+        3, 32, "there is no alias #gone in kernel.mlir; the layouts are #rows", "gone",
     ),
     "an alias without a file": (
         case("  to: rows\n  views: [convert]"),

@@ -13,7 +13,7 @@ from truth.make_truth import read_rows
 from work import calls_of
 
 import tt_layout
-from tt_layout.encodings.alias_table import AliasTable
+from tt_layout.encodings.alias_table import alias_table
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.types import parse_type
@@ -164,7 +164,7 @@ def ask_layout(r: Random, text: str, shape: list[int]) -> str:
 
 
 def ask_file(text: str) -> str:
-    document = AliasTable(Source(text))
+    document = alias_table(Source(text))
     for name in document.layout_names():
         document.layout(name)
     return "file"

@@ -210,12 +210,15 @@ def _views_of_file(
     path: str, alias_names: Sequence[str], release: Any, use_hw_view: bool, selection: Any
 ) -> list[Any]:
     """Return the views of a file's aliases, each over the types that it is used with."""
+    from tt_layout.ir.file_aliases import split_module
     from tt_layout.mlir.source import read_source
     from tt_layout.views.files import file_views
 
+    file, module = split_module(path)
     return file_views(
-        read_source(path),
+        read_source(file),
         _wanted(alias_names),
+        module=module,
         release=release,
         use_hw_view=use_hw_view,
         selection=selection,
@@ -226,16 +229,15 @@ def _file_layouts(
     path: str, alias_names: Sequence[str], release: Any
 ) -> Iterator[tuple[str, Any, bytes]]:
     """Yield alias, encoding and what follows the view, for each layout of a file."""
-    from tt_layout.encodings.alias_table import AliasTable
-    from tt_layout.mlir.source import read_source
+    from tt_layout.cli.parameters import read_aliases
 
-    document = AliasTable(read_source(path))
     wanted = _wanted(alias_names)
-    names = wanted or document.layout_names()
+    aliases = read_aliases(path, wanted)
+    names = wanted or aliases.layout_names()
     if not names:
-        raise LayoutError("no alias in the file is a layout", FileLocation(document.source.name))
+        raise LayoutError("no alias in the file is a layout", FileLocation(aliases.source.name))
     for name in names:
-        yield name, document.layout(name, release), b"\n" if wanted else b""
+        yield name, aliases.layout(name, release), b"\n" if wanted else b""
 
 
 def _given_layout(text: str | None, release: Any) -> Iterator[tuple[None, Any, bytes]]:

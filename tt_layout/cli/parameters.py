@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,9 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.releases import Release
+
+if TYPE_CHECKING:
+    from tt_layout.encodings.alias_table import AliasTable
 
 type_option = click.option("-t", "tensor", required=True, metavar="TYPE", help="Tensor type.")
 release_option = click.option(
@@ -46,10 +51,24 @@ def read_layout(text: str, release: Release | None, name: str) -> Encoding:
     if not separator:
         message = f"{name} must be an attribute such as #ttg.blocked<{{...}}> or FILE:ALIAS"
         raise LayoutError(f"{message}, got {text!r}")
-    from tt_layout.encodings.alias_table import AliasTable
+    return read_aliases(path, [alias.removeprefix("#")]).layout(alias.removeprefix("#"), release)
+
+
+def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
+    """Return the aliases of a file, or of one module of it; say which where there are several.
+
+    Args:
+        name: the file, or ``FILE@2`` for its second module.
+        aliases: those that are wanted; by default all that are layouts.
+    """
+    from tt_layout.ir.file_aliases import FileAliases, split_module
     from tt_layout.mlir.source import read_source
 
-    return AliasTable(read_source(path)).layout(alias.removeprefix("#"), release)
+    path, module = split_module(name)
+    found = FileAliases(read_source(path)).choose(aliases, module)
+    if found.note is not None:
+        click.echo(f"note: {found.note}", err=True)
+    return found.table
 
 
 def read_order(text: str | None, option: str) -> list[int] | None:

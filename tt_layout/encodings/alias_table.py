@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,33 +10,46 @@ from tt_layout.encodings.base import Encoding
 from tt_layout.encodings.reading import read_encoding
 from tt_layout.encodings.registry import DIALECTS, FORMS
 from tt_layout.errors import FileLocation, LayoutError, nearest
-from tt_layout.mlir.aliases import Definitions
+from tt_layout.mlir.aliases import Definition, Definitions, find_definitions
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.syntax import Aliases, AliasNode, AttributeNode
 from tt_layout.releases import Release
+
+MAX_SUGGESTED = 3
+MAX_LISTED = 8
 
 
 @dataclass(frozen=True)
 class AliasTable:
     """A source and the layouts that its aliases stand for.
 
+    Attributes:
+        source: the text.
+        found: where its aliases are defined; those of one module, if it has several.
+
     Example:
         >>> text = "#a = #ttg.shared_linear<{offset = [[1]]}, alignment = 16>"
-        >>> AliasTable(Source(text)).layout_names()
+        >>> alias_table(Source(text)).layout_names()
         ['a']
     """
 
     source: Source
+    found: Mapping[str, Definition]
 
     @cached_property
     def definitions(self) -> Definitions:
         """The alias definitions, in file order."""
-        return Definitions(self.source)
+        return Definitions(self.source, self.found)
 
     @cached_property
     def aliases(self) -> Aliases:
         """What each alias stands for."""
         return Aliases(self.definitions)
+
+    @property
+    def has_layouts(self) -> bool:
+        """Whether any alias is a layout, or looks like a misspelled one."""
+        return any(True for _ in self._possible_layouts())
 
     def layout_names(self) -> list[str]:
         """Return the aliases that are layouts, in file order."""
@@ -66,9 +80,7 @@ class AliasTable:
             LayoutError: there is no such alias, or it is no layout, or it breaks a rule.
         """
         if name not in self.definitions:
-            defined = ", ".join(f"#{known}" for known in self.definitions) or "none"
-            message = f"there is no alias #{name}; defined are {defined}"
-            raise LayoutError(message, FileLocation(self.source.name))
+            raise LayoutError(self.unknown(name), FileLocation(self.source.name))
         if not self.names_layout(name):
             message = f"the alias #{name} stands for no layout"
             raise LayoutError(message, self.definitions.value_span(name))
@@ -77,6 +89,48 @@ class AliasTable:
         except LayoutError as error:
             raise error.at(self.definitions.span(name)) from None
         return read_encoding(node, release)
+
+    def unknown(self, name: str, where: str = "") -> str:
+        """Return the message for an alias that the table does not have."""
+        return unknown_alias(name, self._possible_layouts(), where)
+
+    def _possible_layouts(self) -> Iterator[str]:
+        """Yield the aliases that are layouts, or look like misspelled ones."""
+        for name in self.definitions:
+            try:
+                is_layout = self.names_layout(name)
+            except LayoutError:
+                is_layout = True
+            if is_layout:
+                yield name
+
+
+def alias_table(source: Source) -> AliasTable:
+    """Return the table of a source whose aliases all have different names."""
+    return AliasTable(source, find_definitions(source))
+
+
+def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:
+    """Return the message for an alias that does not exist; it names those that are like it.
+
+    Example:
+        >>> unknown_alias("blokced", ["blocked", "blocked1", "shared"])
+        'there is no alias #blokced; did you mean #blocked or #blocked1?'
+        >>> unknown_alias("a", ["blocked", "shared"])
+        'there is no alias #a; the layouts are #blocked, #shared'
+    """
+    from difflib import get_close_matches
+
+    known = list(dict.fromkeys(layouts))
+    if near := get_close_matches(name, known, n=MAX_SUGGESTED):
+        *others, last = (f"#{one}" for one in near)
+        either = f"{', '.join(others)} or {last}" if others else last
+        return f"there is no alias #{name}{where}; did you mean {either}?"
+    if not known:
+        return f"there is no alias #{name}{where}, nor any other that is a layout"
+    more = f" and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
+    listed = ", ".join(f"#{one}" for one in known[:MAX_LISTED])
+    return f"there is no alias #{name}{where}; the layouts are {listed}{more}"
 
 
 def _claims_to_be_layout(node: AttributeNode) -> bool:

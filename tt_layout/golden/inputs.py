@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from functools import lru_cache
 
 from tt_layout.encodings import Encoding
-from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.golden.case import Case
+from tt_layout.ir.file_aliases import FileAliases, split_module
 from tt_layout.mlir.aliases import is_alias_name
 from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import TensorType, parse_type
@@ -51,19 +51,18 @@ def _alias(case: Case, key: str) -> Encoding:
     if file is None:
         message = f"{key} is the alias #{alias}, but the case has no file; write the attribute"
         raise LayoutError(message, case.span(key))
-    path = case.folder / file
-    document = _document(str(path), os.stat(path).st_mtime_ns)
-    if alias not in document.definitions:
-        defined = ", ".join(f"#{name}" for name in document.definitions) or "none"
-        message = f"there is no alias #{alias} in {document.source.name}; defined are {defined}"
+    path, module = split_module(str(case.folder / file))
+    table = _aliases(path, os.stat(path).st_mtime_ns).choose([alias], module).table
+    if alias not in table.definitions:
+        message = table.unknown(alias, f" in {table.source.name}")
         raise LayoutError(message, case.span(key))
-    return document.layout(alias, release(case))
+    return table.layout(alias, release(case))
 
 
 @lru_cache(maxsize=8)
-def _document(path: str, changed: int) -> AliasTable:
+def _aliases(path: str, changed: int) -> FileAliases:
     """Return a file's aliases; read once, however many cases are about it."""
-    return AliasTable(read_source(path))
+    return FileAliases(read_source(path))
 
 
 def release(case: Case) -> Release | None:

@@ -12,6 +12,7 @@ from tt_layout.golden.case import Case
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, Key, all_keys
 from tt_layout.golden.matrix import Values, expand
 from tt_layout.golden.nodes import Mapping, Node, Scalar, Sequence, read_nodes
+from tt_layout.ir.file_aliases import split_module
 from tt_layout.mlir.source import Span
 
 VERSION = "1"
@@ -124,7 +125,7 @@ class _Reader:
 
     def _inside(self, node: Scalar, folder: Path) -> Path:
         """Return a file that is named relative to a folder, and is inside the top one."""
-        path = folder / node.text
+        path = Path(split_module(str(folder / node.text)).path)
         if Path(node.text).is_absolute() or not path.resolve().is_relative_to(self.top):
             message = "a file must be inside the manifest's folder"
             raise LayoutError(f"{message}, got {node.text!r}", node.span)

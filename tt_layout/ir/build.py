@@ -19,8 +19,9 @@ from tt_layout.ir.ignored import MAX_IGNORED, without_ignored
 from tt_layout.ir.locations import Locations
 from tt_layout.ir.module import Alias, Function, Module, TypeUses
 from tt_layout.ir.operations import Location, Operation, ends
-from tt_layout.ir.part import Definition, Part
+from tt_layout.ir.part import Part
 from tt_layout.ir.types import KINDS, IRType, closing, layout_text, parse_syntax
+from tt_layout.mlir.aliases import Definition
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
 from tt_layout.releases import Release

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from tt_layout.ir.operations import Location
-from tt_layout.ir.part import Definition
+from tt_layout.mlir.aliases import Definition
 from tt_layout.mlir.source import Source
 
 _LOC = re.compile(r"[^\n]*?\bloc\(")

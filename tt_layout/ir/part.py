@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from typing import NamedTuple
 
 from tt_layout.errors import LayoutError
+from tt_layout.mlir.aliases import Definition
 from tt_layout.mlir.source import Source
-
-
-class Definition(NamedTuple):
-    """Where an alias is named, and where its value begins.
-
-    Attributes:
-        repeats: the offset of the first definition of a name that is defined again.
-    """
-
-    start: int
-    value: int
-    repeats: int | None = None
 
 
 class RawOperation:
@@ -72,10 +60,7 @@ class Part:
     def define(self, name: str, start: int, value: int) -> None:
         """Note an alias; of two definitions of one name the first holds."""
         known = self.aliases.get(name)
-        if known is None:
-            self.aliases[name] = Definition(start, value)
-        elif known.repeats is None:
-            self.aliases[name] = known._replace(repeats=start)
+        self.aliases[name] = Definition(start, value) if known is None else known.again(start)
 
     def open_module(self, offset: int, indent: int) -> None:
         """Note the module operation."""

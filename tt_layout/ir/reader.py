@@ -63,9 +63,13 @@ def iterate_ir(
         report: called now and then with the number of characters read.
     """
     interner = Interner(release)
-    for part in _Scanner(source, report).parts():
-        if not part.is_empty:
-            yield build_module(source, part, interner)
+    for part in iterate_parts(source, report):
+        yield build_module(source, part, interner)
+
+
+def iterate_parts(source: Source, report: Callable[[int], None] | None = None) -> Iterator[Part]:
+    """Yield the parts of a source that modules are made of, each as soon as it has been read."""
+    return (part for part in _Scanner(source, report).parts() if not part.is_empty)
 
 
 def check_lines(source: Source) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source, Span
@@ -27,22 +28,55 @@ def is_alias_name(text: str) -> bool:
     return re.fullmatch(f"#?{_NAME}", text) is not None
 
 
+class Definition(NamedTuple):
+    """Where an alias is named, and where its value begins.
+
+    Attributes:
+        start: the offset of the name, with its ``#`` or ``!``.
+        value: an offset before the value; blanks may follow.
+        repeats: the offset at which the same name is defined again, if it is.
+    """
+
+    start: int
+    value: int
+    repeats: int | None = None
+
+    def again(self, start: int) -> Definition:
+        """Return the same with another definition of the name noted; the first one counts."""
+        return self._replace(repeats=start) if self.repeats is None else self
+
+
+def find_definitions(source: Source) -> dict[str, Definition]:
+    """Return where each attribute alias of a text is defined, by its name without ``#``.
+
+    Example:
+        >>> find_definitions(Source("#a = 1\\n#b = 2"))["b"]
+        Definition(start=7, value=12, repeats=None)
+    """
+    found: dict[str, Definition] = {}
+    for match in _DEFINITION.finditer(source.text):
+        name, start = match.group(1), match.start(1) - 1
+        known = found.get(name)
+        found[name] = Definition(start, match.end()) if known is None else known.again(start)
+    return found
+
+
 class Definitions(Mapping[str, Node]):
     """The alias definitions of a source, each parsed when it is first asked for."""
 
-    def __init__(self, source: Source) -> None:
-        """Find the definitions; raise if a name is defined twice."""
+    def __init__(self, source: Source, found: Mapping[str, Definition]) -> None:
+        """Take the definitions found; raise if a name is defined twice."""
         self._source = source
         self._offsets: dict[str, int] = {}
         self._names: dict[str, Span] = {}
         self._parsed: dict[str, Node] = {}
-        for match in _DEFINITION.finditer(source.text):
-            name, span = match.group(1), source.span(match.start(1) - 1, match.end(1))
-            if name in self._offsets:
-                line, _ = source.line_column(self._names[name].start)
+        for name, definition in found.items():
+            if definition.repeats is not None:
+                line, _ = source.line_column(definition.start)
                 message = f"the alias #{name} is defined twice; first on line {line}"
-                raise LayoutError(message, span)
-            self._offsets[name], self._names[name] = match.end(), span
+                raise LayoutError(message, _name_span(source, definition.repeats, name))
+            self._offsets[name] = _skip_blanks(source.text, definition.value)
+            self._names[name] = _name_span(source, definition.start, name)
 
     def __getitem__(self, name: str) -> Node:
         if name not in self._parsed:
@@ -80,3 +114,13 @@ class Definitions(Mapping[str, Node]):
     def is_attribute(self, name: str) -> bool:
         """Tell whether an alias stands for an attribute, or for another alias."""
         return self._source.text.startswith("#", self._offsets[name])
+
+
+def _name_span(source: Source, start: int, name: str) -> Span:
+    return source.span(start, start + len(name) + 1)
+
+
+def _skip_blanks(text: str, offset: int) -> int:
+    while text[offset : offset + 1].isspace():
+        offset += 1
+    return offset

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir.file_aliases import no_module
 from tt_layout.ir.module import Alias, Module
 from tt_layout.ir.reader import check_lines, iterate_ir
 from tt_layout.ir.types import IRType
@@ -21,6 +23,7 @@ def file_views(
     source: Source,
     names: Sequence[str] = (),
     *,
+    module: int | None = None,
     release: Release | None = None,
     use_hw_view: bool = False,
     selection: Selection = Selection(),  # noqa: B008 - immutable
@@ -33,27 +36,27 @@ def file_views(
     Args:
         source: the dump.
         names: only these aliases; all by default.
+        module: only this module, counted from 1; all by default.
         release: whose rules hold.
         use_hw_view: whether to show what each place holds.
         selection: the part to show.
 
     Raises:
-        LayoutError: an alias is wrong or not there, or the dump is cut off.
+        LayoutError: an alias or the module is wrong or not there, or the dump is cut off.
     """
     check_lines(source)
     views: dict[tuple[str, str, str], PrintedView] = {}
     unused: dict[str, PrintedView] = {}
-    known: list[str] = []
-    for module in iterate_ir(source, release):
-        if module.error is not None:
-            raise module.error
-        for alias in module.aliases.values():
-            known += [alias.name] if alias.kind != "location" else []
+    known: dict[str, bool] = {}
+    for one in _modules(source, release, module):
+        for alias in one.aliases.values():
+            if alias.kind != "location":
+                known[alias.name] = alias.encoding is not None or known.get(alias.name, False)
             encoding = _encoding(alias, names)
             if encoding is None:
                 continue
             unused.setdefault(alias.name, _note(alias.name, encoding, "no type of the file"))
-            for ir_type in _types(module, alias):
+            for ir_type in _types(one, alias):
                 key = alias.name, str(encoding), ir_type.bare
                 if key not in views:
                     views[key] = _view(alias.name, encoding, ir_type, use_hw_view, selection)
@@ -63,6 +66,22 @@ def file_views(
     order = list(dict.fromkeys(names or known))
     shown = [(name, view) for (name, _, _), view in views.items()] + list(unused.items())
     return [view for _, view in sorted(shown, key=lambda item: order.index(item[0]))]
+
+
+def _modules(source: Source, release: Release | None, number: int | None) -> Iterator[Module]:
+    """Yield the modules of a dump, or the one of a number.
+
+    Raises:
+        LayoutError: there is no such module, or the dump is cut off.
+    """
+    count = 0
+    for count, module in enumerate(iterate_ir(source, release), 1):
+        if module.error is not None:
+            raise module.error
+        if number in (None, count):
+            yield module
+    if number is not None and not 1 <= number <= count:
+        raise no_module(number, count, source)
 
 
 def _encoding(alias: Alias, names: Sequence[str]) -> Encoding | None:
@@ -79,15 +98,23 @@ def _encoding(alias: Alias, names: Sequence[str]) -> Encoding | None:
 
 
 def _check_names(
-    source: Source, names: Sequence[str], known: Sequence[str], shown: dict[str, PrintedView]
+    source: Source, names: Sequence[str], known: dict[str, bool], shown: dict[str, PrintedView]
 ) -> None:
+    """Raise where nothing is shown, or not what was asked for.
+
+    Args:
+        source: the dump.
+        names: what was asked for.
+        known: the aliases of the dump, and whether each is a layout.
+        shown: those that are shown.
+    """
     if not names and not shown:
         raise LayoutError("no alias in the file is a layout", FileLocation(source.name))
     for name in names:
         if name not in known:
-            defined = ", ".join(f"#{one}" for one in dict.fromkeys(known)) or "none"
-            message = f"there is no alias #{name}; defined are {defined}"
-            raise LayoutError(message, FileLocation(source.name))
+            raise LayoutError(
+                unknown_alias(name, (one for one in known if known[one])), FileLocation(source.name)
+            )
         if name not in shown:
             message = f"the alias #{name} stands for no layout"
             raise LayoutError(message, FileLocation(source.name))

@@ -11,6 +11,7 @@ from itertools import product
 
 import click
 
+from tt_layout.cli.parameters import read_aliases
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.linear import GenericLinear
@@ -18,7 +19,7 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.golden.kinds import SELF_CONTAINED
 from tt_layout.golden.manifest import DEFAULT_PATH
 from tt_layout.golden.nodes import is_plain_text
-from tt_layout.mlir.source import read_source
+from tt_layout.ir.file_aliases import split_module
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
 
@@ -63,7 +64,7 @@ def command(file: str, tensor: str | None, output: str, views: tuple[str, ...], 
         message = "there is a manifest already; --force replaces it, -o names another"
         raise LayoutError(message, FileLocation(output))
     inside = _inside(file, output)
-    document = AliasTable(read_source(file))
+    document = read_aliases(file)
     names = document.layout_names()
     if not names:
         raise LayoutError("no alias in the file is a layout", FileLocation(file))
@@ -87,11 +88,12 @@ def _inside(file: str, output: str) -> str:
     if file == "-":
         raise LayoutError("init needs the name of a file that the manifest can name, got -")
     folder = os.path.realpath(os.path.dirname(output) or ".")
-    path = os.path.relpath(os.path.realpath(file), folder).replace(os.sep, "/")
+    own, module = split_module(file)
+    path = os.path.relpath(os.path.realpath(own), folder).replace(os.sep, "/")
     if path.startswith("../"):
         message = "a file must be inside the manifest's folder; write the manifest there with -o"
         raise LayoutError(message, FileLocation(file))
-    return path
+    return path if module is None else f"{path}@{module}"
 
 
 def manifest_text(

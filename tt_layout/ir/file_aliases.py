@@ -1,0 +1,158 @@
+"""Which module of a file an alias is meant of, where several define one name.
+
+A dump of passes defines nearly every name again in each module.  ``FILE`` then means the last
+module that defines the name, and ``FILE@2`` the second one of the file, as ``tt-layout audit``
+counts them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from tt_layout.encodings.alias_table import AliasTable
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir.reader import iterate_parts
+from tt_layout.mlir.aliases import Definition, find_definitions
+from tt_layout.mlir.source import Source
+
+_NUMBERED = re.compile(r"(.+)@(\d{1,9})", re.DOTALL)
+
+
+class FileName(NamedTuple):
+    """A file, and the number of the module that is meant in it; None where none is given."""
+
+    path: str
+    module: int | None = None
+
+
+class ModuleAliases(NamedTuple):
+    """The aliases of a file, or of the module of it that is meant.
+
+    Attributes:
+        table: the aliases.
+        note: which module was taken, and how to take another; None where there is no choice.
+    """
+
+    table: AliasTable
+    note: str | None = None
+
+
+class _Module(NamedTuple):
+    """The attribute aliases that a module sees, and the line on which it begins."""
+
+    line: int
+    definitions: Mapping[str, Definition]
+
+
+def split_module(name: str) -> FileName:
+    """Return the file and the module that ``FILE@2`` names; a file of just this name is itself.
+
+    Example:
+        >>> split_module("dump.mlir@2"), split_module("dump.mlir")
+        (FileName(path='dump.mlir', module=2), FileName(path='dump.mlir', module=None))
+    """
+    match = _NUMBERED.fullmatch(name)
+    if match is None or os.path.lexists(name):
+        return FileName(name)
+    return FileName(match.group(1), int(match.group(2)))
+
+
+def no_module(number: int, count: int, source: Source) -> LayoutError:
+    """Return the error for a module that a file does not have."""
+    modules = f"{count} module{'s' if count != 1 else ''}"
+    message = f"there is no module {number}: the file has {modules}"
+    return LayoutError(message, FileLocation(source.name))
+
+
+@dataclass(frozen=True)
+class FileAliases:
+    """The aliases of a file, of whichever of its modules.
+
+    Example:
+        >>> shared = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = %d, order = [0]}>"
+        >>> module = f"#a = {shared}\\nmodule {{\\n}}\\n"
+        >>> found = FileAliases(Source(module % 1 + module % 2, "dump.mlir")).choose(["a"])
+        >>> found.table.layout("a").max_phase
+        2
+        >>> found.note
+        'dump.mlir has 2 modules that define #a; taken is module 2, on line 5; dump.mlir@1 is \
+another'
+    """
+
+    source: Source
+
+    def choose(self, names: Sequence[str] = (), module: int | None = None) -> ModuleAliases:
+        """Return the aliases of the file; of one module where several define one name.
+
+        Args:
+            names: the aliases that are wanted; by default any layouts.
+            module: the number of the module, counted from 1; by default the last that
+                defines what is wanted.
+
+        Raises:
+            LayoutError: the file has no such module.
+        """
+        if module is None and all(one.repeats is None for one in self._whole.values()):
+            return ModuleAliases(AliasTable(self.source, self._whole))
+        count = len(self._modules)
+        if module is None:
+            found = [number for number in range(1, count + 1) if self._defines(number, names)]
+            taken = found[-1] if found else count
+            return ModuleAliases(self._table(taken), self._note(found, names))
+        if not 1 <= module <= count:
+            raise no_module(module, count, self.source)
+        return ModuleAliases(self._table(module))
+
+    @cached_property
+    def _whole(self) -> Mapping[str, Definition]:
+        """The definitions of the whole file, as far as its names are different."""
+        return find_definitions(self.source)
+
+    @cached_property
+    def _modules(self) -> Sequence[_Module]:
+        return [
+            _Module(
+                self.source.line_column(part.start if part.module is None else part.module)[0],
+                {
+                    name[1:]: definition
+                    for name, definition in {**part.inherited, **part.aliases}.items()
+                    if name.startswith("#")
+                },
+            )
+            for part in iterate_parts(self.source)
+        ]
+
+    def _table(self, number: int) -> AliasTable:
+        return AliasTable(self.source, self._modules[number - 1].definitions)
+
+    def _defines(self, number: int, names: Sequence[str]) -> bool:
+        """Tell whether a module defines all of these aliases; for none, any layout."""
+        if names:
+            return set(names) <= set(self._modules[number - 1].definitions)
+        try:
+            return self._table(number).has_layouts
+        except LayoutError:
+            return True  # so that using it reports what is wrong
+
+    def _note(self, found: Sequence[int], names: Sequence[str]) -> str | None:
+        """Return that the last of these modules was taken; None where all have its aliases."""
+
+        def starts(number: int) -> list[int]:
+            definitions = self._modules[number - 1].definitions
+            return [definitions[name].start for name in names or definitions]
+
+        others = [number for number in found if starts(number) != starts(found[-1])]
+        if not others:
+            return None
+        file, taken = self.source.name, found[-1]
+        what = ", ".join(f"#{name}" for name in names) or "layouts"
+        line = self._modules[taken - 1].line
+        return (
+            f"{file} has {len(found)} modules that define {what}; taken is module {taken}, on line "
+            f"{line}; {file}@{others[-1]} is another"
+        )
