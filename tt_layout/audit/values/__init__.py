@@ -1,0 +1,13 @@
+"""The values of a kernel: evaluated for given arguments, and what can be said without them.
+
+==============  ============================================================================
+`given`         what the user says of the arguments, and what the dump says
+`arithmetic`    integers of MLIR on arrays
+`shapes`        operations that rearrange tensors
+`rules`         the table from operation to what it computes
+`structure`     regions, block arguments, loops
+`evaluator`     from the name of a value to the array
+`expressions`   numbers as text over the arguments
+`executions`    how often an operation runs
+==============  ============================================================================
+"""

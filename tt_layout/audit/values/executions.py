@@ -1,0 +1,104 @@
+"""How often an operation runs in one program: the product of the trip counts around it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tt_layout.audit.values.evaluator import Evaluator, Unknown, place
+from tt_layout.audit.values.expressions import Expression, trip_count_text
+from tt_layout.audit.values.structure import LOOPS, Enclosing, LoopPart
+from tt_layout.ir.ssa.model import SsaOperation
+
+_ONCE = frozenset({"ttg.warp_specialize", "ttg.warp_specialize.partitions", "scf.execute_region"})
+
+
+class Executions(NamedTuple):
+    """How often an operation runs in one program.
+
+    Attributes:
+        number: of times; None where it is not known.
+        text: the number, or an expression over the arguments.
+        loop: how the operation stands to the loops of the kernel.
+    """
+
+    number: int | None
+    text: str
+    loop: LoopPart | None
+
+
+class _Factor(NamedTuple):
+    """How often the region around an operation runs.
+
+    Attributes:
+        number: of times; None where it is not known.
+        expression: the same as text; None where there is none.
+        at_most: whether that is a bound only.
+        reason: why there is no expression.
+    """
+
+    number: int | None
+    expression: Expression | None
+    at_most: bool = False
+    reason: str = ""
+
+
+def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
+    """Return how often an operation of a function runs."""
+    around = evaluator.structure.around(operation)
+    loops = [e.operation for e in around if e.operation.name in LOOPS]
+    factors = [_factor(evaluator, enclosing, loops) for enclosing in reversed(around)]
+    number: int | None = 1
+    for factor in factors:
+        if number is not None:
+            number = None if factor.number is None else number * factor.number
+    if any(factor.number == 0 for factor in factors):
+        number = 0
+    return Executions(number, _text(factors), evaluator.structure.loop_part(operation))
+
+
+def _text(factors: list[_Factor]) -> str:
+    reasons = [factor.reason for factor in factors if factor.expression is None]
+    if reasons:
+        return f"unknown: {', '.join(reasons)}"
+    product, others = 1, []
+    for factor in factors:
+        assert factor.expression is not None
+        if factor.expression.constant is not None:
+            product *= factor.expression.constant
+        else:
+            others.append(factor.expression)
+    texts = [e.within(2) if product != 1 or len(others) > 1 else e.text for e in others]
+    text = " * ".join([str(product)] * (product != 1 or not others) + texts)
+    return f"at most {text}" if any(factor.at_most for factor in factors) else text
+
+
+def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation]) -> _Factor:
+    operation = enclosing.operation
+    if operation.name == "scf.for":
+        text = trip_count_text(evaluator.function, operation)
+        if _varies(evaluator, operation, operation.operands[:3], loops):
+            return _Factor(None, text)
+        count = evaluator.trip_count(operation)
+        return _Factor(None if isinstance(count, Unknown) else count, text)
+    once = Expression("1", constant=1)
+    if operation.name == "scf.if":
+        condition = evaluator.scalar(operation.operands[0])
+        varies = _varies(evaluator, operation, operation.operands[:1], loops)
+        if isinstance(condition, Unknown) or varies:
+            return _Factor(None, once, at_most=True)
+        return _Factor(int((condition != 0) == (enclosing.region == 0)), once, at_most=True)
+    if operation.name in _ONCE:
+        return _Factor(1, once)
+    return _Factor(None, None, reason=place(operation))
+
+
+def _varies(
+    evaluator: Evaluator, operation: SsaOperation, names: tuple[str, ...], loops: list[SsaOperation]
+) -> bool:
+    """Tell whether operands of an operation differ between the iterations of loops around it."""
+    return any(
+        evaluator.structure.depends_on(name, loop)
+        for name in names
+        for loop in loops
+        if loop is not operation
+    )

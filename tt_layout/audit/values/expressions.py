@@ -1,0 +1,126 @@
+"""Numbers of a kernel as text over its arguments, such as ``ceildiv(%K, 64)``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tt_layout.audit.values.given import PROGRAM_AXES
+from tt_layout.ir.ssa.model import SsaFunction, SsaOperation
+
+MAX_TEXT = 80
+MAX_DEPTH = 24
+
+_CASTS = frozenset({"arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast"})
+_DIVISIONS = frozenset({"arith.divsi", "arith.divui"})
+_INFIX = {
+    "arith.addi": ("+", 1),
+    "arith.subi": ("-", 1),
+    "arith.muli": ("*", 2),
+    "arith.divsi": ("/", 2),
+    "arith.divui": ("/", 2),
+}
+"""Operation -> its sign, and how tightly that binds."""
+
+_FUNCTIONS = {
+    "arith.minsi": "min",
+    "arith.minui": "min",
+    "arith.maxsi": "max",
+    "arith.maxui": "max",
+    "arith.remsi": "mod",
+    "arith.remui": "mod",
+    "arith.ceildivsi": "ceildiv",
+    "arith.ceildivui": "ceildiv",
+}
+_ATOM = 3
+
+
+class Expression(NamedTuple):
+    """A number as text.
+
+    Attributes:
+        text: the text.
+        binding: how tightly the last operation binds; `_ATOM` for a name or a call.
+        constant: the number, where it is one.
+    """
+
+    text: str
+    binding: int = _ATOM
+    constant: int | None = None
+
+    def within(self, binding: int) -> str:
+        """Return the text as an operand of something that binds so tightly."""
+        return self.text if self.binding >= binding else f"({self.text})"
+
+
+def expression(function: SsaFunction, name: str, depth: int = 0) -> Expression:
+    """Return a scalar of a function over its arguments.
+
+    A value that is neither an argument nor arithmetic stands under its own name.
+    """
+    operation = function.definitions.get(name)
+    if operation is None or depth > MAX_DEPTH:
+        return Expression(name)
+    found = _of_operation(function, operation, depth)
+    return found if found is not None and len(found.text) <= MAX_TEXT else Expression(name)
+
+
+def _of_operation(function: SsaFunction, operation: SsaOperation, depth: int) -> Expression | None:
+    name = operation.name
+    if name == "arith.constant":
+        value = operation.integer("value")
+        return None if value is None else Expression(str(value), _ATOM, value)
+    if name in ("tt.get_program_id", "tt.get_num_programs"):
+        axis = PROGRAM_AXES[(operation.integer("axis") or 0) % 3]
+        return Expression(f"{name.removeprefix('tt.get_')}_{axis}")
+    if name in _CASTS:
+        return expression(function, operation.operands[0], depth + 1)
+    if name not in _INFIX and name not in _FUNCTIONS:
+        return None
+    if name in _DIVISIONS and (rounded := _rounded_up(function, operation, depth)) is not None:
+        return rounded
+    a, b = (expression(function, operand, depth + 1) for operand in operation.operands)
+    if name in _FUNCTIONS:
+        return Expression(f"{_FUNCTIONS[name]}({a.text}, {b.text})")
+    sign, binding = _INFIX[name]
+    return Expression(f"{a.within(binding)} {sign} {b.within(binding + 1)}", binding)
+
+
+def _rounded_up(function: SsaFunction, operation: SsaOperation, depth: int) -> Expression | None:
+    """Return ``(x + c - 1) / c`` as the division that it stands for."""
+    divisor = expression(function, operation.operands[1])
+    total = function.definitions.get(operation.operands[0])
+    if divisor.constant is None or total is None or total.name != "arith.addi":
+        return None
+    added = expression(function, total.operands[1])
+    if added.constant != divisor.constant - 1:
+        return None
+    return ceildiv(expression(function, total.operands[0], depth + 1), divisor)
+
+
+def ceildiv(dividend: Expression, divisor: Expression) -> Expression:
+    """Return a quotient that is rounded up.
+
+    Example:
+        >>> ceildiv(Expression("%K"), Expression("64", constant=64)).text
+        'ceildiv(%K, 64)'
+        >>> ceildiv(Expression("%K"), Expression("1", constant=1)).text
+        '%K'
+    """
+    if divisor.constant == 1:
+        return dividend
+    if dividend.constant is not None and divisor.constant:
+        value = -(-dividend.constant // divisor.constant)
+        return Expression(str(value), _ATOM, value)
+    return Expression(f"ceildiv({dividend.text}, {divisor.text})")
+
+
+def trip_count_text(function: SsaFunction, loop: SsaOperation) -> Expression:
+    """Return how often the body of an ``scf.for`` runs, 0 times where that is negative."""
+    lower, upper, step = (expression(function, name) for name in loop.operands[:3])
+    span = upper
+    if lower.constant is not None and upper.constant is not None:
+        number = max(0, upper.constant - lower.constant)
+        span = Expression(str(number), _ATOM, number)
+    elif lower.constant != 0:
+        span = Expression(f"{upper.within(1)} - {lower.within(2)}", 1)
+    return ceildiv(span, step)

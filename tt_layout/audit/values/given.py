@@ -1,0 +1,142 @@
+"""Values for the arguments of kernels: given by the user, or by what the dump says of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tt_layout.errors import LayoutError
+from tt_layout.ir.ssa import Attribute
+from tt_layout.ir.ssa.model import SsaFunction
+from tt_layout.ir.ssa.types import ValueType
+
+PROGRAM_AXES = "xyz"
+PROGRAM_IDS = tuple(f"program_id_{axis}" for axis in PROGRAM_AXES)
+PROGRAM_COUNTS = tuple(f"num_programs_{axis}" for axis in PROGRAM_AXES)
+
+_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})", re.ASCII)
+_WORDS = {"true": 1, "false": 0}
+
+
+@dataclass(frozen=True)
+class GivenValues:
+    """What the arguments of kernels are.
+
+    Attributes:
+        values: argument, without ``%``, or ``program_id_x``, ``num_programs_x`` and so on, ->
+            its value; of a pointer its address, of which the rest modulo 512 matters.
+    """
+
+    values: Mapping[str, int] = field(default_factory=dict)
+
+    def program(self, name: str) -> int | None:
+        """Return a program id, 0 unless given, or a number of programs; None if unknown."""
+        default = 0 if name in PROGRAM_IDS else None
+        return self.values.get(name, default)
+
+    def argument(
+        self, name: str, type_: ValueType, attributes: Mapping[str, Attribute]
+    ) -> int | None:
+        """Return what an argument is; None if unknown.
+
+        A pointer that is not given but has ``tt.divisibility`` is taken for the beginning of
+        what an allocator returns, a multiple of 512.
+
+        Raises:
+            LayoutError: the value does not fit the type, or what the kernel assumes of it.
+        """
+        value = self.values.get(name)
+        if value is None:
+            return 0 if type_.pointee is not None and "tt.divisibility" in attributes else None
+        _check_type(name, value, type_)
+        divisor = attributes.get("tt.divisibility")
+        if isinstance(divisor, int) and divisor > 0 and value % divisor:
+            message = f"the kernel was compiled for multiples of {divisor} of {name}"
+            raise LayoutError(f"{message} (tt.divisibility), got {value}")
+        return value if type_.integer_bits != 1 else -value
+
+
+def _check_type(name: str, value: int, type_: ValueType) -> None:
+    if type_.pointee is not None:
+        low, high = 0, (1 << 63) - 1
+    elif type_.kind != "scalar" or type_.integer_bits is None:
+        raise LayoutError(
+            f"the value of {name} must be an integer or pointer, but is {type_.element}"
+        )
+    elif type_.integer_bits == 1:
+        low, high = 0, 1
+    else:
+        high = (1 << type_.integer_bits - 1) - 1
+        low = -high - 1
+    if not low <= value <= high:
+        what = "an address" if type_.pointee is not None else type_.element
+        raise LayoutError(f"the value of {name} must be {what}, in {low}..{high}, got {value}")
+
+
+# -- reading --------------------------------------------------------------------------------
+
+
+def parse_values(texts: Sequence[str], file: Mapping[Any, Any] | None = None) -> GivenValues:
+    """Return the values given as ``name=number`` and in a file; the former go first.
+
+    Raises:
+        LayoutError: a text is no such pair, a value no integer, a name is given twice, or a
+            program id is negative.
+
+    Example:
+        >>> parse_values(["stride=0x10"], {"n": 7, "stride": 1}).values
+        {'n': 7, 'stride': 16}
+    """
+    values = {}
+    for key, value in (file or {}).items():
+        values[_name(str(key))] = _from_file(str(key), value)
+    given: dict[str, int] = {}
+    for text in texts:
+        name, separator, number = text.partition("=")
+        name = _name(name.strip())
+        if not separator or not name:
+            raise LayoutError(f"--value takes NAME=NUMBER such as stride=4096, got {text!r}")
+        if name in given:
+            raise LayoutError(f"--value gives {name} twice")
+        given[name] = _number(name, number.strip())
+    values.update(given)
+    for name in (*PROGRAM_IDS, *PROGRAM_COUNTS):
+        least = int(name in PROGRAM_COUNTS)
+        if values.get(name, least) < least:
+            raise LayoutError(f"{name} must be at least {least}, got {values[name]}")
+    return GivenValues(values)
+
+
+def _name(text: str) -> str:
+    return text.removeprefix("%")
+
+
+def _number(name: str, text: str) -> int:
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text) is None:
+        raise LayoutError(f"the value of {name} must be an integer, got {text!r}")
+    return int(text, 16 if "x" in text.lower() else 10)
+
+
+def _from_file(name: str, value: Any) -> int:
+    if isinstance(value, str):
+        return _number(name, value)
+    if not isinstance(value, int):
+        raise LayoutError(f"the value of {name} must be an integer, got {value!r}")
+    return int(value)
+
+
+def check_names(given: GivenValues, functions: Iterable[SsaFunction]) -> None:
+    """Raise if a value is given for what no function has.
+
+    Raises:
+        LayoutError: naming the arguments that there are.
+    """
+    known = {v.name.removeprefix("%"): None for f in functions for v in f.arguments if v.name}
+    names = [*known, *PROGRAM_IDS, *PROGRAM_COUNTS]
+    wrong = next((name for name in given.values if name not in names), None)
+    if wrong is not None:
+        raise LayoutError(f"no kernel has an argument {wrong!r}; choose from {', '.join(names)}")

@@ -1,0 +1,249 @@
+"""What each operation makes of integers and addresses: one table from name to function.
+
+An operation that is not in the table (floating point, loads, inline assembly) has an unknown
+result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.audit.values import shapes
+from tt_layout.audit.values.arithmetic import (
+    BINARY,
+    CASTS,
+    UNARY,
+    UndefinedError,
+    compare,
+    high_product,
+    unsigned,
+    wrap,
+)
+from tt_layout.ir.ssa.attributes import integers
+from tt_layout.ir.ssa.model import SsaOperation
+from tt_layout.ir.ssa.types import ValueType
+
+MAX_ELEMENTS = 1 << 24
+"""Elements of a tensor that is evaluated."""
+
+_LITERAL = re.compile(r"-?\d+|true|false")
+_MAX_ADDRESS = float(1 << 62)
+
+
+class Application(NamedTuple):
+    """An operation and what it is applied to.
+
+    Attributes:
+        operation: the operation.
+        operands: their values.
+        types: their types.
+        result: the type of the result.
+        result_index: which of the results.
+        layout: from the place of a type, among operands and then results, to its layout; None
+            where it has none.
+    """
+
+    operation: SsaOperation
+    operands: Sequence[Ints]
+    types: Sequence[ValueType]
+    result: ValueType
+    result_index: int
+    layout: Callable[[int], LinearLayout | None]
+
+    @property
+    def bits(self) -> int:
+        """The width of the first operand's integers, 64 for pointers."""
+        return self.types[0].integer_bits or 64
+
+    def number(self, key: str) -> int:
+        """Return an attribute that is a number."""
+        value = self.operation.integer(key)
+        if value is None:
+            raise UndefinedError(f"no number {key}")
+        return value
+
+    def numbers(self, key: str) -> list[int]:
+        """Return an attribute that is an array of numbers."""
+        found = integers(self.operation.attributes.get(key))
+        if not found:
+            raise UndefinedError(f"no numbers {key}")
+        return found
+
+
+Rule = Callable[[Application], Ints]
+
+
+def _binary(a: Application) -> Ints:
+    left, right = a.operands
+    result: Ints = BINARY[a.operation.name](left, right, a.bits)
+    return result
+
+
+def _unary(a: Application) -> Ints:
+    result: Ints = UNARY[a.operation.name](a.operands[0], a.bits)
+    return result
+
+
+def _cast(a: Application) -> Ints:
+    result: Ints = CASTS[a.operation.name](a.operands[0], a.bits)
+    return result
+
+
+def _comparison(a: Application) -> Ints:
+    if a.types[0].pointee is not None:
+        raise UndefinedError("pointers are known modulo 512 only")
+    left, right = a.operands
+    return compare(str(a.operation.attributes.get("predicate")), left, right, a.bits)
+
+
+def _select(a: Application) -> Ints:
+    condition, yes, no = a.operands
+    return np.where(condition != 0, yes, no)
+
+
+def _constant(a: Application) -> Ints:
+    value = a.operation.attributes.get("value")
+    if isinstance(value, int):
+        return shapes.splat(
+            np.asarray(-int(value) if value is True else int(value)), a.result.shape
+        )
+    text = str(value).partition("<")[2].rpartition(">")[0].strip()
+    if text.startswith('"0x'):
+        return _from_bytes(bytes.fromhex(text[3:-1]), a)
+    numbers = [-1 if word == "true" else int(word != "false" and word) for word in _words(text)]
+    if len(numbers) == 1:
+        return shapes.splat(np.asarray(numbers[0]), a.result.shape)
+    return shapes.reshape(np.asarray(numbers, np.int64), a.result.shape)
+
+
+def _words(text: str) -> list[str]:
+    if not text or "." in text:
+        raise UndefinedError("not an integer")
+    return _LITERAL.findall(text)
+
+
+def _from_bytes(data: bytes, a: Application) -> Ints:
+    size = max(1, (a.result.integer_bits or 64) // 8)
+    return np.frombuffer(data, f"<i{size}").astype(np.int64).reshape(a.result.shape)
+
+
+def _add_pointer(a: Application) -> Ints:
+    pointer, offset = a.operands
+    size = max(1, (a.types[0].bits or 0) // 8)
+    if a.types[0].bits is None:
+        raise UndefinedError(f"{a.types[0].pointee} has no known width")
+    if float(np.abs(offset.astype(np.float64)).max(initial=0)) * size > _MAX_ADDRESS:
+        raise UndefinedError("an address that does not fit into 64 bits")
+    return pointer + offset * size
+
+
+def _range(a: Application) -> Ints:
+    start = a.number("start")
+    return np.arange(start, start + a.result.shape[0], dtype=np.int64)
+
+
+def _transpose(a: Application) -> Ints:
+    order = integers(a.operation.attributes.get("order")) or None
+    permuted: Ints = a.operands[0].transpose(order)
+    return permuted
+
+
+def _reshape(a: Application) -> Ints:
+    if not _may_reorder(a.operation):
+        return shapes.reshape(a.operands[0], a.result.shape)
+    return _registers_kept(a)
+
+
+def _may_reorder(operation: SsaOperation) -> bool:
+    return "allow_reorder" in operation.attributes
+
+
+def _registers_kept(a: Application) -> Ints:
+    layouts = [a.layout(place) for place in range(len(a.operands) + 1)]
+    known = [layout for layout in layouts if layout is not None]
+    if len(known) != len(layouts):
+        raise UndefinedError("an order that the layouts do not tell")
+    return shapes.by_register(a.operands, known[:-1], known[-1], a.result.shape)
+
+
+def _extract(a: Application) -> Ints:
+    offsets = a.numbers("static_offsets")
+    return shapes.extract(a.operands[0], offsets, a.result.shape)
+
+
+def _extended_sum(a: Application) -> Ints:
+    left, right = a.operands
+    total = wrap(left + right, a.bits)
+    if not a.result_index:
+        return total
+    carries = unsigned(total, a.bits) < unsigned(left, a.bits)
+    return -carries.astype(np.int64)
+
+
+def _extended_product(a: Application) -> Ints:
+    left, right = a.operands
+    if not a.result_index:
+        return left * right
+    high: Ints = high_product(left, right, a.bits).astype(np.int64)
+    if a.operation.name == "arith.mulsi_extended":
+        high = high - np.where(left < 0, right, 0) - np.where(right < 0, left, 0)
+    return high
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(BINARY, _binary),
+    **dict.fromkeys(UNARY, _unary),
+    **dict.fromkeys(CASTS, _cast),
+    "arith.cmpi": _comparison,
+    "arith.select": _select,
+    "arith.constant": _constant,
+    "arith.addui_extended": _extended_sum,
+    "arith.mulsi_extended": _extended_product,
+    "arith.mului_extended": _extended_product,
+    "tt.addptr": _add_pointer,
+    "tt.int_to_ptr": lambda a: a.operands[0],
+    "tt.make_range": _range,
+    "tt.splat": lambda a: shapes.splat(a.operands[0], a.result.shape),
+    "tt.unsplat": lambda a: a.operands[0].reshape(()),
+    "tt.expand_dims": lambda a: np.expand_dims(a.operands[0], a.number("axis")),
+    "tt.broadcast": lambda a: shapes.broadcast(a.operands[0], a.result.shape),
+    "tt.reshape": _reshape,
+    "tt.view": _registers_kept,
+    "tt.trans": _transpose,
+    "tt.join": lambda a: shapes.join(a.operands),
+    "tt.split": lambda a: shapes.split(a.operands[0], a.result_index),
+    "tt.cat": _registers_kept,
+    "tt.gather": lambda a: shapes.gather(a.operands[0], a.operands[1], a.number("axis")),
+    "ttg.convert_layout": lambda a: a.operands[0],
+    "triton_gpu.convert_layout": lambda a: a.operands[0],
+    "gluon.set_auto_layout": lambda a: a.operands[0],
+    "amdg.extract_slice": _extract,
+    "amdgpu.extract_slice": _extract,
+    "amdg.concat": lambda a: shapes.concatenate(a.operands, a.result.shape),
+    "amdgpu.concat": lambda a: shapes.concatenate(a.operands, a.result.shape),
+}
+"""Operation -> its result before it is wrapped to the width of its type."""
+
+
+def apply(a: Application) -> tuple[Ints, bool]:
+    """Return the result of an operation, and whether wrapping it changed a number.
+
+    Raises:
+        UndefinedError: there is no such result; the text says why.
+    """
+    if a.result.integer_bits is None and a.result.pointee is None:
+        raise UndefinedError("no integer")
+    if int(np.prod(a.result.shape, dtype=np.float64)) > MAX_ELEMENTS:
+        raise UndefinedError(f"a tensor of more than {MAX_ELEMENTS} elements")
+    with np.errstate(all="ignore"):
+        exact = RULES[a.operation.name](a)
+    result = wrap(exact, a.result.integer_bits or 64)
+    if result.shape != a.result.shape:
+        raise UndefinedError(f"operands that do not make {a.result.shape}")
+    return result, bool((result != exact).any())

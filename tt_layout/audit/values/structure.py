@@ -1,0 +1,222 @@
+"""Where the values of a function are defined: in which regions, as arguments of which blocks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation
+
+LOOPS = frozenset({"scf.for", "scf.while"})
+"""Operations whose region is run again and again."""
+
+_PARTITIONED = "ttg.warp_specialize"
+_LOOP_BOUNDS = 3  # operands of scf.for before what it iterates: lower bound, upper bound, step
+
+
+class Owner(NamedTuple):
+    """The operation that a block argument belongs to.
+
+    Attributes:
+        operation: the operation.
+        first_value: what the argument is when the block is first entered; None where the
+            operation does not say.
+    """
+
+    operation: SsaOperation
+    first_value: str | None
+
+
+class Enclosing(NamedTuple):
+    """An operation around another, and in which of its regions that is.
+
+    Attributes:
+        span: where that region begins and ends, in the count of the function's operations.
+    """
+
+    operation: SsaOperation
+    region: int
+    span: tuple[int, int]
+
+
+class LoopPart(NamedTuple):
+    """How an operation stands to a loop.
+
+    Attributes:
+        line: of the loop.
+        part: ``body``, of the innermost loop; or ``prologue``, ``epilogue`` of the next one,
+            or else of the last one.
+    """
+
+    line: int
+    part: str
+
+
+class Structure:
+    """The nesting of a function's operations.
+
+    Example:
+        >>> from tt_layout.ir import parse_ir
+        >>> from tt_layout.ir.ssa.reader import SsaReader
+        >>> [module] = parse_ir('''
+        ... tt.func @f(%n: i32, %p: !tt.ptr<f16>) {
+        ...   %c = arith.constant 1 : i32
+        ...   %r = scf.for %i = %c to %n step %c iter_args(%a = %p) -> (!tt.ptr<f16>) : i32 {
+        ...     %b = tt.addptr %a, %i : !tt.ptr<f16>, i32
+        ...     scf.yield %b : !tt.ptr<f16>
+        ...   }
+        ...   tt.return
+        ... }''')
+        >>> [function] = SsaReader().functions(module)
+        >>> structure = Structure(function)
+        >>> structure.owner("%i").first_value, structure.owner("%a").first_value
+        ('%c', '%p')
+        >>> [e.operation.name for e in structure.around(function.definitions["%b"])]
+        ['scf.for']
+    """
+
+    def __init__(self, function: SsaFunction) -> None:
+        self._function = function
+        self._owners: dict[str, Owner] = {}
+        self._spans: dict[int, tuple[int, int]] = {}
+        self._parents: dict[int, Enclosing] = {}
+        self._loops: list[tuple[int, int, int]] = []
+        self._count = 0
+        for block in function.body[1:]:
+            for argument in block.arguments:
+                self._owners[argument.name] = Owner(_label(block.label, function.line), None)
+        for block in function.body:
+            self._enter(block.operations)
+        self._loops.sort()
+        self._begins = [begin for begin, _, _ in self._loops]
+
+    def _enter(self, operations: Sequence[SsaOperation]) -> None:
+        for operation in operations:
+            begin = self._count
+            self._count += 1
+            for number, region in enumerate(operation.regions):
+                first = self._count
+                for block in region:
+                    self._own(operation, number, block, block is region[0])
+                    self._enter(block.operations)
+                parent = Enclosing(operation, number, (first, self._count))
+                for block in region:
+                    self._parents.update((id(inner), parent) for inner in block.operations)
+            self._spans[id(operation)] = begin, self._count
+            if operation.name in LOOPS:
+                self._loops.append((begin, self._count, operation.line))
+
+    def _own(self, operation: SsaOperation, region: int, block: Block, is_entry: bool) -> None:
+        for index, argument in enumerate(block.arguments):
+            first = _first_value(operation, region, index) if is_entry else None
+            self._owners[argument.name] = Owner(operation, first)
+
+    def owner(self, name: str) -> Owner | None:
+        """Return what a block argument belongs to; None for any other value."""
+        return self._owners.get(name)
+
+    def around(self, operation: SsaOperation) -> list[Enclosing]:
+        """Return the operations around one, the innermost first."""
+        found = []
+        parent = self._parents.get(id(operation))
+        while parent is not None:
+            found.append(parent)
+            parent = self._parents.get(id(parent.operation))
+        return found
+
+    def loop_part(self, operation: SsaOperation) -> LoopPart | None:
+        """Return how an operation stands to the loops; None where there is none.
+
+        What is in one branch or partition is not before or after a loop in another.
+        """
+        around = self.around(operation)
+        loop = next((e.operation for e in around if e.operation.name in LOOPS), None)
+        if loop is not None:
+            return LoopPart(loop.line, "body")
+        before = None
+        current = operation
+        for enclosing in (*around, None):
+            span = enclosing.span if enclosing is not None else (0, self._count)
+            begin, end = self._spans[id(current)]
+            after = self._between(end, span[1])
+            if after:
+                return LoopPart(after[0], "prologue")
+            before = before or self._between(span[0], begin)[-1:]
+            if enclosing is None or enclosing.operation.name == _PARTITIONED:
+                break
+            current = enclosing.operation
+        return LoopPart(before[0], "epilogue") if before else None
+
+    def _between(self, begin: int, end: int) -> list[int]:
+        """Return the lines of the loops that begin and end within a stretch of operations."""
+        first, last = bisect_left(self._begins, begin), bisect_right(self._begins, end - 1)
+        return [line for _, stop, line in self._loops[first:last] if stop <= end]
+
+    def is_within(self, name: str, operation: SsaOperation) -> bool:
+        """Tell whether a value is defined in a region of an operation."""
+        owner = self._owners.get(name)
+        home = owner.operation if owner is not None else self._function.definitions.get(name)
+        span, outer = self._spans.get(id(home)), self._spans[id(operation)]
+        if span is None:
+            return False
+        return outer[0] < span[0] < outer[1] or (owner is not None and home is operation)
+
+    def iterated_for(self, loop: SsaOperation, index: int) -> list[int]:
+        """Return which iterated values of an ``scf.for`` a result of it depends on."""
+        block = loop.regions[0][-1]
+        yielded = block.operations[-1].operands if block.operations else ()
+        numbers = {value.name: k for k, value in enumerate(loop.regions[0][0].arguments[1:])}
+        needed: set[int] = set()
+        seen: set[str] = set()
+        pending = [index]
+        while pending:
+            number = pending.pop()
+            if number in needed or number >= len(yielded):
+                continue
+            needed.add(number)
+            pending += [
+                numbers[n] for n in self._leaves(yielded[number], loop, seen) if n in numbers
+            ]
+        return sorted(needed)
+
+    def depends_on(self, name: str, loop: SsaOperation) -> bool:
+        """Tell whether a value differs from one iteration of a loop to the next."""
+        iterated = {v.name for region in loop.regions for block in region for v in block.arguments}
+        return not iterated.isdisjoint(self._leaves(name, loop, set()))
+
+    def _leaves(self, name: str, loop: SsaOperation, seen: set[str]) -> list[str]:
+        """Return the values within a loop that a value of it is computed from."""
+        found, pending = [], [name]
+        while pending:
+            current = pending.pop()
+            if current in seen or not self.is_within(current, loop):
+                continue
+            seen.add(current)
+            found.append(current)
+            definition = self._function.definitions.get(current)
+            if definition is not None:
+                pending += [used for inner in definition.walk() for used in inner.operands]
+            elif (owner := self._owners[current]).operation is not loop:
+                pending += owner.operation.operands
+        return found
+
+
+def _label(label: str, line: int) -> SsaOperation:
+    """Return what stands for the branches to a block."""
+    return SsaOperation(f"cf.br to {label}", (), (), {}, (), (), line, 1, "")
+
+
+def _first_value(operation: SsaOperation, region: int, index: int) -> str | None:
+    """Return what an argument of a region's first block is when that is first entered."""
+    operands = operation.operands
+    if operation.name == "scf.for":
+        at = 0 if index == 0 else _LOOP_BOUNDS - 1 + index
+    elif operation.name == _PARTITIONED or (operation.name == "scf.while" and not region):
+        at = index
+    elif operation.name == "scf.while":
+        condition = operation.regions[0][-1].operations[-1:]
+        operands, at = (condition[0].operands, 1 + index) if condition else ((), 0)
+    else:
+        return None
+    return operands[at] if at < len(operands) else None
