@@ -47,6 +47,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "let it read what is written for it, too",
     )
     group.addoption(
+        "--triton-source",
+        metavar="DIR",
+        help="a copy of Triton's sources: with --compiler-python, let the tests in it judge",
+    )
+    group.addoption(
         "--seed",
         type=int,
         default=date.today().toordinal(),

@@ -125,6 +125,18 @@ def test_attributes(text: str, key: str, value: object) -> None:
     assert operation(text).attributes[key] == value
 
 
+def test_a_word_at_the_end_of_a_line_says_nothing_of_the_next() -> None:
+    function = read("""
+tt.func @f() {
+  %0 = gpu.thread_id x
+  %true = arith.constant true
+  %1 = my.op
+}
+""")
+    first, second = function.body[0].operations[:2]
+    assert (dict(first.attributes), dict(second.attributes)) == ({"dimension": 0}, {"value": True})
+
+
 def test_dense_attributes_are_numbers() -> None:
     text = "%0 = arith.muli %a, %b {tt.divisibility = dense<[16, 1]> : tensor<2xi32>} : i32"
     assert integers(operation(text).attributes["tt.divisibility"]) == [16, 1]

@@ -35,13 +35,16 @@ if TYPE_CHECKING:
     )
     from tt_layout.analyses.scratch import scratch
     from tt_layout.analyses.swizzle import find_swizzle
+    from tt_layout.audit.axis import axis_info
     from tt_layout.encodings import Encoding
     from tt_layout.encodings.parsing import parse_layout
     from tt_layout.ir import parse_ir
+    from tt_layout.ir.ssa import read_functions
     from tt_layout.releases import Release
     from tt_layout.translation import translate
 
 _HOMES = {
+    "axis_info": "tt_layout.audit.axis",
     "coalesced_blocked": "tt_layout.analyses.builders",
     "conversion": "tt_layout.analyses.conversion",
     "conversion_cost": "tt_layout.analyses.conversion",
@@ -62,6 +65,7 @@ _HOMES = {
     "Release": "tt_layout.releases",
     "parse_ir": "tt_layout.ir",
     "parse_layout": "tt_layout.encodings.parsing",
+    "read_functions": "tt_layout.ir.ssa",
     "translate": "tt_layout.translation",
 }
 
@@ -71,6 +75,7 @@ __all__ = [
     "LinearLayout",
     "Release",
     "__version__",
+    "axis_info",
     "bank_conflicts",
     "coalesced_blocked",
     "conversion",
@@ -85,6 +90,7 @@ __all__ = [
     "operand_shared",
     "parse_ir",
     "parse_layout",
+    "read_functions",
     "scratch",
     "shared_info",
     "tensor_memory_info",

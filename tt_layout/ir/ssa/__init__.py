@@ -3,8 +3,7 @@
 `parse_ir` keeps of a module what moves data.  Here a function is read as a whole, and only when
 it is asked for::
 
-    reader = SsaReader()
-    for function in reader.functions(module):
+    for function in read_functions(module):
         for operation in function.walk():
             ...
 """
@@ -13,7 +12,7 @@ from __future__ import annotations
 
 from tt_layout.ir.ssa.attributes import Attribute, integers
 from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Successor, Value
-from tt_layout.ir.ssa.reader import SsaReader
+from tt_layout.ir.ssa.reader import SsaReader, read_functions
 from tt_layout.ir.ssa.types import ValueType, value_type
 
 __all__ = [
@@ -27,5 +26,6 @@ __all__ = [
     "Value",
     "ValueType",
     "integers",
+    "read_functions",
     "value_type",
 ]

@@ -118,7 +118,7 @@ class OperationReader:
             draft.open_results()
         elif word in ("true", "false"):
             draft.literal = word
-        elif cursor.kind == "value" and draft.types is None:
+        elif cursor.kind == "value" and draft.types is None and not self._is_at_end(draft):
             draft.attributes[word] = cursor.text
         else:
             draft.words.append(word)

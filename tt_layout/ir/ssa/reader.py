@@ -27,6 +27,22 @@ _CONTINUES = frozenset(":,-{([<>=*")
 MAX_NESTING = 60  # of regions; what is nested deeper is stepped over
 
 
+def read_functions(module: Module) -> list[SsaFunction]:
+    """Return the functions of a module as values and operations.
+
+    Args:
+        module: as `tt_layout.parse_ir` returns it.
+
+    Example:
+        >>> from tt_layout.ir import parse_ir
+        >>> [module] = parse_ir('tt.func @f(%n: i32) { %0 = arith.addi %n, %n : i32 }')
+        >>> [function] = read_functions(module)
+        >>> [(o.name, o.operands) for o in function.walk()]
+        [('arith.addi', ('%n', '%n'))]
+    """
+    return SsaReader().functions(module)
+
+
 class SsaReader:
     """Reads functions of the modules of one dump.
 

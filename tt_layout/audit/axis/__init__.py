@@ -1,0 +1,8 @@
+"""The axis analysis: contiguity, divisibility and constancy, as the compiler computes them."""
+
+from __future__ import annotations
+
+from tt_layout.audit.axis.analysis import axis_info
+from tt_layout.audit.axis.info import AxisInfo
+
+__all__ = ["AxisInfo", "axis_info"]

@@ -1,0 +1,145 @@
+"""What is known of the values of a tensor along each of its dimensions.
+
+Source:
+    Triton, include/triton/Analysis/AxisInfo.h and lib/Analysis/AxisInfo.cpp (August 2026).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import gcd
+from typing import NamedTuple
+
+MAX_DIVISOR = 1 << 62
+"""The greatest power of two that a divisibility can be; that of zero."""
+
+
+class AxisInfo(NamedTuple):
+    """What is known of an integer or pointer value; scalars have one dimension.
+
+    Attributes:
+        contiguity: per dimension, the length of the runs in which each element is one more than
+            the one before (of pointers, one element further).
+        divisibility: per dimension, a power of two that divides the first element of each of
+            these runs; of pointers, their address in bytes.
+        constancy: per dimension, the length of the runs of equal elements.
+        constant: the value that all elements have, if it is known.
+
+    Example:
+        The offsets ``[[10, 11, 12, 13, 18, 19, 20, 21], [20, 21, 22, 23, 28, 29, 30, 31]]``:
+
+        >>> print(AxisInfo((1, 4), (1, 2), (1, 1)))
+        contiguity = [1, 4], divisibility = [1, 2], constancy = [1, 1], constant = none
+    """
+
+    contiguity: tuple[int, ...]
+    divisibility: tuple[int, ...]
+    constancy: tuple[int, ...]
+    constant: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        contiguity: Sequence[int],
+        divisibility: Sequence[int],
+        constancy: Sequence[int],
+        constant: int | None = None,
+    ) -> AxisInfo:
+        """Return what is known, each divisibility raised to what divides every element.
+
+        Example:
+            >>> AxisInfo.of([1, 4], [16, 2], [1, 1]).divisibility
+            (16, 16)
+        """
+        everywhere = max((d for c, d in zip(contiguity, divisibility) if c == 1), default=1)
+        raised = tuple([d if d > everywhere else everywhere for d in divisibility])
+        return cls(tuple(contiguity), raised, tuple(constancy), constant)
+
+    @classmethod
+    def of_vectors(cls, vectors: Iterable[Sequence[int]], constant: int | None = None) -> AxisInfo:
+        """Return what is known, from contiguity, divisibility and constancy in a row."""
+        contiguity, divisibility, constancy = vectors
+        return cls.of(contiguity, divisibility, constancy, constant)
+
+    @property
+    def vectors(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Contiguity, divisibility and constancy."""
+        return self.contiguity, self.divisibility, self.constancy
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.contiguity)
+
+    @property
+    def global_divisibility(self) -> int:
+        """What divides every element: along runs of one element, each is the first of its run."""
+        return max((d for c, d in zip(self.contiguity, self.divisibility) if c == 1), default=1)
+
+    def __str__(self) -> str:
+        """Return the record on one line."""
+        contiguity, divisibility, constancy = map(list, self.vectors)
+        constant = "none" if self.constant is None else self.constant
+        return (
+            f"contiguity = {contiguity}, divisibility = {divisibility}, "
+            f"constancy = {constancy}, constant = {constant}"
+        )
+
+
+def pessimistic(rank: int) -> AxisInfo:
+    """Return what is known of a value of which nothing is known."""
+    ones = (1,) * rank
+    return AxisInfo(ones, ones, ones)
+
+
+def power_of_two_divisor(number: int, greatest: int = MAX_DIVISOR) -> int:
+    """Return the greatest power of two that divides a number.
+
+    Example:
+        >>> power_of_two_divisor(48), power_of_two_divisor(-1), power_of_two_divisor(0) == 1 << 62
+        (16, 1, True)
+    """
+    return min(number & -number or greatest, greatest)
+
+
+def product_of_divisors(one: int, other: int) -> int:
+    """Return the product of two divisors, at most `MAX_DIVISOR`."""
+    return min(one * other, MAX_DIVISOR)
+
+
+def joint_divisibility(one: AxisInfo, other: AxisInfo, dim: int) -> int:
+    """Return what divides the runs of a value that is the one or the other.
+
+    Where the runs become shorter, they begin at elements that neither divisibility speaks of.
+
+    Example:
+        Of ``[0, 1], [4, 5]`` and ``[16, 17, 18, 19]``, in runs of two, 18 may be first:
+
+        >>> joint_divisibility(AxisInfo((2,), (4,), (1,)), AxisInfo((4,), (16,), (1,)), 0)
+        2
+    """
+    divisor = gcd(one.divisibility[dim], other.divisibility[dim])
+    runs = one.contiguity[dim], other.contiguity[dim]
+    if runs[0] == runs[1] or MAX_DIVISOR in runs:
+        return divisor
+    return gcd(divisor, *runs)
+
+
+def join(one: AxisInfo | None, other: AxisInfo | None) -> AxisInfo | None:
+    """Return what holds of a value that is the one or the other; None is no value at all.
+
+    Example:
+        >>> join(AxisInfo((8,), (16,), (1,)), AxisInfo((4,), (8,), (1,)))
+        AxisInfo(contiguity=(4,), divisibility=(4,), constancy=(1,), constant=None)
+    """
+    if one is None or other is None or one == other:
+        return other if one is None else one
+    if one.rank != other.rank:
+        return pessimistic(one.rank)
+    dims = range(one.rank)
+    return AxisInfo.of(
+        [gcd(a, b) for a, b in zip(one.contiguity, other.contiguity)],
+        [joint_divisibility(one, other, dim) for dim in dims],
+        [gcd(a, b) for a, b in zip(one.constancy, other.constancy)],
+        one.constant if one.constant == other.constant else None,
+    )
