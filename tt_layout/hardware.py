@@ -53,7 +53,7 @@ _MATRIX_PHASE = Phase((1, 2, 4), 32)
 
 
 class Evidence(Enum):
-    """What the facts of a row rest on."""
+    """What the phases of a row rest on; each value is the word that the reports say."""
 
     MEASURED = "measured"
     DOCUMENTED = "documented"
@@ -87,7 +87,7 @@ class Target:
         conversion_lanes: which bits of the lane may, beside the lowest ones, make up one
             wavefront of a 16-byte load of such a conversion; the compiler takes the choice
             that needs the least memory.
-        evidence: what the numbers rest on.
+        load_evidence, store_evidence: what the phases of loads and of stores rest on.
         source: where they are from.
     """
 
@@ -108,13 +108,25 @@ class Target:
     shuffle_bits: int = 32
     weighs_conversions: bool = False
     conversion_lanes: tuple[tuple[int, ...], ...] = ()
-    evidence: Evidence
+    load_evidence: Evidence
+    store_evidence: Evidence
     source: str
 
     @property
     def verified(self) -> bool:
-        """Whether the numbers were compared with counters of such a GPU."""
-        return self.evidence is Evidence.MEASURED
+        """Whether loads and stores were measured on such a GPU."""
+        return self.load_evidence is self.store_evidence is Evidence.MEASURED
+
+    @property
+    def standing(self) -> str:
+        """What the numbers rest on, in a word for each side that differs.
+
+        Example:
+            >>> TARGETS["sm90"].standing, TARGETS["gfx942"].standing
+            ('measured', 'loads measured, stores documented')
+        """
+        load, store = self.load_evidence.value, self.store_evidence.value
+        return load if load == store else f"loads {load}, stores {store}"
 
     @property
     def row_bytes(self) -> int:
@@ -164,6 +176,9 @@ def _phases(lanes: int, banks: int, **others: Phase) -> PhaseTable:
 _CUDA_GUIDE = "CUDA C++ Programming Guide, Compute Capability 5.x, Shared Memory"
 _LIKE_HOPPER = f"taken to be as on sm90; {_CUDA_GUIDE}"
 _ROCM = "ROCm documentation, Composable Kernel, Understanding AMD GPU LDS and Bank Conflicts"
+_MEASURED = "loads measured by nod-ai/amd-shark-ai, docs/empirical-lds"
+_GUIDE = "stores: the same, docs/amdgpu_kernel_optimization_guide.md"
+_ASSUMED = "assumed: 32 banks, and phases of as many lanes as fill them"
 
 
 def _nvidia(
@@ -184,7 +199,8 @@ def _nvidia(
         matrix_instructions=frozenset(matrix_instructions),
         mnemonics=("ld.shared", "st.shared"),
         weighs_conversions=True,
-        evidence=evidence,
+        load_evidence=evidence,
+        store_evidence=evidence,
         source=source,
     )
 
@@ -196,7 +212,9 @@ def _cdna(
     banks: int = 32,
     load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
-    source: str = _ROCM,
+    load_evidence: Evidence = Evidence.MEASURED,
+    store_evidence: Evidence = Evidence.DOCUMENTED,
+    source: str = f"{_MEASURED}; {_GUIDE}",
 ) -> Target:
     return Target(
         name=name,
@@ -208,7 +226,8 @@ def _cdna(
         store_phases=_phases(64, 32),
         mnemonics=("ds_read", "ds_write"),
         conversion_lanes=conversion_lanes,
-        evidence=Evidence.DOCUMENTED,
+        load_evidence=load_evidence,
+        store_evidence=store_evidence,
         source=source,
     )
 
@@ -218,19 +237,22 @@ def _rdna(
     title: str,
     *chips: str,
     banks: int = 32,
+    load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
-    source: str = "assumed: 32 banks, and phases of as many lanes as fill them",
+    load_evidence: Evidence = Evidence.MEASURED,
+    source: str = f"{_MEASURED}; of stores: as many lanes as fill the banks",
 ) -> Target:
     return Target(
         name=name,
         title=title,
         chips=chips,
         banks=banks,
-        load_phases=_phases(32, banks),
+        load_phases=load_phases or _phases(32, banks),
         store_phases=_phases(32, banks),
         mnemonics=("ds_load", "ds_store"),
         conversion_lanes=conversion_lanes,
-        evidence=Evidence.ASSUMED,
+        load_evidence=load_evidence,
+        store_evidence=Evidence.ASSUMED,
         source=source,
     )
 
@@ -251,19 +273,33 @@ ROWS = (
         source=f"counters of an H200: docs/bank-conflicts.md; {_CUDA_GUIDE}",
     ),
     _nvidia("sm100", "NVIDIA Blackwell", "ldmatrix", "stmatrix"),
-    _cdna("gfx90a", "AMD CDNA2", "gfx90"),
+    _cdna("gfx90a", "AMD CDNA2", "gfx90", load_evidence=Evidence.DOCUMENTED, source=_ROCM),
     _cdna("gfx942", "AMD CDNA3", "gfx94", conversion_lanes=_PAIRS_OF_QUADS),
     _cdna(
         "gfx950",
         "AMD CDNA4",
         "gfx95",
         banks=64,
-        load_phases=_phases(64, 32, b8=Phase((1, 2, 4, 8, 16), 64), b16=Phase((1, 2, 12, 20), 64)),
+        load_phases=_phases(64, 64, b16=Phase((1, 2, 12, 20), 64)),
         conversion_lanes=_QUADS_OVER_64_BANKS,
-        source="Triton, third_party/amd/lib/TritonAMDGPUTransforms/Utility.cpp",
+        store_evidence=Evidence.ASSUMED,
+        source=f"{_MEASURED}; of stores: phases over 32 banks, as on CDNA3",
     ),
-    _rdna("gfx10", "AMD RDNA1 and RDNA2", "gfx10", conversion_lanes=_PAIRS_OF_QUADS),
-    _rdna("gfx11", "AMD RDNA3", "gfx11", conversion_lanes=_PAIRS_OF_QUADS),
+    _rdna(
+        "gfx10",
+        "AMD RDNA1 and RDNA2",
+        "gfx10",
+        conversion_lanes=_PAIRS_OF_QUADS,
+        load_evidence=Evidence.ASSUMED,
+        source=_ASSUMED,
+    ),
+    _rdna(
+        "gfx11",
+        "AMD RDNA3",
+        "gfx11",
+        load_phases=_phases(32, 32, b16=Phase((1, 2, 20), 32)),
+        conversion_lanes=_PAIRS_OF_QUADS,
+    ),
     _rdna("gfx12", "AMD RDNA4", "gfx12"),
     _rdna(
         "gfx1250",
@@ -271,6 +307,7 @@ ROWS = (
         "gfx125",
         banks=64,
         conversion_lanes=_QUADS_OVER_64_BANKS,
+        load_evidence=Evidence.ASSUMED,
         source=(
             "64 banks: Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp; "
             "assumed: phases of as many lanes as fill them"

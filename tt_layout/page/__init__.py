@@ -160,6 +160,7 @@ def _embedded_target(target: Target) -> dict[str, Any]:
         "matrixInstructions": sorted(target.matrix_instructions),
         "source": target.source,
         "verified": target.verified,
+        "standing": target.standing,
     }
 
 

@@ -97,10 +97,8 @@ function collisionsInWords(access) {
 
 /** Return what the numbers of a target rest on. */
 function evidence(target) {
-  const rest = target.verified
-    ? "verified on hardware"
-    : `NOT verified on hardware (${target.source})`;
-  return `target: ${target.name}, ${target.title}; ${rest}`;
+  const source = target.verified ? "" : ` (${target.source})`;
+  return `target: ${target.name}, ${target.title}; ${target.standing}${source}`;
 }
 
 // -- the section --------------------------------------------------------------------------------

@@ -156,9 +156,8 @@ def _collisions(access: Access) -> Iterator[tuple[str, str]]:
 
 def evidence(target: Target) -> str:
     """Return what the numbers of a target rest on."""
-    if target.verified:
-        return f"target: {target.name}, {target.title}; verified on hardware"
-    return f"target: {target.name}, {target.title}; NOT verified on hardware ({target.source})"
+    source = "" if target.verified else f" ({target.source})"
+    return f"target: {target.name}, {target.title}; {target.standing}{source}"
 
 
 def as_json(result: BankConflicts, kinds: Sequence[str] = KINDS) -> dict[str, Any]:
