@@ -172,7 +172,7 @@ REFUSED = [
     (ROWS, "json", None, Reason.NEEDS_TYPE, "shape"),
     (TMEM, "linear", [128, 64], Reason.NO_FORM, "tensor memory"),
     (TMEM, "cute", [128, 64], Reason.NO_FORM, "tensor_memory_encoding"),
-    (GENERIC, "cute", [4, 2], Reason.NO_FORM, "two bits meet"),
+    (GENERIC, "cute", [4, 2], Reason.NO_FORM, "two bits share"),
     (SHARED.replace("swizzled", "amd_rotating"), "cute", [64, 64], Reason.NO_FORM, "Swizzle"),
     (SHARED.replace("swizzled", "amd_rotating"), "gluon", [64, 64], Reason.NO_FORM, "no class"),
     (SHARED.replace("}>", ", CGALayout = [[1, 0]]}>"), "cute", [64, 64], Reason.NO_FORM, "CTAs"),

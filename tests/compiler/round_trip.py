@@ -87,7 +87,7 @@ def check_gluon(own: Given, result: Translation, target: str) -> None:
 
 def check_json(own: Given, result: Translation, target: str) -> None:
     read = read_json(result.text)
-    assert (read.over.shape, read.over.element_bits) == (own.shape, own.element_bits)
+    assert (read.tensor.shape, read.tensor.element_bits) == (own.shape, own.element_bits)
     assert read.encoding.memory_kind == own.encoding.memory_kind
     check_same(own, read.encoding)
 

@@ -1,4 +1,4 @@
-"""The bases with all that belongs to them, as JSON; documented in ``docs/translate.md``."""
+"""The bases and what reading them back needs, as JSON; documented in ``docs/translate.md``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
-from tt_layout.translation import Over, Translation
 from tt_layout.translation.checking import own_shape, padding_of
 from tt_layout.translation.refusal import Reason, refused
+from tt_layout.translation.result import TensorSpec, Translation
 
 VERSION = 1
 
@@ -21,38 +21,38 @@ class Read(NamedTuple):
 
     Attributes:
         encoding: the layout.
-        over: the tensor.
+        tensor: the tensor.
     """
 
     encoding: Encoding
-    over: Over
+    tensor: TensorSpec
 
 
-def to_json(encoding: Encoding, over: Over) -> Translation:
+def to_json(encoding: Encoding, tensor: TensorSpec) -> Translation:
     """Return the JSON of a layout over a shape.
 
     Raises:
         RefusedError: there is no shape.
     """
-    shape = over.shape or own_shape(encoding)
+    shape = tensor.shape or own_shape(encoding)
     if shape is None:
         raise refused(Reason.NEEDS_TYPE, "the bases depend on the shape")
-    over = over._replace(shape=shape)
-    text = _written(_data(encoding, over))
+    tensor = tensor._replace(shape=shape)
+    text = _written(_data(encoding, tensor))
     read_json(text)
     return Translation(text, (shape,))
 
 
-def _data(encoding: Encoding, over: Over) -> dict[str, Any]:
-    layout = encoding.to_linear_layout(over.shape or (), element_bits=over.element_bits)
+def _data(encoding: Encoding, tensor: TensorSpec) -> dict[str, Any]:
+    layout = encoding.to_linear_layout(tensor.shape or (), element_bits=tensor.element_bits)
     written = encoding.spelling.written() if encoding.spelling else str(encoding)
     return {
         "version": VERSION,
         "attribute": written,
         "release": str(encoding.release),
         "memory": encoding.memory_kind,
-        "shape": list(over.shape or ()),
-        "element_bits": over.element_bits,
+        "shape": list(tensor.shape or ()),
+        "element_bits": tensor.element_bits,
         "bases": dict(layout.bases),
         "out_dims": dict(layout.out_dims),
         "padding": [list(pair) for pair in padding_of(encoding)],
@@ -70,14 +70,14 @@ def _written(data: dict[str, Any]) -> str:
 
 
 def read_json(text: str) -> Read:
-    """Return the layout that a JSON of this module stands for.
+    """Return the layout that JSON written by this module describes.
 
     Raises:
-        LayoutError: the text is no such JSON, or its bases are not those of its attribute.
+        LayoutError: the text is not such JSON, or its bases are not those of its attribute.
 
     Example:
         >>> shared = parse_layout("#ttg.shared_linear<{offset = [[1]]}, alignment = 16>")
-        >>> read_json(to_json(shared, Over((2,))).text).encoding == shared
+        >>> read_json(to_json(shared, TensorSpec((2,))).text).encoding == shared
         True
     """
     try:
@@ -86,21 +86,21 @@ def read_json(text: str) -> Read:
             message = f"expected version {VERSION} of the JSON, got {data['version']!r}"
             raise LayoutError(message)
         release = Release.parse(data["release"])
-        over = Over(tuple(map(int, data["shape"])), data["element_bits"])
+        tensor = TensorSpec(tuple(map(int, data["shape"])), data["element_bits"])
         encoding = parse_layout(data["attribute"], release=release, name="attribute")
-        found = _data(encoding, over)
+        found = _data(encoding, tensor)
     except LayoutError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise LayoutError(f"this is no JSON of a layout: {_said(error)}") from None
+        raise LayoutError(f"this is not the JSON of a layout: {_reason(error)}") from None
     for key in ("memory", "bases", "out_dims", "padding"):
         if list_of(data.get(key)) != list_of(found[key]):
             message = f"{key} of the JSON is not that of its attribute over {data['shape']}"
             raise LayoutError(f"{message}: {data.get(key)} should be {found[key]}")
-    return Read(encoding, over)
+    return Read(encoding, tensor)
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return f"it has no {error}" if isinstance(error, KeyError) else str(error)
 
 

@@ -1,4 +1,4 @@
-"""Whether two encodings are the same layout, and over which shapes that is asked."""
+"""Whether two encodings are the same layout, and over which shapes they are compared."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from itertools import product
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
-from tt_layout.translation import Over, Shape
 from tt_layout.translation.refusal import Reason, refused
+from tt_layout.translation.result import Shape, TensorSpec
 
-FAR = 1 << 12  # a size at which every tile repeats
+REPEATING_SIZE = 1 << 12  # a size at which every tile repeats
 SIZES = (256, 512)
 MAX_PRODUCT_RANK = 4  # above it, all dimensions have one size
 THREADS = ("lane", "warp", "row")
 
 
-def check_same(before: Encoding, after: Encoding, over: Over) -> tuple[Shape, ...]:
+def check_same(before: Encoding, after: Encoding, tensor: TensorSpec) -> tuple[Shape, ...]:
     """Return the shapes over which two encodings have the same bases and padding.
 
     Raises:
         RefusedError: they differ over one of them.
         LayoutError: the first has no layout over the shape asked for.
     """
-    shapes = (over.shape,) if over.shape is not None else natural_shapes(before, over.element_bits)
+    shapes = (
+        (tensor.shape,) if tensor.shape is not None else natural_shapes(before, tensor.element_bits)
+    )
     for shape in shapes:
-        check_same_over(before, after, shape, over.element_bits)
+        check_same_over(before, after, shape, tensor.element_bits)
     if padding_of(before) != padding_of(after):
         message = f"padding {padding_of(before)} would be {padding_of(after)}"
         raise refused(Reason.OTHER_MEANING, message)
@@ -69,7 +71,7 @@ def padding_of(encoding: Encoding) -> tuple[tuple[int, int], ...]:
 
 
 def natural_shapes(encoding: Encoding, element_bits: int | None = None) -> tuple[Shape, ...]:
-    """Return shapes that tell a layout apart: its own, or some that hold its whole tile.
+    """Return shapes that determine a layout: its own, or some that hold its whole tile.
 
     Example:
         >>> import tt_layout
@@ -119,7 +121,7 @@ def spanned(vectors: Sequence[Sequence[int]], rank: int) -> Shape:
 def _holding_tile(encoding: Encoding, element_bits: int | None) -> list[Shape]:
     """Return the shapes of two sizes per dimension that hold all that threads reach."""
     rank = encoding.rank or 2
-    far = encoding.to_linear_layout((FAR,) * rank, element_bits=element_bits)
+    far = encoding.to_linear_layout((REPEATING_SIZE,) * rank, element_bits=element_bits)
     reached = spanned([v for name in THREADS for v in far.vectors(name)], rank)
     low = [max(SIZES[0], size) for size in reached]
     if rank > MAX_PRODUCT_RANK:

@@ -39,7 +39,7 @@ class Constructor(NamedTuple):
         optional: keyword -> the default, which is not written.
         to_call: arguments that no field holds as it is, from an encoding.
         from_call: its inverse: the fields they stand for.
-        applies: whether it can say an encoding of its class.
+        applies: whether it can express an encoding of its class.
     """
 
     name: str

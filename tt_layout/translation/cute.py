@@ -1,4 +1,4 @@
-"""CuTe notation, where it can say a layout exactly.
+"""CuTe notation, where it can express a layout exactly.
 
 A tensor in registers is a thread-value layout: (thread, value) -> index of the element, the
 index counted as CuTe flattens, the first dimension fastest.  A tensor in shared memory is a
@@ -25,28 +25,28 @@ from tt_layout.algebra.padding import Padding, padded
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.errors import LayoutError
-from tt_layout.translation import Over, Shape, Translation
 from tt_layout.translation.checking import own_shape, padding_of
 from tt_layout.translation.cute_text import Cute, Mode, Swizzle, read_cute
 from tt_layout.translation.refusal import Reason, refused
+from tt_layout.translation.result import Shape, TensorSpec, Translation
 
 Strides = tuple[int, ...]
 
 MAX_SWIZZLE_BITS = 5
 
 
-def to_cute(encoding: Encoding, over: Over) -> Translation:
+def to_cute(encoding: Encoding, tensor: TensorSpec) -> Translation:
     """Return the CuTe layout of an encoding over a shape.
 
     Raises:
         RefusedError: there is no shape, or the layout has no strides.
     """
-    shape = over.shape or own_shape(encoding)
+    shape = tensor.shape or own_shape(encoding)
     if shape is None:
         raise refused(Reason.NEEDS_TYPE, "the strides depend on the shape")
     if isinstance(encoding, (TensorMemoryBase, PartitionedShared)):
-        raise refused(Reason.NO_FORM, f"CuTe notation here is not for #{encoding.name}")
-    layout = encoding.to_linear_layout(shape, element_bits=over.element_bits)
+        raise refused(Reason.NO_FORM, f"CuTe notation is not implemented for #{encoding.name}")
+    layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
     if isinstance(encoding, SharedEncoding):
         wanted = offset_strides(layout, padding_of(encoding))
         cute = _shared(wanted, bool(encoding.padding))
@@ -82,8 +82,8 @@ def flat_strides(layout: LinearLayout, names: Sequence[str]) -> Strides:
 
 def _check_disjoint(strides: Sequence[int]) -> None:
     """Raise unless the sum of any of these numbers is their xor."""
-    if (fault := _overlapping(strides)) is not None:
-        message = f"no strides say it: two bits meet in index {fault}, where xor is no sum"
+    if (shared := _overlapping(strides)) is not None:
+        message = f"no strides express it: two bits share index {shared}, where xor is not a sum"
         raise refused(Reason.NO_FORM, message)
 
 
@@ -107,7 +107,9 @@ def offset_strides(layout: LinearLayout, padding: Padding = ()) -> list[Strides]
         RefusedError: an element has no offset of its own.
     """
     if any(map(any, layout.vectors("block"))):
-        raise refused(Reason.NO_FORM, "the tensor is split over CTAs, and a CuTe layout is of one")
+        raise refused(
+            Reason.NO_FORM, "the tensor is split over CTAs, but a CuTe layout describes one"
+        )
     memory = layout.sublayout(["offset"], layout.get_out_dim_names())
     if not memory.is_invertible():
         raise refused(Reason.NO_FORM, "some offsets repeat elements or are unused")
@@ -127,7 +129,7 @@ def _shared(strides: list[Strides], is_padded: bool) -> Cute:
         base = [tuple(swizzle(stride) for stride in own) for own in strides]
         if _overlapping([stride for own in base for stride in own]) is None:
             return Cute(tuple(map(modes_of, base)), swizzle)
-    raise refused(Reason.NO_FORM, "neither strides nor one Swizzle<B,M,S> over strides say it")
+    raise refused(Reason.NO_FORM, "neither strides nor one Swizzle<B,M,S> over strides express it")
 
 
 def _swizzles(bits: int) -> Iterator[Swizzle]:

@@ -40,15 +40,15 @@ class Swizzle(NamedTuple):
     def __call__(self, offset: int) -> int:
         """Return the offset with the bits from ``base`` on xored by those ``shift`` above."""
         mask = ((1 << self.bits) - 1) << (self.base + max(0, self.shift))
-        moved = offset & mask
-        return offset ^ (moved >> self.shift if self.shift >= 0 else moved << -self.shift)
+        selected = offset & mask
+        return offset ^ (selected >> self.shift if self.shift >= 0 else selected << -self.shift)
 
     def __str__(self) -> str:
         return f"Swizzle<{self.bits},{self.base},{self.shift}>"
 
 
 class Cute(NamedTuple):
-    """A layout of a few top-level modes, each of modes that count on.
+    """A layout of a few top-level modes, each a tuple of modes, the first fastest.
 
     Attributes:
         parts: the top-level modes.
@@ -97,7 +97,7 @@ def read_cute(text: str) -> Cute:
     """Return the layout that a text stands for, as `Cute` writes it.
 
     Raises:
-        LayoutError: the text is none.
+        LayoutError: the text is not one.
 
     Example:
         >>> read_cute("Swizzle<2,0,3> o ((2,4),8):((4,8),1)")(7, 1)
@@ -138,7 +138,7 @@ def _tree(text: str) -> Nested | int:
         elif word.isdigit():
             stack[-1].append(int(word))
         elif word == ")":
-            raise LayoutError(f"there is a bracket too many in {text!r}")
+            raise LayoutError(f"unexpected closing bracket in {text!r}")
     if len(stack) != 1 or len(root) != 1:
         raise LayoutError(f"the brackets of {text!r} do not match")
     return root[0]

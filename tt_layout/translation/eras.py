@@ -1,6 +1,6 @@
 """The spelling of another release: through the tables of forms, then read again there.
 
-    encoding -> what the tensor tells filled in -> values of the release's form -> text
+    encoding -> fields inferred from the tensor filled in -> values of the release's form -> text
              -> read under that release -> compared on all bases
 
 A release that has no form for the class may have had another attribute for it: `_CHANGED`
@@ -22,20 +22,22 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.swizzled_shared import AmdRotatingShared, SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
-from tt_layout.translation import Over, Translation
 from tt_layout.translation.checking import check_same
+from tt_layout.translation.inferred_fields import with_inferred_fields
 from tt_layout.translation.refusal import Reason, RefusedError, refused
-from tt_layout.translation.settling import settled
+from tt_layout.translation.result import TensorSpec, Translation
 
 
-def to_release(encoding: Encoding, release: Release, over: Over) -> Translation:
+def to_release(encoding: Encoding, release: Release, tensor: TensorSpec) -> Translation:
     """Return the text that a release gives the same layout; see `tt_layout.translate`."""
-    after, translation = in_release(encoding, release, over)
+    after, translation = in_release(encoding, release, tensor)
     assert after.spelling is not None
     return translation
 
 
-def in_release(encoding: Encoding, release: Release, over: Over) -> tuple[Encoding, Translation]:
+def in_release(
+    encoding: Encoding, release: Release, tensor: TensorSpec
+) -> tuple[Encoding, Translation]:
     """Return the layout as a release reads it, and its text.
 
     Raises:
@@ -44,38 +46,38 @@ def in_release(encoding: Encoding, release: Release, over: Over) -> tuple[Encodi
     """
     encoding.check_layout()
     errors: list[RefusedError] = []
-    for candidate in _candidates(settled(encoding, over), release):
+    for candidate in _candidates(with_inferred_fields(encoding, tensor), release):
         try:
-            return _in_release(encoding, candidate, release, over)
+            return _in_release(encoding, candidate, release, tensor)
         except RefusedError as error:
             errors.append(error)
     raise next((e for e in errors if e.reason is not Reason.NO_ATTRIBUTE), errors[0])
 
 
 def _in_release(
-    encoding: Encoding, candidate: Encoding, release: Release, over: Over
+    encoding: Encoding, candidate: Encoding, release: Release, tensor: TensorSpec
 ) -> tuple[Encoding, Translation]:
-    after = respelled(candidate, release, over.element_bits)
+    after = respelled(candidate, release, tensor.element_bits)
     try:
-        if over.element_bits is not None:
-            after.check_element(over.element_bits)
+        if tensor.element_bits is not None:
+            after.check_element(tensor.element_bits)
     except LayoutError as error:
         raise refused(Reason.REFUSED, f"Triton {release}: {error.message}") from None
-    left_out = tuple(_left_out(candidate, settled(after, over)))
+    left_out = tuple(_left_out(candidate, with_inferred_fields(after, tensor)))
     try:
-        shapes = check_same(encoding, after, over)
+        shapes = check_same(encoding, after, tensor)
     except RefusedError as error:
-        if not left_out or _is_same(encoding, _without(candidate, after), over):
+        if not left_out or _is_same(encoding, _without(candidate, after), tensor):
             raise
         raise refused(Reason.NO_PLACE, "; ".join(left_out)) from error
     assert after.spelling is not None
     return after, Translation(after.spelling.written(), shapes, left_out)
 
 
-def _is_same(before: Encoding, after: Encoding, over: Over) -> bool:
+def _is_same(before: Encoding, after: Encoding, tensor: TensorSpec) -> bool:
     """Tell whether two encodings are one layout."""
     try:
-        return bool(check_same(before, after, over))
+        return bool(check_same(before, after, tensor))
     except LayoutError:
         return False
 
@@ -118,7 +120,7 @@ def form_for(encoding: Encoding, release: Release) -> Form:
 
 
 def _candidates(encoding: Encoding, release: Release) -> Iterator[Encoding]:
-    """Yield the encoding, and others by which a release may have said the same."""
+    """Yield the encoding, and others that may mean the same in a release."""
     successor = _as_nvmma(encoding, release)
     if successor is not None:
         yield successor
@@ -163,7 +165,7 @@ def _from_nvmma(encoding: Encoding, release: Release) -> Encoding | None:
 
 
 def _as_generic_linear(encoding: Encoding, release: Release) -> Encoding | None:
-    """Since 3.8, linear must be a permutation; what is none is generic_linear."""
+    """Since 3.8, linear must be a permutation; anything else is generic_linear."""
     if type(encoding) is not Linear or release < Release.V3_8:
         return None
     return GenericLinear(
@@ -207,11 +209,11 @@ They return None where they do not apply.
 
 # -- what a spelling leaves out ---------------------------------------------------------------
 
-_TOLD_OTHERWISE = {"release", "spelling", "origin", "fault", "rank_key"}
+_NOT_A_KEY = {"release", "spelling", "origin", "fault", "rank_key"}
 
 
 def _left_out(before: Encoding, after: Encoding) -> Iterator[str]:
-    """Yield the fields that the text of a release does not hold, by their key of today."""
+    """Yield the fields that the text of a release cannot express, by today's keys."""
     keys = {key.field: key.name for form in type(before).forms for key in form.keys}
     for name, was, now in _changed_fields(before, after):
         if isinstance(was, Encoding):
@@ -221,7 +223,7 @@ def _left_out(before: Encoding, after: Encoding) -> Iterator[str]:
 
 
 def _without(before: Encoding, after: Encoding) -> Encoding:
-    """Return the encoding with the fields changed that the text does not hold."""
+    """Return the encoding with the fields changed that the text cannot express."""
     changes: dict[str, Any] = {
         name: _without(was, now) if isinstance(was, Encoding) else now
         for name, was, now in _changed_fields(before, after)
@@ -233,9 +235,7 @@ def _changed_fields(before: Encoding, after: Encoding) -> Iterator[tuple[str, An
     """Yield name and both values of the fields that differ, and of the inner encodings."""
     for f in fields(before) if type(before) is type(after) else ():
         was, now = getattr(before, f.name), getattr(after, f.name)
-        if isinstance(was, Encoding) or (
-            f.name not in _TOLD_OTHERWISE and _plain(was) != _plain(now)
-        ):
+        if isinstance(was, Encoding) or (f.name not in _NOT_A_KEY and _plain(was) != _plain(now)):
             yield f.name, was, now
 
 

@@ -1,7 +1,7 @@
 """The constructor of a layout in Gluon, with ``import triton.experimental.gluon.language as gl``.
 
-One table says both ways, see `constructors`.  What is written is read back through the syntax
-tree of Python, never evaluated.
+One table serves both directions, see `constructors`.  What is written is read back through
+Python's syntax tree, never evaluated.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from tt_layout.encodings import Encoding
 from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.errors import LayoutError
 from tt_layout.releases import LATEST
-from tt_layout.translation import Over, Translation
 from tt_layout.translation.checking import check_same
 from tt_layout.translation.constructors import CONSTRUCTORS, Arguments, Constructor
 from tt_layout.translation.eras import in_release
 from tt_layout.translation.refusal import Reason, refused
+from tt_layout.translation.result import TensorSpec, Translation
 
 PREFIX = "gl."
 
 
-def to_gluon(encoding: Encoding, over: Over) -> Translation:
+def to_gluon(encoding: Encoding, tensor: TensorSpec) -> Translation:
     """Return the constructor of the layout in Gluon of Triton 3.9.
 
     Raises:
         RefusedError: Gluon has no class for it, or Triton 3.9 no such layout.
     """
-    today, translation = in_release(encoding, LATEST, over)
-    text = written(today)
-    shapes = check_same(encoding, read_gluon(text), over)
+    today, translation = in_release(encoding, LATEST, tensor)
+    text = constructor_call(today)
+    shapes = check_same(encoding, read_gluon(text), tensor)
     return Translation(text, shapes, translation.notes)
 
 
-def written(encoding: Encoding) -> str:
+def constructor_call(encoding: Encoding) -> str:
     """Return the call that makes a layout of today in Gluon.
 
     Raises:
@@ -53,8 +53,8 @@ def written(encoding: Encoding) -> str:
 
 
 def _constructor_of(encoding: Encoding) -> Constructor:
-    for own, constructor in CONSTRUCTORS:
-        if type(encoding) is own and constructor.applies(encoding):
+    for encoding_class, constructor in CONSTRUCTORS:
+        if type(encoding) is encoding_class and constructor.applies(encoding):
             return constructor
     message = f"Gluon has no class for #{encoding.name}"
     raise refused(Reason.NO_FORM, f"{message}; --to linear may help, if it is not padded")
@@ -63,7 +63,7 @@ def _constructor_of(encoding: Encoding) -> Constructor:
 def _shown(value: Any) -> str:
     """Return a value as Python: lists for tuples."""
     if isinstance(value, Encoding):
-        return written(value)
+        return constructor_call(value)
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_shown, value)) + "]"
     return repr(value)
@@ -73,7 +73,7 @@ def read_gluon(text: str) -> Encoding:
     """Return the layout that a constructor of Gluon makes, as `to_gluon` writes them.
 
     Raises:
-        LayoutError: the text is no such call.
+        LayoutError: the text is not such a call.
 
     Example:
         >>> print(read_gluon("gl.SharedLinearLayout(offset_bases=[[1]], alignment=16)"))
@@ -82,7 +82,7 @@ def read_gluon(text: str) -> Encoding:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise LayoutError(f"this is no constructor of Gluon: {error}") from None
+        raise LayoutError(f"this is not a Gluon constructor: {error}") from None
     encoding = _read(tree)
     if not isinstance(encoding, Encoding):
         raise LayoutError(f"expected a constructor such as gl.BlockedLayout(...), got {text!r}")
@@ -101,21 +101,21 @@ def _read(tree: ast.expr) -> Any:
     name = ast.unparse(tree.func).removeprefix(PREFIX)
     found = next((pair for pair in CONSTRUCTORS if pair[1].name == name), None)
     if found is None:
-        raise LayoutError(f"Gluon's {name!r} is no layout that is known here")
-    return _made(*found, {keyword.arg or "": _read(keyword.value) for keyword in tree.keywords})
+        raise LayoutError(f"Gluon's {name!r} is not a known layout")
+    return _make(*found, {keyword.arg or "": _read(keyword.value) for keyword in tree.keywords})
 
 
-def _made(own: type[Encoding], constructor: Constructor, given: Arguments) -> Encoding:
+def _make(encoding_class: type[Encoding], constructor: Constructor, given: Arguments) -> Encoding:
     """Return the encoding of a class for the arguments of its constructor."""
     unknown = [word for word in given if word not in constructor.arguments]
     arguments = {**constructor.optional, **given}
     missing = [word for word in constructor.arguments if word not in arguments]
-    for words, fault in ((unknown, "has no argument"), (missing, "needs")):
+    for words, problem in ((unknown, "has no argument"), (missing, "needs")):
         if words:
-            raise LayoutError(f"gl.{constructor.name} {fault} {', '.join(words)}")
+            raise LayoutError(f"gl.{constructor.name} {problem} {', '.join(words)}")
     fields = {field: arguments[word] for word, field in constructor.arguments.items() if field}
     fields.update(constructor.from_call(arguments))
-    encoding = own(**fields)
+    encoding = encoding_class(**fields)
     if isinstance(encoding, Linear) and list(encoding.violations()):
         return GenericLinear(**fields)
     return encoding

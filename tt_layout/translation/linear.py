@@ -13,34 +13,34 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.errors import LayoutError
 from tt_layout.releases import LATEST
-from tt_layout.translation import Over, Translation
 from tt_layout.translation.checking import check_same, own_shape, padding_of
 from tt_layout.translation.refusal import Reason, refused
+from tt_layout.translation.result import TensorSpec, Translation
 
 DEFAULT_ALIGNMENT = 16
 
 
-def to_linear(encoding: Encoding, over: Over) -> Translation:
+def to_linear(encoding: Encoding, tensor: TensorSpec) -> Translation:
     """Return the attribute that lists the bases over a shape, in today's spelling.
 
     Raises:
-        RefusedError: there is no shape, or no such attribute can say the layout.
+        RefusedError: there is no shape, or no such attribute can express the layout.
     """
-    shape = over.shape or own_shape(encoding)
+    shape = tensor.shape or own_shape(encoding)
     if shape is None:
         raise refused(Reason.NEEDS_TYPE, "the bases depend on the shape")
-    over = over._replace(shape=shape)
+    tensor = tensor._replace(shape=shape)
     if padding := padding_of(encoding):
-        message = f"{spelled(padding)}; --to cute can say it as strides"
+        message = f"{spelled(padding)}; --to cute can express it as strides"
         raise refused(Reason.PADDING, message)
-    layout = encoding.to_linear_layout(shape, element_bits=over.element_bits)
+    layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
     other = _shared(encoding, layout) if _is_shared(encoding) else _distributed(encoding, layout)
     try:
         after = parse_layout(str(other), release=LATEST, name="<linear>")
         after.check_layout()
     except LayoutError as error:
         raise refused(Reason.NO_FORM, error.message) from None
-    return Translation(str(after), check_same(encoding, after, over))
+    return Translation(str(after), check_same(encoding, after, tensor))
 
 
 def _is_shared(encoding: Encoding) -> bool:

@@ -8,7 +8,7 @@ from tt_layout.errors import LayoutError
 
 
 class Reason(Enum):
-    """The kinds of reasons for which a target cannot say a layout."""
+    """The kinds of reasons for which a target cannot express a layout."""
 
     NO_ATTRIBUTE = "there is no such attribute"
     NO_PLACE = "the spelling has no place for it"

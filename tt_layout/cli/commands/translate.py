@@ -19,26 +19,28 @@ from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import buffer_shape
 from tt_layout.releases import Release
-from tt_layout.translation import Over, Translation, translate
+from tt_layout.translation import TensorSpec, Translation, translate
 
 JSON_VERSION = 1
 
 
-def read_given(text: str, release: Release | None) -> tuple[Encoding, Over]:
+def read_given(text: str, release: Release | None) -> tuple[Encoding, TensorSpec]:
     """Return the layout of the argument, and the tensor that it tells, if it is a JSON."""
     if text.startswith("gl."):
         from tt_layout.translation.gluon import read_gluon
 
-        return read_gluon(text), Over()
+        return read_gluon(text), TensorSpec()
     if text == "-" or text.endswith(".json"):
         from tt_layout.mlir.source import read_source
         from tt_layout.translation.as_json import read_json
 
         return read_json(read_source(text).text)
-    return read_layout(text, release, "LAYOUT"), Over()
+    return read_layout(text, release, "LAYOUT"), TensorSpec()
 
 
-def translated(encoding: Encoding, to: str, tensor: TensorType | None, known: Over) -> Translation:
+def translated(
+    encoding: Encoding, to: str, tensor: TensorType | None, known: TensorSpec
+) -> Translation:
     """Return the translation over a type; without one, over what the layout itself tells."""
     if tensor is None:
         return translate(encoding, to, known.shape, element_bits=known.element_bits)

@@ -1,0 +1,36 @@
+"""The tensor that a layout is translated for, and the translation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+Shape = tuple[int, ...]
+
+
+class TensorSpec(NamedTuple):
+    """The tensor that a layout is translated for, as far as it is known.
+
+    Attributes:
+        shape: the tensor's; None where no type is given.
+        element_bits: width of an element; None where it is not known.
+    """
+
+    shape: Shape | None = None
+    element_bits: int | None = None
+
+
+class Translation(NamedTuple):
+    """A layout in another spelling.
+
+    Attributes:
+        text: the spelling.
+        shapes: over which it was found to be the same layout.
+        notes: what the spelling leaves out although the layout is the same.
+    """
+
+    text: str
+    shapes: tuple[Shape, ...]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
