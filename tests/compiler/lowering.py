@@ -2,9 +2,9 @@
 
 usage: lowering.py QUESTIONS
 
-A question has ``convert`` or ``assemble`` (source and destination), ``load``, ``coalesce``,
-``operand``, ``blocked`` or ``nvmma``, and what the module needs: ``shape, elem, target, warps,
-threads, ctas``.
+A question has ``convert`` or ``assemble`` (source and destination), ``load``, ``messages``,
+``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the module needs: ``shape, elem,
+target, warps, threads, ctas``.
 """
 
 from __future__ import annotations
@@ -34,11 +34,14 @@ class Lowering(inside.Compiler):
         super().__init__(scratch)
         library = importlib.import_module("triton._C.libtriton")
         self.passes, self.nvidia, self.amd = library.passes, library.nvidia, library.amd
+        prefix = "answer_"
+        names = [name for name in dir(self) if name.startswith(prefix)]
+        self.answers = {name.removeprefix(prefix): getattr(self, name) for name in names}
 
     def answer(self, question: Question, partial: inside.Partial) -> Answer:
-        for name in ("convert", "assemble", "load", "coalesce", "operand", "blocked", "nvmma"):
+        for name, answered in self.answers.items():
             if name in question:
-                answer: Answer = getattr(self, f"answer_{name}")(question)
+                answer: Answer = answered(question)
                 return answer
         raise ValueError(f"no such question: {question}")
 
@@ -50,6 +53,8 @@ class Lowering(inside.Compiler):
             "num-ctas": question.get("ctas", 1),
             "threads-per-warp": question["threads"],
         }
+        if "maxnreg" in question:
+            numbers["maxnreg"] = question["maxnreg"]
         attributes = [f'"ttg.{key}" = {value} : i32' for key, value in numbers.items()]
         head = ", ".join([*attributes, f'ttg.target = "{name}"'])
         with open(self.path, "w") as file:
@@ -110,6 +115,25 @@ class Lowering(inside.Compiler):
         )
         found = re.findall(r"ld\.global(?:\.[a-z_:0-9]*)*?(?:\.v(\d))?\.b(\d+)", text)
         return {"widths": sorted(int(vector or 1) * int(bits) for vector, bits in found)}
+
+    def answer_messages(self, question: Question) -> Answer:
+        """Return the messages by which tensor memory is loaded and stored, one text each."""
+        register, memory = question["messages"]
+        values = typed(question, register)
+        dims = "x".join(map(str, (*question["shape"], question["elem"])))
+        buffer = f"!ttg.memdesc<{dims}, {memory}, #ttng.tensor_memory, mutable>"
+        is_scales = "scales" in memory  # which are stored only
+        load = f"ub.poison : {values}" if is_scales else f"ttng.tmem_load %m : {buffer} -> {values}"
+        text = self.lowered(
+            question,
+            f"tt.func private @f(%m: {buffer}, %v: {values}) -> {values} {{\n"
+            f"  %true = arith.constant true\n"
+            f"  ttng.tmem_store %v, %m, %true : {values} -> {buffer}\n"
+            f"  %0 = {load}\n"
+            f"  tt.return %0 : {values} }}",
+        )
+        messages = re.findall(r"(tcgen05\.(?:ld|st)\S*) .*?\[\$\d+ \+ (\d+)\](?:, (\d+))?", text)
+        return {"messages": [[name, int(at), half and int(half)] for name, at, half in messages]}
 
     def answer_coalesce(self, question: Question) -> Answer:
         """Return the layout that coalescing gives a load."""

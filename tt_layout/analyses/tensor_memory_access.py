@@ -1,0 +1,335 @@
+"""How the compiler moves a tensor between registers and tensor memory: its messages.
+
+A message (``tcgen05.ld``, ``tcgen05.st``) moves a tile of 32-bit cells, repeated along the
+columns.  Which cells it takes from which registers and lanes is fixed by its *shape*:
+
+    ==========  ==============================================================================
+    shape       tile of one warp, for one repeat
+    ==========  ==============================================================================
+    32x32b      32 rows by 1 column: a lane for each row
+    16x64b      16 rows by 2 columns
+    16x128b     16 rows by 4 columns, two registers: rows 8 apart
+    16x256b     16 rows by 8 columns, four registers: neighbours, and rows 8 apart
+    16x32bx2    16 rows by 1 column, twice, as far apart as the message says
+    ==========  ==============================================================================
+
+A layout of registers can be loaded or stored if the map from registers, lanes and warps to rows
+and columns begins with one of these tiles, and nothing else moves within it.  Elements smaller
+than a cell are packed where a thread holds neighbours, or fill a cell each (``pack::16b``).
+
+Source:
+    PTX ISA, "tcgen05 data movement shapes"; Triton,
+    lib/Dialect/TritonNvidiaGPU/IR/TensorMemoryUtils.cpp, lowerTMemLdSt, and
+    third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/TensorMemoryToLLVM.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from operator import or_
+
+from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
+from tt_layout.errors import LayoutError
+
+Cell = tuple[int, int]
+"""Row and column of tensor memory."""
+
+CELL_BITS = 32
+MAX_REGISTERS = 256  # of a thread, where the kernel sets no limit
+WARP_ROW_BITS = 5  # each warp of four reaches 32 of the 128 rows
+GROUP: tuple[Cell, ...] = ((32, 0), (64, 0))
+"""The cells that bits 0 and 1 of the warp lead to."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What a message of one repeat moves.
+
+    Attributes:
+        shape: as the assembler spells it.
+        register, lane: the cells that single bits lead to.
+        columns: columns that one repeat covers.
+    """
+
+    shape: str
+    register: tuple[Cell, ...]
+    lane: tuple[Cell, ...]
+    columns: int
+
+
+ROWS_OF_8 = ((1, 0), (2, 0), (4, 0))
+TILES = (
+    Tile("32x32b", (), (*ROWS_OF_8, (8, 0), (16, 0)), 1),
+    Tile("16x256b", ((0, 1), (8, 0)), ((0, 2), (0, 4), *ROWS_OF_8), 8),
+    Tile("16x64b", (), ((8, 0), (0, 1), *ROWS_OF_8), 2),
+    Tile("16x128b", ((8, 0),), ((0, 1), (0, 2), *ROWS_OF_8), 4),
+)
+"""The shapes that one message covers, in the order in which they are tried."""
+
+HALVES = Tile("16x32bx2", (), (*ROWS_OF_8, (8, 0)), 1)
+"""The shape of two halves; what tells them apart is lane bit 4."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """The messages that an access to tensor memory consists of.
+
+    Attributes:
+        is_store: whether registers go to tensor memory.
+        shape: such as ``32x32b``.
+        repeat: how many times the tile is repeated along the columns.
+        fills_cells: whether each element of 16 bits takes a cell, which the message unpacks.
+        registers: 32-bit registers of each thread that a message moves.
+        offsets: cells at which the messages begin, in order, of the first group of four warps.
+        half_offset: what the second half of ``16x32bx2`` is away from the first, rows times
+            65536; 0 where both are the same.
+    """
+
+    is_store: bool
+    shape: str
+    repeat: int
+    fills_cells: bool
+    registers: int
+    offsets: tuple[Cell, ...]
+    half_offset: int | None = None
+
+    @property
+    def messages(self) -> int:
+        """Messages per warp."""
+        return len(self.offsets)
+
+    @property
+    def name(self) -> str:
+        """The instruction as the assembler spells it."""
+        operation, packing = ("st", ".unpack::16b") if self.is_store else ("ld", ".pack::16b")
+        spelled = f"tcgen05.{operation}.sync.aligned.{self.shape}.x{self.repeat}"
+        return f"{spelled}{packing * self.fills_cells}.b32"
+
+
+def tensor_memory_access(
+    register: LinearLayout,
+    memory: LinearLayout,
+    element_bits: int,
+    *,
+    is_store: bool,
+    max_registers: int = MAX_REGISTERS,
+) -> Message:
+    """Return the messages of loading a tensor from tensor memory, or of storing it.
+
+    Args:
+        register: the layout of the tensor.
+        memory: where it is in tensor memory; may be larger than the tensor.
+        element_bits: width of an element, a power of two up to 32.
+        is_store: whether registers go to tensor memory.
+        max_registers: registers that a thread of the kernel, or of the partition, may have.
+
+    Raises:
+        LayoutError: no message moves such a layout of registers.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> rows = parse_layout("#ttg.blocked<{sizePerThread = [1, 64], threadsPerWarp = "
+        ...     "[32, 1], warpsPerCTA = [4, 1], order = [0, 1]}>").to_linear_layout([128, 64])
+        >>> memory = parse_layout("#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, "
+        ...     "colStride = 1>").to_linear_layout([128, 64], element_bits=32)
+        >>> message = tensor_memory_access(rows, memory, 32, is_store=False)
+        >>> message.messages, message.name
+        (1, 'tcgen05.ld.sync.aligned.32x32b.x64.b32')
+    """
+    return _access(register, memory, element_bits, is_store, max_registers)
+
+
+@lru_cache(maxsize=1024)
+def _access(
+    register: LinearLayout,
+    memory: LinearLayout,
+    element_bits: int,
+    is_store: bool,
+    max_registers: int,
+) -> Message:
+    if not is_power_of_two(element_bits) or element_bits > CELL_BITS:
+        raise LayoutError(f"elements of {element_bits} bits are not moved to tensor memory")
+    packed = _packed(_cells(register, memory), element_bits)
+    for tile in TILES:
+        found = packed.messages(tile, max_registers)
+        if found is not None:
+            return packed.as_message(tile, found, is_store=is_store)
+    found = packed.messages(HALVES, max_registers)
+    if found is None:
+        raise LayoutError(
+            "no message of tensor memory moves this layout of registers: lanes and warps must "
+            f"hold rows and columns as one of {', '.join(tile.shape for tile in TILES)} does"
+        )
+    row, column = packed.lane[len(HALVES.lane)]
+    return packed.as_message(HALVES, found, is_store=is_store, half_offset=row << 16 | column)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The cells that single bits of hardware lead to; registers hold no copies.
+
+    Attributes:
+        fills_cells: whether every second column stays empty.
+    """
+
+    register: tuple[Cell, ...]
+    lane: tuple[Cell, ...]
+    warp: tuple[Cell, ...]
+    fills_cells: bool = False
+
+    def messages(self, tile: Tile, max_registers: int) -> tuple[tuple[Cell, ...], int] | None:
+        """Return how often a message repeats a tile, and all registers, those of one message first.
+
+        None where the layout does not begin with the tile.
+        """
+        registers = max_registers // 2  # with more the compiler fears to spill
+        if max_registers == MAX_REGISTERS and 1 << len(self.register) > registers:
+            registers //= 2
+        found, repeat = None, 1
+        while repeat <= registers >> len(tile.register):
+            steps = [(0, tile.columns << bit) for bit in range(log2(repeat))]
+            ordered = self._beginning_with((*tile.register, *steps), tile.lane)
+            if ordered is None:
+                break
+            found, repeat = (ordered, repeat), 2 * repeat
+        return found
+
+    def _beginning_with(
+        self, register: tuple[Cell, ...], lane: tuple[Cell, ...]
+    ) -> tuple[Cell, ...] | None:
+        """Return all registers, the given ones first; None if others move in what these cover."""
+        own, lanes = tuple(map(self._spread, register)), tuple(map(self._spread, lane))
+        rest = list(self.register)
+        for cell in own:
+            if cell not in rest:
+                return None
+            rest.remove(cell)
+        rows = reduce(or_, (row for row, _ in (*own, *lanes, *GROUP)))
+        columns = reduce(or_, (column for _, column in (*own, *lanes)), 0)
+        others = (*rest, *self.lane[len(lanes) :], *self.warp[len(GROUP) :])
+        is_free = not any(row & rows or column & columns for row, column in others)
+        return (*own, *rest) if is_free and self.lane[: len(lanes)] == lanes else None
+
+    def _spread(self, cell: Cell) -> Cell:
+        return cell[0], cell[1] << self.fills_cells
+
+    def begins_with(self, neighbours: int, empty: int = 0) -> bool:
+        """Tell whether the first registers are neighbouring columns, and nothing else is in them.
+
+        Args:
+            neighbours: how many bits of the register.
+            empty: how many bits of the column below them lead nowhere.
+        """
+        own = tuple((0, 1 << empty + bit) for bit in range(neighbours))
+        others = (*self.register[neighbours:], *self.lane, *self.warp)
+        mask = (1 << empty + neighbours) - 1
+        is_free = not any(column & mask for _, column in others)
+        return self.register[:neighbours] == own and is_free
+
+    def packed(self, neighbours: int, column_bits: int) -> _Cells:
+        """Return where registers go that take the first bits of the register together."""
+
+        def shifted(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+            return tuple((row, column >> column_bits) for row, column in cells)
+
+        register = self.register[neighbours:]
+        return _Cells(shifted(register), shifted(self.lane), shifted(self.warp))
+
+    def spread_out(self) -> _Cells:
+        """Return the same with every second column left empty."""
+
+        def spread(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+            return tuple((row, column << 1) for row, column in cells)
+
+        return _Cells(spread(self.register), spread(self.lane), spread(self.warp), True)
+
+    def as_message(
+        self,
+        tile: Tile,
+        found: tuple[tuple[Cell, ...], int],
+        *,
+        is_store: bool,
+        half_offset: int | None = None,
+    ) -> Message:
+        """Return the messages for the registers and the repeat that were found."""
+        registers, repeat = found
+        moved = len(tile.register) + log2(repeat)
+        offsets: list[Cell] = [(0, 0)]
+        for row, column in registers[moved:]:
+            offsets += [(r ^ row, c ^ column) for r, c in offsets]
+        return Message(
+            is_store=is_store,
+            shape=tile.shape,
+            repeat=repeat,
+            fills_cells=self.fills_cells,
+            registers=1 << moved,
+            offsets=tuple(offsets),
+            half_offset=half_offset,
+        )
+
+
+def _cells(register: LinearLayout, memory: LinearLayout) -> _Cells:
+    """Return the map from hardware to rows and columns, as the messages see it.
+
+    Raises:
+        LayoutError: CTAs or warps hold other parts of the tensor than they reach.
+    """
+    composed = register.remove_zero_bases("register").invert_and_compose(memory)
+    names = composed.get_out_dim_names()
+    row, column = names.index("row"), names.index("col")
+    _check_blocks(composed)
+    warps = register.vectors("warp")
+    if len(warps) < len(GROUP):
+        message = f"tensor memory is reached by {1 << len(GROUP)} warps together"
+        raise LayoutError(f"{message}, but the layout has {1 << len(warps)}")
+    rows = memory.transpose_outs(register.get_out_dim_names()).vectors("row")
+    if warps[: len(GROUP)] != rows[WARP_ROW_BITS : WARP_ROW_BITS + len(GROUP)]:
+        raise LayoutError("warp bits 0 and 1 must hold rows 32 and 64 of tensor memory")
+
+    def cells(name: str) -> tuple[Cell, ...]:
+        return tuple((vector[row], vector[column]) for vector in composed.vectors(name))
+
+    warp = (*GROUP, *cells("warp")[len(GROUP) :])
+    return _Cells(cells("register"), cells("lane"), warp)
+
+
+def _check_blocks(composed: LinearLayout) -> None:
+    """Raise unless each CTA reads the tensor memory of its own."""
+    names = composed.get_out_dim_names()
+    at = names.index("block") if "block" in names else None
+    for name, vectors in composed.in_bases:
+        for bit, vector in enumerate(vectors):
+            own = tuple(1 << bit if k == at else 0 for k in range(len(names)))
+            is_local = at is None or not vector[at]
+            if vector != own if name == "block" else not is_local:
+                raise LayoutError("registers and tensor memory must have the same CGALayout")
+
+
+def _packed(cells: _Cells, element_bits: int) -> _Cells:
+    """Return where 32-bit registers go, for elements packed as the compiler packs them.
+
+    Raises:
+        LayoutError: elements neither are neighbours in registers nor fill a cell each.
+    """
+    while element_bits < CELL_BITS:
+        most = log2(CELL_BITS // element_bits)
+        neighbours = max(bits for bits in range(most + 1) if not bits or cells.begins_with(bits))
+        if not neighbours:
+            return _one_for_each_cell(cells, element_bits)
+        cells, element_bits = cells.packed(neighbours, neighbours), element_bits << neighbours
+    return cells
+
+
+def _one_for_each_cell(cells: _Cells, element_bits: int) -> _Cells:
+    """Return where registers go that hold one element, or two that the message unpacks."""
+    empty = log2(CELL_BITS // element_bits)
+    if element_bits == CELL_BITS // 2 and cells.begins_with(1, empty):
+        return cells.packed(1, empty + 1).spread_out()
+    if cells.begins_with(0, empty):
+        return cells.packed(0, empty)
+    raise LayoutError(
+        f"elements of {element_bits} bits must be neighbours in the registers of a thread as they "
+        f"are in tensor memory, or fill a cell of {CELL_BITS} bits each"
+    )
