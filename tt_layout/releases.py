@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 from tt_layout.errors import LayoutError
@@ -46,11 +47,32 @@ class Release(IntEnum):
         for release in cls:
             if str(release) == name:
                 return release
-        known = f"{cls.V2022}, {cls.V2_0} to {LATEST}"
-        raise LayoutError(f"unknown Triton release {text!r}; known are {known}")
+        raise LayoutError(f"unknown Triton release {text!r}; known are {release_names()}")
 
     def __str__(self) -> str:
         return self.name.removeprefix("V").replace("_", ".")
 
 
-LATEST = Release.V3_9
+LATEST = max(Release)
+"""The newest release; what holds in it is taken to hold until a newer one differs."""
+
+
+def in_words(releases: Sequence[Release]) -> str:
+    """Return a run of releases by its ends.
+
+    Example:
+        >>> in_words([Release.V3_3, Release.V3_4, Release.V3_5]), in_words([Release.V3_6])
+        ('Triton 3.3 to 3.5', 'Triton 3.6')
+    """
+    first, last = releases[0], releases[-1]
+    return f"Triton {first}" if first == last else f"Triton {first} to {last}"
+
+
+def release_names() -> str:
+    """Return the names that ``--triton`` takes, short enough for the help.
+
+    Example:
+        >>> release_names().split(" to ")[0]
+        '2022, 2.0'
+    """
+    return f"{Release.V2022}, {Release.V2_0} to {LATEST}"

@@ -38,11 +38,11 @@ def padded_size(elements: int, padding: Padding) -> int:
     return padded(elements - 1, padding) + 1 if elements else 0
 
 
-def spelled(padding: Iterable[tuple[int, int]]) -> str:
+def format_padding(padding: Iterable[tuple[int, int]]) -> str:
     """Return padding as attributes write it.
 
     Example:
-        >>> spelled([(64, 4)])
+        >>> format_padding([(64, 4)])
         '[64:+4]'
     """
     return "[" + ", ".join(f"{interval}:+{amount}" for interval, amount in padding) + "]"

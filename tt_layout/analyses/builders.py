@@ -16,7 +16,7 @@ from tt_layout.encodings.amd_mfma import AmdMfma
 from tt_layout.encodings.amd_wmma import AmdWmma
 from tt_layout.encodings.base import Bases
 from tt_layout.encodings.blocked import Blocked
-from tt_layout.encodings.cga import bases_of_triple, shape_per_cta
+from tt_layout.encodings.cga import bases_of_split, shape_per_cta
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.nvmma_shared import CORE_ROWS, NvmmaShared
@@ -126,7 +126,7 @@ def _default_ctas(
     ctas = list(split)
     ctas[-1] *= count
     triple = {"CTAsPerCGA": ctas, "CTASplitNum": split, "CTAOrder": order}
-    return bases_of_triple({name: tuple(values) for name, values in triple.items()})
+    return bases_of_split({name: tuple(values) for name, values in triple.items()})
 
 
 def coalesced_blocked(

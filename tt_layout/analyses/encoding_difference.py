@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tt_layout.algebra.padding import spelled
+from tt_layout.algebra.padding import format_padding
 from tt_layout.analyses.layout_difference import Comparison, compare
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.mlir.types import TensorType
@@ -66,7 +66,7 @@ class Difference:
         """Return the difference in words, the most telling first."""
         words = self.comparison.words()
         if self.paddings[0] != self.paddings[1]:
-            was, now = (spelled(padding) for padding in self.paddings)
+            was, now = (format_padding(padding) for padding in self.paddings)
             words.insert(0, f"padding was {was}, is {now}")
         return words
 

@@ -16,6 +16,7 @@ import click
 
 from tt_layout.cli.selection import read_selection, selection_options
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.releases import release_names
 from tt_layout.version import __version__
 
 TROUBLE = 2
@@ -117,7 +118,7 @@ def _looks_options(function: Any) -> Any:
 @click.option("-o", "output", metavar="FILE", help="Write to this file instead of stdout.")
 @click.option("--alias-names", multiple=True, metavar="A,B", help="Only these aliases of the file.")
 @click.option("--use-hw-view", is_flag=True, help="Show what each place of the hardware holds.")
-@click.option("--triton", metavar="RELEASE", help="Rules of this release: 2022, 2.0 to 3.9.")
+@click.option("--triton", metavar="RELEASE", help=f"Rules of this release: {release_names()}.")
 @selection_options
 @click.option(
     "--max-text", default="256MiB", show_default=True, metavar="SIZE", help="Refuse longer text."

@@ -11,14 +11,14 @@ import click
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType, parse_type
-from tt_layout.releases import Release
+from tt_layout.releases import Release, release_names
 
 if TYPE_CHECKING:
     from tt_layout.encodings.alias_table import AliasTable
 
 type_option = click.option("-t", "tensor", required=True, metavar="TYPE", help="Tensor type.")
 release_option = click.option(
-    "--triton", metavar="RELEASE", help="Rules of this release: 2022, 2.0 to 3.9."
+    "--triton", metavar="RELEASE", help=f"Rules of this release: {release_names()}."
 )
 format_option = click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True

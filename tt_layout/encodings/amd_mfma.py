@@ -12,15 +12,15 @@ from tt_layout.encodings.cga import (
     CGA_LAYOUT,
     cga_layout,
     cga_violations,
-    lift_triple,
-    lower_triple,
-    normalize_triple,
+    normalize_split,
     rank_by,
-    triple,
-    triple_form,
+    split_form,
+    split_from_fields,
+    split_keys,
+    split_to_fields,
 )
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key, Values, WordKind
-from tt_layout.encodings.rules import not_length, not_powers_of_two
+from tt_layout.encodings.rules import check_length, check_powers_of_two
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -29,8 +29,8 @@ LANES = 64
 
 _WARPS = Key("warpsPerCTA", INTEGERS, field="warps_per_cta")
 _INSTR = Key("instrShape", INTEGERS, field="instr_shape")
-_TRANSPOSED = Key("isTransposed", BOOLEAN, field="is_transposed", implied=False)
-_VERSION = Key("version", INTEGER, field="version", implied=0)
+_TRANSPOSED = Key("isTransposed", BOOLEAN, field="is_transposed", silent_default=False)
+_VERSION = Key("version", INTEGER, field="version", silent_default=0)
 _RANK = rank_by("warpsPerCTA")
 
 
@@ -38,49 +38,50 @@ def _all_ones(values: Values) -> bool:
     return all(tiles == 1 for tiles in values["tilesPerWarp"])
 
 
-_TILES = Key("tilesPerWarp", INTEGERS, field="tiles_per_warp", default=(), hidden=_all_ones)
+_TILES = Key("tilesPerWarp", INTEGERS, field="tiles_per_warp", default=(), omitted=_all_ones)
 _BIT_WIDTH = Key(
     "elementBitWidth",
     INTEGER,
     field="element_bit_width",
     default=32,
-    hidden=lambda values: values["elementBitWidth"] == 32,
+    omitted=lambda values: values["elementBitWidth"] == 32,
 )
 _ELEMENT_TYPE = Key(
     "elementType",
     WordKind({"f32": "f32", "f64": "f64", "i32": "i32"}),
+    part_of="element_bit_width",
     default="f32",
-    hidden=lambda values: values["elementType"] == "f32",
+    omitted=lambda values: values["elementType"] == "f32",
 )
 _KEYS_3_0 = (
-    Key("versionMajor", INTEGER, field="version", implied=0),
+    Key("versionMajor", INTEGER, field="version", silent_default=0),
     Key("versionMinor", INTEGER, default=0),
     _WARPS,
     _INSTR,
     _TRANSPOSED,
-    *triple(_RANK),
+    *split_keys(_RANK),
 )
 
 
 def _normalize_two_entries(values: Values) -> Values:
-    """Fill in the CTA triple and drop what those releases drop: instrShape beyond [M, N]."""
+    """Fill in the CTA split parameters, and cut instrShape to [M, N] as those releases do."""
     if values.get("versionMinor"):
         raise LayoutError(f"versionMinor must be 0, got {values['versionMinor']}")
-    values = normalize_triple(_RANK)(values)
+    values = normalize_split(_RANK)(values)
     return {**values, "instrShape": values["instrShape"][:2]}
 
 
-def _lift_3_5(values: Values) -> Values:
+def _to_fields_3_5(values: Values) -> Values:
     width = 64 if values["elementType"] == "f64" else 32
-    return {**lift_triple(values), **_lift_tiles(values), "element_bit_width": width}
+    return {**split_to_fields(values), **_tiles_to_fields(values), "element_bit_width": width}
 
 
-def _lower_3_5(mfma: AmdMfma, element_bits: int | None) -> Values:
+def _from_fields_3_5(mfma: AmdMfma, element_bits: int | None) -> Values:
     element_type = "f64" if mfma.element_bit_width == 64 else "f32"
-    return {**lower_triple(mfma, element_bits), "elementType": element_type}
+    return {**split_from_fields(mfma, element_bits), "elementType": element_type}
 
 
-def _lift_tiles(values: Values) -> Values:
+def _tiles_to_fields(values: Values) -> Values:
     return {"tiles_per_warp": () if _all_ones(values) else values["tilesPerWarp"]}
 
 
@@ -119,25 +120,21 @@ class AmdMfma(DistributedEncoding):
 
     mnemonic = "amd_mfma"
     forms = (
-        triple_form(
-            "triton_gpu.amd_mfma", Release.V3_0, Release.V3_2, _KEYS_3_0, _normalize_two_entries
-        ),
-        triple_form("ttg.amd_mfma", Release.V3_3, Release.V3_4, _KEYS_3_0, _normalize_two_entries),
+        split_form("triton_gpu.amd_mfma", Release.V3_0, _KEYS_3_0, _normalize_two_entries),
+        split_form("ttg.amd_mfma", Release.V3_3, _KEYS_3_0, _normalize_two_entries),
         Form(
             "ttg.amd_mfma",
             Release.V3_5,
-            Release.V3_5,
-            (_VERSION, _WARPS, _TILES, _INSTR, _TRANSPOSED, *triple(_RANK), _ELEMENT_TYPE),
+            (_VERSION, _WARPS, _TILES, _INSTR, _TRANSPOSED, *split_keys(_RANK), _ELEMENT_TYPE),
             normalize=_normalize_two_entries,
-            lift=_lift_3_5,
-            lower=_lower_3_5,
+            to_fields=_to_fields_3_5,
+            from_fields=_from_fields_3_5,
         ),
         Form(
             "ttg.amd_mfma",
             Release.V3_6,
-            Release.V3_9,
             (_VERSION, _WARPS, _INSTR, _TRANSPOSED, CGA_LAYOUT, _TILES, _BIT_WIDTH),
-            lift=_lift_tiles,
+            to_fields=_tiles_to_fields,
         ),
     )
 
@@ -156,27 +153,30 @@ class AmdMfma(DistributedEncoding):
         """Yield the rules that the fields break."""
         newest = 4 if self.release >= Release.V3_3 else 3
         if self.version > newest:
-            message = f"version must be in 0..{newest}, got {self.version}"
-            yield Violation(message, ("version", "versionMajor"))
+            message = f"{self.key('version')} must be in 0..{newest}, got {self.version}"
+            yield Violation(message, ("version",))
         known = INSTRUCTIONS if self.release >= Release.V3_5 else INSTRUCTIONS[:2]
         if self.instr_shape[:2] not in known:
             shapes = ", ".join(f"[{m}, {n}]" for m, n in known)
-            message = f"instrShape must begin with one of {shapes}, got {list(self.instr_shape)}"
-            yield Violation(message, ("instrShape",))
+            key = self.key("instr_shape")
+            message = f"{key} must begin with one of {shapes}, got {list(self.instr_shape)}"
+            yield Violation(message, ("instr_shape",))
         if self.element_bit_width not in (32, 64):
-            message = f"elementBitWidth must be 32 or 64, got {self.element_bit_width}"
-            yield Violation(message, ("elementBitWidth",))
-        yield from cga_violations(self.cga, self.rank)
+            key = self.key("element_bit_width")
+            message = f"{key} must be 32 or 64, got {self.element_bit_width}"
+            yield Violation(message, ("element_bit_width",))
+        yield from cga_violations(self, self.rank)
         if any(tiles != 1 for tiles in self.tiles_per_warp):
-            yield from not_length("tilesPerWarp", self.tiles_per_warp, self.rank, since=None)
-        yield from not_powers_of_two("tilesPerWarp", self.tiles_per_warp, since=None)
-        yield from not_powers_of_two("warpsPerCTA", self.warps_per_cta, since=None)
+            yield from check_length(self, "tiles_per_warp", self.rank, since=None)
+        yield from check_powers_of_two(self, "tiles_per_warp", since=None)
+        yield from check_powers_of_two(self, "warps_per_cta", since=None)
         if self.rank not in (2, 3):
-            message = f"warpsPerCTA must have 2 or 3 entries, got {list(self.warps_per_cta)}"
-            yield Violation(message, ("warpsPerCTA",), since=None)
+            key = self.key("warps_per_cta")
+            message = f"{key} must have 2 or 3 entries, got {list(self.warps_per_cta)}"
+            yield Violation(message, ("warps_per_cta",), since=None)
         if self.instr_shape[:2] == (64, 4) and not self.is_transposed:
-            message = "instrShape [64, 4] needs isTransposed = true"
-            yield Violation(message, ("isTransposed", "instrShape"), since=None)
+            message = f"{self.key('instr_shape')} [64, 4] needs {self.key('is_transposed')} = true"
+            yield Violation(message, ("is_transposed", "instr_shape"), since=None)
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the instruction's tile, over warps, repeated first along N, then along M."""

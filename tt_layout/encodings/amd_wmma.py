@@ -18,11 +18,11 @@ from tt_layout.encodings.cga import (
     CGA_LAYOUT,
     cga_layout,
     cga_violations,
-    lift_triple,
-    lower_triple,
-    normalize_triple,
+    normalize_split,
     rank_by,
-    triple,
+    split_from_fields,
+    split_keys,
+    split_to_fields,
 )
 from tt_layout.encodings.forms import (
     BOOLEAN,
@@ -33,7 +33,7 @@ from tt_layout.encodings.forms import (
     Key,
     Values,
 )
-from tt_layout.encodings.rules import ragged
+from tt_layout.encodings.rules import basis_length_problem, violation_of
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -57,31 +57,32 @@ _REGISTERS = {1: ((2, 0), (4, 0), (8, 0)), 2: ((1, 0), (2, 0), (4, 0)), 3: ((1, 
 _LAST_LANE = {1: (1, 0), 2: (8, 0), 3: (8, 0)}
 
 _RANK = rank_by("warpsPerCTA")
-_VERSION = Key("version", INTEGER, field="version", implied=0)
+_VERSION = Key("version", INTEGER, field="version", silent_default=0)
 _TRANSPOSE = Key("isTranspose", BOOLEAN, field="is_transpose", default=False)
-_WARPS = Key("warpsPerCTA", INTEGERS)
+_WARPS = Key("warpsPerCTA", INTEGERS, part_of="cta_layout")
 _INSTR = Key(
     "instrShape",
     INTEGERS,
     field="instr_shape",
     default=DEFAULT_INSTRUCTION,
-    hidden=lambda values: values["instrShape"] == DEFAULT_INSTRUCTION,
+    omitted=lambda values: values["instrShape"] == DEFAULT_INSTRUCTION,
 )
 _CTA_LAYOUT = Key(
-    "ctaLayout", BasesByDimKind(("register", "warp"), needed=("warp",)), field="cta_layout"
+    "ctaLayout", BasesByDimKind(("register", "warp"), required=("warp",)), field="cta_layout"
 )
 _TILES = Key(
     "tilesPerWarp",
     INTEGERS,
+    part_of="cta_layout",
     default=(),
-    hidden=lambda values: all(tiles == 1 for tiles in values["tilesPerWarp"]),
+    omitted=lambda values: all(tiles == 1 for tiles in values["tilesPerWarp"]),
 )
 _RANK_KEY = Key(
     "rank",
     INTEGER,
     default=None,
-    hidden=lambda values: True,
-    needed=lambda values: values["rank"] not in (None, 2),
+    omitted=lambda values: True,
+    required_by_parser=lambda values: values["rank"] not in (None, 2),
 )
 
 
@@ -110,21 +111,21 @@ def _step(rank: int, dim: int, size: int) -> Shape:
     return tuple(size if d == dim else 0 for d in range(rank))
 
 
-def _lift_lists(values: Values) -> Values:
+def _lists_to_fields(values: Values) -> Values:
     """Return the fields for ``warpsPerCTA`` and ``tilesPerWarp``."""
     warps, tiles = values["warpsPerCTA"], values.get("tilesPerWarp", ())
     fields: Values = {"rank_key": len(warps)}
     if not all(map(is_power_of_two, (*warps, *tiles))) or len(tiles) not in (0, len(warps)):
-        fault = "warpsPerCTA and tilesPerWarp must be powers of two, one for each dimension"
-        return {**fields, "fault": f"{fault}, got {list(warps)} and {list(tiles)}"}
+        problem = "warpsPerCTA and tilesPerWarp must be powers of two, one for each dimension"
+        return {**fields, "no_layout_reason": f"{problem}, got {list(warps)} and {list(tiles)}"}
     return {**fields, "cta_layout": cta_layout_of(warps, tiles)}
 
 
-def _lift_triple_and_lists(values: Values) -> Values:
-    return {**_lift_lists(values), **lift_triple(values)}
+def _split_and_lists_to_fields(values: Values) -> Values:
+    return {**_lists_to_fields(values), **split_to_fields(values)}
 
 
-def _lower_lists(wmma: AmdWmma, element_bits: int | None) -> Values:
+def _lists_from_fields(wmma: AmdWmma, element_bits: int | None) -> Values:
     """Return the lists of which ``ctaLayout`` is made.
 
     Raises:
@@ -141,11 +142,11 @@ def _lower_lists(wmma: AmdWmma, element_bits: int | None) -> Values:
     return {"warpsPerCTA": warps, "tilesPerWarp": tiles}
 
 
-def _lower_triple_and_lists(wmma: AmdWmma, element_bits: int | None) -> Values:
-    return {**_lower_lists(wmma, element_bits), **lower_triple(wmma, element_bits)}
+def _split_and_lists_from_fields(wmma: AmdWmma, element_bits: int | None) -> Values:
+    return {**_lists_from_fields(wmma, element_bits), **split_from_fields(wmma, element_bits)}
 
 
-def _lift_rank(values: Values) -> Values:
+def _rank_to_fields(values: Values) -> Values:
     register, warp = values["ctaLayout"]
     told = [len(basis) for basis in (*register, *warp, *values["CGALayout"])]
     is_told = values["rank"] == (told[0] if told else 2)
@@ -186,45 +187,40 @@ class AmdWmma(DistributedEncoding):
         Form(
             "triton_gpu.amd_wmma",
             Release.V3_0,
-            Release.V3_1,
-            (_WARPS, *triple(_RANK)),
-            normalize=normalize_triple(_RANK),
-            lift=lambda values: {**_lift_triple_and_lists(values), "version": 1},
-            lower=_lower_triple_and_lists,
+            (_WARPS, *split_keys(_RANK)),
+            normalize=normalize_split(_RANK),
+            to_fields=lambda values: {**_split_and_lists_to_fields(values), "version": 1},
+            from_fields=_split_and_lists_from_fields,
         ),
         Form(
             "triton_gpu.amd_wmma",
             Release.V3_2,
-            Release.V3_2,
-            (_VERSION, _WARPS, *triple(_RANK)),
-            normalize=normalize_triple(_RANK),
-            lift=_lift_triple_and_lists,
-            lower=_lower_triple_and_lists,
+            (_VERSION, _WARPS, *split_keys(_RANK)),
+            normalize=normalize_split(_RANK),
+            to_fields=_split_and_lists_to_fields,
+            from_fields=_split_and_lists_from_fields,
         ),
         Form(
             "ttg.amd_wmma",
             Release.V3_3,
-            Release.V3_5,
-            (_VERSION, _TRANSPOSE, _WARPS, *triple(_RANK)),
-            normalize=normalize_triple(_RANK),
-            lift=_lift_triple_and_lists,
-            lower=_lower_triple_and_lists,
+            (_VERSION, _TRANSPOSE, _WARPS, *split_keys(_RANK)),
+            normalize=normalize_split(_RANK),
+            to_fields=_split_and_lists_to_fields,
+            from_fields=_split_and_lists_from_fields,
         ),
         Form(
             "ttg.amd_wmma",
             Release.V3_6,
-            Release.V3_6,
             (_VERSION, _TRANSPOSE, _WARPS, CGA_LAYOUT, _TILES, _INSTR),
-            lift=_lift_lists,
-            lower=_lower_lists,
+            to_fields=_lists_to_fields,
+            from_fields=_lists_from_fields,
         ),
         Form(
             "ttg.amd_wmma",
             Release.V3_7,
-            Release.V3_9,
             (_VERSION, _TRANSPOSE, _RANK_KEY, _CTA_LAYOUT, CGA_LAYOUT, _INSTR),
-            lift=_lift_rank,
-            lower=lambda wmma, element_bits: {"rank": wmma.rank},
+            to_fields=_rank_to_fields,
+            from_fields=lambda wmma, element_bits: {"rank": wmma.rank},
         ),
     )
 
@@ -244,31 +240,32 @@ class AmdWmma(DistributedEncoding):
         """Yield the rules that the fields break."""
         newest = 3 if self.release >= Release.V3_6 else 2
         if not 1 <= self.version <= newest:
-            message = f"version must be in 1..{newest}, got {self.version}"
+            message = f"{self.key('version')} must be in 1..{newest}, got {self.version}"
             yield Violation(message, ("version",), Release.V3_3)
             return
         if self.instr_shape not in INSTRUCTIONS[self.version]:
             shapes = ", ".join(str(list(shape)) for shape in INSTRUCTIONS[self.version])
             message = (
-                f"instrShape of version {self.version} must be one of {shapes}, "
+                f"{self.key('instr_shape')} of version {self.version} must be one of {shapes}, "
                 f"got {list(self.instr_shape)}"
             )
-            yield Violation(message, ("instrShape",), Release.V3_6)
+            yield Violation(message, ("instr_shape",), Release.V3_6)
         elif self.instr_shape[0] == 32:
-            message = "instrShape [32, 16, ..] is known since Triton 3.8"
+            message = f"{self.key('instr_shape')} [32, 16, ..] is known since Triton 3.8"
             if self.release < Release.V3_8:
-                yield Violation(message, ("instrShape",), Release.V3_6)
+                yield Violation(message, ("instr_shape",), Release.V3_6)
         if self.is_transpose and self.version == 1 and self.release <= Release.V3_5:
-            message = "isTranspose = true needs version 2 until Triton 3.5"
-            yield Violation(message, ("isTranspose",), Release.V3_3)
+            message = f"{self.key('is_transpose')} = true needs version 2 until Triton 3.5"
+            yield Violation(message, ("is_transpose",), Release.V3_3)
         if self.rank not in (2, 3):
             message = f"#{self.name} is for rank 2 or 3, got rank {self.rank}"
-            yield Violation(message, ("ctaLayout", "warpsPerCTA"), since=None)
+            yield Violation(message, ("cta_layout",), since=None)
             return
-        yield from cga_violations(self.cga, self.rank)
+        yield from cga_violations(self, self.rank)
         for name, bases in zip(("register", "warp"), self.cta_layout):
-            for violation in ragged(f"ctaLayout.{name}", bases, self.rank):
-                yield Violation(violation.message, ("ctaLayout",))
+            named = f"{self.key('cta_layout')}.{name}"
+            problem = basis_length_problem(named, bases, self.rank)
+            yield from violation_of(problem, "cta_layout")
 
     def cta_tiles(self, broadcast_dim: int | None = None) -> LinearLayout:
         """Return the arrangement of instruction tiles over registers and warps.

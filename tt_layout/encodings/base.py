@@ -25,14 +25,14 @@ class Violation(NamedTuple):
 
     Attributes:
         message: subject, rule and what was found.
-        keys: the keys that hold the fault, in any spelling.
+        fields: the fields that are wrong; their keys are pointed at, whatever they are called.
         since: the first release whose parser refuses it; None where every parser takes it
             and only the linear layout is missing.
         has_meaning: whether releases before ``since`` gave it a linear layout.
     """
 
     message: str
-    keys: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
     since: Release | None = Release.V2022
     has_meaning: bool = False
 
@@ -65,13 +65,13 @@ class Encoding:
             meaning of one text changed.
         spelling: how it was written; None for an encoding built in Python.
         origin: where it was written, for messages; None likewise.
-        fault: why an older spelling, which its releases take, has no linear layout.
+        no_layout_reason: why an older spelling, which its releases take, has no linear layout.
     """
 
     release: Release = LATEST
     spelling: Spelling | None = field(default=None, compare=False, repr=False)
     origin: Origin | None = field(default=None, compare=False, repr=False)
-    fault: str | None = field(default=None, repr=False)
+    no_layout_reason: str | None = field(default=None, repr=False)
 
     mnemonic: ClassVar[str]
     forms: ClassVar[tuple[Form, ...]]
@@ -107,15 +107,16 @@ class Encoding:
         """Raise for the first rule broken that leaves no linear layout."""
         for parent in self.parents():
             parent.check_layout()
-        if self.fault is not None:
-            raise self.error(Violation(self.fault))
+        if self.no_layout_reason is not None:
+            raise self.error(Violation(self.no_layout_reason))
         for violation in self.violations():
             if violation.denies_layout(self.release):
                 raise self.error(violation)
 
     def error(self, violation: Violation) -> LayoutError:
-        """Return the error for a violation, pointing at the key that holds the fault."""
-        span = self.origin.span(violation.keys) if self.origin else None
+        """Return the error for a violation, pointing at the key that is wrong."""
+        keys = self.form.keys_of(violation.fields)
+        span = self.origin.span(keys) if self.origin else None
         return LayoutError(violation.message, span)
 
     def to_linear_layout(
@@ -196,10 +197,32 @@ class Encoding:
         """
         return self._format(shape, use_hw_view=True)
 
+    @classmethod
+    def form_in(cls, release: Release) -> Form | None:
+        """Return the form that a release reads: the newest that is no newer; None before all."""
+        return next((form for form in reversed(cls.forms) if form.since <= release), None)
+
+    @property
+    def form(self) -> Form:
+        """The form that it was written in; the newest for an encoding built in Python."""
+        return self.spelling.form if self.spelling else type(self).forms[-1]
+
+    def key(self, field: str) -> str:
+        """Return what messages call a field: its key as written, else as the newest form has it.
+
+        Example:
+            >>> from tt_layout.encodings.blocked import Blocked
+            >>> Blocked(size_per_thread=(1,), threads_per_warp=(32,), warps_per_cta=(4,),
+            ...         order=(0,)).key("warps_per_cta")
+            'warpsPerCTA'
+        """
+        keys = (*self.form.keys, *type(self).forms[-1].keys)
+        return next((key.name for key in keys if key.field == field), field)
+
     @property
     def name(self) -> str:
         """Dialect and mnemonic as written, such as ``ttg.blocked``."""
-        return self.spelling.form.name if self.spelling else type(self).forms[-1].name
+        return self.form.name
 
     def __str__(self) -> str:
         return str(self.spelling or self.respell())

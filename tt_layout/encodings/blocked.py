@@ -11,27 +11,27 @@ from tt_layout.algebra.tiles import combine_cta_cga_with_shape, dim_names, ident
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
-    PRINTED_TRIPLE,
+    PRINTED_SPLIT,
     cga_layout,
     cga_violations,
-    normalize_triple,
+    normalize_split,
     rank_by,
-    triple,
-    triple_form,
+    split_form,
+    split_keys,
 )
 from tt_layout.encodings.forms import INTEGERS, Form, Key
-from tt_layout.encodings.rules import not_permutation, not_powers_of_two
+from tt_layout.encodings.rules import check_permutation, check_powers_of_two
 from tt_layout.releases import Release
 
 _KEYS = (
-    Key("sizePerThread", INTEGERS, field="size_per_thread", implied=()),
-    Key("threadsPerWarp", INTEGERS, field="threads_per_warp", implied=()),
-    Key("warpsPerCTA", INTEGERS, field="warps_per_cta", implied=()),
-    Key("order", INTEGERS, field="order", implied=()),
+    Key("sizePerThread", INTEGERS, field="size_per_thread", silent_default=()),
+    Key("threadsPerWarp", INTEGERS, field="threads_per_warp", silent_default=()),
+    Key("warpsPerCTA", INTEGERS, field="warps_per_cta", silent_default=()),
+    Key("order", INTEGERS, field="order", silent_default=()),
 )
 _RANK = rank_by("sizePerThread")
-_TRIPLE_KEYS = _KEYS + triple(_RANK)
-_NORMALIZE = normalize_triple(_RANK)
+_SPLIT_KEYS = _KEYS + split_keys(_RANK)
+_NORMALIZE = normalize_split(_RANK)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,11 +69,11 @@ class Blocked(DistributedEncoding):
 
     mnemonic = "blocked"
     forms = (
-        Form("triton_gpu.blocked", Release.V2022, Release.V2_1, _KEYS),
-        triple_form("triton_gpu.blocked", Release.V2_2, Release.V2_3, _KEYS + PRINTED_TRIPLE),
-        triple_form("triton_gpu.blocked", Release.V3_0, Release.V3_2, _TRIPLE_KEYS, _NORMALIZE),
-        triple_form("ttg.blocked", Release.V3_3, Release.V3_5, _TRIPLE_KEYS, _NORMALIZE),
-        Form("ttg.blocked", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
+        Form("triton_gpu.blocked", Release.V2022, _KEYS),
+        split_form("triton_gpu.blocked", Release.V2_2, _KEYS + PRINTED_SPLIT),
+        split_form("triton_gpu.blocked", Release.V3_0, _SPLIT_KEYS, _NORMALIZE),
+        split_form("ttg.blocked", Release.V3_3, _SPLIT_KEYS, _NORMALIZE),
+        Form("ttg.blocked", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
     )
 
     @property
@@ -83,21 +83,17 @@ class Blocked(DistributedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        lists = {
-            "sizePerThread": self.size_per_thread,
-            "threadsPerWarp": self.threads_per_warp,
-            "warpsPerCTA": self.warps_per_cta,
-        }
-        lengths = {name: len(own) for name, own in (*lists.items(), ("order", self.order))}
+        lists = ("size_per_thread", "threads_per_warp", "warps_per_cta")
+        lengths = {self.key(name): len(getattr(self, name)) for name in (*lists, "order")}
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
             message = f"the lists of #{self.name} must have one length, got {shown}"
             yield Violation(message, since=Release.V2_2)
             return
-        yield from not_permutation("order", self.order, since=Release.V2_2)
-        for name, own in lists.items():
-            yield from not_powers_of_two(name, own, since=Release.V3_5)
-        yield from cga_violations(self.cga, self.rank)
+        yield from check_permutation(self, "order", since=Release.V2_2)
+        for name in lists:
+            yield from check_powers_of_two(self, name, since=Release.V3_5)
+        yield from cga_violations(self, self.rank)
 
     def to_linear_layout(
         self, shape: Sequence[int], *, element_bits: int | None = None

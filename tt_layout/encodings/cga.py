@@ -5,13 +5,13 @@ lists.  Both lead to the bases.
 
 Source:
     Triton, CGAEncodingAttr in TritonGPUAttrDefs.td (3.6 and later) and CTALayoutAttr
-    (before); the order of the old triple's bases from its ``fromSplitParams``.
+    (before); the order of the bases for the old split parameters from its ``fromSplitParams``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.algebra.tiles import dim_names, identity, product, row_major, zeros
@@ -20,9 +20,20 @@ from tt_layout.encodings.forms import BASES, INTEGERS, Form, Key, Values
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
-TRIPLE_NAMES = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
+SPLIT_NAMES = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
 
 RankOf = Callable[[Values], int]
+
+
+class HasCga(Protocol):
+    """An encoding that says how the CTAs of a cluster are arranged."""
+
+    @property
+    def cga(self) -> Bases:
+        """The bases of ``block``."""
+
+    def key(self, field: str) -> str:
+        """Return what messages call a field."""
 
 
 def rank_by(*names: str) -> RankOf:
@@ -31,38 +42,39 @@ def rank_by(*names: str) -> RankOf:
 
 
 CGA_LAYOUT = Key(
-    "CGALayout", BASES, field="cga", default=(), hidden=lambda values: not values["CGALayout"]
+    "CGALayout", BASES, field="cga", default=(), omitted=lambda values: not values["CGALayout"]
 )
 """Since 3.6: printed where there is more than one CTA."""
 
-PRINTED_TRIPLE = tuple(Key(name, INTEGERS, default=()) for name in TRIPLE_NAMES)
+PRINTED_SPLIT = tuple(Key(name, INTEGERS, part_of="cga", default=()) for name in SPLIT_NAMES)
 """Of 2.2 and 2.3: printed always, empty by default."""
 
 
-def triple(rank_of: RankOf) -> tuple[Key, ...]:
-    """Return the three keys of 3.0 to 3.5: all or none, unprinted for a single CTA."""
+def split_keys(rank_of: RankOf) -> tuple[Key, ...]:
+    """Return the CTA split parameters of 3.0 to 3.5: all or none, unprinted for a single CTA."""
 
-    def hidden(values: Values) -> bool:
+    def is_default(values: Values) -> bool:
         rank = rank_of(values)
         default = ((1,) * rank, (1,) * rank, tuple(row_major(rank)))
-        return tuple(values[name] for name in TRIPLE_NAMES) == default
+        return tuple(values[name] for name in SPLIT_NAMES) == default
 
-    ones = [Key(name, INTEGERS, default=None, hidden=hidden) for name in TRIPLE_NAMES[:2]]
-    return (*ones, Key(TRIPLE_NAMES[2], INTEGERS, default=None, hidden=hidden))
+    return tuple(
+        Key(name, INTEGERS, part_of="cga", default=None, omitted=is_default) for name in SPLIT_NAMES
+    )
 
 
-def normalize_triple(rank_of: RankOf) -> Callable[[Values], Values]:
-    """Return the function that fills in an absent triple and straightens a trivial order."""
+def normalize_split(rank_of: RankOf) -> Callable[[Values], Values]:
+    """Return the function that fills in absent split parameters and straightens a trivial order."""
 
     def normalize(values: Values) -> Values:
-        given = [name for name in TRIPLE_NAMES if values[name] is not None]
-        if given and len(given) < len(TRIPLE_NAMES):
-            message = f"{', '.join(TRIPLE_NAMES)} must all be given or none of them"
+        given = [name for name in SPLIT_NAMES if values[name] is not None]
+        if given and len(given) < len(SPLIT_NAMES):
+            message = f"{', '.join(SPLIT_NAMES)} must all be given or none of them"
             raise LayoutError(f"{message}, got only {', '.join(given)}")
         rank = len(values["CTAsPerCGA"]) if given else rank_of(values)
         if not given:
             return {**values, **_single_cta(rank)}
-        check_triple(*(values[name] for name in TRIPLE_NAMES))
+        check_split(*(values[name] for name in SPLIT_NAMES))
         if all(count == 1 for count in values["CTAsPerCGA"]):
             return {**values, "CTAOrder": tuple(row_major(rank))}
         return values
@@ -72,30 +84,30 @@ def normalize_triple(rank_of: RankOf) -> Callable[[Values], Values]:
 
 def _single_cta(rank: int) -> Values:
     ones = (1,) * rank
-    return dict(zip(TRIPLE_NAMES, (ones, ones, tuple(row_major(rank)))))
+    return dict(zip(SPLIT_NAMES, (ones, ones, tuple(row_major(rank)))))
 
 
-def check_triple(per_cga: Shape, split: Shape, order: Shape) -> None:
+def check_split(per_cga: Shape, split: Shape, order: Shape) -> None:
     """Raise unless the three lists describe an arrangement of CTAs."""
     if not len(per_cga) == len(split) == len(order):
         ranks = [len(per_cga), len(split), len(order)]
-        raise LayoutError(f"{', '.join(TRIPLE_NAMES)} must have one length, got {ranks}")
+        raise LayoutError(f"{', '.join(SPLIT_NAMES)} must have one length, got {ranks}")
     if sorted(order) != list(range(len(order))):
         message = f"CTAOrder must be a permutation of 0..{len(order) - 1}, got {list(order)}"
         raise LayoutError(message)
 
 
-def bases_of_triple(values: Values) -> Bases:
+def bases_of_split(values: Values) -> Bases:
     """Return the bases of ``block`` for the old three lists.
 
     Per dimension, fastest first: the CTAs that split it, then those that repeat it.
 
     Example:
-        >>> bases_of_triple({"CTAsPerCGA": (2, 2), "CTASplitNum": (2, 1), "CTAOrder": (0, 1)})
+        >>> bases_of_split({"CTAsPerCGA": (2, 2), "CTASplitNum": (2, 1), "CTAOrder": (0, 1)})
         ((1, 0), (0, 0))
     """
-    per_cga, split, order = (values[name] for name in TRIPLE_NAMES)
-    check_triple(per_cga, split, order)
+    per_cga, split, order = (values[name] for name in SPLIT_NAMES)
+    check_split(per_cga, split, order)
     if not order:
         return ()
     for d in order:
@@ -111,22 +123,22 @@ def bases_of_triple(values: Values) -> Bases:
     return product(factors).transpose_outs(dim_names(len(order))).vectors("block")
 
 
-def lift_triple(values: Values) -> Values:
+def split_to_fields(values: Values) -> Values:
     """Return the fields of today's classes that the old three lists fill."""
     try:
-        return {"cga": bases_of_triple(values)}
+        return {"cga": bases_of_split(values)}
     except LayoutError as error:
-        return {"fault": error.message}
+        return {"no_layout_reason": error.message}
 
 
-def triple_of_bases(cga: Bases, rank: int) -> Values:
-    """Return the old three lists for the bases of ``block``; the inverse of `bases_of_triple`.
+def split_of_bases(cga: Bases, rank: int) -> Values:
+    """Return the old three lists for the bases of ``block``; the inverse of `bases_of_split`.
 
     Raises:
         LayoutError: no three lists stand for these bases.
 
     Example:
-        >>> triple_of_bases(((1, 0), (0, 0)), 2)
+        >>> split_of_bases(((1, 0), (0, 0)), 2)
         {'CTAsPerCGA': (4, 1), 'CTASplitNum': (2, 1), 'CTAOrder': (0, 1)}
     """
     per_cga, split, order = [1] * rank, [1] * rank, list[int]()
@@ -140,27 +152,33 @@ def triple_of_bases(cga: Bases, rank: int) -> Values:
         per_cga[dim] *= 2
         split[dim] *= 2 if moved else 1
     order += [d for d in row_major(rank) if d not in order]
-    values = dict(zip(TRIPLE_NAMES, (tuple(per_cga), tuple(split), tuple(order))))
-    if bases_of_triple(values) != cga:
+    values = dict(zip(SPLIT_NAMES, (tuple(per_cga), tuple(split), tuple(order))))
+    if bases_of_split(values) != cga:
         bases = [list(basis) for basis in cga]
-        raise LayoutError(f"{', '.join(TRIPLE_NAMES)} cannot say CGALayout = {bases}")
+        raise LayoutError(f"{', '.join(SPLIT_NAMES)} cannot say CGALayout = {bases}")
     return values
 
 
-def lower_triple(encoding: Any, element_bits: int | None) -> Values:
+def split_from_fields(encoding: Any, element_bits: int | None) -> Values:
     """Return the old three lists for an encoding with the field ``cga``."""
-    return triple_of_bases(encoding.cga, encoding.rank)
+    return split_of_bases(encoding.cga, encoding.rank)
 
 
-def triple_form(
+def split_form(
     name: str,
     since: Release,
-    until: Release,
     keys: tuple[Key, ...],
     normalize: Callable[[Values], Values] = lambda values: values,
 ) -> Form:
     """Return a spelling in which the old three lists stand for the bases of ``block``."""
-    return Form(name, since, until, keys, normalize=normalize, lift=lift_triple, lower=lower_triple)
+    return Form(
+        name,
+        since,
+        keys,
+        normalize=normalize,
+        to_fields=split_to_fields,
+        from_fields=split_from_fields,
+    )
 
 
 def cga_layout(cga: Bases, rank: int) -> LinearLayout:
@@ -189,19 +207,19 @@ def shape_per_cta(cga: Bases, shape: Sequence[int]) -> list[int]:
     return [size // min(size, parts) for size, parts in zip(shape, split)]
 
 
-def cga_violations(cga: Bases, rank: int) -> Iterator[Violation]:
+def cga_violations(encoding: HasCga, rank: int) -> Iterator[Violation]:
     """Yield what is wrong with the bases of ``block`` for a layout of some rank."""
-    keys = ("CGALayout", "CTAsPerCGA", "CTASplitM")
+    cga, key = encoding.cga, encoding.key("cga")
     for basis in cga:
         if len(basis) != rank:
-            message = f"every entry of CGALayout must have {rank} numbers, got {list(basis)}"
-            yield Violation(message, keys)
+            message = f"every entry of {key} must have {rank} numbers, got {list(basis)}"
+            yield Violation(message, ("cga",))
             return
     if not is_permutation_matrix(cga, rank):
         yield Violation(
-            "CGALayout must be a permutation matrix but for zero vectors: per dimension the "
+            f"{key} must be a permutation matrix but for zero vectors: per dimension the "
             f"steps 1, 2, 4, .. once each, got {[list(b) for b in cga]}",
-            keys,
+            ("cga",),
             Release.V3_8,
             has_meaning=True,
         )

@@ -21,7 +21,7 @@ from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.cga import cga_layout, without_dim
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, LAYOUT, Form, Key, Style, Values
 from tt_layout.encodings.nvidia_mma import NvidiaMma, mma_tile
-from tt_layout.encodings.rules import not_power_of_two
+from tt_layout.encodings.rules import check_power_of_two, violation_of
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -30,7 +30,7 @@ WMMA_WIDTHS = {1: (8, 16), 2: (4, 8, 16)}
 """Version of WMMA -> the kWidth its operands may have; version 3 takes any but 0."""
 
 _OP_IDX = Key("opIdx", INTEGER, field="op_idx")
-_IMPLIED_OP_IDX = Key("opIdx", INTEGER, field="op_idx", implied=0)
+_IMPLIED_OP_IDX = Key("opIdx", INTEGER, field="op_idx", silent_default=0)
 _PARENT = Key("parent", LAYOUT, field="parent")
 
 
@@ -44,12 +44,12 @@ def _is_volta(values: Values) -> bool:
     return isinstance(parent, NvidiaMma) and parent.version_major == 1
 
 
-_IS_V1_ROW = Key("isMMAv1Row", BOOLEAN, default=None, hidden=lambda values: not _is_volta(values))
+_IS_V1_ROW = Key("isMMAv1Row", BOOLEAN, default=None, omitted=lambda values: not _is_volta(values))
 _PRINTED_FOR_AMPERE = Key(
-    "kWidth", INTEGER, field="k_width", default=None, hidden=lambda values: not _is_ampere(values)
+    "kWidth", INTEGER, field="k_width", default=None, omitted=lambda values: not _is_ampere(values)
 )
 _K_WIDTH = Key(
-    "kWidth", INTEGER, field="k_width", default=0, hidden=lambda values: values["kWidth"] == 0
+    "kWidth", INTEGER, field="k_width", default=0, omitted=lambda values: values["kWidth"] == 0
 )
 
 
@@ -99,32 +99,28 @@ class DotOperand(DistributedEncoding):
 
     mnemonic = "dot_op"
     forms = (
-        Form("triton_gpu.dot_op", Release.V2022, Release.V2022, (_IMPLIED_OP_IDX, _PARENT)),
+        Form("triton_gpu.dot_op", Release.V2022, (_IMPLIED_OP_IDX, _PARENT)),
         Form(
             "triton_gpu.dot_op",
-            Release.V2_0,
             Release.V2_0,
             (_IMPLIED_OP_IDX, _PARENT, _IS_V1_ROW),
         ),
         Form(
             "triton_gpu.dot_op",
             Release.V2_1,
-            Release.V2_3,
             (_IMPLIED_OP_IDX, _PARENT, _PRINTED_FOR_AMPERE),
             normalize=_normalize_k_width,
-            lower=lambda dot, element_bits: {"kWidth": dot.k_width or None},
+            from_fields=lambda dot, element_bits: {"kWidth": dot.k_width or None},
         ),
         Form(
             "triton_gpu.dot_op",
             Release.V3_0,
-            Release.V3_2,
             (_OP_IDX, _PARENT, _K_WIDTH),
             style=Style.BRACED_STRUCT,
         ),
         Form(
             "ttg.dot_op",
             Release.V3_3,
-            Release.V3_9,
             (_OP_IDX, _PARENT, _K_WIDTH),
             style=Style.BRACED_STRUCT,
         ),
@@ -142,7 +138,8 @@ class DotOperand(DistributedEncoding):
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
         if self.op_idx not in (0, 1):
-            yield Violation(f"opIdx must be 0 or 1, got {self.op_idx}", ("opIdx",), Release.V3_0)
+            message = f"{self.key('op_idx')} must be 0 or 1, got {self.op_idx}"
+            yield Violation(message, ("op_idx",), Release.V3_0)
             return
         if not isinstance(self.parent, (NvidiaMma, AmdMfma, AmdWmma, Blocked)):
             message = (
@@ -151,37 +148,36 @@ class DotOperand(DistributedEncoding):
             )
             yield Violation(message, ("parent",), Release.V3_0)
             return
-        if (fault := self._k_width_fault()) is not None:
-            yield Violation(fault, ("kWidth",), Release.V3_0)
+        yield from violation_of(self._k_width_problem(), "k_width", Release.V3_0)
         if self.k_width:
-            yield from not_power_of_two("kWidth", self.k_width, since=None)
+            yield from check_power_of_two(self, "k_width", since=None)
         yield from self._layout_violations()
 
-    def _k_width_fault(self) -> str | None:
+    def _k_width_problem(self) -> str | None:
         """Return what is wrong with kWidth, or with opIdx, for the parent."""
-        parent, width = self.parent, self.k_width
+        parent, width, key = self.parent, self.k_width, self.key("k_width")
         if isinstance(parent, NvidiaMma):
-            return self._nvidia_fault(parent)
+            return self._nvidia_problem(parent)
         if isinstance(parent, AmdMfma):
-            return None if width else "kWidth must be given for an amd_mfma parent"
+            return None if width else f"{key} must be given for an amd_mfma parent"
         if isinstance(parent, AmdWmma):
-            return self._wmma_fault(parent)
-        return f"kWidth must be 0 for a blocked parent, got {width}" if width else None
+            return self._wmma_problem(parent)
+        return f"{key} must be 0 for a blocked parent, got {width}" if width else None
 
-    def _nvidia_fault(self, parent: NvidiaMma) -> str | None:
-        width, major = self.k_width, parent.version_major
+    def _nvidia_problem(self, parent: NvidiaMma) -> str | None:
+        width, major, key = self.k_width, parent.version_major, self.key("k_width")
         if major == 3 and self.release <= Release.V3_2:
-            return f"kWidth must be 0 for a Hopper parent until 3.2, got {width}" if width else None
+            return f"{key} must be 0 for a Hopper parent until 3.2, got {width}" if width else None
         if major in (2, 3) and not width and self.release >= Release.V3_0:
-            return "kWidth must be given for an Ampere or Hopper parent"
+            return f"{key} must be given for an Ampere or Hopper parent"
         if major == 3 and self.op_idx == 1:
-            return "opIdx must be 0 for a Hopper parent: only A may be in registers"
+            return f"{self.key('op_idx')} must be 0 for a Hopper parent: only A may be in registers"
         if major not in (2, 3) and width:
-            return f"kWidth must be 0 for this parent, got {width}"
+            return f"{key} must be 0 for this parent, got {width}"
         return None
 
-    def _wmma_fault(self, parent: AmdWmma) -> str | None:
-        width = self.k_width
+    def _wmma_problem(self, parent: AmdWmma) -> str | None:
+        width, key = self.k_width, self.key("k_width")
         allowed: tuple[int, ...] | None = WMMA_WIDTHS.get(parent.version)
         if self.release <= Release.V3_1:
             allowed = (16,)
@@ -192,11 +188,11 @@ class DotOperand(DistributedEncoding):
         elif self.release == Release.V3_6 and parent.version == 3:
             allowed = (2, 8, 16)
         if allowed is None:
-            return None if width or self.release <= Release.V3_2 else "kWidth must not be 0"
+            return None if width or self.release <= Release.V3_2 else f"{key} must not be 0"
         if width in allowed:
             return None
         widths = " or ".join(map(str, allowed))
-        return f"kWidth must be {widths} for WMMA version {parent.version}, got {width}"
+        return f"{key} must be {widths} for WMMA version {parent.version}, got {width}"
 
     def _layout_violations(self) -> Iterator[Violation]:
         """Yield what only the linear layout needs."""

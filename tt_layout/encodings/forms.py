@@ -1,8 +1,10 @@
 """The spellings of an attribute through the releases, as data.
 
-A `Form` is one spelling: its name, the releases that use it, its keys in printed order.
+A `Form` is one spelling: its name, the release that it came with, its keys in printed order.
 Reading is generic over it: node -> values -> fields of today's class.  A class lists its
-forms, newest last; nothing outside this table knows an old spelling.
+forms, newest last, and each holds until the next one; nothing outside this table knows an old
+spelling.  What is said of a key is said of the field that it fills, so that a release which
+renames a key costs one form.
 
 Source:
     Read off fifteen Triton wheels, 2.0.0 to 3.9.0.
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
-from tt_layout.algebra.padding import spelled
+from tt_layout.algebra.padding import format_padding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.syntax import (
     AttributeNode,
@@ -142,7 +144,7 @@ class PairsKind:
 
     def show(self, value: Sequence[tuple[int, int]]) -> str:
         """Return the pairs in brackets."""
-        return spelled(value)
+        return format_padding(value)
 
 
 @dataclass(frozen=True)
@@ -151,11 +153,11 @@ class BasesByDimKind:
 
     Attributes:
         dims: the input dimensions.
-        needed: those without which wheels do not read the text, empty or not.
+        required: those without which wheels do not read the text, empty or not.
     """
 
     dims: tuple[str, ...]
-    needed: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
 
     def read(self, node: Node, reader: Reader) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """Return the bases of each dimension, in the order of ``dims``."""
@@ -173,8 +175,8 @@ class BasesByDimKind:
         return self._shown(value, ())
 
     def write(self, value: Sequence[Any]) -> str:
-        """Return the dictionary without its empty dimensions but those that are needed."""
-        return self._shown(value, self.needed)
+        """Return the dictionary without its empty dimensions but those that are required."""
+        return self._shown(value, self.required)
 
     def _shown(self, value: Sequence[Any], kept: Sequence[str]) -> str:
         pairs = [(d, bases) for d, bases in zip(self.dims, value) if bases or d in kept]
@@ -224,21 +226,24 @@ class Key(NamedTuple):
         name: as it is written.
         kind: how its value is read and printed.
         field: the field of today's class that it fills, if it fills one directly.
+        part_of: the field that it fills together with others, if it does that.
         default: what its absence means: a value, a function of the other values, or
             REQUIRED.
-        implied: what the wheels read in silence where a required key is absent; used only
-            where a release is named, to reproduce it.
-        hidden: whether canonical text leaves the key out, given all values.
-        needed: whether wheels need it to read the text although they leave it out.
+        silent_default: what the wheels read in silence where a required key is absent; used
+            only where a release is named, to reproduce it.
+        omitted: whether canonical text leaves the key out, given all values.
+        required_by_parser: whether wheels cannot read the text without it, although they
+            leave it out.
     """
 
     name: str
     kind: Kind
     field: str | None = None
+    part_of: str | None = None
     default: Any = REQUIRED
-    implied: Any = REQUIRED
-    hidden: Callable[[Values], bool] = never
-    needed: Callable[[Values], bool] = never
+    silent_default: Any = REQUIRED
+    omitted: Callable[[Values], bool] = never
+    required_by_parser: Callable[[Values], bool] = never
 
 
 class Style(Enum):
@@ -252,39 +257,40 @@ class Style(Enum):
 
 
 class Form(NamedTuple):
-    """One spelling of an attribute and the releases that use it.
+    """One spelling of an attribute; it holds until the next form of its class begins.
 
     Attributes:
         name: dialect and mnemonic, such as ``ttg.blocked``.
-        since, until: the first and the last release that reads it.
+        since: the first release that reads it.
         keys: in printed order.
         style: how the keys are enclosed.
         normalize: canonicalises the values as those releases do before they print them.
-        lift: the fields of today's class that are not filled key by key.
-        lower: its inverse: the values of the keys that no field holds as it is, from an
+        to_fields: the fields of today's class that are not filled key by key.
+        from_fields: its inverse: the values of the keys that no field holds as it is, from an
             encoding and the width of an element in bits (None where it is not known).
-        knows: whether these releases still support what the values name, such as a
+        supports: whether these releases still have what the values name, such as a
             generation of hardware.
     """
 
     name: str
     since: Release
-    until: Release
     keys: tuple[Key, ...]
     style: Style = Style.DICT
     normalize: Callable[[Values], Values] = lambda values: values
-    lift: Callable[[Values], Values] = lambda values: {}
-    lower: Callable[[Any, int | None], Values] = lambda encoding, element_bits: {}
-    knows: Callable[[Mapping[str, Node]], bool] = lambda given: True
-
-    def covers(self, release: Release) -> bool:
-        """Tell whether a release reads this form."""
-        return self.since <= release <= self.until
+    to_fields: Callable[[Values], Values] = lambda values: {}
+    from_fields: Callable[[Any, int | None], Values] = lambda encoding, element_bits: {}
+    supports: Callable[[Mapping[str, Node]], bool] = lambda given: True
 
     def fields(self, values: Values) -> Values:
         """Return the fields of today's class for the values of this form."""
         direct = {key.field: values[key.name] for key in self.keys if key.field is not None}
-        return {**direct, **self.lift(values)}
+        return {**direct, **self.to_fields(values)}
+
+    def keys_of(self, fields: Sequence[str]) -> list[str]:
+        """Return the names of the keys that fill these fields, alone or together with others."""
+        return [
+            key.name for field in fields for key in self.keys if field in (key.field, key.part_of)
+        ]
 
     def values(self, encoding: Spelled, element_bits: int | None = None) -> Values:
         """Return the values of this form for an encoding of its class, as far as it has them.
@@ -295,17 +301,17 @@ class Form(NamedTuple):
         Raises:
             LayoutError: a value cannot be written in this form.
         """
-        lowered = self.lower(encoding, element_bits)
+        converted = self.from_fields(encoding, element_bits)
         values: Values = {}
         for key in self.keys:
             default = key.default(values) if callable(key.default) else key.default
             own = default if key.field is None else getattr(encoding, key.field)
-            values[key.name] = lowered.get(key.name, own)
+            values[key.name] = converted.get(key.name, own)
         return self.normalize(values)
 
     def show(self, values: Values) -> str:
         """Return the canonical text."""
-        shown = {k.name: k.kind.show(values[k.name]) for k in self.keys if not k.hidden(values)}
+        shown = {k.name: k.kind.show(values[k.name]) for k in self.keys if not k.omitted(values)}
         return f"#{self.name}<{_enclose(self.style, shown)}>"
 
     def write(self, values: Values) -> str:
@@ -316,7 +322,7 @@ class Form(NamedTuple):
         written = {
             k.name: getattr(k.kind, "write", k.kind.show)(values[k.name])
             for k in self.keys
-            if k.needed(values) or not k.hidden(values)
+            if k.required_by_parser(values) or not k.omitted(values)
         }
         return f"#{self.name}<{_enclose(self.style, written)}>"
 
@@ -365,19 +371,19 @@ def entries_of(node: AttributeNode, style: Style) -> tuple[EntryNode, ...]:
     if style is not Style.STRUCT:
         first = body.pop(0) if body else None
         if not isinstance(first, DictNode):
-            raise _misshapen(node, style)
+            raise _wrong_style(node, style)
         inside = first.entries
     bare = [item for item in body if isinstance(item, EntryNode)]
     takes_bare = style in (Style.STRUCT, Style.ALIGNED)
     if len(bare) < len(body) or (bare and not takes_bare):
-        raise _misshapen(node, style)
+        raise _wrong_style(node, style)
     if style is Style.ALIGNED and any(entry.key == "alignment" for entry in inside):
-        raise _misshapen(node, style)
+        raise _wrong_style(node, style)
     _refuse_dictionary_syntax(inside if style is Style.BRACED_STRUCT else bare)
     return (*paddings, *inside, *bare)
 
 
-def _misshapen(node: AttributeNode, style: Style) -> LayoutError:
+def _wrong_style(node: AttributeNode, style: Style) -> LayoutError:
     return LayoutError(f"#{node.name} is written {style.value}", node.span)
 
 

@@ -16,7 +16,7 @@ from tt_layout.algebra.tiles import (
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import is_permutation_matrix
 from tt_layout.encodings.forms import BASES, Form, Key
-from tt_layout.encodings.rules import ragged
+from tt_layout.encodings.rules import check_basis_lengths
 from tt_layout.releases import Release
 
 _DIMS = ("register", "lane", "warp", "block")
@@ -50,7 +50,7 @@ class GenericLinear(DistributedEncoding):
     block: Bases
 
     mnemonic = "generic_linear"
-    forms = (Form("ttg.generic_linear", Release.V3_8, Release.V3_9, _KEYS),)
+    forms = (Form("ttg.generic_linear", Release.V3_8, _KEYS),)
 
     @property
     def vectors(self) -> Bases:
@@ -80,7 +80,7 @@ class GenericLinear(DistributedEncoding):
 
     def _broken_lengths(self) -> Iterator[Violation]:
         for name in _DIMS:
-            yield from ragged(name, getattr(self, name), self.rank)
+            yield from check_basis_lengths(self, name, self.rank)
 
     def matrix_violations(self) -> Iterator[Violation]:
         """Yield what is wrong with bases of equal length."""
@@ -91,8 +91,8 @@ class GenericLinear(DistributedEncoding):
     def _moving_in_several(self, name: str) -> Iterator[Violation]:
         for vector in getattr(self, name):
             if sum(map(bool, vector)) > 1:
-                message = f"a basis of {name} may move in one dimension only, got {list(vector)}"
-                yield Violation(message, (name,))
+                rule = f"a basis of {self.key(name)} may move in one dimension only"
+                yield Violation(f"{rule}, got {list(vector)}", (name,))
                 return
 
     def _not_surjective(self) -> Iterator[Violation]:
@@ -134,7 +134,7 @@ class Linear(GenericLinear):
     """
 
     mnemonic = "linear"
-    forms = (Form("ttg.linear", Release.V3_3, Release.V3_9, _KEYS),)
+    forms = (Form("ttg.linear", Release.V3_3, _KEYS),)
 
     def matrix_violations(self) -> Iterator[Violation]:
         """Yield what is wrong with bases of equal length."""

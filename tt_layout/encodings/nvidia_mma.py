@@ -18,26 +18,26 @@ from tt_layout.algebra.tiles import (
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
-    PRINTED_TRIPLE,
+    PRINTED_SPLIT,
     cga_layout,
     cga_violations,
-    normalize_triple,
+    normalize_split,
     rank_by,
-    triple,
-    triple_form,
+    split_form,
+    split_keys,
 )
 from tt_layout.encodings.forms import INTEGER, INTEGERS, Form, Key
-from tt_layout.encodings.rules import not_powers_of_two
+from tt_layout.encodings.rules import check_powers_of_two, violation_of
 from tt_layout.mlir.syntax import IntegerNode, Node
 from tt_layout.releases import Release
 
-_MAJOR = Key("versionMajor", INTEGER, field="version_major", implied=0)
+_MAJOR = Key("versionMajor", INTEGER, field="version_major", silent_default=0)
 _MINOR = Key("versionMinor", INTEGER, field="version_minor", default=0)
-_WARPS = Key("warpsPerCTA", INTEGERS, field="warps_per_cta", implied=())
-_INSTR = Key("instrShape", INTEGERS, field="instr_shape", implied=())
+_WARPS = Key("warpsPerCTA", INTEGERS, field="warps_per_cta", silent_default=())
+_INSTR = Key("instrShape", INTEGERS, field="instr_shape", silent_default=())
 _RANK = rank_by("warpsPerCTA")
-_TRIPLE_KEYS = (_MAJOR, _MINOR, _WARPS, *triple(_RANK), _INSTR)
-_NORMALIZE = normalize_triple(_RANK)
+_SPLIT_KEYS = (_MAJOR, _MINOR, _WARPS, *split_keys(_RANK), _INSTR)
+_NORMALIZE = normalize_split(_RANK)
 
 
 def _is_not_volta(given: Mapping[str, Node]) -> bool:
@@ -104,36 +104,32 @@ class NvidiaMma(DistributedEncoding):
         Form(
             "triton_gpu.mma",
             Release.V2022,
-            Release.V2022,
             (Key("version", INTEGER, field="version_major"), _WARPS),
         ),
-        Form("triton_gpu.mma", Release.V2_0, Release.V2_1, (_MAJOR, _MINOR, _WARPS)),
-        triple_form(
+        Form("triton_gpu.mma", Release.V2_0, (_MAJOR, _MINOR, _WARPS)),
+        split_form(
             "triton_gpu.mma",
             Release.V2_2,
-            Release.V2_3,
             (
                 _MAJOR,
                 _MINOR,
                 _WARPS,
-                *PRINTED_TRIPLE,
+                *PRINTED_SPLIT,
                 Key("instrShape", INTEGERS, field="instr_shape", default=()),
             ),
         ),
-        triple_form("triton_gpu.nvidia_mma", Release.V3_0, Release.V3_2, _TRIPLE_KEYS, _NORMALIZE),
-        triple_form("ttg.nvidia_mma", Release.V3_3, Release.V3_5, _TRIPLE_KEYS, _NORMALIZE),
+        split_form("triton_gpu.nvidia_mma", Release.V3_0, _SPLIT_KEYS, _NORMALIZE),
+        split_form("ttg.nvidia_mma", Release.V3_3, _SPLIT_KEYS, _NORMALIZE),
         Form(
             "ttg.nvidia_mma",
             Release.V3_6,
-            Release.V3_8,
             (_MAJOR, _MINOR, _WARPS, CGA_LAYOUT, _INSTR),
         ),
         Form(
             "ttg.nvidia_mma",
             Release.V3_9,
-            Release.V3_9,
             (_MAJOR, _MINOR, _WARPS, CGA_LAYOUT, _INSTR),
-            knows=_is_not_volta,
+            supports=_is_not_volta,
         ),
     )
 
@@ -159,33 +155,34 @@ class NvidiaMma(DistributedEncoding):
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
         if self.version_major == 1:
-            message = "Volta (versionMajor = 1) is refused since Triton 3.9; --triton 3.8 reads it"
-            yield Violation(message, ("versionMajor",), Release.V3_9, has_meaning=True)
+            key = self.key("version_major")
+            message = f"Volta ({key} = 1) is refused since Triton 3.9; --triton 3.8 reads it"
+            yield Violation(message, ("version_major",), Release.V3_9, has_meaning=True)
         elif self.version_major not in (2, 3):
-            message = f"versionMajor must be 2 (Ampere) or 3 (Hopper), got {self.version_major}"
-            yield Violation(message, ("versionMajor", "version"), Release.V3_9)
+            key = self.key("version_major")
+            message = f"{key} must be 2 (Ampere) or 3 (Hopper), got {self.version_major}"
+            yield Violation(message, ("version_major",), Release.V3_9)
             return
-        yield from cga_violations(self.cga, self.rank)
-        yield from not_powers_of_two("warpsPerCTA", self.warps_per_cta, since=None)
-        if (fault := self._instr_shape_fault()) is not None:
-            yield Violation(fault, ("instrShape",), since=None)
+        yield from cga_violations(self, self.rank)
+        yield from check_powers_of_two(self, "warps_per_cta", since=None)
+        yield from violation_of(self._instr_shape_problem(), "instr_shape", since=None)
 
-    def _instr_shape_fault(self) -> str | None:
+    def _instr_shape_problem(self) -> str | None:
         """Return what the linear layout misses in the instruction's shape."""
-        shape = self.tile_shape
+        shape, key = self.tile_shape, self.key("instr_shape")
         if self.version_major == 1:
             return None if self.rank == 2 and not self.cga else "Volta has rank 2 and one CTA"
         if self.version_major == 2:
             if self.rank in (2, 3) and len(shape) == self.rank and _tiles(*shape[-2:]):
                 return None
             return (
-                f"instrShape must have {self.rank} entries, [.., m, n] with m and n powers of "
+                f"{key} must have {self.rank} entries, [.., m, n] with m and n powers of "
                 f"two of at least 8, such as [16, 8], got {list(shape)}"
             )
         if self.rank == 2 and len(shape) == 3 and shape[0] == 16 and _tiles(*shape[:2]):
             return None
         return (
-            "instrShape must be [16, n, k] with n a power of two of at least 8, and rank 2, "
+            f"{key} must be [16, n, k] with n a power of two of at least 8, and rank 2, "
             f"got {list(shape)} and rank {self.rank}"
         )
 

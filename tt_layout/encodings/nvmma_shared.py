@@ -17,14 +17,14 @@ from tt_layout.algebra.tiles import (
 )
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.cga import (
-    TRIPLE_NAMES,
+    SPLIT_NAMES,
     cga_layout,
     cga_violations,
-    lift_triple,
-    normalize_triple,
+    normalize_split,
     shape_per_cta,
-    triple,
-    triple_of_bases,
+    split_keys,
+    split_of_bases,
+    split_to_fields,
 )
 from tt_layout.encodings.forms import BASES, BOOLEAN, INTEGER, Form, Key, Values
 from tt_layout.errors import LayoutError
@@ -42,40 +42,38 @@ _FP4 = Key(
     BOOLEAN,
     field="fp4_padded",
     default=False,
-    hidden=lambda values: not values["fp4Padded"],
+    omitted=lambda values: not values["fp4Padded"],
 )
 
 
-def _rank_of_triple(values: Values) -> int:
-    """Return 2: the rank of a triple that is not written."""
+def _rank_of_split(values: Values) -> int:
+    """Return 2: the rank of split parameters that are not written."""
     return 2
 
 
-_TRIPLE = tuple(
-    Key(key.name, key.kind, default=None, hidden=key.hidden) for key in triple(_rank_of_triple)
-)
+_SPLIT = tuple(key._replace(default=None) for key in split_keys(_rank_of_split))
 
 
-def _lift_triple_with_rank(values: Values) -> Values:
-    rank = len(values[TRIPLE_NAMES[0]])
-    return {**lift_triple(values), "rank_key": rank if rank != 2 else None}
+def _split_with_rank_to_fields(values: Values) -> Values:
+    rank = len(values[SPLIT_NAMES[0]])
+    return {**split_to_fields(values), "rank_key": rank if rank != 2 else None}
 
 
 def _hides_rank(values: Values) -> bool:
     return values["rank"] in (None, 2) or bool(values["CGALayout"])
 
 
-def _lift_rank(values: Values) -> Values:
+def _rank_to_fields(values: Values) -> Values:
     """Leave out a rank that CGALayout, or the default, tells as well."""
     told = len(values["CGALayout"][0]) if values["CGALayout"] else 2
     return {"rank_key": None if values["rank"] == told else values["rank"]}
 
 
-def _lower_triple_with_rank(nvmma: NvmmaShared, element_bits: int | None) -> Values:
-    return triple_of_bases(nvmma.cga, nvmma.rank or 2)
+def _split_with_rank_from_fields(nvmma: NvmmaShared, element_bits: int | None) -> Values:
+    return split_of_bases(nvmma.cga, nvmma.rank or 2)
 
 
-def _lower_rank(nvmma: NvmmaShared, element_bits: int | None) -> Values:
+def _rank_from_fields(nvmma: NvmmaShared, element_bits: int | None) -> Values:
     return {"rank": None if nvmma.rank == 2 else nvmma.rank}
 
 
@@ -84,10 +82,10 @@ _RANK_KEY = Key(
     INTEGER,
     field="rank_key",
     default=None,
-    hidden=_hides_rank,
-    needed=lambda values: values["rank"] not in (None, 2),
+    omitted=_hides_rank,
+    required_by_parser=lambda values: values["rank"] not in (None, 2),
 )
-_CGA = Key("CGALayout", BASES, field="cga", default=(), hidden=lambda v: not v["CGALayout"])
+_CGA = Key("CGALayout", BASES, field="cga", default=(), omitted=lambda v: not v["CGALayout"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,26 +123,23 @@ class NvmmaShared(SharedEncoding):
         Form(
             "ttg.nvmma_shared",
             Release.V3_3,
-            Release.V3_5,
-            (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, *_TRIPLE),
-            normalize=normalize_triple(_rank_of_triple),
-            lift=_lift_triple_with_rank,
-            lower=_lower_triple_with_rank,
+            (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, *_SPLIT),
+            normalize=normalize_split(_rank_of_split),
+            to_fields=_split_with_rank_to_fields,
+            from_fields=_split_with_rank_from_fields,
         ),
         Form(
             "ttg.nvmma_shared",
             Release.V3_6,
-            Release.V3_7,
             (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, _CGA, _RANK_KEY),
-            lower=_lower_rank,
+            from_fields=_rank_from_fields,
         ),
         Form(
             "ttg.nvmma_shared",
             Release.V3_8,
-            Release.V3_9,
             (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, _CGA, _RANK_KEY),
-            lower=_lower_rank,
-            lift=_lift_rank,
+            from_fields=_rank_from_fields,
+            to_fields=_rank_to_fields,
         ),
     )
 
@@ -164,32 +159,26 @@ class NvmmaShared(SharedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
+        width, bits = self.key("swizzling_byte_width"), self.key("element_bit_width")
         if self.swizzling_byte_width not in SWIZZLES:
-            message = (
-                f"swizzlingByteWidth must be 0, 32, 64 or 128, got {self.swizzling_byte_width}"
-            )
-            yield Violation(message, ("swizzlingByteWidth",), Release.V3_7)
+            message = f"{width} must be 0, 32, 64 or 128, got {self.swizzling_byte_width}"
+            yield Violation(message, ("swizzling_byte_width",), Release.V3_7)
         if self.element_bit_width <= 0:
-            yield Violation(
-                f"elementBitWidth must be positive, got {self.element_bit_width}",
-                ("elementBitWidth",),
-                Release.V3_7,
-            )
+            message = f"{bits} must be positive, got {self.element_bit_width}"
+            yield Violation(message, ("element_bit_width",), Release.V3_7)
         elif self.element_bit_width not in (8, 16, 32, 64, 128):
-            yield Violation(
-                f"elementBitWidth must be 8, 16, 32, 64 or 128, got {self.element_bit_width}",
-                ("elementBitWidth",),
-                since=None,
-            )
+            message = f"{bits} must be 8, 16, 32, 64 or 128, got {self.element_bit_width}"
+            yield Violation(message, ("element_bit_width",), since=None)
         if self.fp4_padded and (self.element_bit_width, self.swizzling_byte_width) != (8, 128):
-            message = "fp4Padded needs elementBitWidth = 8 and swizzlingByteWidth = 128"
-            yield Violation(message, ("fp4Padded",), since=None)
+            message = f"{self.key('fp4_padded')} needs {bits} = 8 and {width} = 128"
+            yield Violation(message, ("fp4_padded",), since=None)
         if self.rank is not None and self.rank < 1:
-            yield Violation(f"rank must be positive, got {self.rank}", ("rank",), since=None)
+            message = f"{self.key('rank_key')} must be positive, got {self.rank}"
+            yield Violation(message, ("rank_key",), since=None)
             return
         if self.cga:
             needs_rank = self.release in (Release.V3_6, Release.V3_7) and self.rank_key is None
-            yield from cga_violations(self.cga, 2 if needs_rank else self.rank or 2)
+            yield from cga_violations(self, 2 if needs_rank else self.rank or 2)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape if the swizzle fits into it."""
@@ -207,7 +196,7 @@ class NvmmaShared(SharedEncoding):
         if found < needed:
             raise LayoutError(
                 f"the contiguous dimension {inner} must have at least {needed} elements per CTA "
-                f"for swizzlingByteWidth = {self.swizzling_byte_width}, got {found}"
+                f"for {self.key('swizzling_byte_width')} = {self.swizzling_byte_width}, got {found}"
             )
         rows, _ = self._collapsed(box)
         if rows < CORE_ROWS:

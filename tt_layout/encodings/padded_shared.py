@@ -10,12 +10,12 @@ from tt_layout.algebra.tiles import combine_cta_cga_with_shape, dim_names, ident
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.cga import (
     cga_layout,
-    lift_triple,
-    normalize_triple,
+    normalize_split,
     rank_by,
     shape_per_cta,
-    triple,
-    triple_of_bases,
+    split_keys,
+    split_of_bases,
+    split_to_fields,
 )
 from tt_layout.encodings.forms import (
     BASES,
@@ -27,7 +27,12 @@ from tt_layout.encodings.forms import (
     Style,
     Values,
 )
-from tt_layout.encodings.rules import not_permutation, not_powers_of_two, ragged
+from tt_layout.encodings.rules import (
+    check_basis_lengths,
+    permutation_problem,
+    powers_problem,
+    violation_of,
+)
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -65,17 +70,18 @@ def _identity_bases(order: Shape, shape: Shape) -> Bases:
         raise LayoutError(
             f"order and shape must have one length, got {list(order)} and {list(shape)}"
         )
-    for violation in (*not_permutation("order", order), *not_powers_of_two("shape", shape)):
-        raise LayoutError(violation.message)
+    for problem in (permutation_problem("order", order), powers_problem("shape", shape)):
+        if problem is not None:
+            raise LayoutError(problem)
     tile = identity_nd("offset", shape, order).transpose_outs(dim_names(len(shape)))
     return tile.vectors("offset")
 
 
-def _lift_rank(values: Values) -> Values:
+def _rank_to_fields(values: Values) -> Values:
     return {"rank_key": len(values["shape"]) if values["shape"] is not None else None}
 
 
-def _lower_component(padded: PaddedShared, element_bits: int | None) -> Values:
+def _component_from_fields(padded: PaddedShared, element_bits: int | None) -> Values:
     """Return the bases as they are; of a single element, which has none, the shape.
 
     Raises:
@@ -89,19 +95,19 @@ def _lower_component(padded: PaddedShared, element_bits: int | None) -> Values:
     return {"order": tuple(row_major(padded.rank)), "shape": ones, "offset": None, "block": None}
 
 
-def _lower_order(padded: PaddedShared, element_bits: int | None) -> Values:
+def _order_from_fields(padded: PaddedShared, element_bits: int | None) -> Values:
     """Return the order and the CTAs where the bases are an identity within each CTA.
 
     Raises:
         LayoutError: they are not.
     """
     if padded.offset is None:
-        return triple_of_bases(padded.cga, padded.rank)
+        return split_of_bases(padded.cga, padded.rank)
     order, shape = _as_identity(padded.offset, padded.rank)
     if order is None or shape is None:
         raise LayoutError("order cannot say the bases of offset, which are no identity")
     cga = tuple(tuple(x // size for x, size in zip(basis, shape)) for basis in padded.block)
-    return {"order": order, **triple_of_bases(cga, padded.rank)}
+    return {"order": order, **split_of_bases(cga, padded.rank)}
 
 
 def _as_identity(offset: Bases, rank: int) -> tuple[Shape | None, Shape | None]:
@@ -155,29 +161,27 @@ class PaddedShared(SharedEncoding):
         Form(
             "ttg.padded_shared",
             Release.V3_5,
-            Release.V3_5,
-            (_PADDINGS, Key("order", INTEGERS, field="order"), *triple(_RANK)),
+            (_PADDINGS, Key("order", INTEGERS, field="order"), *split_keys(_RANK)),
             style=Style.PADDED,
-            normalize=normalize_triple(_RANK),
-            lift=lift_triple,
-            lower=_lower_order,
+            normalize=normalize_split(_RANK),
+            to_fields=split_to_fields,
+            from_fields=_order_from_fields,
         ),
         Form(
             "ttg.padded_shared",
             Release.V3_6,
-            Release.V3_9,
             (
                 _PADDINGS,
-                Key("order", INTEGERS, default=None, hidden=_by_bases),
-                Key("shape", INTEGERS, default=None, hidden=_by_bases),
-                Key("offset", BASES, field="offset", default=None, hidden=_by_order),
-                Key("block", BASES, field="block", default=None, hidden=_by_order),
+                Key("order", INTEGERS, default=None, omitted=_by_bases),
+                Key("shape", INTEGERS, default=None, omitted=_by_bases),
+                Key("offset", BASES, field="offset", default=None, omitted=_by_order),
+                Key("block", BASES, field="block", default=None, omitted=_by_order),
             ),
             style=Style.PADDED,
             normalize=_normalize_component,
-            lift=_lift_rank,
-            lower=_lower_component,
-            knows=lambda given: "shape" in given or "offset" in given,
+            to_fields=_rank_to_fields,
+            from_fields=_component_from_fields,
+            supports=lambda given: "shape" in given or "offset" in given,
         ),
     )
 
@@ -195,45 +199,48 @@ class PaddedShared(SharedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        keys = (PADDINGS,)
+        fields = ("paddings",)
         if not self.paddings:
-            yield Violation("padded_shared needs at least one interval:+padding", keys)
+            yield Violation("padded_shared needs at least one interval:+padding", fields)
         for name, values in zip(("intervals", "paddings"), zip(*self.paddings)):
-            for violation in not_powers_of_two(name, values):
-                yield Violation(violation.message, keys)
+            yield from violation_of(powers_problem(name, values), "paddings")
             if max(values) >= 1 << 32:
-                yield Violation(f"{name} must fit into 32 bits, got {list(values)}", keys)
+                yield Violation(f"{name} must fit into 32 bits, got {list(values)}", fields)
         intervals = [interval for interval, _ in self.paddings]
         if len(set(intervals)) < len(intervals):
-            yield Violation(f"the intervals must differ from each other, got {intervals}", keys)
+            yield Violation(f"the intervals must differ from each other, got {intervals}", fields)
         if self.offset is None:
-            order = self.order or ()
-            yield from not_permutation("order", order)
+            order, key = self.order or (), self.key("order")
+            yield from violation_of(permutation_problem(key, order), "order")
             if not order:
-                yield Violation("order must name at least one dimension", ("order",))
+                yield Violation(f"{key} must name at least one dimension", ("order",))
         else:
             yield from self._component_violations(self.offset)
 
     def _component_violations(self, offset: Bases) -> Iterator[Violation]:
         if not self.rank:
-            yield Violation("offset must have at least one basis", ("offset",))
+            yield Violation(f"{self.key('offset')} must have at least one basis", ("offset",))
             return
+        keys = {name: self.key(name) for name in ("offset", "block")}
         for name, bases in (("offset", offset), ("block", self.block)):
-            yield from ragged(name, bases, self.rank)
+            yield from check_basis_lengths(self, name, self.rank)
             for basis in bases:
                 moved = [step for step in basis if step]
                 if len(moved) > 1 or any(step & (step - 1) for step in moved):
-                    message = f"a basis of {name} must be one power of two, got {list(basis)}"
+                    message = f"a basis of {keys[name]} must be one power of two, got {list(basis)}"
                     yield Violation(message, (name,))
         if not all(any(basis) for basis in offset):
-            yield Violation("a basis of offset must not be zero", ("offset",))
+            yield Violation(f"a basis of {keys['offset']} must not be zero", ("offset",))
         if not all(any(basis) for basis in self.block) and self.release == Release.V3_6:
-            yield Violation("a basis of block must not be zero until 3.7", ("block",))
+            message = f"a basis of {keys['block']} must not be zero until 3.7"
+            yield Violation(message, ("block",))
         if not any(len(basis) != self.rank for basis in (*offset, *self.block)):
             if not self._component().is_surjective():
-                yield Violation("offset and block must reach every element", ("offset",))
+                message = f"{keys['offset']} and {keys['block']} must reach every element"
+                yield Violation(message, ("offset",))
             elif len(set(offset)) < len(offset):
-                yield Violation("the bases of offset must differ from each other", ("offset",))
+                message = f"the bases of {keys['offset']} must differ from each other"
+                yield Violation(message, ("offset",))
 
     def _component(self) -> LinearLayout:
         bases = [("offset", self.offset or ()), ("block", self.block)]

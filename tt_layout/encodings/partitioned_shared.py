@@ -9,7 +9,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import identity
 from tt_layout.encodings.base import Encoding, Shape, SharedEncoding, Violation
 from tt_layout.encodings.forms import INTEGER, LAYOUT, Form, Key
-from tt_layout.encodings.rules import not_power_of_two
+from tt_layout.encodings.rules import check_power_of_two
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -47,7 +47,6 @@ class PartitionedShared(SharedEncoding):
         Form(
             "ttg.partitioned_shared",
             Release.V3_8,
-            Release.V3_9,
             (
                 Key("numPartitions", INTEGER, field="num_partitions"),
                 Key("numGroups", INTEGER, field="num_groups"),
@@ -75,21 +74,23 @@ class PartitionedShared(SharedEncoding):
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
         if self.num_partitions < 2:
-            message = f"numPartitions must be at least 2, got {self.num_partitions}"
-            yield Violation(message, ("numPartitions",))
-        yield from not_power_of_two("numPartitions", self.num_partitions)
-        yield from not_power_of_two("numGroups", self.num_groups)
+            message = f"{self.key('num_partitions')} must be at least 2, got {self.num_partitions}"
+            yield Violation(message, ("num_partitions",))
+        yield from check_power_of_two(self, "num_partitions")
+        yield from check_power_of_two(self, "num_groups")
         if not isinstance(self.partition_layout, SharedEncoding):
             name = self.partition_layout.name
-            message = f"partitionLayout must be a shared-memory layout, got #{name}"
-            yield Violation(message, ("partitionLayout",))
+            key = self.key("partition_layout")
+            message = f"{key} must be a shared-memory layout, got #{name}"
+            yield Violation(message, ("partition_layout",))
         elif self.rank is not None and self.partition_dim >= self.rank:
             last = self.rank - 1
-            message = f"partitionDim must be a dimension (0..{last}), got {self.partition_dim}"
-            yield Violation(message, ("partitionDim",))
+            key = self.key("partition_dim")
+            message = f"{key} must be a dimension (0..{last}), got {self.partition_dim}"
+            yield Violation(message, ("partition_dim",))
         if isinstance(self.partition_layout, PartitionedShared):
             message = "a partitioned_shared within another has no linear layout"
-            yield Violation(message, ("partitionLayout",), since=None)
+            yield Violation(message, ("partition_layout",), since=None)
 
     def _piece(self, shape: Sequence[int]) -> Shape:
         parts = self.num_partitions * self.num_groups

@@ -20,7 +20,7 @@ from tt_layout.encodings.forms import (
 from tt_layout.encodings.registry import FORMS
 from tt_layout.errors import LayoutError, UnknownKeyError, nearest
 from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
-from tt_layout.releases import Release
+from tt_layout.releases import Release, in_words
 
 
 def read_encoding(
@@ -40,11 +40,11 @@ def read_encoding(
         LayoutError: the attribute is unknown, or breaks a rule of the release.
     """
     if release is not None:
-        return Reader(release, reproduces=True).read(node)
+        return Reader(release, uses_silent_defaults=True).read(node)
     newest = newest_release(node)
     if from_compiler:
         with suppress(LayoutError):
-            return Reader(newest, reproduces=True).read(node)
+            return Reader(newest, uses_silent_defaults=True).read(node)
     return Reader(newest).read(node)
 
 
@@ -54,11 +54,11 @@ class Reader:
 
     Attributes:
         release: whose rules.
-        reproduces: whether what its wheels imply in silence is implied here too.
+        uses_silent_defaults: whether an absent key means what its wheels take it for in silence.
     """
 
     release: Release
-    reproduces: bool = False
+    uses_silent_defaults: bool = False
 
     def read(self, node: Node) -> Encoding:
         """Return the encoding of an attribute."""
@@ -86,11 +86,11 @@ class Reader:
         """Return the form that this release gives the attribute."""
         known = FORMS[attribute.name]
         for form, encoding_class in known:
-            if form.covers(self.release):
+            if encoding_class.form_in(self.release) is form:
                 return form, encoding_class
+        others = [r for r in Release if _form_of(attribute, r) is not None]
         raise LayoutError(
-            f"Triton {self.release} has no attribute #{attribute.name}; "
-            f"{_releases(form for form, _ in known)} has it",
+            f"Triton {self.release} has no attribute #{attribute.name}; {in_words(others)} has it",
             attribute.name_span,
         )
 
@@ -113,8 +113,8 @@ class Reader:
 
     def _default(self, attribute: AttributeNode, key: Key, values: Values) -> object:
         default = key.default
-        if default is REQUIRED and self.reproduces:
-            default = key.implied
+        if default is REQUIRED and self.uses_silent_defaults:
+            default = key.silent_default
         if default is REQUIRED:
             message = f"#{attribute.name} needs the key {key.name!r}"
             raise LayoutError(message, attribute.name_span)
@@ -176,7 +176,12 @@ def _entries(attribute: AttributeNode) -> list[EntryNode]:
 
 
 def _form_of(attribute: AttributeNode, release: Release) -> Form | None:
-    return next((form for form, _ in FORMS[attribute.name] if form.covers(release)), None)
+    return _form_in(attribute.name, release)
+
+
+def _form_in(name: str, release: Release) -> Form | None:
+    """Return the form in which a release reads the attributes of a name, if it has them."""
+    return next((form for form, cls in FORMS[name] if cls.form_in(release) is form), None)
 
 
 def _knows_keys_of(attribute: AttributeNode, release: Release) -> bool:
@@ -192,7 +197,7 @@ def _is_complete_for(attribute: AttributeNode, release: Release) -> bool:
         return False
     given = {entry.key: entry.value for entry in _entries(attribute)}
     required = {key.name for key in form.keys if key.default is REQUIRED and key.name != PADDINGS}
-    return required <= set(given) and form.knows(given)
+    return required <= set(given) and form.supports(given)
 
 
 def _no_release(attributes: list[AttributeNode]) -> LayoutError:
@@ -210,7 +215,7 @@ def _no_release(attributes: list[AttributeNode]) -> LayoutError:
             stale = next(e for e in _entries(attribute) if not _has_key(form, e.key))
             message = (
                 f"no release knows all keys of this #{attribute.name}: {stale.key!r} belongs to "
-                f"{_span_text(_releases_of_key(attribute.name, stale.key))}, others to "
+                f"{in_words(_releases_of_key(attribute.name, stale.key))}, others to "
                 f"{newest}"
             )
             return UnknownKeyError(message, stale.span)
@@ -225,8 +230,7 @@ def _has_key(form: Form | None, name: str) -> bool:
 
 def _releases_of_key(attribute_name: str, key: str) -> list[Release]:
     """Return the releases in which an attribute has a key, oldest first."""
-    forms = [form for form, _ in FORMS[attribute_name]]
-    return [r for r in Release if any(f.covers(r) and _has_key(f, key) for f in forms)]
+    return [r for r in Release if _has_key(_form_in(attribute_name, r), key)]
 
 
 def _unknown_key(
@@ -236,20 +240,9 @@ def _unknown_key(
     subject = f"#{attribute_name} has no key {entry.key!r}"
     others = _releases_of_key(attribute_name, entry.key)
     if release is not None and others:
-        message = f"{subject} in Triton {release}; {_span_text(others)} has it"
+        message = f"{subject} in Triton {release}; {in_words(others)} has it"
         return UnknownKeyError(f"{message} (--triton {others[-1]})", entry.span)
     near = nearest(entry.key, known)
     hint = f"did you mean {near!r}? it" if near else "it"
     takes = ", ".join(name for name in known if name != PADDINGS)
     return UnknownKeyError(f"{subject}; {hint} takes {takes}", entry.span)
-
-
-def _releases(forms: Iterable[Form]) -> str:
-    listed = list(forms)
-    return _span_text([min(f.since for f in listed), max(f.until for f in listed)])
-
-
-def _span_text(releases: list[Release]) -> str:
-    if releases[0] == releases[-1]:
-        return f"Triton {releases[0]}"
-    return f"Triton {releases[0]} to {releases[-1]}"

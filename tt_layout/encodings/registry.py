@@ -63,8 +63,8 @@ class Registry(Mapping[str, Spellings]):
         """Every name, whatever module it is in."""
         for module in sorted(self._unread):
             self._read(module)
-        newest = {name: own[-1][0].until for name, own in self._found.items()}
-        return sorted(newest, key=lambda name: (newest[name] != max(newest.values()), name))
+        newest = {name: own[-1][0] is own[-1][1].forms[-1] for name, own in self._found.items()}
+        return sorted(newest, key=lambda name: (not newest[name], name))
 
     def __getitem__(self, name: str) -> Spellings:
         mnemonic = name.rpartition(".")[2]

@@ -1,53 +1,85 @@
-"""Rules that many encodings share."""
+"""Rules that many encodings share, each of a field: messages call it as the text does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from tt_layout.algebra.linear_layout import is_power_of_two
-from tt_layout.encodings.base import Violation
+from tt_layout.encodings.base import Encoding, Violation
 from tt_layout.releases import Release
 
 
-def not_permutation(
-    key: str, order: Sequence[int], since: Release | None = Release.V2022
+def permutation_problem(key: str, order: Sequence[int]) -> str | None:
+    """Return what keeps a list from being a permutation of 0..rank-1."""
+    if sorted(order) == list(range(len(order))):
+        return None
+    last = max(len(order) - 1, 0)
+    return f"{key} must be a permutation of 0..{last}, got {list(order)}"
+
+
+def powers_problem(key: str, values: Sequence[int]) -> str | None:
+    """Return what keeps the entries of a list from all being 1, 2, 4, ..."""
+    if all(is_power_of_two(value) for value in values):
+        return None
+    return f"every entry of {key} must be a power of two, got {list(values)}"
+
+
+def power_problem(key: str, value: int) -> str | None:
+    """Return what keeps a value from being 1, 2, 4, ..."""
+    return None if is_power_of_two(value) else f"{key} must be a power of two, got {value}"
+
+
+def violation_of(
+    problem: str | None, field: str, since: Release | None = Release.V2022
 ) -> Iterator[Violation]:
-    """Yield a violation unless ``order`` is a permutation of 0..rank-1."""
-    if sorted(order) != list(range(len(order))):
-        last = max(len(order) - 1, 0)
-        message = f"{key} must be a permutation of 0..{last}, got {list(order)}"
-        yield Violation(message, (key,), since)
+    """Yield the violation of a problem of a field, if there is one."""
+    if problem is not None:
+        yield Violation(problem, (field,), since)
 
 
-def not_powers_of_two(
-    key: str, values: Sequence[int], since: Release | None = Release.V2022
+def check_permutation(
+    encoding: Encoding, field: str, since: Release | None = Release.V2022
 ) -> Iterator[Violation]:
-    """Yield a violation unless every value is 1, 2, 4, ..."""
-    if not all(is_power_of_two(value) for value in values):
-        message = f"every entry of {key} must be a power of two, got {list(values)}"
-        yield Violation(message, (key,), since)
+    """Yield a violation unless a field is a permutation of 0..rank-1."""
+    problem = permutation_problem(encoding.key(field), getattr(encoding, field))
+    yield from violation_of(problem, field, since)
 
 
-def not_power_of_two(
-    key: str, value: int, since: Release | None = Release.V2022
+def check_powers_of_two(
+    encoding: Encoding, field: str, since: Release | None = Release.V2022
 ) -> Iterator[Violation]:
-    """Yield a violation unless the value is 1, 2, 4, ..."""
-    if not is_power_of_two(value):
-        yield Violation(f"{key} must be a power of two, got {value}", (key,), since)
+    """Yield a violation unless every entry of a field is 1, 2, 4, ..."""
+    problem = powers_problem(encoding.key(field), getattr(encoding, field))
+    yield from violation_of(problem, field, since)
 
 
-def not_length(
-    key: str, values: Sequence[object], length: int, since: Release | None = Release.V2022
+def check_power_of_two(
+    encoding: Encoding, field: str, since: Release | None = Release.V2022
 ) -> Iterator[Violation]:
-    """Yield a violation unless a list has the length asked for."""
+    """Yield a violation unless a field is 1, 2, 4, ..."""
+    problem = power_problem(encoding.key(field), getattr(encoding, field))
+    yield from violation_of(problem, field, since)
+
+
+def check_length(
+    encoding: Encoding, field: str, length: int, since: Release | None = Release.V2022
+) -> Iterator[Violation]:
+    """Yield a violation unless a list has this length."""
+    values = getattr(encoding, field)
     if len(values) != length:
-        message = f"{key} must have {length} entries, got {list(values)}"
-        yield Violation(message, (key,), since)
+        message = f"{encoding.key(field)} must have {length} entries, got {list(values)}"
+        yield Violation(message, (field,), since)
 
 
-def ragged(name: str, vectors: Sequence[Sequence[int]], rank: int) -> Iterator[Violation]:
-    """Yield a violation unless every basis vector has ``rank`` numbers."""
+def basis_length_problem(name: str, vectors: Sequence[Sequence[int]], rank: int) -> str | None:
+    """Return what keeps every basis vector from having ``rank`` numbers."""
     wrong = next((vector for vector in vectors if len(vector) != rank), None)
-    if wrong is not None:
-        message = f"every basis of {name} must have {rank} numbers, got {list(wrong)}"
-        yield Violation(message, (name,))
+    if wrong is None:
+        return None
+    return f"every basis of {name} must have {rank} numbers, got {list(wrong)}"
+
+
+def check_basis_lengths(encoding: Encoding, field: str, rank: int) -> Iterator[Violation]:
+    """Yield a violation unless every basis vector of a field has ``rank`` numbers."""
+    problem = basis_length_problem(encoding.key(field), getattr(encoding, field), rank)
+    yield from violation_of(problem, field)

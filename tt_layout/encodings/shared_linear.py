@@ -10,7 +10,7 @@ from tt_layout.algebra.span import F2Span
 from tt_layout.algebra.tiles import dim_names
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.forms import BASES, INTEGER, Form, Key, Style
-from tt_layout.encodings.rules import not_power_of_two, ragged
+from tt_layout.encodings.rules import check_basis_lengths, check_power_of_two
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -44,7 +44,6 @@ class SharedLinear(SharedEncoding):
         Form(
             "ttg.shared_linear",
             Release.V3_6,
-            Release.V3_9,
             (
                 Key("offset", BASES, field="offset"),
                 Key(
@@ -52,7 +51,7 @@ class SharedLinear(SharedEncoding):
                     BASES,
                     field="block",
                     default=(),
-                    hidden=lambda values: not values["block"],
+                    omitted=lambda values: not values["block"],
                 ),
                 Key("alignment", INTEGER, field="alignment"),
             ),
@@ -71,13 +70,13 @@ class SharedLinear(SharedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        yield from not_power_of_two("alignment", self.alignment)
+        yield from check_power_of_two(self, "alignment")
         if not self.rank:
-            yield Violation("offset must have at least one basis", ("offset",))
+            yield Violation(f"{self.key('offset')} must have at least one basis", ("offset",))
             return
-        offset_faults = ragged("offset", self.offset, self.rank)
-        if faults := [*offset_faults, *ragged("block", self.block, self.rank)]:
-            yield from faults
+        names = ("offset", "block")
+        if wrong := [v for name in names for v in check_basis_lengths(self, name, self.rank)]:
+            yield from wrong
             return
         layout = self._layout()
         if not layout.is_surjective():

@@ -47,8 +47,8 @@ class Slice(DistributedEncoding):
 
     mnemonic = "slice"
     forms = (
-        Form("triton_gpu.slice", Release.V2022, Release.V3_2, _KEYS),
-        Form("ttg.slice", Release.V3_3, Release.V3_9, _KEYS),
+        Form("triton_gpu.slice", Release.V2022, _KEYS),
+        Form("ttg.slice", Release.V3_3, _KEYS),
     )
 
     @property
@@ -68,7 +68,9 @@ class Slice(DistributedEncoding):
             yield Violation(message, ("parent",), Release.V3_5)
         elif parent_rank is not None and self.dim >= parent_rank:
             last = parent_rank - 1
-            message = f"dim must be a dimension of the parent (0..{last}), got {self.dim}"
+            message = (
+                f"{self.key('dim')} must be a dimension of the parent (0..{last}), got {self.dim}"
+            )
             yield Violation(message, ("dim",), Release.V3_5)
 
     def parents(self) -> Iterator[Encoding]:

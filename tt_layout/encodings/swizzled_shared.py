@@ -11,30 +11,30 @@ from tt_layout.algebra.tiles import combine_cta_cga_with_shape, identity, produc
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
-    PRINTED_TRIPLE,
+    PRINTED_SPLIT,
     cga_layout,
     cga_violations,
-    normalize_triple,
+    normalize_split,
     rank_by,
     shape_per_cta,
-    triple,
-    triple_form,
+    split_form,
+    split_keys,
 )
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key
 from tt_layout.encodings.nvmma_shared import NvmmaShared
-from tt_layout.encodings.rules import not_permutation, not_power_of_two
+from tt_layout.encodings.rules import check_permutation, check_power_of_two
 from tt_layout.releases import Release
 
 _KEYS = (
-    Key("vec", INTEGER, field="vec", implied=0),
-    Key("perPhase", INTEGER, field="per_phase", implied=0),
-    Key("maxPhase", INTEGER, field="max_phase", implied=0),
-    Key("order", INTEGERS, field="order", implied=()),
+    Key("vec", INTEGER, field="vec", silent_default=0),
+    Key("perPhase", INTEGER, field="per_phase", silent_default=0),
+    Key("maxPhase", INTEGER, field="max_phase", silent_default=0),
+    Key("order", INTEGERS, field="order", silent_default=()),
 )
 _RANK = rank_by("order")
 _LEADING_OFFSET = Key("hasLeadingOffset", BOOLEAN, field="has_leading_offset", default=False)
-_TRIPLE_KEYS = _KEYS + triple(_RANK)
-_NORMALIZE = normalize_triple(_RANK)
+_SPLIT_KEYS = _KEYS + split_keys(_RANK)
+_NORMALIZE = normalize_split(_RANK)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,22 +71,20 @@ class SwizzledShared(SharedEncoding):
 
     mnemonic = "swizzled_shared"
     forms: ClassVar[tuple[Form, ...]] = (
-        Form("triton_gpu.shared", Release.V2022, Release.V2_1, _KEYS),
-        triple_form(
+        Form("triton_gpu.shared", Release.V2022, _KEYS),
+        split_form(
             "triton_gpu.shared",
             Release.V2_2,
-            Release.V2_3,
-            (*_KEYS, *PRINTED_TRIPLE, _LEADING_OFFSET),
+            (*_KEYS, *PRINTED_SPLIT, _LEADING_OFFSET),
         ),
-        triple_form(
+        split_form(
             "triton_gpu.shared",
             Release.V3_0,
-            Release.V3_2,
-            (*_TRIPLE_KEYS, _LEADING_OFFSET),
+            (*_SPLIT_KEYS, _LEADING_OFFSET),
             _NORMALIZE,
         ),
-        triple_form("ttg.swizzled_shared", Release.V3_3, Release.V3_5, _TRIPLE_KEYS, _NORMALIZE),
-        Form("ttg.swizzled_shared", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
+        split_form("ttg.swizzled_shared", Release.V3_3, _SPLIT_KEYS, _NORMALIZE),
+        Form("ttg.swizzled_shared", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
     )
 
     @property
@@ -96,16 +94,13 @@ class SwizzledShared(SharedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        yield from not_permutation("order", self.order, since=Release.V3_4)
-        yield from cga_violations(self.cga, self.rank)
+        yield from check_permutation(self, "order", since=Release.V3_4)
+        yield from cga_violations(self, self.rank)
         if not self.order:
-            yield Violation("order must name at least one dimension", ("order",), since=None)
-        for key, value in (
-            ("vec", self.vec),
-            ("perPhase", self.per_phase),
-            ("maxPhase", self.max_phase),
-        ):
-            yield from not_power_of_two(key, value, since=None)
+            message = f"{self.key('order')} must name at least one dimension"
+            yield Violation(message, ("order",), since=None)
+        for name in ("vec", "per_phase", "max_phase"):
+            yield from check_power_of_two(self, name, since=None)
         if self.has_leading_offset and self.rank > 1:
             yield from self._leading_offset_violations()
 
@@ -115,7 +110,7 @@ class SwizzledShared(SharedEncoding):
                 "with hasLeadingOffset, perPhase and maxPhase must be 4 and 2, 2 and 4, or "
                 f"1 and 8, got {self.per_phase} and {self.max_phase}"
             )
-            yield Violation(message, ("maxPhase",), since=None)
+            yield Violation(message, ("max_phase",), since=None)
         if self.vec not in (1, 2, 4, 8, 16):
             message = f"with hasLeadingOffset, vec must hold 16 bytes of elements, got {self.vec}"
             yield Violation(message, ("vec",), since=None)
@@ -199,16 +194,14 @@ class AmdRotatingShared(SwizzledShared):
 
     mnemonic = "amd_rotating_shared"
     forms = (
-        triple_form(
-            "ttg.amd_rotating_shared", Release.V3_4, Release.V3_5, _TRIPLE_KEYS, _NORMALIZE
-        ),
-        Form("ttg.amd_rotating_shared", Release.V3_6, Release.V3_9, (*_KEYS, CGA_LAYOUT)),
+        split_form("ttg.amd_rotating_shared", Release.V3_4, _SPLIT_KEYS, _NORMALIZE),
+        Form("ttg.amd_rotating_shared", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
     )
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break; no release checks the order."""
         for violation in super().violations():
-            is_order = violation.keys == ("order",)
+            is_order = violation.fields == ("order",)
             yield Violation(violation.message, ("order",), since=None) if is_order else violation
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:

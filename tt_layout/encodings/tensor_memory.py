@@ -22,7 +22,7 @@ from tt_layout.encodings.cga import (
     shape_per_cta,
 )
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, Form, Key, Style, Values, WordKind
-from tt_layout.encodings.rules import not_power_of_two
+from tt_layout.encodings.rules import check_power_of_two, power_problem
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -34,30 +34,30 @@ _COL_STRIDE = Key("colStride", INTEGER, field="col_stride")
 
 
 def _split_key(name: str) -> Key:
-    return Key(name, INTEGER, default=1, hidden=lambda values: values[name] == 1)
+    return Key(name, INTEGER, part_of="cga", default=1, omitted=lambda values: values[name] == 1)
 
 
 _SPLITS = (_split_key("CTASplitM"), _split_key("CTASplitN"))
 
 
 def _flag(name: str, field: str) -> Key:
-    return Key(name, BOOLEAN, field=field, default=False, hidden=lambda v: not v[name])
+    return Key(name, BOOLEAN, field=field, default=False, omitted=lambda v: not v[name])
 
 
 _TWO_CTAS = _flag("twoCTAs", "two_ctas")
 
 
-def _lift_splits(values: Values) -> Values:
+def _splits_to_fields(values: Values) -> Values:
     """Return the bases of ``block`` for CTASplitM and CTASplitN: M first."""
     for name in ("CTASplitM", "CTASplitN"):
-        for violation in not_power_of_two(name, values[name]):
-            raise LayoutError(violation.message)
+        if (problem := power_problem(name, values[name])) is not None:
+            raise LayoutError(problem)
     rows = [(1 << bit, 0) for bit in range(values["CTASplitM"].bit_length() - 1)]
     columns = [(0, 1 << bit) for bit in range(values["CTASplitN"].bit_length() - 1)]
     return {"cga": (*rows, *columns)}
 
 
-def _lower_splits(memory: Any, element_bits: int | None) -> Values:
+def _splits_from_fields(memory: Any, element_bits: int | None) -> Values:
     """Return CTASplitM and CTASplitN for the bases of ``block``.
 
     Raises:
@@ -65,13 +65,13 @@ def _lower_splits(memory: Any, element_bits: int | None) -> Values:
     """
     rows, columns = (sum(bool(basis[d]) for basis in memory.cga) for d in (0, 1))
     values = {"CTASplitM": 1 << rows, "CTASplitN": 1 << columns}
-    if _lift_splits(values)["cga"] != memory.cga:
+    if _splits_to_fields(values)["cga"] != memory.cga:
         bases = [list(basis) for basis in memory.cga]
         raise LayoutError(f"CTASplitM and CTASplitN cannot say CGALayout = {bases}")
     return values
 
 
-def _lower_stride(memory: TensorMemory, element_bits: int | None) -> Values:
+def _stride_from_fields(memory: TensorMemory, element_bits: int | None) -> Values:
     """Return the column stride.
 
     Raises:
@@ -82,15 +82,18 @@ def _lower_stride(memory: TensorMemory, element_bits: int | None) -> Values:
     return {"colStride": memory.col_stride}
 
 
-def _lower_stride_and_splits(memory: TensorMemory, element_bits: int | None) -> Values:
-    return {**_lower_stride(memory, element_bits), **_lower_splits(memory, element_bits)}
+def _stride_and_splits_from_fields(memory: TensorMemory, element_bits: int | None) -> Values:
+    return {
+        **_stride_from_fields(memory, element_bits),
+        **_splits_from_fields(memory, element_bits),
+    }
 
 
-def _lift_unpacked(values: Values) -> Values:
-    return {**_lift_splits(values), "col_stride": None if values["unpacked"] else 1}
+def _unpacked_to_fields(values: Values) -> Values:
+    return {**_splits_to_fields(values), "col_stride": None if values["unpacked"] else 1}
 
 
-def _lower_unpacked(memory: TensorMemory, element_bits: int | None) -> Values:
+def _unpacked_from_fields(memory: TensorMemory, element_bits: int | None) -> Values:
     """Return whether an element fills a cell; of 32 bits, which fill it anyway, that it does.
 
     Raises:
@@ -103,7 +106,7 @@ def _lower_unpacked(memory: TensorMemory, element_bits: int | None) -> Values:
             "bits: give the type"
         )
     unpacked = stride is None or (element_bits is not None and stride * element_bits == CELL_BITS)
-    return {**_lower_splits(memory, element_bits), "unpacked": unpacked}
+    return {**_splits_from_fields(memory, element_bits), "unpacked": unpacked}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,25 +143,22 @@ class TensorMemory(TensorMemoryBase):
         Form(
             "ttng.tensor_memory_encoding",
             Release.V3_3,
-            Release.V3_5,
-            (_BLOCK_M, _BLOCK_N, Key("unpacked", BOOLEAN), *_SPLITS),
+            (_BLOCK_M, _BLOCK_N, Key("unpacked", BOOLEAN, part_of="col_stride"), *_SPLITS),
             style=Style.STRUCT,
-            lift=_lift_unpacked,
-            lower=_lower_unpacked,
+            to_fields=_unpacked_to_fields,
+            from_fields=_unpacked_from_fields,
         ),
         Form(
             "ttng.tensor_memory_encoding",
             Release.V3_6,
-            Release.V3_7,
             (_BLOCK_M, _BLOCK_N, _COL_STRIDE, *_SPLITS, _TWO_CTAS),
             style=Style.STRUCT,
-            lift=_lift_splits,
-            lower=_lower_stride_and_splits,
+            to_fields=_splits_to_fields,
+            from_fields=_stride_and_splits_from_fields,
         ),
         Form(
             "ttng.tensor_memory_encoding",
             Release.V3_8,
-            Release.V3_9,
             (
                 _BLOCK_M,
                 _BLOCK_N,
@@ -168,7 +168,7 @@ class TensorMemory(TensorMemoryBase):
                 _flag("fp4Padded", "fp4_padded"),
             ),
             style=Style.STRUCT,
-            lower=_lower_stride,
+            from_fields=_stride_from_fields,
         ),
     )
 
@@ -179,22 +179,25 @@ class TensorMemory(TensorMemoryBase):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
+        stride = self.key("col_stride")
         if self.block_m not in (64, 128):
-            message = f"blockM must be 64 or 128, got {self.block_m}"
-            yield Violation(message, ("blockM",), Release.V3_6)
+            message = f"{self.key('block_m')} must be 64 or 128, got {self.block_m}"
+            yield Violation(message, ("block_m",), Release.V3_6)
         if self.col_stride not in (None, 1, 2, 4):
-            message = f"colStride must be 1, 2 or 4, got {self.col_stride}"
-            yield Violation(message, ("colStride",), Release.V3_6)
-        yield from cga_violations(self.cga, 2)
+            message = f"{stride} must be 1, 2 or 4, got {self.col_stride}"
+            yield Violation(message, ("col_stride",), Release.V3_6)
+        yield from cga_violations(self, 2)
         if self.two_ctas and (not self.cga or self.cga[0] != (1, 0)):
-            message = "twoCTAs = true needs [1, 0] as the first entry of CGALayout"
-            yield Violation(message, ("twoCTAs",), Release.V3_8)
+            two, cga = self.key("two_ctas"), self.key("cga")
+            message = f"{two} = true needs [1, 0] as the first entry of {cga}"
+            yield Violation(message, ("two_ctas",), Release.V3_8)
         if self.fp4_padded and self.col_stride != 1:
-            yield Violation("fp4Padded needs colStride = 1", ("fp4Padded",), Release.V3_8)
-        yield from not_power_of_two("blockN", self.block_n, since=None)
+            message = f"{self.key('fp4_padded')} needs {stride} = 1"
+            yield Violation(message, ("fp4_padded",), Release.V3_8)
+        yield from check_power_of_two(self, "block_n", since=None)
         if self.block_n > 512:
-            message = f"blockN must be 512 at most, got {self.block_n}"
-            yield Violation(message, ("blockN",), since=None)
+            message = f"{self.key('block_n')} must be 512 at most, got {self.block_n}"
+            yield Violation(message, ("block_n",), since=None)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape if a tile fits into each CTA's part of it.
@@ -305,16 +308,14 @@ class TensorMemoryScales(TensorMemoryBase):
         Form(
             "ttng.tensor_memory_scales_encoding",
             Release.V3_3,
-            Release.V3_7,
             _SPLITS,
             style=Style.STRUCT,
-            lift=_lift_splits,
-            lower=_lower_splits,
+            to_fields=_splits_to_fields,
+            from_fields=_splits_from_fields,
         ),
         Form(
             "ttng.tensor_memory_scales_encoding",
             Release.V3_8,
-            Release.V3_9,
             (
                 CGA_LAYOUT,
                 Key(
@@ -322,7 +323,7 @@ class TensorMemoryScales(TensorMemoryBase):
                     WordKind({"mnThenK": False, "kThenMn": True}),
                     field="k_before_mn",
                     default=False,
-                    hidden=lambda values: not values["blockRepOrder"],
+                    omitted=lambda values: not values["blockRepOrder"],
                 ),
             ),
             style=Style.STRUCT,
@@ -341,7 +342,7 @@ class TensorMemoryScales(TensorMemoryBase):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        yield from cga_violations(self.cga, 2)
+        yield from cga_violations(self, 2)
 
     def check_element(self, bits: int) -> None:
         """Raise unless scales are bytes."""

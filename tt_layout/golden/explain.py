@@ -237,4 +237,4 @@ def changed_keys(before: Encoding, after: Encoding) -> Iterator[str]:
 def _values(layout: Encoding) -> dict[str, str]:
     """Return the values of an attribute's keys as text."""
     form, values = layout.spelling or layout.respell()
-    return {k.name: k.kind.show(values[k.name]) for k in form.keys if not k.hidden(values)}
+    return {k.name: k.kind.show(values[k.name]) for k in form.keys if not k.omitted(values)}

@@ -21,7 +21,7 @@ from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.swizzled_shared import AmdRotatingShared, SwizzledShared
 from tt_layout.errors import LayoutError
-from tt_layout.releases import Release
+from tt_layout.releases import Release, in_words
 from tt_layout.translation.checking import check_same
 from tt_layout.translation.inferred_fields import with_inferred_fields
 from tt_layout.translation.refusal import Reason, RefusedError, refused
@@ -106,14 +106,12 @@ def respelled(encoding: Encoding, release: Release, element_bits: int | None) ->
 
 def form_for(encoding: Encoding, release: Release) -> Form:
     """Return the form of an encoding's class in a release."""
-    forms = type(encoding).forms
-    for form in forms:
-        if form.covers(release):
-            return form
-    since = min(form.since for form in forms)
-    until = max(form.until for form in forms)
-    known = f"#{forms[-1].name} is of Triton {since} to {until}"
-    raise refused(Reason.NO_ATTRIBUTE, f"Triton {release}; {known}")
+    cls = type(encoding)
+    if (form := cls.form_in(release)) is not None:
+        return form
+    known = [other for other in Release if cls.form_in(other) is not None]
+    message = f"#{cls.forms[-1].name} is of {in_words(known)}"
+    raise refused(Reason.NO_ATTRIBUTE, f"Triton {release}; {message}")
 
 
 # -- attributes that took the place of others -------------------------------------------------
@@ -209,7 +207,7 @@ They return None where they do not apply.
 
 # -- what a spelling leaves out ---------------------------------------------------------------
 
-_NOT_A_KEY = {"release", "spelling", "origin", "fault", "rank_key"}
+_NOT_A_KEY = {"release", "spelling", "origin", "no_layout_reason", "rank_key"}
 
 
 def _left_out(before: Encoding, after: Encoding) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.algebra.padding import spelled
+from tt_layout.algebra.padding import format_padding
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.encodings.nvmma_shared import NvmmaShared
@@ -31,7 +31,7 @@ def to_linear(encoding: Encoding, tensor: TensorSpec) -> Translation:
         raise refused(Reason.NEEDS_TYPE, "the bases depend on the shape")
     tensor = tensor._replace(shape=shape)
     if padding := padding_of(encoding):
-        message = f"{spelled(padding)}; --to cute can express it as strides"
+        message = f"{format_padding(padding)}; --to cute can express it as strides"
         raise refused(Reason.PADDING, message)
     layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
     other = _shared(encoding, layout) if _is_shared(encoding) else _distributed(encoding, layout)

@@ -18,7 +18,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import buffer_shape
-from tt_layout.releases import Release
+from tt_layout.releases import Release, release_names
 from tt_layout.translation import TensorSpec, Translation, translate
 
 JSON_VERSION = 1
@@ -80,7 +80,7 @@ def remarks(result: Translation, has_type: bool) -> list[str]:
     "--to",
     required=True,
     metavar="TARGET",
-    help="A release (2022, 2.0 to 3.9), linear, gluon, cute or json.",
+    help=f"A release ({release_names()}), linear, gluon, cute or json.",
 )
 @click.option("-t", "tensor", metavar="TYPE", help="Tensor type to check it over.")
 @release_option
