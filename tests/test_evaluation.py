@@ -10,7 +10,7 @@ import pytest
 
 from tt_layout import parse_ir
 from tt_layout.audit.values import evaluator
-from tt_layout.audit.values.evaluator import Evaluator, Unknown
+from tt_layout.audit.values.evaluator import Evaluator, Unknown, UnknownError
 from tt_layout.audit.values.executions import executions
 from tt_layout.audit.values.given import GivenValues, check_names, parse_values
 from tt_layout.errors import LayoutError
@@ -422,6 +422,29 @@ def test_a_value_that_depends_on_itself_is_unknown() -> None:
     assert isinstance(evaluate("%a", "  %a = arith.addi %gone, %gone : i32"), Unknown)
 
 
+def test_each_execution_of_an_operation() -> None:
+    body = """
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c1) -> (i32)  : i32 {
+    scf.for %j = %c0 to %i step %c1  : i32 {
+      %even = arith.cmpi ne, %j, %c1 : i32
+      scf.if %even {
+        %x = arith.muli %a, %j : i32
+      }
+    }
+    %b = arith.addi %a, %a : i32
+    scf.yield %b : i32
+  }"""
+    function = read(body, "%n: i32")
+    x = function.definitions["%x"]
+    runs = Evaluator(function, GivenValues({"n": 4})).each_execution(x, ["%i", "%j", "%x"])
+    expected = [[i, j, 2**i * j] for i in range(4) for j in range(i) if j != 1]
+    assert [[int(v) for v in values if not isinstance(v, Unknown)] for values in runs] == expected
+    with pytest.raises(UnknownError):
+        list(Evaluator(function, GivenValues()).each_execution(x, ["%x"]))
+
+
 # -- what is unknown ------------------------------------------------------------------------
 
 
@@ -539,8 +562,8 @@ NEST = """
         ("%before", 1, "1", (11, "prologue")),
         ("%within", 3, "ceildiv(%K, 64)", (11, "body")),
         ("%deep", 6, "ceildiv(%K, 64) * ceildiv(%n - 1, 64)", (13, "body")),
-        ("%varies", None, "ceildiv(%K, 64) * %i", (16, "body")),
-        ("%sometimes", None, "at most ceildiv(%K, 64)", (11, "body")),
+        ("%varies", 3, "ceildiv(%K, 64) * %i", (16, "body")),
+        ("%sometimes", 1, "at most ceildiv(%K, 64)", (11, "body")),
         ("%taken", 1, "at most 1", (30, "prologue")),
         ("%other", 0, "at most 1", (30, "prologue")),
         ("%unknown", None, "unknown: scf.while on line 30", (30, "body")),

@@ -13,7 +13,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,11 +24,14 @@ from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.audit.values.arithmetic import MAY_OVERFLOW, UndefinedError
 from tt_layout.audit.values.given import PROGRAM_AXES, GivenValues
 from tt_layout.audit.values.rules import RULES, Application, apply
-from tt_layout.audit.values.structure import Structure
+from tt_layout.audit.values.structure import Enclosing, Structure
 from tt_layout.ir.ssa.model import SsaFunction, SsaOperation
 
 MAX_ITERATIONS = 1 << 12
-"""Iterations of a loop that are followed to its results."""
+"""Iterations of a loop that are followed to its results, and executions that are looked at."""
+
+ONCE = frozenset({"ttg.warp_specialize", "ttg.warp_specialize.partitions", "scf.execute_region"})
+"""Operations whose regions run once."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,18 @@ class Unknown:
     def because(reason: str) -> Unknown:
         """Return an unknown value with one reason."""
         return Unknown(reasons=frozenset([reason]))
+
+
+class UnknownError(Exception):
+    """Something is unknown that the question depends on.
+
+    Attributes:
+        unknown: why.
+    """
+
+    def __init__(self, unknown: Unknown) -> None:
+        super().__init__(unknown)
+        self.unknown = unknown
 
 
 Known = Ints | Unknown
@@ -261,25 +276,95 @@ class Evaluator:
         count = _trip_count(operation, bounds)
         if isinstance(count, Unknown):
             return count
-        needed = self.structure.iterated_for(operation, index)
+        yielded = _yielded(operation, 0)
+        needed = {index, *self.structure.iterated_for(operation, [yielded[index]])}
         state = {}
         for k in needed:
             state[k] = yield scope, operation.operands[3 + k]
-        arguments, yielded = operation.regions[0][0].arguments, _yielded(operation, 0)
         for iteration in range(count):
             if isinstance(state[index], Unknown):
                 return state[index]
             if iteration == MAX_ITERATIONS:
                 return Unknown.because(f"{place(operation)}: {count} iterations")
-            variable = np.asarray(bounds[0]) + iteration * np.asarray(bounds[2])
-            known = {arguments[0].name: variable}
-            known.update((arguments[1 + k].name, value) for k, value in state.items())
-            inner = Scope(scope, operation, known)
+            inner = _iteration(scope, operation, bounds, iteration, state)
             following = {}
             for k in needed:
                 following[k] = yield inner, yielded[k]
             state = following
         return state[index]
+
+    # -- every execution --------------------------------------------------------------------
+
+    def each_execution(
+        self, operation: SsaOperation, names: Sequence[str]
+    ) -> Iterator[list[Known]]:
+        """Yield what values are each time that an operation runs.
+
+        Args:
+            operation: an operation of the function.
+            names: values that it may use.
+
+        Raises:
+            UnknownError: it is not known when the operation runs, or it runs too often.
+        """
+        around = self.structure.around(operation)[::-1]
+        wanted = {*names, *(n for e in around for n in e.operation.operands[:3])}
+        for count, scope in enumerate(self._scopes(self._top, around, wanted)):
+            if count == MAX_ITERATIONS:
+                reason = f"{place(operation)} runs more than {MAX_ITERATIONS} times"
+                raise UnknownError(Unknown.because(reason))
+            yield [self._run(scope, name) for name in names]
+
+    def _scopes(
+        self, scope: Scope, around: Sequence[Enclosing], wanted: set[str]
+    ) -> Iterator[Scope]:
+        """Yield a scope for each time that the innermost of nested regions runs."""
+        if not around:
+            yield scope
+            return
+        (operation, region, _), inner = around[0], around[1:]
+        if operation.name == "scf.for":
+            for iteration in self._iterations(scope, operation, wanted):
+                yield from self._scopes(iteration, inner, wanted)
+        elif operation.name == "scf.if":
+            condition = self._run(scope, operation.operands[0])
+            if isinstance(condition, Unknown):
+                raise UnknownError(condition)
+            if bool(condition.any()) == (region == 0):
+                yield from self._scopes(scope, inner, wanted)
+        elif operation.name in ONCE:
+            yield from self._scopes(scope, inner, wanted)
+        else:
+            raise UnknownError(Unknown.because(place(operation)))
+
+    def _iterations(self, scope: Scope, loop: SsaOperation, wanted: set[str]) -> Iterator[Scope]:
+        bounds = [self._run(scope, name) for name in loop.operands[:3]]
+        count = _trip_count(loop, bounds)
+        if isinstance(count, Unknown):
+            raise UnknownError(count)
+        within = [name for name in wanted if self.structure.is_within(name, loop)]
+        yielded = _yielded(loop, 0)
+        needed = self.structure.iterated_for(loop, within)
+        state = {k: self._run(scope, loop.operands[3 + k]) for k in needed}
+        for iteration in range(count):
+            inner = _iteration(scope, loop, bounds, iteration, state)
+            yield inner
+            if iteration + 1 < count:
+                state = {k: self._run(inner, yielded[k]) for k in needed}
+
+
+def _iteration(
+    scope: Scope,
+    loop: SsaOperation,
+    bounds: Sequence[Known],
+    iteration: int,
+    state: Mapping[int, Known],
+) -> Scope:
+    """Return what an iteration of a loop sees, given what it iterates."""
+    variable, *iterated = loop.regions[0][0].arguments
+    known: dict[str, Known] = {iterated[k].name: value for k, value in state.items()}
+    known[variable.name] = np.asarray(bounds[0]) + iteration * np.asarray(bounds[2])
+    return Scope(scope, loop, known)
 
 
 def _yielded(operation: SsaOperation, region: int) -> tuple[str, ...]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
-from tt_layout.audit.values.evaluator import Evaluator, Unknown, place
+from tt_layout.audit.values.evaluator import ONCE, Evaluator, Unknown, UnknownError, place
 from tt_layout.audit.values.expressions import Expression, trip_count_text
 from tt_layout.audit.values.structure import LOOPS, Enclosing, LoopPart
 from tt_layout.ir.ssa.model import SsaOperation
-
-_ONCE = frozenset({"ttg.warp_specialize", "ttg.warp_specialize.partitions", "scf.execute_region"})
 
 
 class Executions(NamedTuple):
@@ -47,13 +46,26 @@ def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
     around = evaluator.structure.around(operation)
     loops = [e.operation for e in around if e.operation.name in LOOPS]
     factors = [_factor(evaluator, enclosing, loops) for enclosing in reversed(around)]
-    number: int | None = 1
-    for factor in factors:
-        if number is not None:
-            number = None if factor.number is None else number * factor.number
-    if any(factor.number == 0 for factor in factors):
-        number = 0
+    number = _product([factor.number for factor in factors])
+    if number is None:
+        number = _count(evaluator, operation)
     return Executions(number, _text(factors), evaluator.structure.loop_part(operation))
+
+
+def _product(numbers: list[int | None]) -> int | None:
+    """Return the product of numbers; None where one is unknown and none is 0."""
+    if 0 in numbers:
+        return 0
+    known = [number for number in numbers if number is not None]
+    return prod(known) if len(known) == len(numbers) else None
+
+
+def _count(evaluator: Evaluator, operation: SsaOperation) -> int | None:
+    """Count the executions one by one, where loops and branches differ between iterations."""
+    try:
+        return sum(1 for _ in evaluator.each_execution(operation, ()))
+    except UnknownError:
+        return None
 
 
 def _text(factors: list[_Factor]) -> str:
@@ -87,7 +99,7 @@ def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation
         if isinstance(condition, Unknown) or varies:
             return _Factor(None, once, at_most=True)
         return _Factor(int((condition != 0) == (enclosing.region == 0)), once, at_most=True)
-    if operation.name in _ONCE:
+    if operation.name in ONCE:
         return _Factor(1, once)
     return _Factor(None, None, reason=place(operation))
 

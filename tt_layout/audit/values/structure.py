@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation
@@ -162,22 +162,25 @@ class Structure:
             return False
         return outer[0] < span[0] < outer[1] or (owner is not None and home is operation)
 
-    def iterated_for(self, loop: SsaOperation, index: int) -> list[int]:
-        """Return which iterated values of an ``scf.for`` a result of it depends on."""
+    def iterated_for(self, loop: SsaOperation, names: Iterable[str]) -> list[int]:
+        """Return which iterated values of an ``scf.for`` some values depend on.
+
+        Args:
+            loop: the loop.
+            names: values within it.
+        """
         block = loop.regions[0][-1]
         yielded = block.operations[-1].operands if block.operations else ()
         numbers = {value.name: k for k, value in enumerate(loop.regions[0][0].arguments[1:])}
         needed: set[int] = set()
         seen: set[str] = set()
-        pending = [index]
+        pending = [*names]
         while pending:
-            number = pending.pop()
-            if number in needed or number >= len(yielded):
-                continue
-            needed.add(number)
-            pending += [
-                numbers[n] for n in self._leaves(yielded[number], loop, seen) if n in numbers
-            ]
+            for leaf in self._leaves(pending.pop(), loop, seen):
+                number = numbers.get(leaf)
+                if number is not None and number not in needed and number < len(yielded):
+                    needed.add(number)
+                    pending.append(yielded[number])
         return sorted(needed)
 
     def depends_on(self, name: str, loop: SsaOperation) -> bool:
