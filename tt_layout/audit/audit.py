@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from tt_layout.audit.costs import Cost, cost_of
+from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.audit.cost import Cost
+from tt_layout.audit.costs import cost_of
 from tt_layout.audit.layouts import LayoutRow, PlacedLayouts, layout_rows, mismatches
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
@@ -87,10 +89,11 @@ def audit_module(module: Module, layouts: PlacedLayouts | None = None) -> Audit:
     """
     layouts = layouts or PlacedLayouts()
     rows = tuple(layout_rows(module, layouts))
+    audited = AuditedModule(module, layouts)
     return Audit(
         module=module,
         layouts=rows,
-        moves=tuple(MoveRow(o, cost_of(o, module, layouts)) for o in module.operations),
+        moves=tuple(MoveRow(o, cost_of(o, audited)) for o in module.operations),
         totals=tuple(totals(module.operations)),
         findings=tuple(_findings(module, rows)),
     )

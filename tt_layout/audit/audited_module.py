@@ -1,0 +1,73 @@
+"""A module with all that its audit looks up: layouts over types, operations read in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.ir.module import Module
+from tt_layout.ir.operations import Operation
+
+if TYPE_CHECKING:
+    from tt_layout.ir.ssa import SsaFunction, SsaOperation
+
+
+class FullOperation(NamedTuple):
+    """An operation with everything that is written of it.
+
+    Attributes:
+        function: the function that it is in.
+        operation: its operands, results, attributes and regions.
+        within: the operations whose regions it is in, and the number of the region, the
+            outermost first.
+    """
+
+    function: SsaFunction
+    operation: SsaOperation
+    within: tuple[tuple[SsaOperation, int], ...]
+
+
+class AuditedModule:
+    """A module that is audited.
+
+    Attributes:
+        module: the module.
+        layouts: its layouts over types.
+    """
+
+    def __init__(self, module: Module, layouts: PlacedLayouts) -> None:
+        self.module = module
+        self.layouts = layouts
+
+    @cached_property
+    def functions(self) -> list[SsaFunction]:
+        """The functions as values and operations; read when first asked for."""
+        from tt_layout.ir.ssa import read_functions
+
+        return read_functions(self.module)
+
+    @cached_property
+    def _in_full(self) -> dict[tuple[int, int], FullOperation]:
+        return {
+            (full.operation.line, full.operation.column): full
+            for function in self.functions
+            for block in function.body
+            for operation in block.operations
+            for full in _walk(function, operation, ())
+        }
+
+    def in_full(self, operation: Operation) -> FullOperation | None:
+        """Return an operation with its attributes; None for one outside of any function."""
+        return self._in_full.get((operation.line, operation.column))
+
+
+def _walk(
+    function: SsaFunction, operation: SsaOperation, within: tuple[tuple[SsaOperation, int], ...]
+) -> Iterator[FullOperation]:
+    yield FullOperation(function, operation, within)
+    for number, region in enumerate(operation.regions):
+        for block in region:
+            for inner in block.operations:
+                yield from _walk(function, inner, (*within, (operation, number)))

@@ -1,0 +1,74 @@
+"""What conversions between layouts of registers cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.audit.cost import Cost, shared_target
+from tt_layout.errors import LayoutError
+from tt_layout.ir.operations import Operation
+
+
+def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the class of a conversion between registers, and what it moves at least."""
+    if operation.source is None or operation.target is None:
+        return None
+    before, after = (audited.layouts.linear(end) for end in (operation.source, operation.target))
+    if before is None or after is None:
+        return None
+    return _conversion(
+        before, after, operation.target.element_bits, shared_target(audited.module.target)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _conversion(
+    before: LinearLayout, after: LinearLayout, bits: int | None, target: str | None
+) -> Cost:
+    from tt_layout.analyses import conversion
+    from tt_layout.hardware import DEFAULT_TARGET
+
+    found = conversion.classify(before, after)
+    text, details = found.kind, {"class": found.kind}
+    if bits is None:
+        return Cost(text, 0, details)
+    least = conversion.conversion_cost(before, after, bits, target or DEFAULT_TARGET)
+    through = {"wavefronts": None, **_shared_memory(before, after, bits, target)}
+    exact = through["wavefronts"]
+    bound = least.store_wavefronts + least.load_wavefronts
+    wavefronts = through["wavefronts"] = bound if exact is None else exact
+    numbers = {
+        "moved_bytes": least.moved_bytes,
+        "shuffles_per_warp": least.shuffles,
+        **through,
+    }
+    text += f", >= {least.shuffles} per warp" * bool(least.shuffles)
+    text += f", {'>= ' * (exact is None)}{wavefronts} wavefronts" * bool(wavefronts)
+    if "scratch_bytes" in numbers:
+        text += f", {numbers['scratch_bytes']} bytes of scratch"
+    shuffles = least.shuffles * after.get_in_dim_size("warp")
+    return Cost(text, wavefronts + shuffles, {**details, **numbers})
+
+
+def _shared_memory(
+    before: LinearLayout, after: LinearLayout, bits: int, target: str | None
+) -> dict[str, Any]:
+    """Return what the compiler makes of a conversion, as far as that is known of the GPU."""
+    from tt_layout.analyses.compiled_conversion import compiled_conversion
+    from tt_layout.analyses.scratch import scratch
+
+    if target is None:
+        return {}
+    try:
+        buffer = scratch(before, after, bits, target)
+        compiled = compiled_conversion(before, after, bits, target)
+    except LayoutError:
+        return {}
+    numbers: dict[str, Any] = {"scratch_bytes": buffer.bytes} if buffer is not None else {}
+    if compiled is not None:
+        numbers |= {"compiled": asdict(compiled), "wavefronts": compiled.wavefronts}
+    return numbers
