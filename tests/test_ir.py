@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from work import calls_of
+from work import bytes_of, calls_of
 
 from tt_layout import parse_ir
 from tt_layout.encodings import Encoding
@@ -370,6 +370,18 @@ MOVES = [
     (f'"tt.store"(%0, %1) : ({P}, {B}) -> ()', "global store", "#b", "global memory", 128),
     (f"tt.descriptor_store %d[%x], %0 : !tt.tensordesc<8x8xf16>, {A}", "global store", "#a",
      "global memory", 128),
+    (f"amdg.buffer_store %0, %p[%o], %m {{contiguity = 2 : i32}} : !tt.ptr<f16> -> {A}",
+     "global store", "#a", "global memory", 128),
+    (f"amdg.buffer_store %0, %p[%o] cacheModifier = cs stride = %s : {A}", "global store", "#a",
+     "global memory", 128),
+    (f'"amdg.buffer_store"(%0, %p, %o) : ({A}, !tt.ptr<f16>, tensor<8x8xi32, #b>) -> ()',
+     "global store", "#a", "global memory", 128),
+    (f"%1 = amdg.buffer_load %p[%o], %m : !tt.ptr<f16> -> {A}", "global load", "global memory",
+     "#a", 128),
+    (f"tt.descriptor_scatter %d[%x, %y], %0 : !tt.tensordesc<1x8xf16>, tensor<8xi32, #b>, i32, {A}",
+     "global store", "#a", "global memory", 128),
+    (f"ttg.local_scatter %m[%i], %0 : {S}, tensor<8x8xi32, #b>, {A}", "local store", "#a", "#s",
+     128),
 ]  # fmt: skip
 
 
@@ -452,6 +464,13 @@ RUBBISH = [
     ("", "-> <1x", 200_000),
     ("tensor<1x", "1", 2_000_000),
     ("", "a", 3_000_000),
+    ("module", " ", 1_000_000),
+    ("module {", "module {", 200_000),
+    ("", "ttg.convert_layout ", 200_000),
+    ("ttg.convert_layout ", "%a,", 500_000),
+    ("", "// -----\nmodule {\n", 50_000),
+    ('"', "\\a", 500_000),
+    ("", "#a = loc(unknown) module {} ", 20_000),
 ]
 """What never becomes IR: how it begins, what is repeated, how often."""
 
@@ -471,6 +490,12 @@ def test_rubbish_of_any_length_is_read(head: str, unit: str, times: int) -> None
     """Whatever took the square of its length would not end."""
     parse_ir(head + unit * times)
     parse_ir(f"module {{\n{head}{unit * times}\n")
+
+
+def test_a_type_that_never_ends_takes_little_memory() -> None:
+    """What is matched of it is bounded: a frame for each group of it would be ten times it."""
+    text = "module {\ntensor<" + "<a>" * 100_000
+    assert bytes_of(partial(parse_ir, text)) < len(text)
 
 
 def test_a_line_may_not_be_arbitrarily_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,8 @@ _ENTRY = re.compile(
                | (?P<other>.*)))?\s*""",
     re.VERBOSE | re.DOTALL,
 )
+_HEAD = re.compile(r'"?[\w.]+"?\s*(?:@(?:[\w$.-]+|"[^"\n]*")\s*)?attributes\s*\{', re.ASCII)
+_TAIL = re.compile(r"\}\s*\)\s*\{")
 MAX_LENGTH = 1 << 16  # characters of a module's attributes
 
 
@@ -35,11 +37,13 @@ def module_attributes(source: Source, part: Part) -> dict[str, AttributeValue]:
     if part.module is None:
         return {}
     text = source.text
-    head = re.compile(r'[^{"]*"?[^{"]*?\battributes\s*\{').match(text, part.module)
-    begin = head.end() if head is not None and head.end() <= part.end else None
-    if begin is None and part.closed is not None:
-        tail = re.compile(r"\}\s*\)\s*\{").match(text, part.closed)
-        begin = tail.end() if tail is not None else None
+    head = _HEAD.match(text, part.module)
+    begin = head.end() if head is not None else None
+    for offset in part.closed if begin is None else ():
+        tail = _TAIL.match(text, offset)
+        if tail is not None:
+            begin = tail.end()
+            break
     return dict(_entries(text, begin)) if begin is not None else {}
 
 

@@ -20,11 +20,13 @@ class Move(NamedTuple):
         source: ``registers``, ``memory`` (shared or tensor), ``either``, or `GLOBAL`.
         target: likewise.
         group: under which heading totals count it.
+        is_indexed: whether a tensor of indices stands before that of the values stored.
     """
 
     source: str
     target: str
     group: str
+    is_indexed: bool = False
 
 
 _CONVERT = Move("either", "either", "conversion")
@@ -43,7 +45,7 @@ MOVES: dict[str, Move] = {
     "local_gather": _LOAD,
     "tmem_load": _LOAD,
     "local_store": _STORE,
-    "local_scatter": _STORE,
+    "local_scatter": _STORE._replace(is_indexed=True),
     "tmem_store": _STORE,
     "local_alloc": _STORE,
     "tmem_alloc": _STORE,
@@ -57,7 +59,7 @@ MOVES: dict[str, Move] = {
     "buffer_load": _FETCH,
     "store": _WRITE,
     "descriptor_store": _WRITE,
-    "descriptor_scatter": _WRITE,
+    "descriptor_scatter": _WRITE._replace(is_indexed=True),
     "experimental_descriptor_store": _WRITE,
     "buffer_store": _WRITE,
     "async_copy_global_to_local": _COPY_IN,

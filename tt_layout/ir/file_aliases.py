@@ -118,11 +118,7 @@ another'
         return [
             _Module(
                 self.source.line_column(part.start if part.module is None else part.module)[0],
-                {
-                    name[1:]: definition
-                    for name, definition in {**part.inherited, **part.aliases}.items()
-                    if name.startswith("#")
-                },
+                part.aliases,
             )
             for part in iterate_parts(self.source)
         ]

@@ -6,20 +6,21 @@ import re
 from collections.abc import Mapping
 
 from tt_layout.ir.operations import Location
+from tt_layout.ir.tokens import LOCATION
 from tt_layout.mlir.aliases import Definition
 from tt_layout.mlir.source import Source
 
-_LOC = re.compile(r"[^\n]*?\bloc\(")
 _PIECE = re.compile(
-    r"""[^"\#()\n]*(?:
-        "(?P<file>(?:[^"\\\n]|\\.)*)":(?P<line>\d{1,9}):(?P<column>\d{1,9})
+    r"""[^"\#()]*(?:
+        "(?P<file>(?:[^"\\\n]|\\.)*)"\s*:\s*(?P<line>\d{1,9})\s*:\s*(?P<column>\d{1,9})
       | "(?:[^"\\\n]|\\.)*"
       | \#(?P<alias>[\w$-]+)
-      | (?P<open>\()
+      | (?P<open>\((?<!loc\())
       | (?P<close>\)))""",
     re.VERBOSE,
 )
-MAX_PIECES = 1000
+MAX_PIECES = 100
+MAX_LENGTH = 1 << 12  # characters of a location that are looked at
 MAX_NESTING = 64
 
 
@@ -37,20 +38,19 @@ class Locations:
     def of_text(self, text: str) -> Location | None:
         """Return the location that the content of ``loc(...)`` leads to."""
         alias = text[1:]
-        if text.startswith("#") and f"#{alias}" in self._definitions:
+        if text.startswith("#") and alias in self._definitions:
             return self._alias(alias, 0)
         return self._resolve(text, 0, 0)
 
-    def of_operation(self, end: int) -> Location | None:
-        """Return the location that follows an offset on its line."""
-        match = _LOC.match(self._text, end)
-        return self._resolve(self._text, match.end(), 0) if match is not None else None
+    def of_operation(self, start: int | None) -> Location | None:
+        """Return the location whose text, behind ``loc(``, begins at an offset."""
+        return self._resolve(self._text, start, 0) if start is not None else None
 
     def _resolve(self, text: str, offset: int, nesting: int) -> Location | None:
         """Return the first place that the text within ``loc(...)`` leads to."""
-        depth = 0
+        depth, end = 0, offset + MAX_LENGTH
         for _ in range(MAX_PIECES):
-            piece = _PIECE.match(text, offset)
+            piece = _PIECE.match(text, offset, end)
             if piece is None:
                 return None
             offset = piece.end()
@@ -69,9 +69,9 @@ class Locations:
         if name in self._found:
             return self._found[name]
         self._found[name] = None  # no location is its own
-        definition = self._definitions.get(f"#{name}")
+        definition = self._definitions.get(name)
         if definition is not None and nesting < MAX_NESTING:
-            match = _LOC.match(self._text, definition.value)
+            match = LOCATION.match(self._text, definition.value)
             if match is not None:
                 self._found[name] = self._resolve(self._text, match.end(), nesting + 1)
         return self._found[name]

@@ -112,19 +112,23 @@ def ends(name: str, types: Sequence[IRType], arrow: int) -> tuple[IRType | None,
     before, after = list(types[:arrow]), list(types[arrow:])
     if move.source == "either":
         return (before[0] if before else None), (types[-1] if types else None)
-    source = _source(move, before or ([] if after else list(types)))
+    # Behind the arrow of 3.9's buffer_store stands the value that is stored, no result.
+    stores = move.source == "registers" and move.target == GLOBAL
+    source = _source(move, types if stores else before)
     target = _target(move, before, after)
     return source, target
 
 
-def _source(move: Move, before: Sequence[IRType]) -> IRType | None:
-    tensors = [t for t in before if t.kind == "tensor" and not in_memory(t)]
+def _source(move: Move, operands: Sequence[IRType]) -> IRType | None:
+    tensors = [t for t in operands if t.kind == "tensor" and not in_memory(t)]
     if move.source == "registers":
+        if tensors and move.is_indexed:
+            return tensors[-1]
         if move.target == GLOBAL and len(tensors) > 1 and "ptr" in tensors[0].element_type:
             return tensors[1]
         return tensors[0] if tensors else None
     if move.source == "memory":
-        return next((t for t in reversed(before) if in_memory(t)), None)
+        return next((t for t in reversed(operands) if in_memory(t)), None)
     # What is fetched from global memory into shared memory is named by a tensor of pointers.
     return tensors[0] if tensors and move.target == "memory" else None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
 
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.aliases import Definition
@@ -10,9 +12,14 @@ from tt_layout.mlir.source import Source
 
 
 class RawOperation:
-    """An operation as offsets and numbers of types; filled as its text is walked over."""
+    """An operation as offsets and numbers of types; filled as its text is walked over.
 
-    __slots__ = ("arrow", "end", "function", "name", "start", "types")
+    Attributes:
+        arrow: how many of its types stand before its last arrow; None without an arrow.
+        location: the offset behind ``loc(``; None where the dump has none.
+    """
+
+    __slots__ = ("arrow", "function", "location", "name", "start", "types")
 
     def __init__(self, name: str, start: int, function: int) -> None:
         self.name = name
@@ -20,11 +27,72 @@ class RawOperation:
         self.function = function
         self.types: list[int] = []
         self.arrow: int | None = None
-        self.end = start
+        self.location: int | None = None
+
+
+class Definitions(Mapping[str, Definition]):
+    """The alias definitions that hold in a part, of attributes or of types.
+
+    What a part defines itself goes before what it has from the parts above it.  Those share one
+    table of all that they define, in which only what stands before a part holds in it.
+    """
+
+    def __init__(self, start: int, earlier: dict[str, list[Definition]] | None = None) -> None:
+        self.own: dict[str, Definition] = {}
+        self._start = start
+        self._earlier = earlier if earlier is not None else {}
+
+    def define(self, name: str, start: int, value: int) -> None:
+        """Note an alias; of two definitions of one name the first holds."""
+        known = self.own.get(name)
+        self.own[name] = Definition(start, value) if known is None else known.again(start)
+
+    def below(self, start: int) -> Definitions:
+        """Return those that hold in a part below, which begins at an offset."""
+        for name, definition in self.own.items():
+            self._earlier.setdefault(name, []).append(definition)
+        return Definitions(start, self._earlier)
+
+    def absorb(self, other: Definitions) -> None:
+        """Take over what a part defines that turned out to belong to this one."""
+        for name, definition in other.own.items():
+            self.own.setdefault(name, definition)
+
+    def __getitem__(self, name: str) -> Definition:
+        if name in self.own:
+            return self.own[name]
+        above = self._earlier[name]
+        count = bisect_left(above, self._start, key=_start_of)
+        if not count:
+            raise KeyError(name)
+        return above[count - 1]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.own
+        for name, above in self._earlier.items():
+            if name not in self.own and above[0].start < self._start:
+                yield name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _start_of(definition: Definition) -> int:
+    return definition.start
 
 
 class Part:
-    """A part of a dump, as offsets."""
+    """A part of a dump, as offsets.
+
+    Attributes:
+        aliases, type_aliases: those that hold in it, by name without their mark.
+        module: the offset of the module operation.
+        depth: how many regions and dictionaries are open.
+        closed: where what was opened at depth 0 ends: the attributes, the region.
+        texts: the text of a type -> its number, in order of first use.
+        firsts: by number, where each text first stands.
+        offsets, numbers: every use of a type.
+    """
 
     def __init__(
         self,
@@ -32,19 +100,20 @@ class Part:
         *,
         pass_name: str | None = None,
         stage: str | None = None,
-        inherited: dict[str, Definition] | None = None,
+        above: Part | None = None,
     ) -> None:
         self.start = start
         self.end = start
         self.pass_name = pass_name
         self.stage = stage
-        self.inherited = inherited or {}
-        self.aliases: dict[str, Definition] = {}
+        self.aliases: Definitions = above.aliases.below(start) if above else Definitions(start)
+        self.type_aliases: Definitions = (
+            above.type_aliases.below(start) if above else Definitions(start)
+        )
         self.module: int | None = None
-        self.indent = 0
         self.opened: int | None = None
-        self.open_indent = 0
-        self.closed: int | None = None
+        self.depth = 0
+        self.closed: list[int] = []
         self.functions: list[int] = []
         self.operations: list[RawOperation] = []
         self.texts: dict[str, int] = {}
@@ -55,33 +124,40 @@ class Part:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing in it to speak of."""
-        return not (self.module is not None or self.aliases or self.functions or self.offsets)
+        return not (self.module is not None or self.has_aliases or self.functions or self.offsets)
 
-    def define(self, name: str, start: int, value: int) -> None:
-        """Note an alias; of two definitions of one name the first holds."""
-        known = self.aliases.get(name)
-        self.aliases[name] = Definition(start, value) if known is None else known.again(start)
+    @property
+    def has_aliases(self) -> bool:
+        """Whether it defines any itself."""
+        return bool(self.aliases.own or self.type_aliases.own)
 
-    def open_module(self, offset: int, indent: int) -> None:
+    def open_module(self, offset: int) -> None:
         """Note the module operation."""
-        self.module, self.indent = offset, indent
-        self.opened, self.open_indent, self.closed = offset, indent, None
+        self.module = self.opened = offset
+        self.depth = 0
+        self.closed.clear()
 
-    def open_function(self, offset: int, indent: int) -> None:
+    def open_function(self, offset: int) -> None:
         """Note a function."""
         self.functions.append(offset)
-        if self.module is None:
-            self.opened, self.open_indent, self.closed = offset, indent, None
+        if self.depth == 0:
+            self.opened = offset
 
-    def close_region(self, offset: int, indent: int) -> None:
-        """Note a closing brace at the beginning of a line."""
-        if indent <= self.open_indent:
-            self.closed = offset
+    def open_region(self) -> None:
+        """Note an opening brace."""
+        self.depth += 1
+
+    def close_region(self, offset: int) -> None:
+        """Note a closing brace; one that closes nothing means nothing."""
+        if self.depth:
+            self.depth -= 1
+            if self.depth == 0 and self.module is not None:
+                self.closed.append(offset)
 
     def absorb(self, other: Part) -> None:
         """Take over the aliases and types of a part that turned out to belong to this one."""
-        for name, definition in other.aliases.items():
-            self.aliases.setdefault(name, definition)
+        self.aliases.absorb(other.aliases)
+        self.type_aliases.absorb(other.type_aliases)
         renumbered = [self.texts.setdefault(text, len(self.texts)) for text in other.texts]
         for number, first in zip(renumbered, other.firsts):
             if number == len(self.firsts):
@@ -91,15 +167,10 @@ class Part:
 
     def cut_off(self, source: Source) -> LayoutError | None:
         """Return the error that the part breaks off, if it does."""
-        if self.opened is None or self.closed is not None:
+        if self.opened is None or self.depth == 0:
             return None
-        line_end = source.text.find("\n", self.opened, self.end)
-        line_end = self.end if line_end < 0 else line_end
-        first = source.text[self.opened : line_end]
-        if "{" not in first or first.count("{") == first.count("}"):
-            return None  # a declaration, or all on one line
         what = "module" if self.module is not None else "function"
         line, _ = source.line_column(self.opened)
         message = f"the {what} that begins on line {line} has no end: the text is cut off"
-        last = max(self.opened, len(source.text[: self.end].rstrip()) - 1)
+        last = self.opened + len(source.text[self.opened : self.end].rstrip()) - 1
         return LayoutError(message, source.span(last, last + 1))

@@ -11,16 +11,28 @@ import re
 from collections.abc import Callable, Iterator
 
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.ir.build import Interner, build_module
+from tt_layout.ir.build import build_module
 from tt_layout.ir.module import Module
 from tt_layout.ir.part import Part, RawOperation
-from tt_layout.ir.tokens import FIRST_LINE, HEADER, SPLIT, TOKENS
+from tt_layout.ir.scope import Interner
+from tt_layout.ir.tokens import (
+    BEFORE_NAME,
+    DEPTHS,
+    HEADER,
+    LOCATION,
+    NEXT,
+    OPERATION,
+    SPLIT,
+    TOKENS,
+    WORD,
+)
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 
 REPORT_EVERY = 1 << 20  # characters between two reports of progress
 MAX_LINE = 64 << 20  # characters; IR has no longer lines
-_NOT_BEFORE_NAME = frozenset('"!#@.$_%')
+MAX_DIALECT = 64  # characters of the name of a dialect
+MAX_BROKEN = 200  # characters of a type without an end that are looked at
 
 
 def parse_ir(text: str, *, name: str = "<ir>", release: Release | None = None) -> list[Module]:
@@ -96,33 +108,35 @@ class _Scanner:
         self.report = report
         self.part = Part(0)
         self.previous: Part | None = None
-        self.operation: RawOperation | None = None
         self.done: list[Part] = []
+        self.types: dict[str, Callable[[re.Match[str]], int]] = {
+            "tensor": self._tensor,
+            "type": self._type,
+            "broken_tensor": self._broken_tensor,
+            "broken": self._broken,
+            "short": self._short,
+        }
+        self.skip: int | None = None  # from here to the end of an operation that has been read
 
     def parts(self) -> Iterator[Part]:
         """Yield the parts, each when its end is known."""
-        actions: dict[str | None, Callable[[re.Match[str]], None]] = {
-            "comment": self._comment,
-            "alias": self._alias,
-            "next_alias": self._alias,
+        actions: dict[str, Callable[[re.Match[str]], object]] = {
+            "split": self._split,
+            "definition": self._attribute_alias,
+            "type_definition": self._type_alias,
             "module": self._module,
-            "func": self._function,
-            "close": self._close,
-            "operation": self._end_operation,
-            "type": self._type,
-            "broken": self._broken,
-            "short": self._short,
-            "arrow": self._arrow,
-            "type_alias": self._type_alias,
+            "generic_module": self._module,
+            "function": self._function,
+            "generic_function": self._function,
+            "open": lambda match: self.part.open_region(),
+            "close": lambda match: self.part.close_region(match.start()),
             "move": self._move,
-            "generic": self._generic,
+            "generic_move": self._generic_move,
+            **self.types,
         }
         next_report = REPORT_EVERY
         for match in self._tokens():
-            kind = match.lastgroup
-            if kind is None:
-                continue
-            actions[kind](match)
+            actions[match.lastgroup or ""](match)
             if self.done:
                 yield from self.done
                 self.done.clear()
@@ -134,10 +148,16 @@ class _Scanner:
         yield from self.done
 
     def _tokens(self) -> Iterator[re.Match[str]]:
-        first = FIRST_LINE.match(self.text)
-        if first is not None:
-            yield first
-        yield from TOKENS.finditer(self.text, first.end() if first is not None else 0)
+        """Yield what is found, but for what lies within an operation, which is read at once."""
+        position: int | None = 0
+        while position is not None:
+            self.skip = None
+            for match in TOKENS.finditer(self.text, position):
+                if match.lastgroup is not None:
+                    yield match
+                    if self.skip is not None:
+                        break
+            position = self.skip
 
     # -- parts ------------------------------------------------------------------------------
 
@@ -145,7 +165,6 @@ class _Scanner:
         self, offset: int, pass_name: str | None = None, stage: str | None = None
     ) -> None:
         """End the part and whatever it could refer to; begin another."""
-        self.operation = None
         if self.previous is not None:
             # Aliases at the end of a text belong to the module above them.
             self.previous.absorb(self.part)
@@ -160,10 +179,9 @@ class _Scanner:
     def _succeed(self, offset: int) -> None:
         """Begin another part that may use the aliases of this one."""
         self._confirm()
-        self.operation = None
         self.part.end = offset
         self.done.append(self.part)
-        self.part = Part(offset, inherited={**self.part.inherited, **self.part.aliases})
+        self.part = Part(offset, above=self.part)
 
     def _confirm(self) -> None:
         """The part is one of its own: the one before it is finished."""
@@ -171,104 +189,140 @@ class _Scanner:
             self.done.append(self.previous)
             self.previous = None
 
-    def _comment(self, match: re.Match[str]) -> None:
-        if not match.group().startswith("// -----") or not self._begins_line(match.start()):
+    def _split(self, match: re.Match[str]) -> None:
+        if not self._begins_line(match.start()):
             return
-        header = HEADER.match(match.group())
+        header = HEADER.match(match.group("split"))
         if header is not None:
             self._separate(match.start(), header.group(2), header.group(1).lower())
-        elif SPLIT.match(match.group()):
+        elif SPLIT.match(match.group("split")):
             self._separate(match.start())
 
     def _begins_line(self, offset: int) -> bool:
         start = self.text.rfind("\n", 0, offset) + 1
         return not self.text[start:offset].strip()
 
-    def _alias(self, match: re.Match[str]) -> None:
-        self.operation = None
-        name, start = match.group(match.lastgroup or 0), match.start(match.lastgroup or 0)
+    def _attribute_alias(self, match: re.Match[str]) -> None:
+        name, own = match.group("definition"), self.part.aliases.own
+        is_location = LOCATION.match(self.text, match.end()) is not None
+        self._begin_aliases(match.start(), name in own, is_location)
+        self.part.aliases.define(name, match.start(), match.end())
+
+    def _type_alias(self, match: re.Match[str]) -> None:
+        name = match.group("type_definition")
+        self._begin_aliases(match.start(), name in self.part.type_aliases.own, False)
+        self.part.type_aliases.define(name, match.start(), match.end())
+
+    def _begin_aliases(self, start: int, is_defined: bool, is_location: bool) -> None:
+        """Begin another part for an alias that does not belong to this one."""
         part = self.part
-        is_location = self.text.startswith("loc(", _skip_space(self.text, match.end()))
-        if part.module is not None and not (is_location and name not in part.aliases):
+        if part.module is not None and (is_defined or not is_location):
             # An alias after a module: the module below it has it, if there is one.
             part.end = start
-            self.part = Part(start, inherited={**part.inherited, **part.aliases})
+            self.part = Part(start, above=part)
             self._confirm()
             self.previous = part
-        elif name in part.aliases and part.functions:
+        elif is_defined and part.functions:
             self._succeed(start)
-        self.part.define(name, start, match.end())
 
     def _module(self, match: re.Match[str]) -> None:
-        self.operation = None
-        indent = len(match.group("indent"))
+        start = self._name_start(match.start())
         if self.part.module is not None:
-            if indent > self.part.indent:
+            if self.part.depth:
                 return  # a module in a module
-            self._succeed(match.start("module"))
+            self._succeed(start)
         self._confirm()
-        self.part.open_module(match.start("module"), indent)
+        self.part.open_module(start)
 
     def _function(self, match: re.Match[str]) -> None:
-        self.operation = None
         self._confirm()
-        self.part.open_function(match.start("func"), len(match.group("indent")))
+        self.part.open_function(self._name_start(match.start()))
 
-    def _close(self, match: re.Match[str]) -> None:
-        self.operation = None
-        self.part.close_region(match.start("close"), len(match.group("indent")))
+    def _name_start(self, offset: int) -> int:
+        """Return where the name begins whose last word begins at an offset."""
+        return self._word_start(offset - 1) if self.text[offset - 1 : offset] == "." else offset
 
     # -- operations and types ---------------------------------------------------------------
 
-    def _end_operation(self, match: re.Match[str]) -> None:
-        self.operation = None
-
     def _move(self, match: re.Match[str]) -> None:
-        before = self.text[match.start() - 1] if match.start() else " "
-        if not (before.isalnum() or before in _NOT_BEFORE_NAME):
-            self._begin_operation(match.group("move"), match.start("move"))
+        start = self._word_start(match.start())
+        self._operation(self.text[start : match.end()], start, match.end())
 
-    def _generic(self, match: re.Match[str]) -> None:
-        self._begin_operation(match.group("generic"), match.start("generic") - 1)
+    def _word_start(self, end: int) -> int:
+        """Return the offset at which the word begins that ends at an offset."""
+        text, start = self.text, end
+        while start and end - start < MAX_DIALECT and text[start - 1] in WORD:
+            start -= 1
+        return start
 
-    def _begin_operation(self, name: str, offset: int) -> None:
-        self.operation = RawOperation(name, offset, len(self.part.functions))
-        self.part.operations.append(self.operation)
+    def _generic_move(self, match: re.Match[str]) -> None:
+        self._operation(match.group("generic_move"), match.start(), match.end())
 
-    def _arrow(self, match: re.Match[str]) -> None:
-        if self.operation is not None:
-            self.operation.arrow = len(self.operation.types)
+    def _operation(self, name: str, start: int, end_of_name: int) -> None:
+        """Note an operation and the types of it; go on where it ends."""
+        operation = RawOperation(name, start, len(self.part.functions))
+        self.part.operations.append(operation)
+        self.skip, depth = len(self.text), 0
+        for match in OPERATION.finditer(self.text, end_of_name):
+            kind = match.lastgroup
+            if kind is None:
+                continue
+            depth += DEPTHS.get(kind, 0)
+            if depth < 0 or kind in NEXT or (kind == "name" and self._is_name(match.start())):
+                self.skip = match.start()
+                return
+            self._add(operation, kind, match)
+            if operation.location is not None:
+                self.skip = match.end()
+                return
 
-    def _type(self, match: re.Match[str]) -> None:
-        self._use(match.group("type"), match.start())
+    def _is_name(self, dot: int) -> bool:
+        """Tell whether a dot is that of an operation's name, not of a value's or a type's."""
+        start = self._word_start(dot)
+        return start == 0 or self.text[start - 1] not in BEFORE_NAME
 
-    def _short(self, match: re.Match[str]) -> None:
-        self._arrow(match)
-        self._use(match.group("short"), match.start("short"))
+    def _add(self, operation: RawOperation, kind: str, match: re.Match[str]) -> None:
+        """Note a part of an operation."""
+        if kind in ("arrow", "short"):
+            operation.arrow = len(operation.types)
+        if kind in self.types:
+            operation.types.append(self.types[kind](match))
+        elif kind == "type_alias":
+            operation.types.append(self._use(match.group(), match.start()))
+        elif kind == "location":
+            operation.location = match.end()
 
-    def _broken(self, match: re.Match[str]) -> None:
-        line_end = self.text.find("\n", match.start(), match.start() + 200)
-        end = line_end if line_end >= 0 else match.start() + 200
-        self._use(self.text[match.start() : end], match.start())
+    def _tensor(self, match: re.Match[str]) -> int:
+        """Note the use of a type that begins with ``tensor``; return its number."""
+        start = match.start() - len("tenso")
+        return self._use(self.text[start : match.end()], start)
 
-    def _type_alias(self, match: re.Match[str]) -> None:
-        if self.operation is not None:
-            self._use(match.group("type_alias"), match.start())
+    def _type(self, match: re.Match[str]) -> int:
+        """Note the use of a type that begins with ``!``; return its number."""
+        start = self.text.rindex("!", 0, match.start())
+        return self._use(self.text[start : match.end()], start)
 
-    def _use(self, text: str, offset: int) -> None:
+    def _broken_tensor(self, match: re.Match[str]) -> int:
+        return self._use_broken(match.start() - len("tenso"))
+
+    def _broken(self, match: re.Match[str]) -> int:
+        return self._use_broken(self.text.rindex("!", 0, match.start()))
+
+    def _short(self, match: re.Match[str]) -> int:
+        """Note the use of a memdesc that is written without its name; return its number."""
+        return self._use(match.group("short"), match.start("short"))
+
+    def _use_broken(self, start: int) -> int:
+        """Note the use of a type without an end; return its number."""
+        line_end = self.text.find("\n", start, start + MAX_BROKEN)
+        end = line_end if line_end >= 0 else start + MAX_BROKEN
+        return self._use(self.text[start:end], start)
+
+    def _use(self, text: str, offset: int) -> int:
         part = self.part
         number = part.texts.setdefault(text, len(part.texts))
         if number == len(part.firsts):
             part.firsts.append(offset)
         part.offsets.append(offset)
         part.numbers.append(number)
-        if self.operation is not None:
-            self.operation.types.append(number)
-            self.operation.end = offset + len(text)
-
-
-def _skip_space(text: str, offset: int) -> int:
-    """Return the offset of the next character that is no blank; looks at a few only."""
-    while offset < len(text) and text[offset] in " \t\r\n":
-        offset += 1
-    return offset
+        return number

@@ -37,12 +37,19 @@ KINDS = {
 }
 """How a type begins -> its kind; nothing before ``<`` is how some operations shorten it."""
 
-_HEAD = re.compile(r"([!\w.]*)<")
+_HEAD = re.compile(r"([!\w.]*)\s*<")
 _INNER = re.compile(r"\s*tensor\s*<")
 _DIM = re.compile(r"\s*(\d+|\?|\*)\s*x")
 _ELEMENT = re.compile(r"\s*(!?[A-Za-z_][\w.$]*)")
 _ALLOCATION = re.compile(r"\d+(?:x\d+)*")
 MAX_RANK = 64
+
+_SPACED = re.compile(
+    r"[^\S ]|[ ]{2}|[ ][\]>}),]|[\[<{(][ ]|,\S|[^ ]=|=[^ ]|[ ]:[ ]?\+|:[ ]\+|\+[ ]"
+)
+_PIECES = re.compile(r'"(?:[^"\\\n]|\\.)*"|:\s*\+|[,=:]|[^\s",=:]+|"')
+_PLUS = re.compile(r"^:\s*\+")
+_GLUE = {",": ", ", "=": " = ", ":": " : "}
 
 
 class IRType(NamedTuple):
@@ -167,7 +174,7 @@ def _parse_element(source: Source, offset: int) -> tuple[str, int]:
     end = match.end()
     if source.text.startswith("<", end):
         end = closing(source, end)
-    return source.text[match.start(1) : end], end
+    return one_line(source.text[match.start(1) : end]), end
 
 
 def closing(source: Source, offset: int) -> int:
@@ -206,4 +213,17 @@ def layout_text(node: Node) -> str:
     """Return a layout as written, on one line."""
     if isinstance(node, AliasNode):
         return f"#{node.name}"
-    return re.sub(r"\s+", " ", node.span.text)
+    return one_line(node.span.text)
+
+
+def one_line(text: str) -> str:
+    """Return an attribute or a type with white space where MLIR prints it.
+
+    Example:
+        >>> one_line("#ttg.slice<{dim=0 ,\\n  parent = #ttg.linear<{register = [ [0,1] ]}>}>")
+        '#ttg.slice<{dim = 0, parent = #ttg.linear<{register = [[0, 1]]}>}>'
+    """
+    if _SPACED.search(text) is None:
+        return text
+    pieces = (_PLUS.sub(":+", piece) for piece in _PIECES.findall(text))
+    return "".join(_GLUE.get(piece, piece) for piece in pieces).replace("]{", "] {")

@@ -1,0 +1,324 @@
+"""What the aliases and types of a part mean, each looked at when it is asked for.
+
+In a dump of a hundred passes nearly every attribute and type comes again in each module, so
+each text is parsed once: a text, with numbers in the place of its aliases that stand for what
+they mean, is the key under which it is found again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from tt_layout.encodings import FORMS, Encoding, read_encoding
+from tt_layout.encodings.registry import DIALECTS
+from tt_layout.errors import LayoutError, UnknownKeyError
+from tt_layout.ir.ignored import MAX_IGNORED, without_ignored
+from tt_layout.ir.locations import Locations
+from tt_layout.ir.module import Alias
+from tt_layout.ir.operations import Location
+from tt_layout.ir.part import Definitions, Part
+from tt_layout.ir.tokens import LOCATION, rest_of_group
+from tt_layout.ir.types import KINDS, IRType, closing, layout_text, parse_syntax
+from tt_layout.mlir.aliases import Definition
+from tt_layout.mlir.source import Source, Span
+from tt_layout.mlir.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
+from tt_layout.releases import Release
+
+_REFERENCE = re.compile(r"#([\w$-]+)(?![\w$.<-])", re.ASCII)
+_DIALECT = re.compile(r"#([A-Za-z_$][\w$]*)[.<]")
+_TYPE_HEAD = re.compile(r"([!\w.]+)\s*<", re.ASCII)
+_VALUE = re.compile(rf"#[\w$.]+(?:<{rest_of_group()})?", re.ASCII)
+"""An attribute, as far as it can be told without parsing it."""
+_NEXT = re.compile(
+    r"""[ \t]*(?:\n | \Z | // | " | % | [#!][\w$-]+\s*= | [A-Za-z_][\w$]*\.
+      | (?:module|func)\b | \{-\#)""",
+    re.VERBOSE | re.ASCII,
+)
+"""What may follow a definition: the end of the line, another definition, or an operation."""
+
+
+class Interner:
+    """What the modules of one dump share: encodings and types by the text that they have."""
+
+    def __init__(self, release: Release | None) -> None:
+        self.release = release
+        self.numbers: dict[str, int] = {}
+        self.encodings: dict[str, Encoding] = {}
+        self.types: dict[str, dict[str, IRType]] = {}
+
+    def number(self, key: str) -> int:
+        """Return a number that stands for a text."""
+        return self.numbers.setdefault(key, len(self.numbers))
+
+
+class Nodes(Mapping[str, Node]):
+    """The attribute aliases that hold in a part, each parsed when it is first asked for."""
+
+    def __init__(self, source: Source, definitions: Definitions) -> None:
+        self.source = source
+        self.definitions = definitions
+        self._parsed: dict[str, Node] = {}
+
+    def __getitem__(self, name: str) -> Node:
+        if name not in self._parsed:
+            parser = Parser(self.source, self.value_start(name))
+            node = parser.parse_value()
+            if not _NEXT.match(self.source.text, parser.last_end):
+                parser.expect_end(f"definition of #{name}")
+            self._parsed[name] = node
+        return self._parsed[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.definitions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.definitions)
+
+    def __len__(self) -> int:
+        return len(self.definitions)
+
+    def value_start(self, name: str) -> int:
+        """Return the offset at which the value of an alias begins, blanks skipped."""
+        return _value_start(self.source.text, self.definitions[name])
+
+    def value_text(self, name: str) -> str | None:
+        """Return the text of the attribute that an alias stands for; None if it is no such."""
+        start = self.value_start(name)
+        match = _VALUE.match(self.source.text, start)
+        if match is not None and _NEXT.match(self.source.text, match.end()):
+            return match.group()
+        try:
+            return self[name].span.text
+        except LayoutError:
+            return None
+
+
+def _value_start(text: str, definition: Definition) -> int:
+    offset = definition.value
+    while text[offset : offset + 1].isspace():
+        offset += 1
+    return offset
+
+
+class Scope:
+    """What the aliases and types of a part mean."""
+
+    def __init__(self, source: Source, part: Part, interner: Interner) -> None:
+        self.source = source
+        self.definitions = part.aliases
+        self.type_definitions = part.type_aliases
+        self.interner = interner
+        self.nodes = Nodes(source, self.definitions)
+        self.aliases = Aliases(self.nodes)
+        self._keys: dict[str, str | None] = {}
+
+    # -- keys -------------------------------------------------------------------------------
+
+    def key(self, text: str, depth: int = 0) -> str | None:
+        """Return the text with its aliases replaced by what they mean; None if one has no meaning.
+
+        Equal keys mean equal things, in whatever module they stand.
+        """
+        unknown = False
+
+        def number(match: re.Match[str]) -> str:
+            nonlocal unknown
+            key = self._alias_key(match.group(1), depth)
+            unknown = unknown or key is None
+            return f"#{key}"
+
+        replaced = _REFERENCE.sub(number, text)
+        return None if unknown else replaced
+
+    def _alias_key(self, name: str, depth: int) -> str | None:
+        if name not in self._keys:
+            self._keys[name] = None  # as long as it is being looked up: no alias names itself
+            if name in self.nodes and depth < MAX_DEPTH:
+                text = self.nodes.value_text(name)
+                key = self.key(text, depth + 1) if text is not None else None
+                self._keys[name] = None if key is None else str(self.interner.number(key))
+        return self._keys[name]
+
+    # -- encodings --------------------------------------------------------------------------
+
+    def encoding(self, node: Node, text: str | None = None) -> Encoding | LayoutError:
+        """Return the encoding that a node stands for, or the error that it has.
+
+        Args:
+            node: the attribute, or an alias of it.
+            text: what else means the same, such as the alias.
+        """
+        key = self.key(text if text is not None else node.span.text)
+        known = self.interner.encodings.get(key) if key is not None else None
+        if known is not None:
+            return known
+        try:
+            encoding = self._read(self.aliases.expand(node))
+        except LayoutError as error:
+            return error.at(node.span)
+        if key is not None:
+            self.interner.encodings[key] = encoding
+        return encoding
+
+    def _read(self, node: Node) -> Encoding:
+        """Return the encoding of a node without aliases.
+
+        A key that no release knows is left out where all of them ignore it.
+        """
+        release = self.interner.release
+        for _ in range(MAX_IGNORED):
+            try:
+                return read_encoding(node, release, from_compiler=True)
+            except UnknownKeyError as error:
+                if not isinstance(error.location, Span):
+                    raise
+                fewer = without_ignored(node, error.location.start)
+                if fewer == node:
+                    raise
+                node = fewer
+        return read_encoding(node, release, from_compiler=True)
+
+    def alias(self, name: str) -> Alias:
+        """Return what an alias stands for."""
+        definition = self.definitions[name]
+        place = self.source.line_column(definition.start)
+        start = self.nodes.value_start(name)
+        if LOCATION.match(self.source.text, start):
+            return Alias(name, "location", None, *place)
+        kind, encoding = "layout", self._alias_encoding(name, start)
+        if encoding is None:
+            kind = "other"
+        elif definition.repeats is not None:
+            line, _ = self.source.line_column(definition.repeats)
+            span = self.source.span(definition.start, definition.start + len(name) + 1)
+            encoding = LayoutError(f"the alias #{name} is defined again on line {line}", span)
+        return Alias(name, kind, encoding, *place)
+
+    def _alias_encoding(self, name: str, start: int) -> Encoding | LayoutError | None:
+        """Return the encoding of an alias, its error, or None if it is no layout."""
+        dialect = _DIALECT.match(self.source.text, start)
+        if not self.source.text.startswith("#", start):
+            return None
+        if dialect is not None and dialect.group(1) not in DIALECTS:
+            return None  # its syntax is that dialect's own
+        known = self.interner.encodings.get(self.key(f"#{name}") or "")
+        if known is not None:
+            return known
+        try:
+            node = self.nodes[name]
+            expanded = self.aliases.expand(node)
+        except LayoutError as error:
+            return error.at(self.source.span(self.definitions[name].start, start))
+        if not isinstance(expanded, AttributeNode):
+            return None
+        if expanded.name not in FORMS and expanded.body is None:
+            return None
+        return self.encoding(node, f"#{name}")
+
+    # -- types ------------------------------------------------------------------------------
+
+    def type(self, text: str, offset: int) -> IRType | None:
+        """Return the type of a text; None for an alias that is not defined."""
+        if text.startswith("!") and "<" not in text:
+            return self._aliased_type(text)
+        return self._type_at(text, self.source, offset)
+
+    def type_of_text(self, text: str) -> IRType | None:
+        """Return the type that a text stands for; None for a scalar and for what is no type."""
+        head = _TYPE_HEAD.match(text)
+        if head is None or head.group(1) not in KINDS:
+            return None
+        return self._type_at(text, Source(text), 0)
+
+    def _type_at(self, text: str, source: Source, offset: int) -> IRType:
+        key = self.key(text)
+        if key is None:
+            return self._parse_type(text, source, offset)
+        spellings = self.interner.types.setdefault(key, {})
+        if text not in spellings:
+            known = next(iter(spellings.values()), None)
+            found = (
+                self._rename(known, text, source, offset)
+                if known is not None
+                else self._parse_type(text, source, offset)
+            )
+            if isinstance(found.encoding, LayoutError):
+                return found
+            spellings[text] = found
+        return spellings[text]
+
+    def _parse_type(self, text: str, source: Source, offset: int) -> IRType:
+        try:
+            syntax = parse_syntax(source, offset)
+        except LayoutError as error:
+            kind = "tensor" if text.startswith("tensor") else "memdesc"
+            return IRType(text, kind, (), "", None, error)
+        layout = encoding = None
+        if syntax.layout is not None:
+            layout, encoding = layout_text(syntax.layout), self.encoding(syntax.layout)
+        kind, shape, element, _, allocation = syntax
+        return IRType(text, kind, shape, element, layout, encoding, allocation)
+
+    def _rename(self, known: IRType, text: str, source: Source, offset: int) -> IRType:
+        """Return a type that means the same but names its layout by other aliases."""
+        if known.layout is None:
+            return known._replace(text=text)
+        node = parse_syntax(source, offset).layout
+        return known._replace(text=text, layout=layout_text(node) if node is not None else None)
+
+    def _aliased_type(self, name: str) -> IRType | None:
+        span = self._type_span(name)
+        head = _TYPE_HEAD.match(self.source.text, span[0]) if span is not None else None
+        if span is None or head is None or head.group(1) not in KINDS:
+            return None
+        return self._parse_type(head.group(1), self.source, span[0])
+
+    def expand_type(self, text: str) -> str:
+        """Return a type with what it is an alias of in its place."""
+        span = self._type_span(text)
+        return self.source.text[slice(*span)] if span is not None else text
+
+    def _type_span(self, name: str) -> tuple[int, int] | None:
+        """Return where the type stands that an alias is of; None if it is no alias of one."""
+        definition = self.type_definitions.get(name[1:]) if name.startswith("!") else None
+        if definition is None:
+            return None
+        start = _value_start(self.source.text, definition)
+        head = _TYPE_HEAD.match(self.source.text, start)
+        return (start, closing(self.source, head.end() - 1)) if head is not None else None
+
+    # -- places -----------------------------------------------------------------------------
+
+    @cached_property
+    def locations(self) -> Locations:
+        """What the location aliases lead to."""
+        return Locations(self.source, self.definitions)
+
+    def location(self, text: str) -> Location | None:
+        """Return the place in the program that the content of ``loc(...)`` leads to."""
+        return self.locations.of_text(text)
+
+
+class AliasTable(Mapping[str, Alias]):
+    """The aliases of a module, each looked at when it is asked for."""
+
+    def __init__(self, scope: Scope, names: Iterable[str]) -> None:
+        self._scope = scope
+        self._known: dict[str, Alias | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> Alias:
+        alias = self._known[name]
+        if alias is None:
+            alias = self._known[name] = self._scope.alias(name)
+        return alias
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
