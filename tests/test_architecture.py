@@ -13,6 +13,7 @@ import pytest
 
 import tt_layout
 
+ROOT = Path(__file__).parent.parent
 PACKAGE = Path(tt_layout.__file__).parent
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
@@ -248,7 +249,7 @@ WITHOUT_VIEWS = {
     "diff": f"{LAYOUTS[0]}, {LAYOUTS[0]}, {OVER}",
     "swizzle": f"{LAYOUTS[0]}, {OVER}",
     "translate": f"{LAYOUTS[0]}, '--to', '3.4', {OVER}",
-    "audit": repr(str(PACKAGE.parent / "examples" / "kernels" / "attention-sm80.ttgir")),
+    "audit": repr(str(ROOT / "examples" / "kernels" / "attention-sm80.ttgir")),
 }
 
 

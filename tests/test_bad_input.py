@@ -6,6 +6,7 @@ One table for each place where the fault can lie; `check` asks the same of every
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -627,16 +628,16 @@ def test_a_fault_in_the_options(run: Run, case: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--use-hwview"], "No such option '--use-hwview'. Did you mean '--use-hw-view'?"),
-        (["-l"], "Option '-l' requires an argument."),
-        (["-t", TYPE, "-l", BLOCKED, "file.mlir"], "No such command 'file.mlir'."),
+        (["--use-hwview"], "No such option --use-hwview Did you mean --use-hw-view?"),
+        (["-l"], "Option -l requires an argument"),
+        (["-t", TYPE, "-l", BLOCKED, "file.mlir"], "No such command file.mlir"),
     ],
 )
 def test_options_that_do_not_exist(run: Run, options: list[str], message: str) -> None:
     outcome = run(*options)
     assert (outcome.status, outcome.out) == (2, "")
     assert "Traceback" not in outcome.err
-    assert message in outcome.err
+    assert message in re.sub(r"[':]|\.(?= |$)", "", outcome.err), "in each click's punctuation"
 
 
 def test_a_directory_is_not_written_over(run: Run, tmp_path: Path) -> None:
