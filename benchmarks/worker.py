@@ -43,12 +43,15 @@ def measured(make: Callable[[], Any]) -> tuple[float, Any]:
 def ours() -> Format:
     """Return the measurement of this package."""
     from tt_layout import parse_layout
-    from tt_layout.views import Selection
+    from tt_layout.views.kinds import KINDS
+    from tt_layout.views.view import BareLayout
 
     def run(attribute: str, shape: list[int], hw: bool, mode: str) -> tuple[float, int, str]:
         encoding = parse_layout(attribute)
         if mode == "stream":
-            view = encoding.view(encoding.to_linear_layout(shape), hw, Selection())
+            layout = encoding.to_linear_layout(shape)
+            placed = BareLayout(layout, encoding.padding, encoding.memory_kind)
+            view = KINDS["hardware" if hw else "tensor"].view(placed)
             seconds, size = measured(lambda: sum(len(chunk) for chunk in view.chunks()))
             return seconds, size, ""
         method = encoding.format_hardware_view if hw else encoding.format_tensor_view

@@ -15,7 +15,7 @@ from command import BLOCKED, TYPE, Outcome, Run, runner
 import tt_layout
 from tt_layout.cli import main as cli
 from tt_layout.reports import output
-from tt_layout.views import View
+from tt_layout.views.view import View
 
 HEADING = f"Print layout attribute: {BLOCKED}\n"
 VIEW = """\

@@ -17,7 +17,8 @@ from tt_layout.encodings.alias_table import alias_table
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.types import parse_type
-from tt_layout.views import Selection
+from tt_layout.views.kinds import KINDS
+from tt_layout.views.view import BareLayout
 
 ATTRIBUTES = [1500, slow(24000)]
 FILES = [300, slow(3000)]
@@ -155,7 +156,8 @@ def ask_layout(r: Random, text: str, shape: list[int]) -> str:
     release = r.choice([None, None, None, None, "3.9", "3.9", "3.5", "2.1"])
     encoding = tt_layout.parse_layout(text, release=release)
     layout = encoding.to_linear_layout(shape, element_bits=r.choice([None, 8, 16, 64]))
-    views = [encoding.view(layout, use_hw_view, Selection()) for use_hw_view in (False, True)]
+    placed = BareLayout(layout, encoding.padding, encoding.memory_kind)
+    views = [kind.view(placed) for kind in KINDS.values()]
     if max(view.size for view in views) > MAX_VIEW_BYTES:
         return "layout"
     for view in views:

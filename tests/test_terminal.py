@@ -31,14 +31,15 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
 from tt_layout.reports.output import columns as columns_of_stream
-from tt_layout.terminal.folding import fold
-from tt_layout.terminal.painting import paint, unpainted
+from tt_layout.terminal.options import DisplayOptions
+from tt_layout.terminal.painting import paint
 from tt_layout.terminal.present import Presentation
-from tt_layout.terminal.tokens import tokens_of
-from tt_layout.terminal.wish import Wish
-from tt_layout.views import Selection
+from tt_layout.views import box, frames
+from tt_layout.views.folding import fold, unpainted
+from tt_layout.views.kinds import KINDS
 from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest
+from tt_layout.views.selection import Selection
 
 pty = pytest.importorskip("pty")
 
@@ -202,10 +203,10 @@ WIDTHS = (1, 7, 24, 40, 80, 200)
 )
 def test_no_line_is_wider_than_the_terminal(layout: str, tensor: str) -> None:
     encoding, tensor_type = parse_layout(layout), parse_type(tensor)
-    for use_hw_view, header, width in product([False, True], [False, True], WIDTHS):
-        printed = print_view(ViewRequest(place(encoding, tensor_type), use_hw_view))
-        wish = Wish(color="always", header=header, legend=True)
-        text = b"".join(Presentation([printed], wish, width).chunks()).decode()
+    for kind, header, width in product(KINDS.values(), [False, True], WIDTHS):
+        printed = print_view(ViewRequest(place(encoding, tensor_type), kind))
+        options = DisplayOptions(color="always", header=header, legend=True)
+        text = b"".join(Presentation([printed], options, width).chunks()).decode()
         assert max(map(len, unpainted(text).splitlines())) <= width
 
 
@@ -224,9 +225,10 @@ def test_places_of_shared_memory_are_shown_on_a_terminal(run: Run) -> None:
 
 def test_what_is_cut_keeps_its_colours() -> None:
     tensor = parse_type("!ttg.memdesc<4x16xf16>")
-    printed = print_view(ViewRequest(place(parse_layout(PADDED), tensor), True))
+    printed = print_view(ViewRequest(place(parse_layout(PADDED), tensor), KINDS["hardware"]))
+    options = DisplayOptions(color="always")
     whole, parts = (
-        b"".join(Presentation([printed], Wish(color="always"), width).chunks()).splitlines()
+        b"".join(Presentation([printed], options, width).chunks()).splitlines()
         for width in (None, 17)
     )
     offset = next(number for number, line in enumerate(parts) if line.startswith(b"Offset"))
@@ -341,7 +343,8 @@ def test_columns_that_fit_beside_the_longest_row_number_are_not_cut() -> None:
     tensor = parse_type("tensor<16384x4xf16>")
     printed = print_view(ViewRequest(place(parse_layout(BLOCKED), tensor), selection=selection))
     for width in range(24, 60):
-        text = b"".join(Presentation([printed], Wish("never", header=True), width).chunks())
+        options = DisplayOptions("never", header=True)
+        text = b"".join(Presentation([printed], options, width).chunks())
         assert b"~" not in text
 
 
@@ -382,16 +385,17 @@ def test_colours_of_a_dump(run: Run, arguments: tuple[str, ...]) -> None:
     assert unpainted(coloured.out) == plain.out
 
 
-def test_colours_stream() -> None:
-    """A token that is cut in two gets its colour all the same."""
-    tensor = parse_type("tensor<16x16xf16>")
-    printed = print_view(ViewRequest(place(parse_layout(SEED), tensor)))
-    assert printed.request is not None
-    text = printed.view.text().encode()
-    tokens = tokens_of(printed.request, "warp")
-    whole = b"".join(paint([text], tokens))
-    pieces = [text[at : at + 7] for at in range(0, len(text), 7)]
-    assert b"".join(paint(pieces, tokens)) == whole
+def test_colours_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of lines get the same colours as whole ones, and nothing but a piece is kept."""
+    request = ViewRequest(place(parse_layout(SEED), parse_type("tensor<16x16xf16>")))
+    view = request.view()
+    whole = b"".join(paint(view.pieces(), view, request.placed, "warp"))
+    monkeypatch.setattr(box, "ROW_BYTES", 32)
+    monkeypatch.setattr(frames, "BLOCK_BYTES", 64)
+    view = request.view()
+    painted = list(paint(view.pieces(), view, request.placed, "warp"))
+    assert len(painted) == 32
+    assert b"".join(painted) == whole
 
 
 @pytest.mark.parametrize(
@@ -403,7 +407,7 @@ def test_colours_stream() -> None:
         (BLOCKED, TYPE, ("--color", "pink"), "'pink' is not one of"),
     ],
 )
-def test_bad_wishes_are_refused(
+def test_options_that_do_not_suit_are_refused(
     run: Run, layout: str, tensor: str, arguments: tuple[str, ...], message: str
 ) -> None:
     outcome = run("-l", layout, "-t", tensor, *arguments)

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import math
 import random
+from collections.abc import Callable
 
 import pytest
 from tiers import slow
@@ -13,15 +14,11 @@ from work import bytes_of
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.errors import LayoutError
-from tt_layout.views import (
-    Selection,
-    View,
-    box,
-    distributed_view,
-    frames,
-    shared_view,
-    tensor_memory_view,
-)
+from tt_layout.views import box, frames
+from tt_layout.views.cells import Cells
+from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
+from tt_layout.views.selection import EVERYTHING, Selection
+from tt_layout.views.view import BareLayout, View
 
 Vectors = list[list[int]]
 DISTRIBUTED = ("register", "lane", "warp", "block")
@@ -91,8 +88,8 @@ def all_places(layout: LinearLayout, names: list[str]) -> list[dict[str, int]]:
     return [dict(zip(names, point)) for point in itertools.product(*ranges)]
 
 
-def expected_distributed(layout: LinearLayout, use_hw_view: bool) -> str:
-    if not use_hw_view:
+def expected_distributed(layout: LinearLayout, kind: str) -> str:
+    if kind == TENSOR:
         places = all_places(layout, ["block", "warp", "lane", "register"])
         return bracketed(sizes_of(layout), holder_texts(layout, "T", ":", places), ", ")
     out = ""
@@ -113,12 +110,12 @@ def expected_distributed(layout: LinearLayout, use_hw_view: bool) -> str:
 
 
 def expected_shared(
-    layout: LinearLayout, use_hw_view: bool, padding: tuple[tuple[int, int], ...] = ()
+    layout: LinearLayout, kind: str, padding: tuple[tuple[int, int], ...] = ()
 ) -> str:
     shape = sizes_of(layout)
     blocks, partitions = (layout.get_in_dim_size(name) for name in ("block", "partition"))
     offsets = range(math.prod(shape) // blocks // partitions)
-    if not use_hw_view:
+    if kind == TENSOR:
         elements = [
             element_at(layout, block=b, partition=p, offset=o)
             for b, p, o in itertools.product(range(blocks), range(partitions), offsets)
@@ -149,9 +146,9 @@ def holds_nothing(layout: LinearLayout, place: dict[str, int]) -> bool:
     )
 
 
-def expected_tensor_memory(layout: LinearLayout, use_hw_view: bool) -> str:
+def expected_tensor_memory(layout: LinearLayout, kind: str) -> str:
     places = all_places(layout, ["block", "row", "col"])
-    if not use_hw_view:
+    if kind == TENSOR:
         held = [place for place in places if not holds_nothing(layout, place)]
         return bracketed(sizes_of(layout), holder_texts(layout, "R", ":C", held), ", ")
     out, blocks = "", layout.get_in_dim_size("block")
@@ -165,6 +162,25 @@ def expected_tensor_memory(layout: LinearLayout, use_hw_view: bool) -> str:
         out += "-".rjust(len(text)) if holds_nothing(layout, place) else text
         out += "\n" if place["col"] == layout.get_in_dim_size("col") - 1 else ", "
     return out
+
+
+def view_in(memory_space: str) -> Callable[..., View]:
+    """Return the function that shows a linear layout of a memory space by any kind of view."""
+
+    def view(
+        layout: LinearLayout,
+        kind: str,
+        selection: Selection = EVERYTHING,
+        padding: tuple[tuple[int, int], ...] = (),
+    ) -> View:
+        return KINDS[kind].view(BareLayout(layout, padding, memory_space), selection)
+
+    return view
+
+
+distributed_view = view_in("registers")
+shared_view = view_in("shared memory")
+tensor_memory_view = view_in("tensor memory")
 
 
 # -- random layouts -------------------------------------------------------------------------
@@ -201,6 +217,7 @@ def assert_prints(view: View, expected: str, seed: int | None = None) -> None:
     assert view.text() == expected, seed
     assert view.size == len(expected), seed
     assert b"".join(view.chunks()).decode() == expected, seed
+    assert b"".join(piece.text.tobytes() for piece in view.pieces()).decode() == expected, seed
 
 
 SEEDS = pytest.mark.parametrize("seeds", [range(12), slow(range(12, 60))], ids=str)
@@ -210,8 +227,8 @@ SEEDS = pytest.mark.parametrize("seeds", [range(12), slow(range(12, 60))], ids=s
 def test_distributed_views_are_as_defined(seeds: range) -> None:
     for seed in seeds:
         layout = random_layout(random.Random(seed), DISTRIBUTED)
-        for hw in (False, True):
-            assert_prints(distributed_view(layout, hw), expected_distributed(layout, hw), seed)
+        for kind in KINDS:
+            assert_prints(distributed_view(layout, kind), expected_distributed(layout, kind), seed)
 
 
 @SEEDS
@@ -219,8 +236,8 @@ def test_shared_views_are_as_defined(seeds: range) -> None:
     for seed in seeds:
         names = PARTITIONED if seed % 3 == 0 else SHARED
         layout = random_layout(random.Random(seed), names, max_bits=11)
-        for hw in (False, True):
-            assert_prints(shared_view(layout, hw), expected_shared(layout, hw), seed)
+        for kind in KINDS:
+            assert_prints(shared_view(layout, kind), expected_shared(layout, kind), seed)
 
 
 @SEEDS
@@ -230,28 +247,95 @@ def test_padded_hardware_views_show_every_slot(seeds: range) -> None:
         layout = random_layout(rng, PARTITIONED if seed % 3 == 0 else SHARED)
         intervals = rng.sample([1, 2, 4, 8, 64, 256], rng.randint(1, 3))
         padding = tuple((interval, 1 << rng.randint(0, 4)) for interval in intervals)
-        view = shared_view(layout, True, padding=padding)
-        assert_prints(view, expected_shared(layout, True, padding), seed)
+        view = shared_view(layout, HARDWARE, padding=padding)
+        assert_prints(view, expected_shared(layout, HARDWARE, padding), seed)
 
 
 def test_padded_tensor_view_is_that_of_the_elements() -> None:
     layout = random_layout(random.Random(1), SHARED)
-    padded = shared_view(layout, False, padding=((4, 2),))
-    assert padded.text() == shared_view(layout, False).text()
+    padded = shared_view(layout, TENSOR, padding=((4, 2),))
+    assert padded.text() == shared_view(layout, TENSOR).text()
 
 
 @SEEDS
 def test_tensor_memory_views_are_as_defined(seeds: range) -> None:
     for seed in seeds:
         layout = random_layout(random.Random(seed), TENSOR_MEMORY, max_bits=10)
-        for hw in (False, True):
-            assert_prints(tensor_memory_view(layout, hw), expected_tensor_memory(layout, hw), seed)
+        for kind in KINDS:
+            expected = expected_tensor_memory(layout, kind)
+            assert_prints(tensor_memory_view(layout, kind), expected, seed)
+
+
+# -- cells ----------------------------------------------------------------------------------
+
+
+def written(view: View) -> list[list[str]]:
+    """Return what the text says in each cell, where the view says that it stands."""
+    found = []
+    for piece in view.pieces():
+        assert piece.is_heading or piece.first == len(found)
+        text = piece.text.tobytes().decode()
+        for starts, ends in zip(piece.starts.tolist(), piece.ends.tolist()):
+            texts = [text[start:end].replace(" ", "") for start, end in zip(starts, ends)]
+            texts = [t.replace(":", ",") if t.startswith("(") else t for t in texts]
+            found.append([t for t in texts if t not in ("", "-", "pad")])
+    return found
+
+
+def named(view: View, blocks: int, lanes: int) -> list[list[str]]:
+    """Return what the numbers of each cell say, in the notation of the text."""
+    found = []
+    for cells in view.cells():
+        names = [*cells.locations]
+        for number, (element, is_held) in enumerate(zip(cells.elements, cells.are_held)):
+            holders = zip(*(cells.locations[name][number].tolist() for name in names))
+            places = [dict(zip(names, holder)) for holder in holders]
+            if not is_held:
+                found.append([])
+            elif view.content.shows_locations:
+                found.append([label(place, blocks, lanes) for place in places])
+            else:
+                found.append([f"({','.join(map(str, element.tolist()))})"])
+    return found
+
+
+def label(place: dict[str, int], blocks: int, lanes: int) -> str:
+    front = f"B{place['block']}:" if blocks > 1 else ""
+    if "row" in place:
+        return f"{front}R{place['row']}:C{place['col']}"
+    return f"{front}T{place['warp'] * lanes + place['lane']}:{place['register']}"
+
+
+@SEEDS
+def test_cells_are_what_the_text_says(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in seeds:
+        rng = random.Random(seed)
+        monkeypatch.setattr(frames, "BLOCK_BYTES", 1 << rng.randint(6, 12))
+        padding = ((1 << rng.randint(0, 3), rng.randint(0, 5)),) * rng.randint(0, 1)
+        for names, show in (
+            (DISTRIBUTED, distributed_view),
+            (PARTITIONED if seed % 3 == 0 else SHARED, shared_view),
+            (TENSOR_MEMORY, tensor_memory_view),
+        ):
+            layout = random_layout(rng, names, max_bits=8)
+            for kind in KINDS:
+                view = show(layout, kind, padding=padding if show is shared_view else ())
+                sizes = layout.get_in_dim_size("block"), layout.get_in_dim_size("lane")
+                if view.shape.fields.count:  # there is a text where there is an element
+                    assert written(view) == named(view, *sizes), (seed, kind)
+
+
+def test_cells_come_a_bounded_number_at_a_time() -> None:
+    view = distributed_view(row_major(1 << 20, 1 << 20), HARDWARE)
+    found: list[Cells] = []
+    assert bytes_of(lambda: found.append(next(view.cells()))) < 8 << 20
+    assert len(found[0].elements) < 1 << 16
 
 
 def test_slices_of_tensor_memory_hold_copies() -> None:
     bases = {"row": [[1], [2], [4], [8], [0], [0], [16]], "col": []}
     layout = LinearLayout.from_bases(bases, ["dim0"])
-    text = tensor_memory_view(layout, False).text()
+    text = tensor_memory_view(layout, TENSOR).text()
     assert text.startswith("[  R0:C0| R32:C0,   R1:C0| R33:C0, ")
 
 
@@ -272,13 +356,13 @@ def test_brackets(shape: list[int], expected: str) -> None:
     sizes = list(zip(reversed(names), reversed(shape)))
     flat = LinearLayout.identity_1d(math.prod(shape), "register", "flat")
     layout = flat.reshape_outs(sizes).transpose_outs(names)
-    assert distributed_view(layout, False).text() == expected
+    assert distributed_view(layout, TENSOR).text() == expected
 
 
 def test_positions_that_no_block_fills_are_empty() -> None:
     bases = {"offset": [], "block": [[1], [0]]}
     layout = LinearLayout.from_bases(bases, ["dim0"])
-    assert_prints(shared_view(layout, False), "[,]\n")
+    assert_prints(shared_view(layout, TENSOR), "[,]\n")
 
 
 # -- selections -----------------------------------------------------------------------------
@@ -305,7 +389,7 @@ def test_a_slice_is_the_bracket_frame_over_it(seeds: range) -> None:
         slices = tuple(random_range(rng, size) for size in shape)
         inside = [texts[x] for x in itertools.product(*(range(*bounds) for bounds in slices))]
         expected = bracketed([stop - start for start, stop in slices], inside, ", ")
-        assert_prints(distributed_view(layout, False, Selection(slices=slices)), expected)
+        assert_prints(distributed_view(layout, TENSOR, Selection(slices=slices)), expected)
 
 
 @SEEDS
@@ -314,12 +398,12 @@ def test_a_slice_of_shared_memory_keeps_places_of_the_frame(seeds: range) -> Non
         rng = random.Random(seed)
         layout = random_layout(rng, SHARED)
         shape = sizes_of(layout)
-        whole = shared_view(layout, False).text()
+        whole = shared_view(layout, TENSOR).text()
         cells = whole.replace("\n", ",").replace("[", "").replace("]", "").replace(" (", "(")
         texts = dict(zip(itertools.product(*map(range, shape)), cells.split(",")))
         slices = tuple(random_range(rng, size) for size in shape)
         inside = [texts[x] for x in itertools.product(*(range(*bounds) for bounds in slices))]
-        sliced = shared_view(layout, False, Selection(slices=slices))
+        sliced = shared_view(layout, TENSOR, Selection(slices=slices))
         expected = bracketed([stop - start for start, stop in slices], inside, ",")
         assert sliced.text().replace(" ", "") == expected.replace(" ", "")
         assert sliced.size == len(sliced.text())
@@ -343,7 +427,7 @@ def test_selected_registers_lanes_warps_and_blocks() -> None:
                 for lane in (2, 3, 4)
             )
             expected += ", ".join(tuple_text(layout, x, ",") for x in elements) + "\n"
-    assert_prints(distributed_view(layout, True, chosen), expected)
+    assert_prints(distributed_view(layout, HARDWARE, chosen), expected)
 
 
 @pytest.mark.parametrize("padding", [(), ((4, 2), (64, 8))])
@@ -351,16 +435,16 @@ def test_selected_registers_lanes_warps_and_blocks() -> None:
 def test_selected_offsets(offsets: tuple[int, int], padding: tuple[tuple[int, int], ...]) -> None:
     bases = {"offset": [[1 << bit] for bit in range(10)], "block": [[1 << 10]]}
     layout = LinearLayout.from_bases(bases, ["dim0"])
-    lines = expected_shared(layout, True, padding).split("Block: 1:\n")[1].splitlines()
+    lines = expected_shared(layout, HARDWARE, padding).split("Block: 1:\n")[1].splitlines()
     chosen = Selection(blocks=(1, 2), offsets=offsets)
     expected = "\n".join(["Block: 1:", *lines[slice(*offsets)]]) + "\n"
-    assert_prints(shared_view(layout, True, chosen, padding), expected)
+    assert_prints(shared_view(layout, HARDWARE, chosen, padding), expected)
 
 
 def test_selected_rows_and_columns() -> None:
     bases = {"row": [[1, 0], [2, 0], [4, 0], [8, 0]], "col": [[0, 1], [0, 0], [0, 2]]}
     layout = LinearLayout.from_bases(bases, ["dim0", "dim1"])
-    view = tensor_memory_view(layout, True, Selection(rows=(9, 11), columns=(1, 5)))
+    view = tensor_memory_view(layout, HARDWARE, Selection(rows=(9, 11), columns=(1, 5)))
     assert_prints(
         view,
         "Row 9: ( 9,1),      -,      -, ( 9,2)\nRow10: (10,1),      -,      -, (10,2)\n",
@@ -368,30 +452,30 @@ def test_selected_rows_and_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("selection", "use_hw_view", "message"),
+    ("selection", "kind", "message"),
     [
-        (Selection(lanes=(30, 41)), True, "lane 40 is outside 0..31"),
-        (Selection(lanes=(40, 41)), True, "lane 40 is outside 0..31"),
-        (Selection(registers=(-1, 1)), True, "register -1 is outside 0..3"),
-        (Selection(warps=(1, 1)), True, "warp 1:1 selects nothing"),
-        (Selection(slices=((0, 129),)), False, "dim0 128 is outside 0..127"),
-        (Selection(slices=(None, None)), False, "slices must have one entry"),
-        (Selection(lanes=(0, 1)), False, "lanes cannot be selected in a tensor view"),
-        (Selection(slices=((0, 1),)), True, "slices cannot be selected in a hardware view"),
-        (Selection(offsets=(0, 1)), True, "offsets cannot be selected"),
+        (Selection(lanes=(30, 41)), HARDWARE, "lane 40 is outside 0..31"),
+        (Selection(lanes=(40, 41)), HARDWARE, "lane 40 is outside 0..31"),
+        (Selection(registers=(-1, 1)), HARDWARE, "register -1 is outside 0..3"),
+        (Selection(warps=(1, 1)), HARDWARE, "warp 1:1 selects nothing"),
+        (Selection(slices=((0, 129),)), TENSOR, "dim0 128 is outside 0..127"),
+        (Selection(slices=(None, None)), TENSOR, "slices must have one entry"),
+        (Selection(lanes=(0, 1)), TENSOR, "lanes cannot be selected in a tensor view"),
+        (Selection(slices=((0, 1),)), HARDWARE, "slices cannot be selected in a hardware view"),
+        (Selection(offsets=(0, 1)), HARDWARE, "offsets cannot be selected"),
     ],
 )
-def test_wrong_selections(selection: Selection, use_hw_view: bool, message: str) -> None:
+def test_wrong_selections(selection: Selection, kind: str, message: str) -> None:
     bases = {"register": [[1], [2]], "lane": [[4], [8], [16], [32], [64]]}
     layout = LinearLayout.from_bases({**bases, "warp": [[0], [0]], "block": []}, ["dim0"])
     with pytest.raises(LayoutError, match=message.replace(".", r"\.")):
-        distributed_view(layout, use_hw_view, selection)
+        distributed_view(layout, kind, selection)
 
 
 def test_a_view_refuses_other_kinds_of_layouts() -> None:
     layout = LinearLayout.identity_1d(4, "offset", "dim0")
     with pytest.raises(LayoutError, match="got one from offset"):
-        distributed_view(layout, False)
+        distributed_view(layout, TENSOR)
 
 
 # -- large layouts --------------------------------------------------------------------------
@@ -413,25 +497,25 @@ def test_only_what_is_shown_is_computed() -> None:
 def look_at_parts(layout: LinearLayout) -> None:
     """Print a corner and two registers of a layout of 2^20 rows and columns."""
     corner = Selection(slices=((5, 21), ((1 << 20) - 64, 1 << 20)))
-    view = distributed_view(layout, False, corner)
+    view = distributed_view(layout, TENSOR, corner)
     assert view.size == len(view.text())
     assert "T127:172031]]" in view.text()
     registers = Selection(warps=(3, 4), registers=(1 << 32, (1 << 32) + 2))
-    assert distributed_view(layout, True, registers).text().startswith("Warp3:\n( 524288,")
-    assert distributed_view(layout, False).size > 1 << 43
+    assert distributed_view(layout, HARDWARE, registers).text().startswith("Warp3:\n( 524288,")
+    assert distributed_view(layout, TENSOR).size > 1 << 43
 
 
 def test_the_first_chunk_of_a_huge_view_comes_at_once() -> None:
-    view = distributed_view(row_major(1 << 20, 1 << 20), False)
+    view = distributed_view(row_major(1 << 20, 1 << 20), TENSOR)
     chunks = []
     assert bytes_of(lambda: chunks.append(next(view.chunks()))) < 8 << 20
     assert len(chunks[0]) < 1 << 20
 
 
-@pytest.mark.parametrize("hw", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
 @SEEDS
 def test_small_pages_and_blocks_print_the_same(
-    seeds: range, hw: bool, monkeypatch: pytest.MonkeyPatch
+    seeds: range, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in seeds:
         rng = random.Random(seed)
@@ -439,25 +523,25 @@ def test_small_pages_and_blocks_print_the_same(
         monkeypatch.setattr(box, "PAGE_BYTES", 1 << rng.randint(8, 11))
         monkeypatch.setattr(frames, "BLOCK_BYTES", 1 << rng.randint(6, 8))
         layout = random_layout(rng, DISTRIBUTED)
-        assert_prints(distributed_view(layout, hw), expected_distributed(layout, hw), seed)
+        assert_prints(distributed_view(layout, kind), expected_distributed(layout, kind), seed)
         layout = random_layout(rng, SHARED)
-        assert_prints(shared_view(layout, hw), expected_shared(layout, hw), seed)
+        assert_prints(shared_view(layout, kind), expected_shared(layout, kind), seed)
 
 
 @pytest.mark.parametrize("padding", [(), ((128, 4), (1024, 16))])
 def test_offsets_of_five_digits(padding: tuple[tuple[int, int], ...]) -> None:
     bits = [[1 << bit, 0] for bit in range(7)] + [[1 << bit, 1 << bit] for bit in range(7)]
     layout = LinearLayout.from_bases({"offset": bits, "block": []}, ["dim0", "dim1"])
-    view = shared_view(layout, True, padding=padding)
-    assert_prints(view, expected_shared(layout, True, padding))
-    chosen = shared_view(layout, True, Selection(offsets=(9998, 12345)), padding)
+    view = shared_view(layout, HARDWARE, padding=padding)
+    assert_prints(view, expected_shared(layout, HARDWARE, padding))
+    chosen = shared_view(layout, HARDWARE, Selection(offsets=(9998, 12345)), padding)
     assert chosen.text().splitlines()[1:] == view.text().splitlines()[9999:12346]
 
 
 def test_long_lines_of_lanes_have_one_header() -> None:
     bits = [[1 << bit] for bit in range(16)]
     layout = LinearLayout.from_bases({"lane": bits[1:], "register": bits[:1]}, ["dim0"])
-    view = distributed_view(layout, True)
+    view = distributed_view(layout, HARDWARE)
     assert len(list(view.chunks())) > 2
     lanes = [", ".join(f"({2 * lane + r:5})" for lane in range(1 << 15)) for r in range(2)]
     assert_prints(view, "\n".join(["Warp0:", *lanes]) + "\n")
@@ -465,15 +549,15 @@ def test_long_lines_of_lanes_have_one_header() -> None:
 
 def test_long_lines_come_in_pieces() -> None:
     layout = row_major(1, 1 << 16)
-    chunks = list(distributed_view(layout, False).chunks())
+    chunks = list(distributed_view(layout, TENSOR).chunks())
     assert max(map(len, chunks)) < 1 << 19 < sum(map(len, chunks))
-    assert b"".join(chunks).decode() == distributed_view(layout, False).text()
+    assert b"".join(chunks).decode() == distributed_view(layout, TENSOR).text()
 
 
 @pytest.mark.slow
 def test_long_lines_are_as_defined() -> None:
     layout = row_major(1, 1 << 16)
-    assert_prints(distributed_view(layout, False), expected_distributed(layout, False))
+    assert_prints(distributed_view(layout, TENSOR), expected_distributed(layout, TENSOR))
 
 
 # -- digests of views as Triton 3.9.0 prints them -------------------------------------------
@@ -656,6 +740,6 @@ def test_views_have_the_digests_of_triton(
     names = [f"dim{d}" for d in range(len(shape))]
     layout = LinearLayout.from_bases(parse_bases(text), names, shape, require_surjective=False)
     view = shared_view if text.startswith("offset") else distributed_view
-    for use_hw_view, digest in ((False, tensor_digest), (True, hardware_digest)):
-        printed = view(layout, use_hw_view).text().encode()
+    for kind, digest in ((TENSOR, tensor_digest), (HARDWARE, hardware_digest)):
+        printed = view(layout, kind).text().encode()
         assert hashlib.sha256(printed).hexdigest()[:8] == digest

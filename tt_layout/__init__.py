@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tt_layout.algebra.rendering import set_renderer
 from tt_layout.errors import LayoutError
 from tt_layout.version import __version__
 
 if TYPE_CHECKING:
     from tt_layout.algebra.linear_layout import LinearLayout
+    from tt_layout.algebra.padding import Padding
     from tt_layout.analyses.banks import bank_conflicts
     from tt_layout.analyses.builders import (
         coalesced_blocked,
@@ -105,3 +107,13 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
+
+
+def _render(layout: LinearLayout, memory_space: str, kind: str, padding: Padding) -> str:
+    """Return the text of a view for the methods of layouts, importing the views when asked."""
+    from tt_layout.views.kinds import text_of
+
+    return text_of(layout, memory_space, kind, padding)
+
+
+set_renderer(_render)

@@ -83,7 +83,7 @@ class PlacedLayout:
     @property
     def padding(self) -> tuple[tuple[int, int], ...]:
         """Pairs of an interval and the padding after it, in elements; shared memory only."""
-        return self.encoding.padding if isinstance(self.encoding, SharedEncoding) else ()
+        return self.encoding.padding
 
     @property
     def type_text(self) -> str:

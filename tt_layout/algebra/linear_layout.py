@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tt_layout.algebra.rendering import render
 from tt_layout.algebra.span import F2Span
 from tt_layout.errors import LayoutError
 
@@ -571,15 +572,11 @@ class LinearLayout:
 
     def get_shared_view(self, use_hw_view: bool) -> str:
         """Return the text of a layout from ``offset`` and ``block``, as Triton prints it."""
-        from tt_layout.views import shared_view
-
-        return shared_view(self, use_hw_view).text()
+        return render(self, "shared memory", "hardware" if use_hw_view else "tensor")
 
     def get_distributed_view(self, use_hw_view: bool) -> str:
         """Return the text of a layout from ``register``, ``lane``, ``warp`` and ``block``."""
-        from tt_layout.views import distributed_view
-
-        return distributed_view(self, use_hw_view).text()
+        return render(self, "registers", "hardware" if use_hw_view else "tensor")
 
     def __str__(self) -> str:
         lines = []

@@ -38,6 +38,29 @@ def padded_size(elements: int, padding: Padding) -> int:
     return padded(elements - 1, padding) + 1 if elements else 0
 
 
+def unpadded(
+    slots: npt.NDArray[np.int64], elements: int, padding: Padding
+) -> npt.NDArray[np.int64]:
+    """Return for each slot the offset of the last element at or before it.
+
+    Args:
+        slots: numbers of slots.
+        elements: the number of elements.
+        padding: what is left free between them.
+
+    Example:
+        >>> import numpy as np
+        >>> unpadded(np.arange(8), 4, [(2, 1)]).tolist()
+        [0, 1, 1, 2, 3, 3, 3, 3]
+    """
+    offsets = slots * 0
+    for bit in reversed(range(max(0, elements - 1).bit_length())):
+        later = offsets | 1 << bit
+        reached = (later < elements) & (padded(later, padding) <= slots)
+        offsets = offsets + (reached << bit)
+    return offsets
+
+
 def format_padding(padding: Iterable[tuple[int, int]]) -> str:
     """Return padding as attributes write it.
 

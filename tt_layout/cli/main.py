@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
-from tt_layout.cli.selection import read_selection, selection_options
+from tt_layout.cli.selection import ViewName, read_selection, selection_options, view_kind
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.releases import release_names
 from tt_layout.version import __version__
@@ -81,10 +81,10 @@ class LazyGroup(click.Group):
         return command
 
 
-_LOOKS = ("color", "color_by", "compact", "header", "legend")
+_DISPLAY = ("color", "color_by", "compact", "header", "legend")
 
 
-def _looks_options(function: Any) -> Any:
+def _display_options(function: Any) -> Any:
     """Add the options that say how text is shown."""
     groups = click.Choice(["warp", "lane", "register", "block", "bank"])
     options = (
@@ -117,13 +117,14 @@ def _looks_options(function: Any) -> Any:
 @click.option("-i", "path", metavar="FILE", help="File with alias definitions; - is stdin.")
 @click.option("-o", "output", metavar="FILE", help="Write to this file instead of stdout.")
 @click.option("--alias-names", multiple=True, metavar="A,B", help="Only these aliases of the file.")
-@click.option("--use-hw-view", is_flag=True, help="Show what each place of the hardware holds.")
+@click.option("--view", type=ViewName(), help="What is shown; tensor by default.")
+@click.option("--use-hw-view", is_flag=True, help="Show what each location of the hardware holds.")
 @click.option("--triton", metavar="RELEASE", help=f"Rules of this release: {release_names()}.")
 @selection_options
 @click.option(
     "--max-text", default="256MiB", show_default=True, metavar="SIZE", help="Refuse longer text."
 )
-@_looks_options
+@_display_options
 @click.version_option(__version__, "--version", prog_name="tt-layout")
 @click.pass_context
 def cli(context: click.Context, /, **options: Any) -> None:
@@ -144,6 +145,7 @@ def show(
     path: str | None,
     output: str | None,
     alias_names: tuple[str, ...],
+    view: Any,
     use_hw_view: bool,
     triton: str | None,
     max_text: str,
@@ -165,38 +167,37 @@ def show(
         raise LayoutError("no tensor type: give one with -t, such as -t 'tensor<16x16xf16>'")
     if alias_names and path is None:
         raise LayoutError("--alias-names picks aliases of a file: give one with -i")
-    limit = parse_size(max_text)
     release = Release.parse(triton) if triton is not None else None
-    looks = {name: others.pop(name) for name in _LOOKS if name in others}
-    selection = read_selection(others)
+    display = {name: others.pop(name) for name in _DISPLAY if name in others}
+    kind, selection = view_kind(view, use_hw_view), read_selection(others)
     if tensor is None:
-        views = _views_of_file(path or "", alias_names, release, use_hw_view, selection)
+        views = _views_of_file(path or "", alias_names, release, kind, selection)
     else:
         tensor_type = parse_type(tensor, name="-t")
         found = _file_layouts(path, alias_names, release) if path is not None else iter(())
         views = []
         for alias, encoding, ending in (*found, *_given_layout(layout, release)):
             placed = place(encoding, tensor_type)
-            view = print_view(ViewRequest(placed, use_hw_view, selection), alias=alias)
-            views.append(view._replace(ending=ending))
-    size = check_size(sum(view.size for view in views), limit)
-    _write(views, size, output, looks)
+            printed = print_view(ViewRequest(placed, kind, selection), alias=alias)
+            views.append(printed._replace(ending=ending))
+    size = check_size(sum(view.size for view in views), parse_size(max_text))
+    _write(views, size, output, display)
 
 
-def _write(views: list[Any], size: int, output: str | None, looks: dict[str, Any]) -> None:
+def _write(views: list[Any], size: int, output: str | None, display: dict[str, Any]) -> None:
     """Write views as they are; on a terminal, or if asked, as ``tt_layout.terminal`` has them."""
     from tt_layout.reports.output import columns, write
 
     width = columns(sys.stdout) if output is None else None
-    asked = looks.get("color") == "always" or any(looks.get(name) for name in _LOOKS[2:])
+    asked = display.get("color") == "always" or any(display.get(name) for name in _DISPLAY[2:])
     if width is None and not asked:
         write((chunk for view in views for chunk in view.chunks()), output, size=size)
         return
-    from tt_layout.terminal.folding import fold
+    from tt_layout.terminal.options import DisplayOptions
     from tt_layout.terminal.present import Presentation
-    from tt_layout.terminal.wish import Wish
+    from tt_layout.views.folding import fold
 
-    presentation = Presentation(views, Wish(**looks), width)
+    presentation = Presentation(views, DisplayOptions(**display), width)
     presentation.check()
     write(presentation.chunks(), output, size=size)
     if (note := presentation.note()) is not None:
@@ -208,7 +209,7 @@ def _wanted(alias_names: Sequence[str]) -> list[str]:
 
 
 def _views_of_file(
-    path: str, alias_names: Sequence[str], release: Any, use_hw_view: bool, selection: Any
+    path: str, alias_names: Sequence[str], release: Any, kind: Any, selection: Any
 ) -> list[Any]:
     """Return the views of a file's aliases, each over the types that it is used with."""
     from tt_layout.ir.file_aliases import split_module
@@ -221,7 +222,7 @@ def _views_of_file(
         _wanted(alias_names),
         module=module,
         release=release,
-        use_hw_view=use_hw_view,
+        kind=kind,
         selection=selection,
     )
 

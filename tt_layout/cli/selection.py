@@ -1,4 +1,4 @@
-"""The options that say which part of a layout is shown."""
+"""The options that say which view of a layout is shown, and which part of it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,55 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tt_layout.errors import LayoutError
+
 if TYPE_CHECKING:
+    from tt_layout.views.kinds import ViewKind
     from tt_layout.views.selection import Selection
 
-_PLACES = ("warp", "lane", "register", "block", "offset", "row", "column")
+_LOCATIONS = ("warp", "lane", "register", "block", "offset", "row", "column")
+
+
+class ViewName(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
+    """The name of a view; the table of views is read only where an option has one."""
+
+    name = "view"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return all names."""
+        from tt_layout.views.kinds import KINDS
+
+        return f"[{'|'.join(KINDS)}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the kind of view."""
+        from tt_layout.views.kinds import ViewKind, find_kind
+
+        if isinstance(value, ViewKind):
+            return value
+        try:
+            return find_kind(value)
+        except LayoutError as error:
+            self.fail(error.message, param, ctx)
+
+
+def view_kind(view: ViewKind | None, use_hw_view: bool) -> ViewKind:
+    """Return the view that is asked for with ``--view`` or ``--use-hw-view``.
+
+    Raises:
+        LayoutError: the two contradict each other.
+    """
+    from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
+
+    kind = KINDS[HARDWARE if use_hw_view else TENSOR]
+    if use_hw_view and view not in (None, kind):
+        raise LayoutError(f"--use-hw-view is --view {HARDWARE}: leave one of the two out")
+    return view or kind
 
 
 def selection_options(function: Any) -> Any:
     """Add ``--slice``, and an option for each part of a hardware view."""
-    for name in reversed(_PLACES):
+    for name in reversed(_LOCATIONS):
         text = f"Hardware view: only this {name}, or a range such as 0:4."
         function = click.option(f"--{name}", metavar="N[:M]", help=text)(function)
     text = "Tensor view: only this part."
@@ -27,11 +67,12 @@ def read_selection(options: dict[str, Any]) -> Selection:
     Raises:
         LayoutError: a range cannot be read.
     """
-    from tt_layout.views.selection import PLACES, Selection, parse_range, parse_slices
+    from tt_layout.views.selection import SLICE, Selection, parse_selected
 
-    slices = options.pop("slices")
-    given = {name: text for name in _PLACES if (text := options.pop(name)) is not None}
-    fields: dict[str, Any] = {PLACES[n]: parse_range(f"--{n}", t) for n, t in given.items()}
-    if slices is not None:
-        fields["slices"] = parse_slices("--slice", slices)
+    given = {name: options.pop(name) for name in _LOCATIONS}
+    given[SLICE] = options.pop("slices")
+    fields: dict[str, Any] = {}
+    for name, text in given.items():
+        if text is not None:
+            fields |= parse_selected(name, text, f"--{name}")
     return Selection(**fields)

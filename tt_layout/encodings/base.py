@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.algebra.rendering import render
 from tt_layout.encodings.forms import Form, Spelling
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Span
 from tt_layout.releases import LATEST, Release
-
-if TYPE_CHECKING:
-    from tt_layout.views import Selection, View
 
 Shape = tuple[int, ...]
 Basis = tuple[int, ...]
@@ -165,21 +163,13 @@ class Encoding:
         """Return the linear layout for a shape that fits; the meaning of the encoding."""
         raise NotImplementedError
 
-    def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
-        """Return a view of the encoding's linear layout.
+    def _format(self, shape: Sequence[int], kind: str) -> str:
+        return render(self.to_linear_layout(shape), self.memory_kind, kind, self.padding)
 
-        Args:
-            layout: what `to_linear_layout` returned.
-            use_hw_view: whether to show what each place holds, rather than who holds
-                each element.
-            selection: the part to show.
-        """
-        raise NotImplementedError
-
-    def _format(self, shape: Sequence[int], use_hw_view: bool) -> str:
-        from tt_layout.views import Selection
-
-        return self.view(self.to_linear_layout(shape), use_hw_view, Selection()).text()
+    @property
+    def padding(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of an interval and the padding after it, in elements; shared memory only."""
+        return ()
 
     def format_tensor_view(self, shape: Sequence[int]) -> str:
         """Return the text of the tensor view: who holds each element.
@@ -187,15 +177,15 @@ class Encoding:
         Source:
             The method of this name of Gluon's layouts; same text.
         """
-        return self._format(shape, use_hw_view=False)
+        return self._format(shape, "tensor")
 
     def format_hardware_view(self, shape: Sequence[int]) -> str:
-        """Return the text of the hardware view: what each place holds.
+        """Return the text of the hardware view: what each location holds.
 
         Source:
             The method of this name of Gluon's layouts; same text.
         """
-        return self._format(shape, use_hw_view=True)
+        return self._format(shape, "hardware")
 
     @classmethod
     def form_in(cls, release: Release) -> Form | None:
@@ -241,42 +231,19 @@ class DistributedEncoding(Encoding):
 
     memory_kind = "registers"
 
-    def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
-        """Return a view of the tensor in registers."""
-        from tt_layout.views.distributed import distributed_view
-
-        return distributed_view(layout, use_hw_view, selection)
-
 
 class SharedEncoding(Encoding):
     """An encoding of a tensor in shared memory."""
 
     memory_kind = "shared memory"
 
-    @property
-    def padding(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of an interval and the padding after it, in elements."""
-        return ()
-
     def check_element(self, bits: int) -> None:
         """Raise where a buffer cannot hold elements of so many bits."""
         if bits % 8 and self.release >= Release.V3_9:
             raise LayoutError(f"elements in memory must be whole bytes, got {bits} bits")
-
-    def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
-        """Return a view of the tensor in shared memory, padding included."""
-        from tt_layout.views.shared import shared_view
-
-        return shared_view(layout, use_hw_view, selection, self.padding)
 
 
 class TensorMemoryBase(Encoding):
     """An encoding of a tensor in tensor memory."""
 
     memory_kind = "tensor memory"
-
-    def view(self, layout: LinearLayout, use_hw_view: bool, selection: Selection) -> View:
-        """Return a view of the rows and columns of tensor memory."""
-        from tt_layout.views.tensor_memory import tensor_memory_view
-
-        return tensor_memory_view(layout, use_hw_view, selection)

@@ -13,7 +13,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
 from tt_layout.figures.places import DrawnLayout
 from tt_layout.figures.tensor import legend, tensor_grid
-from tt_layout.terminal.groups import default_grouping
+from tt_layout.views.groups import default_grouping
 
 MAX_WORDS = 6
 
@@ -48,7 +48,7 @@ def _moved(before: DrawnLayout, after: DrawnLayout) -> npt.NDArray[np.bool_]:
         return np.ones(len(after.shown), np.bool_)
     was, now = (drawn.split(drawn.holders(drawn.shown)) for drawn in (before, after))
     moved = np.zeros(len(after.shown), np.bool_)
-    for name in was:
+    for name in before.sizes:
         moved |= was[name] != now[name]
     return moved
 

@@ -7,8 +7,7 @@ import numpy as np
 from tt_layout.figures.model import NOTHING, Figure, Grid, Numbers, has_labels, table
 from tt_layout.figures.places import DrawnLayout
 from tt_layout.figures.tensor import element_axis, legend
-from tt_layout.terminal.groups import SLICE_ROWS, default_grouping, grouping
-from tt_layout.terminal.margins import sizes
+from tt_layout.views.groups import SLICE_ROWS, default_grouping, grouping, hardware_sizes
 
 
 def hardware_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
@@ -23,7 +22,7 @@ def hardware_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
         (str(drawn.encoding), drawn.placed.type_text),
         (grid(drawn, name),),
         legend(drawn, name),
-        (sizes(drawn.placed),),
+        (hardware_sizes(drawn.placed),),
     )
 
 

@@ -15,7 +15,8 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
 from tt_layout.figures.model import Numbers, check_cells
 from tt_layout.placement import PlacedLayout
-from tt_layout.views.selection import EVERYTHING, PLACES, Range, Selection, checked_range
+from tt_layout.views.cells import with_slots
+from tt_layout.views.selection import EVERYTHING, LOCATION_FIELDS, Range, Selection, checked_range
 from tt_layout.views.shared import Memory
 from tt_layout.views.tensor_memory import empty_bits
 
@@ -137,7 +138,7 @@ class DrawnLayout:
         Raises:
             LayoutError: it is not a part of the dimension, or something else is selected.
         """
-        options = [PLACES[_OPTIONS.get(name, name)] for name in names]
+        options = [LOCATION_FIELDS[_OPTIONS.get(name, name)] for name in names]
         self.selection.check_options("a hardware figure", *options)
         chosen = (getattr(self.selection, option) for option in options)
         return tuple(
@@ -163,7 +164,7 @@ class DrawnLayout:
         parts = {}
         for name, size in self.sizes.items():
             places, parts[name] = np.divmod(places, size)
-        return parts
+        return with_slots(parts, self.placed.padding)
 
     def coordinates(self, elements: Numbers) -> list[Numbers]:
         """Return the coordinates of elements."""

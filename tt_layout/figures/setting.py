@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tt_layout.colour import INK, RULE
 from tt_layout.figures.model import Figure, Grid
-from tt_layout.terminal.folding import fold
+from tt_layout.views.folding import fold
 
 LABEL = 11  # font size of labels and titles
 SMALL = 10  # of coordinates

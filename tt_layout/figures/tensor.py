@@ -10,9 +10,7 @@ import numpy as np
 from tt_layout.colour import CELLS
 from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, Numbers, has_labels, table
 from tt_layout.figures.places import DrawnLayout, extent
-from tt_layout.terminal.groups import default_grouping, grouping
-from tt_layout.terminal.margins import sizes
-from tt_layout.terminal.tokens import group_count
+from tt_layout.views.groups import default_grouping, group_count, grouping, hardware_sizes
 from tt_layout.views.selection import Range
 
 LINE = 32  # elements of a row where the tensor has one dimension
@@ -25,7 +23,7 @@ def tensor_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
         LayoutError: the layout has no such groups, or too many elements.
     """
     name = color_by or default_grouping(drawn.placed)
-    notes = [sizes(drawn.placed), *_copy_note(drawn)]
+    notes = [hardware_sizes(drawn.placed), *_copy_note(drawn)]
     return Figure(
         (str(drawn.encoding), drawn.placed.type_text),
         (tensor_grid(drawn, name),),

@@ -21,8 +21,9 @@ from tt_layout.golden.inputs import encoding, release, tensor_type
 from tt_layout.golden.views import selection, whole_view
 from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.placement import place
-from tt_layout.views import Selection
+from tt_layout.views.kinds import ViewKind, find_kind
 from tt_layout.views.request import ViewRequest
+from tt_layout.views.selection import EVERYTHING
 
 MAX_GOLDEN = 8 << 20  # characters of a golden that is looked into
 
@@ -31,7 +32,6 @@ _HEADING = re.compile(
     r"(?: \(each of the (?P<buffers>\d+) buffers? of a [a-z-]+ ring\))?"
 )
 _POINT = re.compile(r"\(([ \d]+(?:[,:][ \d]+)*)\)")
-EVERYTHING = Selection()
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,9 @@ class _Heading:
     buffers: int | None
 
 
-def tensor(golden: str, case: Case) -> tuple[str, ...]:
-    """Return what the difference between a golden tensor view and the case means."""
-    return _explained(golden, case, use_hw_view=False)
-
-
-def hardware(golden: str, case: Case) -> tuple[str, ...]:
-    """Return what the difference between a golden hardware view and the case means."""
-    return _explained(golden, case, use_hw_view=True)
-
-
-def _explained(golden: str, case: Case, use_hw_view: bool) -> tuple[str, ...]:
+def view(golden: str, case: Case, name: str) -> tuple[str, ...]:
+    """Return what the difference between a golden view and that of the case means."""
+    kind = find_kind(name)
     if len(golden) > MAX_GOLDEN:
         return ()
     heading = _heading(golden)
@@ -65,10 +57,10 @@ def _explained(golden: str, case: Case, use_hw_view: bool) -> tuple[str, ...]:
         reason = error.message
         return (f"the golden was edited: its heading holds no layout that can be read: {reason}",)
     first_wrong = 1
-    for candidate in _candidates(golden, heading, layout, case, use_hw_view):
+    for candidate in _candidates(golden, heading, layout, case, kind):
         text = _text(candidate, heading.alias)
         if text == golden:
-            return tuple(_differences(candidate, heading, case, use_hw_view))
+            return tuple(_differences(candidate, heading, case, kind))
         first_wrong = max(first_wrong, _first_difference(text, golden))
     return (
         f"the golden was edited: line {first_wrong} is not what its heading prints "
@@ -111,10 +103,10 @@ def _text(request: ViewRequest, alias: str | None) -> str:
 
 
 def _candidates(
-    golden: str, heading: _Heading, layout: Encoding, case: Case, use_hw_view: bool
+    golden: str, heading: _Heading, layout: Encoding, case: Case, kind: ViewKind
 ) -> Iterator[ViewRequest]:
     """Yield what may have made the golden: the case's type and options, or as the text shows."""
-    now, chosen = tensor_type(case), selection(case, use_hw_view)
+    now, chosen = tensor_type(case), selection(case, kind)
     shape = _shape(golden.partition("\n")[2])
     types = [now]
     if shape and heading.buffers:
@@ -127,7 +119,7 @@ def _candidates(
     for one in types:
         for part in selections:
             with suppress(LayoutError):  # the layout is not for this type
-                yield ViewRequest(place(layout, one), use_hw_view, part)
+                yield ViewRequest(place(layout, one), kind, part)
 
 
 def _with_shape(like: TensorType, shape: tuple[int, ...], kind: str) -> TensorType:
@@ -184,7 +176,7 @@ def _first_difference(text: str, golden: str) -> int:
 
 
 def _differences(
-    origin: ViewRequest, heading: _Heading, case: Case, use_hw_view: bool
+    origin: ViewRequest, heading: _Heading, case: Case, kind: ViewKind
 ) -> Iterator[str]:
     """Yield in words what differs between what made the golden and the case."""
     layout, tensor = encoding(case), tensor_type(case)
@@ -193,7 +185,7 @@ def _differences(
     elif str(origin.placed.encoding) != str(layout):
         yield _moves(origin.placed.encoding, layout, tensor)
     yield from changed_keys(origin.placed.encoding, layout)
-    if origin.selection != selection(case, use_hw_view):
+    if origin.selection != selection(case, kind):
         yield "the golden shows the whole view, the case a part of it"
     alias = (case.text("alias") or "").removeprefix("#") or None
     if heading.alias != alias:

@@ -12,7 +12,8 @@ from importlib import import_module
 from typing import Any
 
 from tt_layout.golden.case import Case
-from tt_layout.views.selection import PLACES
+from tt_layout.views.kinds import KINDS as VIEW_KINDS
+from tt_layout.views.selection import SLICE
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Kind:
         explain: ``module:function``; takes the golden text and the case, and returns what
             the difference means, in words.  None where there is nothing to say.
         keys: what its cases take besides `CASE_KEYS`.
+        view: the name of the view that both functions take as well; none for other kinds.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Kind:
     text: str
     explain: str | None = None
     keys: tuple[Key, ...] = ()
+    view: tuple[str, ...] = ()
 
     @property
     def needed_keys(self) -> tuple[str, ...]:
@@ -81,15 +84,15 @@ class Kind:
 
     def printed(self, case: Case) -> bytes:
         """Return what the case must print; raise LayoutError if it cannot be run."""
-        function: Callable[[Case], bytes] = _load(self.text)
-        return function(case)
+        function: Callable[..., bytes] = _load(self.text)
+        return function(case, *self.view)
 
     def words(self, golden: str, case: Case) -> tuple[str, ...]:
         """Return what the difference to a golden means; nothing where nobody can say."""
         if self.explain is None:
             return ()
-        function: Callable[[str, Case], tuple[str, ...]] = _load(self.explain)
-        return function(golden, case)
+        function: Callable[..., tuple[str, ...]] = _load(self.explain)
+        return function(golden, case, *self.view)
 
 
 def _load(place: str) -> Any:
@@ -97,22 +100,26 @@ def _load(place: str) -> Any:
     return getattr(import_module(module), function)
 
 
+def _selecting_key(name: str) -> Key:
+    """Return the key that chooses a part of a view."""
+    if name == SLICE:
+        return Key(name, WORD, "Tensor view: only this part, such as 0:16,32:64.")
+    return Key(name, WORD, f"Hardware view: only this {name}, or 0:4.")
+
+
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind(
-            "tensor",
-            "who holds each element",
-            "tt_layout.golden.views:tensor",
-            "tt_layout.golden.explain:tensor",
-            (Key("slice", WORD, "Tensor view: only this part, such as 0:16,32:64."),),
-        ),
-        Kind(
-            "hardware",
-            "what each place of the hardware holds",
-            "tt_layout.golden.views:hardware",
-            "tt_layout.golden.explain:hardware",
-            tuple(Key(n, WORD, f"Hardware view: only this {n}, or 0:4.") for n in PLACES),
+        *(
+            Kind(
+                view.name,
+                view.summary,
+                "tt_layout.golden.views:printed",
+                "tt_layout.golden.explain:view",
+                tuple(map(_selecting_key, view.selects)),
+                (view.name,),
+            )
+            for view in VIEW_KINDS.values()
         ),
         Kind(
             "info",

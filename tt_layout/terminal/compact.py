@@ -9,96 +9,171 @@ element, all are named: ``{0,8}``.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
-from tt_layout.colour import RESET, style
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints, distinct
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.errors import LayoutError
-from tt_layout.terminal.tokens import Tokens
+from tt_layout.views.cell_text import Fields
+from tt_layout.views.cells import Cells, Mask
 from tt_layout.views.request import ViewRequest
+from tt_layout.views.selection import Range
+from tt_layout.views.text import FILLER, Bytes
+from tt_layout.views.view import CellShape, Lines, Piece, View, heading_piece
 
-_LABEL = re.compile(rb"(?:B(\d+):)?T(\d+):(\d+)")
-MAX_NAMED = 4  # so many holders are named one by one
-FEW = 3  # of more, the first ones and the last
+MAX_NAMED = 4  # holders are named one by one
+FIRST_NAMED = 3  # of more than that, and the last one
+
+NO_WARP = -1
+
+NOTATION = "numbers of threads, ; between warps"
+SEPARATOR = 3  # bytes in front of a cell
 
 
 def check_compact(request: ViewRequest) -> None:
     """Raise where there are no threads to show.
 
     Raises:
-        LayoutError: the layout is of memory, or places are to be shown.
+        LayoutError: the layout is of memory, or locations are to be shown.
     """
-    if not request.placed.is_distributed:
-        encoding = request.placed.encoding
-        message = f"#{encoding.name} is of {encoding.memory_kind}"
+    placed, kind = request.placed, request.kind
+    if not placed.is_distributed:
+        message = f"#{placed.encoding.name} lives in {placed.memory_space}"
         raise LayoutError(f"--compact shows threads, but {message}")
-    if request.use_hw_view:
-        raise LayoutError("--compact shows who holds each element; leave --use-hw-view out")
+    if not request.view().content.shows_locations:
+        option = kind.option or f"--view {kind.name}"
+        raise LayoutError(f"--compact shows who holds each element; leave {option} out")
 
 
 @dataclass(frozen=True)
 class Compact:
-    """Turns a tensor view of a distributed layout into thread numbers.
+    """The text of a tensor view of a distributed layout as thread numbers.
 
     Attributes:
-        request: what the view shows.
-        tokens: by what the numbers are coloured; None for plain text.
+        view: what is shown.
+        layout: its linear layout.
     """
 
-    request: ViewRequest
-    tokens: Tokens | None = None
+    view: View
+    layout: LinearLayout
 
-    def lines(self, chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-        """Yield the lines; an empty one between the matrices of a tensor of rank 3."""
-        rest, is_first = b"", True
-        for chunk in chunks:
-            *lines, rest = (rest + bytes(chunk)).split(b"\n")
-            for line in lines:
-                if line.startswith(b"[[") and not is_first and len(self.request.placed.shape) > 2:
-                    yield b"\n"
-                is_first = False
-                yield self._line(line.strip(b"[] "))
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the text; an empty line stands between the matrices of a tensor of rank 3."""
+        axes = self.view.axes
+        lines = axes.rows[-1].extent if len(axes.rows) > 1 else axes.lines
+        matrix = lines * axes.line_cells
+        for start in range(0, axes.count, matrix):
+            if start:
+                yield heading_piece(b"\n", start)
+            warp = NO_WARP
+            for first, last in self._blocks(start, start + matrix):
+                piece, warp = self._piece(first, last, warp)
+                yield piece
 
-    def _line(self, line: bytes) -> bytes:
-        cells = [list(_LABEL.finditer(cell)) for cell in line.split(b", ")]
-        first = [cell[0] for cell in cells if cell]
-        groups = iter(self.tokens.groups(first, 0).tolist() if self.tokens and first else ())
-        pieces, before = [b"["], None
-        for cell in cells:
-            warp = self._warp(cell[0]) if cell else before
-            pieces.append(b" " if before in (None, warp) else b" ; ")
-            before = warp
-            text = self._text(cell)
-            colour = style(next(groups)) if cell and self.tokens else b""
-            pieces += [colour, text, RESET if colour else b"", b" " * (self._width - len(text))]
-        return b"".join([*pieces, b" ]\n"])
+    def _blocks(self, start: int, stop: int) -> Iterator[Range]:
+        """Cut cells into blocks: several whole lines, or pieces of one line."""
+        line, limit = self.view.axes.line_cells, self.view.chunk_cells
+        whole = max(1, limit // line) * line
+        for first in range(start, stop, whole):
+            last = min(first + whole, stop)
+            for part in range(first, last, min(whole, limit)):
+                yield part, min(part + limit, last)
 
-    def _warp(self, label: re.Match[bytes]) -> tuple[int, int]:
-        lanes = self.request.placed.layout.get_in_dim_size("lane")
-        return int(label.group(1) or 0), int(label.group(2)) // lanes
+    def _piece(self, first: int, last: int, before: int) -> tuple[Piece, int]:
+        """Return the text of some cells, and the warp of the last one."""
+        line = self.view.axes.line_cells
+        shape = max(1, (last - first) // line), min(line, last - first)
+        is_start, is_end = first % line == 0, last % line == 0
+        cells = self.view.cells_between(first, last)
+        threads = self._threads(cells)
+        warps = np.where(cells.are_held, threads[:, 0] // self._lanes, NO_WARP).reshape(shape)
+        known = _carried_on(warps, NO_WARP if is_start else before)
+        texts, lengths = self._texts(threads, cells.are_held)
+        step = SEPARATOR + self._width
+        body = np.full((*shape, step), FILLER, np.uint8)
+        body[..., 0] = ord(" ")
+        is_next = (known[:, :-1] != NO_WARP) & (known[:, 1:] != known[:, :-1])
+        body[is_next, 1:SEPARATOR] = np.frombuffer(b"; ", np.uint8)
+        body[..., SEPARATOR:] = texts.reshape(*shape, -1)
+        text = _framed(body.reshape(shape[0], -1), b"[" * is_start, b" ]\n" * is_end)
+        lines = Lines(text, int(is_start), shape[1], first, is_start, has_fillers=True)
+        (piece,) = lines.pieces(CellShape(step, Fields(1, self._width, lead=SEPARATOR)))
+        return piece._replace(ends=piece.starts + lengths[:, np.newaxis]), int(known[-1, -1])
 
-    def _text(self, cell: list[re.Match[bytes]]) -> bytes:
-        names = list(dict.fromkeys(m.group().rpartition(b":")[0].replace(b"T", b"") for m in cell))
-        if len(names) <= 1:
-            return b"".join(names) or b"-"
+    def _threads(self, cells: Cells) -> Ints:
+        """Return the number of the thread of each holder, counted through all blocks."""
+        locations = cells.locations
+        warps = locations["block"] * self._warps + locations["warp"]
+        return warps * self._lanes + locations["lane"]
+
+    def _texts(self, threads: Ints, are_held: Mask) -> tuple[Bytes, Ints]:
+        """Return the text of each cell, and how long it is; 0 for a cell that nothing holds."""
+        found, which = distinct(np.where(are_held, threads[:, 0], NO_WARP))
+        example = np.zeros(len(found), np.int64)
+        example[which] = np.arange(len(which))
+        names = [self._name(threads[at].tolist()) if are_held[at] else b"-" for at in example]
+        texts = np.frombuffer(b"".join(n.ljust(self._width) for n in names), np.uint8)
+        lengths = np.array([len(name) for name in names])
+        return texts.reshape(len(names), -1)[which], np.where(are_held, lengths[which], 0)
+
+    def _name(self, threads: list[int]) -> bytes:
+        """Return how a cell names the threads that hold an element."""
+        names = [self._thread_name(thread) for thread in dict.fromkeys(threads)]
+        if len(names) == 1:
+            return names[0].encode()
         if len(names) > MAX_NAMED:
-            return b"{" + b",".join(names[:FEW]) + b"..." + names[-1] + b"}"
-        return b"{" + b",".join(names) + b"}"
+            return f"{{{','.join(names[:FIRST_NAMED])}...{names[-1]}}}".encode()
+        return f"{{{','.join(names)}}}".encode()
+
+    def _thread_name(self, thread: int) -> str:
+        block, number = divmod(thread, self._warps * self._lanes)
+        return f"B{block}:{number}" if self._blocks_in_all > 1 else str(number)
 
     @property
+    def _lanes(self) -> int:
+        return self.layout.get_in_dim_size("lane")
+
+    @property
+    def _warps(self) -> int:
+        return self.layout.get_in_dim_size("warp")
+
+    @property
+    def _blocks_in_all(self) -> int:
+        return self.layout.get_in_dim_size("block")
+
+    @cached_property
     def _width(self) -> int:
         """The width of a cell: as wide as the holders of the last threads."""
-        layout = self.request.placed.layout
-        threads = layout.get_in_dim_size("lane") * layout.get_in_dim_size("warp")
-        digits = len(str(threads - 1))
-        if layout.get_in_dim_size("block") > 1:
-            digits += len(f"B{layout.get_in_dim_size('block') - 1}:")
-        masks = layout.get_free_variable_masks()
+        digits = len(self._thread_name(self._blocks_in_all * self._warps * self._lanes - 1))
+        masks = self.layout.get_free_variable_masks()
         copies = sum(bin(masks.get(name, 0)).count("1") for name in ("lane", "warp", "block"))
         count = 1 << copies
         if count == 1:
             return digits
         if count > MAX_NAMED:
-            return (FEW + 1) * digits + FEW - 1 + len("{...}")
+            return (FIRST_NAMED + 1) * digits + FIRST_NAMED - 1 + len("{...}")
         return count * digits + count + 1
+
+
+def _carried_on(warps: Ints, before: int) -> Ints:
+    """Return the last warp known at each cell of each line, after that of the cell in front.
+
+    Example:
+        >>> _carried_on(np.array([[NO_WARP, 0, NO_WARP, 1]]), 2).tolist()
+        [[2, 2, 0, 0, 1]]
+    """
+    shifted = np.concatenate([np.full((len(warps), 1), before), warps], axis=1)
+    at = np.where(shifted == NO_WARP, 0, np.arange(shifted.shape[1]))
+    return np.take_along_axis(shifted, np.maximum.accumulate(at, axis=1), axis=1)
+
+
+def _framed(body: Bytes, opening: bytes, closing: bytes) -> Bytes:
+    """Return lines with the same text in front of and behind each."""
+    front, back = (
+        np.tile(np.frombuffer(text, np.uint8), (len(body), 1)) for text in (opening, closing)
+    )
+    return np.concatenate([front, body, back], axis=1)

@@ -1,57 +1,58 @@
-"""Views with everything that was wished for: fitted, compact, with margins, coloured, explained."""
+"""Views as the display options have them: fitted, compact, with margins, coloured, explained."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from tt_layout.errors import LayoutError
-from tt_layout.terminal.compact import Compact, check_compact
-from tt_layout.terminal.fitting import ALL, cut, fit
-from tt_layout.terminal.folding import fold
-from tt_layout.terminal.groups import check_grouping, default_grouping
+from tt_layout.terminal.compact import NOTATION, Compact, check_compact
+from tt_layout.terminal.fitting import ALL, Chunk, cut, fit
 from tt_layout.terminal.margins import Margins, legend
-from tt_layout.terminal.painting import Chunk, paint
-from tt_layout.terminal.tokens import Tokens, tokens_of
-from tt_layout.terminal.wish import Wish
+from tt_layout.terminal.options import DisplayOptions
+from tt_layout.terminal.painting import paint
+from tt_layout.views.folding import fold
+from tt_layout.views.groups import check_grouping, default_grouping
 from tt_layout.views.printed import PrintedView
 from tt_layout.views.request import ViewRequest
+from tt_layout.views.view import Piece
 
 
 @dataclass(frozen=True)
 class Presentation:
-    """Views as they were wished for.
+    """Views as they are displayed.
 
     Attributes:
         views: as printed plainly.
-        wish: what was asked for.
+        options: how they are displayed.
         width: the characters in a line of the terminal; None where there is none.
     """
 
     views: Sequence[PrintedView]
-    wish: Wish
+    options: DisplayOptions
     width: int | None = None
 
     @property
-    def colours(self) -> bool:
+    def has_colours(self) -> bool:
         """Whether the text is coloured."""
-        return self.wish.colours(on_terminal=self.width is not None)
+        return self.options.has_colours(on_terminal=self.width is not None)
 
     def check(self) -> None:
-        """Raise where what was asked for does not suit a layout.
+        """Raise where an option does not suit a layout.
 
         Raises:
             LayoutError: it has no such groups, or no threads.
         """
+        options = self.options
         requests = [view.request for view in self.views if view.request is not None]
-        if self.views and not requests and (self.wish.compact or self.wish.color_by is not None):
+        if self.views and not requests and (options.compact or options.color_by is not None):
             raise LayoutError("there is no view to colour or to show as threads")
         for request in requests:
-            if self.wish.compact:
+            if options.compact:
                 check_compact(request)
-            if self.wish.color_by is not None:
-                check_grouping(request.placed, self.wish.color_by)
+            if options.color_by is not None:
+                check_grouping(request.placed, options.color_by)
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the text."""
@@ -77,33 +78,35 @@ class Presentation:
     def _fit(self, request: ViewRequest | None) -> tuple[ViewRequest | None, str | None]:
         if request is None or self.width is None:
             return request, None
-        return fit(request, self.width, self._plain)
+        return fit(request, self.width, self._pieces)
 
     def _body(self, request: ViewRequest) -> Iterator[Chunk]:
-        name = self.wish.color_by or default_grouping(request.placed)
-        tokens = tokens_of(request, name) if self.colours else None
-        lines = self._lines(request, tokens)
-        if tokens is not None and not self.wish.compact:
-            lines = paint(lines, tokens)
+        view, options = request.view(), self.options
+        color_by = options.color_by or default_grouping(request.placed)
+        lines: Iterator[Chunk]
+        if self.has_colours:
+            lines = paint(self._pieces(request), view, request.placed, color_by)
+        elif options.compact or options.header:
+            lines = (piece.text.tobytes() for piece in self._pieces(request))
+        else:
+            lines = view.chunks()
         yield from lines if self.width is None else cut(lines, self.width)
-        if self.wish.legend:
-            yield self._folded(legend(request, name, self.colours, self.wish.compact))
+        if options.legend:
+            notation = NOTATION if options.compact else view.notation
+            coloured_by = color_by if self.has_colours else None
+            yield self._folded(legend(request.placed, notation, coloured_by))
 
     def _folded(self, text: bytes) -> bytes:
         return fold(text.decode(), self.width).encode()
 
-    def _plain(self, request: ViewRequest) -> Iterable[bytes]:
-        return (bytes(chunk) for chunk in self._lines(request, None))
+    def _pieces(self, request: ViewRequest) -> Iterator[Piece]:
+        """Return the text that tells where each cell stands, with margins if asked."""
+        if not self.options.header:
+            return self._cells(request)
+        return Margins(request, self._cells, self.options.compact).pieces()
 
-    def _lines(self, request: ViewRequest, tokens: Tokens | None) -> Iterator[Chunk]:
-        """Return the text with margins, coloured only where it is compact."""
-        if not self.wish.header:
-            return self._inner(request, tokens)
-        margins = Margins(request, lambda part: self._inner(part, None), self.wish.compact)
-        return margins.add(self._inner(request, tokens))
-
-    def _inner(self, request: ViewRequest, tokens: Tokens | None) -> Iterator[bytes]:
-        chunks = request.view().chunks()
-        if self.wish.compact:
-            return Compact(request, tokens).lines(chunks)
-        return (bytes(chunk) for chunk in chunks)
+    def _cells(self, request: ViewRequest) -> Iterator[Piece]:
+        view = request.view()
+        if self.options.compact:
+            return Compact(view, request.placed.layout).pieces()
+        return view.pieces()

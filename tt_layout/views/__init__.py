@@ -1,44 +1,23 @@
-"""Printed views of layouts, made block by block with whole-array operations.
+"""Views: what a placed layout shows as text, and the cells that the text is of.
 
-Choose a view by the kind of layout; each is a `View`, whose size is known before its text:
+A `View` is made by one of the functions that `kinds` lists.  Its size is known before its text;
+its text and its cells come block by block, with whole-array operations, in the same order.
 
-    distributed_view      register, lane, warp, block
-    shared_view           offset, block and perhaps partition
-    tensor_memory_view    row, col, block
+    kinds            the table of views
+    distributed      views of registers, lanes, warps and blocks
+    shared           views of offsets, blocks and partitions
+    tensor_memory    views of rows, columns and blocks
+    request          a placed layout, a kind of view, and the part to show
+    printed, files   a view with its heading; all views of a dump
 
 How a view comes about, from the inside out:
 
-    text      numbers as arrays of ASCII bytes
-    cells     the text of single cells, shared among rows of cells
-    box       which cells are shown, row by row and page by page
-    frames    brackets, line ends and headers around the cells
+    text             numbers as arrays of ASCII bytes
+    cells            which locations hold which element, as numbers
+    cell_text        the text of single cells, shared among rows of cells
+    box, axes        which cells are shown, row by row and page by page, under which coordinates
+    frames           brackets, line ends and headers around the cells
+    view             the text, where each cell stands in it, and what it shows
+    groups           what has a colour of its own: warps, lanes, banks, ...
+    folding          lines of words that fit a width
 """
-
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from tt_layout.views.distributed import distributed_view
-    from tt_layout.views.selection import Selection
-    from tt_layout.views.shared import shared_view
-    from tt_layout.views.tensor_memory import tensor_memory_view
-    from tt_layout.views.view import View
-
-__all__ = ["Selection", "View", "distributed_view", "shared_view", "tensor_memory_view"]
-
-_HOMES = {
-    "Selection": "selection",
-    "View": "view",
-    "distributed_view": "distributed",
-    "shared_view": "shared",
-    "tensor_memory_view": "tensor_memory",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a view when it is first used: a run shows one kind of layout."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

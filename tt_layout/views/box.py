@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.views.cells import Cells, Gap, Layer
+from tt_layout.views.cell_text import CellText, Gap, Layer
 from tt_layout.views.selection import Range
 from tt_layout.views.text import Bytes
 
@@ -92,7 +92,7 @@ class Page:
         firsts: the number of the first cell of each row.
     """
 
-    cells: Cells
+    cells: CellText
     span: int
     first: int
     firsts: Ints
@@ -137,7 +137,7 @@ class Painter:
     """Makes the text of the cells of a box, row by row."""
 
     box: Box
-    cells: Cells
+    cells: CellText
     span_limit: int = ROW_BYTES
 
     @cached_property

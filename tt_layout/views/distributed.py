@@ -7,45 +7,80 @@ from dataclasses import replace
 from tt_layout.algebra.arrays import F2Map, Preimages, count_zeros
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.errors import LayoutError
-from tt_layout.views.box import Box, Painter
-from tt_layout.views.cells import Gap, Label, LabelCells, TupleCells
+from tt_layout.views.axes import Axes, location_axes, tensor_axes
+from tt_layout.views.cell_text import Gap, Label, LabelText, TupleText
+from tt_layout.views.cells import ElementCells, LocationCells, Sizes
 from tt_layout.views.frames import Brackets, Sections, framed_view, header_size
-from tt_layout.views.selection import EVERYTHING, Selection, checked_range
+from tt_layout.views.selection import EVERYTHING, Selection
 from tt_layout.views.text import FILLER
-from tt_layout.views.view import View
+from tt_layout.views.view import Placed, View
+
+DIMENSIONS = ("register", "lane", "warp", "block")
+"""The input dimensions, the fastest first."""
 
 
-def distributed_view(
-    layout: LinearLayout, use_hw_view: bool, selection: Selection = EVERYTHING
-) -> View:
-    """Return a view of a layout from ``register``, ``lane``, ``warp`` and ``block``.
+def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+    """Return the registers that hold each element of a tensor.
 
     Args:
-        layout: a missing input dimension counts as one of size 1.
-        use_hw_view: show the elements by place instead of the places by element.
+        placed: its layout is from ``register``, ``lane``, ``warp`` and ``block``; a missing
+            one counts as of size 1.
         selection: the part to show.
 
     Raises:
         LayoutError: the layout has other input dimensions, or lacks what is selected.
 
     Example:
+        >>> from tt_layout.views.view import BareLayout
         >>> layout = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2]])], ["dim0"])
-        >>> print(distributed_view(layout, False).text(), end="")
+        >>> print(tensor_view(BareLayout(layout)).text(), end="")
         [T0:0, T0:1, T1:0, T1:1]
-        >>> print(distributed_view(layout, True).text(), end="")
+    """
+    layout = placed.layout
+    check_inputs(layout, *DIMENSIONS)
+    sizes = input_sizes(layout, DIMENSIONS)
+    vectors = [v for name in DIMENSIONS for v in layout.vectors(name)]
+    locations = [(layout.flatten(vector), 1 << bit) for bit, vector in enumerate(vectors)]
+    (_, registers), (_, lanes), (_, warps), (_, blocks) = sizes
+    label = Label("T", ":", blocks, lanes * warps, registers)
+    notation = "T<thread>:<register>, | between several holders"
+    content = element_cells(layout, sizes, locations)
+    return holders_view(layout, content, label, selection, notation)
+
+
+def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+    """Return the element in each register.
+
+    Args:
+        placed: as for `tensor_view`.
+        selection: the part to show.
+
+    Raises:
+        LayoutError: the layout has other input dimensions, or lacks what is selected.
+
+    Example:
+        >>> from tt_layout.views.view import BareLayout
+        >>> layout = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2]])], ["dim0"])
+        >>> print(hardware_view(BareLayout(layout)).text(), end="")
         Warp0:
         (0), (2)
         (1), (3)
     """
-    check_inputs(layout, "register", "lane", "warp", "block")
-    if use_hw_view:
-        return _hardware_view(layout, selection)
-    threads = layout.get_in_dim_size("lane") * layout.get_in_dim_size("warp")
-    blocks, registers = layout.get_in_dim_size("block"), layout.get_in_dim_size("register")
-    label = Label("T", ":", blocks, threads, registers)
-    vectors = [v for name in ("register", "lane", "warp", "block") for v in layout.vectors(name)]
-    places = [(layout.flatten(vector), 1 << bit) for bit, vector in enumerate(vectors)]
-    return holders_view(layout, places, label, selection)
+    layout = placed.layout
+    check_inputs(layout, *DIMENSIONS)
+    options = ("blocks", "warps", "registers", "lanes")
+    selection.check_options("a hardware view of a distributed layout", *options)
+    names = ("block", "warp", "register", "lane")
+    block, warp, register, lane = location_axes(layout, selection, names)
+    axes = Axes((block, warp), (register,), lane)
+    content = location_cells(layout, names)
+    return framed_view(
+        axes,
+        content,
+        tuple_text(layout, content, b", "),
+        _warp_sections(axes),
+        notation="one line per register, one column per lane",
+    )
 
 
 def check_inputs(layout: LinearLayout, *allowed: str) -> None:
@@ -59,28 +94,53 @@ def check_inputs(layout: LinearLayout, *allowed: str) -> None:
         raise LayoutError("a view needs at least one output dimension")
 
 
-def holders_view(
-    layout: LinearLayout, places: list[tuple[int, int]], label: Label, selection: Selection
-) -> View:
-    """Return the tensor view: the places that hold each element, in ascending order.
+def input_sizes(layout: LinearLayout, names: tuple[str, ...]) -> Sizes:
+    """Return input dimensions with their sizes."""
+    return tuple((name, layout.get_in_dim_size(name)) for name in names)
+
+
+def element_cells(
+    layout: LinearLayout, sizes: Sizes, locations: list[tuple[int, int]]
+) -> ElementCells:
+    """Return the locations that hold each element, in ascending order.
 
     Args:
         layout: gives the tensor's dimensions.
-        places: for each bit of a place the element at it, flattened, and its weight in the
-            place's number, ascending; the inner number is in the lowest bits.
-        label: how a place is written.
-        selection: the part to show.
+        sizes: of the input dimensions, the fastest first.
+        locations: for each bit of a location the element at it, flattened, and its weight in
+            the location's number, ascending.
     """
-    selection.check_options("a tensor view", "slices")
-    sizes = [size for _, size in layout.out_sizes]
-    ranges = selection.tensor_ranges(layout.get_out_dim_names(), sizes)
-    cells = _holder_cells(_element_bits(layout), places, label)
-    box = Box(tuple(sizes), ranges)
+    shape = tuple(size for _, size in layout.out_sizes)
+    return ElementCells(shape, sizes, Preimages.of(locations, _element_bits(layout)))
+
+
+def location_cells(layout: LinearLayout, names: tuple[str, ...]) -> LocationCells:
+    """Return the element at each location; the last name has the lowest bits of its number."""
+    ordered = names[::-1]
+    vectors = [vector for name in ordered for vector in layout.vectors(name)]
+    axes = range(layout.num_out_dims)
+    coordinates = tuple(F2Map(tuple(vector[axis] for vector in vectors)) for axis in axes)
+    return LocationCells(input_sizes(layout, ordered), coordinates)
+
+
+def tuple_text(layout: LinearLayout, content: LocationCells, separator: bytes) -> TupleText:
+    """Return the text of elements as coordinates, such as ``(3,12)``."""
+    sizes = tuple(size for _, size in layout.out_sizes)
+    return TupleText(content.coordinates, sizes, ",", separator)
+
+
+def holders_view(
+    layout: LinearLayout, content: ElementCells, label: Label, selection: Selection, notation: str
+) -> View:
+    """Return the tensor view: the locations that hold each element, in ascending order."""
+    axes = tensor_axes(layout, selection)
+    text = _holder_text(content.holders, label)
     gaps = 0
-    if cells.gap is not None:
-        shown = count_zeros(cells.gap.misses, ranges, sizes)
-        gaps = (box.lines * box.line_cells - shown) * (cells.width - len(cells.separator))
-    return framed_view(Painter(box, cells), Brackets(box.extents, cells.gap is not None), gaps)
+    if text.gap is not None:
+        shown = count_zeros(text.gap.misses, axes.box.ranges, axes.box.sizes)
+        gaps = (axes.count - shown) * (text.width - len(text.separator))
+    frame = Brackets(axes.box.extents, text.gap is not None)
+    return framed_view(axes, content, text, frame, gaps=gaps, notation=notation)
 
 
 def _element_bits(layout: LinearLayout) -> list[int]:
@@ -93,54 +153,36 @@ def _element_bits(layout: LinearLayout) -> list[int]:
     return bits
 
 
-def _holder_cells(elements: list[int], places: list[tuple[int, int]], label: Label) -> LabelCells:
-    """Return cells with all holders of each element, its outer and inner numbers apart."""
-    holders = Preimages.of(places, elements)
-    inner_bits, inner_mask = log2(label.inners), label.inners - 1
-    cells = LabelCells(
+def _holder_text(holders: Preimages, label: Label) -> LabelText:
+    """Return the text of all holders of each element, outer and inner numbers apart.
+
+    The inner number is in the lowest bits of a location's number.
+    """
+    inner_bits, inner_mask = log2(label.inner_size), label.inner_size - 1
+    text = LabelText(
         label,
-        outer=F2Map(tuple(place >> inner_bits for place in holders.first.basis)),
-        inner=F2Map(tuple(place & inner_mask for place in holders.first.basis)),
+        outer=F2Map(tuple(location >> inner_bits for location in holders.first.basis)),
+        inner=F2Map(tuple(location & inner_mask for location in holders.first.basis)),
         outer_copies=tuple(copy >> inner_bits for copy in holders.copies),
         inner_copies=tuple(copy & inner_mask for copy in holders.copies),
     )
     if holders.misses.is_zero:
-        return cells
-    text = bytes([FILLER]) * (cells.width - len(cells.separator))
-    return replace(cells, gap=Gap(holders.misses, text))
+        return text
+    nothing = bytes([FILLER]) * (text.width - len(text.separator))
+    return replace(text, gap=Gap(holders.misses, nothing))
 
 
-def _hardware_view(layout: LinearLayout, selection: Selection) -> View:
-    options = ("blocks", "warps", "registers", "lanes")
-    selection.check_options("a hardware view of a distributed layout", *options)
-    names = [option[:-1] for option in options]
-    sizes = tuple(layout.get_in_dim_size(name) for name in names)
-    chosen = (getattr(selection, option) for option in options)
-    box = Box(sizes, tuple(map(checked_range, names, chosen, sizes)))
-    cells = tuple_cells(layout, names, b", ")
-    return framed_view(Painter(box, cells), _warp_sections(box))
-
-
-def _warp_sections(box: Box) -> Sections:
+def _warp_sections(axes: Axes) -> Sections:
     """Return the headers of blocks and warps, each above the registers of a warp."""
-    blocks, warps, registers, _ = box.extents
-    (first_block, last_block), (first_warp, last_warp), _, _ = box.ranges
-    many = box.sizes[0] > 1
+    block, warp = axes.sections
+    many = block.size > 1
 
     def header(section: int) -> str:
-        block, warp = divmod(section, warps)
-        begins = f"Block{first_block + block}:\n" if many and warp == 0 else ""
-        return f"{begins}Warp{first_warp + warp}:\n"
+        above, below = divmod(section, warp.extent)
+        begins = f"Block{block.shown[0] + above}:\n" if many and below == 0 else ""
+        return f"{begins}Warp{warp.shown[0] + below}:\n"
 
-    size = blocks * header_size("Warp:\n", first_warp, last_warp)
+    size = block.extent * header_size("Warp:\n", *warp.shown)
     if many:
-        size += header_size("Block:\n", first_block, last_block)
-    return Sections(blocks * warps, registers, header, size)
-
-
-def tuple_cells(layout: LinearLayout, names: list[str], separator: bytes) -> TupleCells:
-    """Return cells that show the element at each place; the last name has the lowest bits."""
-    vectors = [vector for name in reversed(names) for vector in layout.vectors(name)]
-    sizes = tuple(size for _, size in layout.out_sizes)
-    coordinates = (F2Map(tuple(v[axis] for v in vectors)) for axis in range(len(sizes)))
-    return TupleCells(tuple(coordinates), sizes, ",", separator)
+        size += header_size("Block:\n", *block.shown)
+    return Sections(block.extent * warp.extent, axes.rows[0].extent, header, size)

@@ -14,9 +14,10 @@ from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 from tt_layout.placement import place
 from tt_layout.releases import Release
-from tt_layout.views import Selection, View
+from tt_layout.views.kinds import KINDS, TENSOR, ViewKind
 from tt_layout.views.printed import PrintedView, print_view
 from tt_layout.views.request import ViewRequest
+from tt_layout.views.selection import EVERYTHING, Selection
 
 
 def file_views(
@@ -25,8 +26,8 @@ def file_views(
     *,
     module: int | None = None,
     release: Release | None = None,
-    use_hw_view: bool = False,
-    selection: Selection = Selection(),  # noqa: B008 - immutable
+    kind: ViewKind = KINDS[TENSOR],
+    selection: Selection = EVERYTHING,
 ) -> list[PrintedView]:
     """Return the view of every alias of a dump over every type that it is used with.
 
@@ -38,7 +39,7 @@ def file_views(
         names: only these aliases; all by default.
         module: only this module, counted from 1; all by default.
         release: whose rules hold.
-        use_hw_view: whether to show what each place holds.
+        kind: the kind of view.
         selection: the part to show.
 
     Raises:
@@ -59,7 +60,7 @@ def file_views(
             for ir_type in _types(one, alias):
                 key = alias.name, str(encoding), ir_type.bare
                 if key not in views:
-                    views[key] = _view(alias.name, encoding, ir_type, use_hw_view, selection)
+                    views[key] = _view(alias.name, encoding, ir_type, kind, selection)
     _check_names(source, names, known, unused)
     for name in {name for name, _, _ in views}:
         del unused[name]
@@ -128,11 +129,11 @@ def _types(module: Module, alias: Alias) -> Iterator[IRType]:
 
 
 def _view(
-    name: str, encoding: Encoding, ir_type: IRType, use_hw_view: bool, selection: Selection
+    name: str, encoding: Encoding, ir_type: IRType, kind: ViewKind, selection: Selection
 ) -> PrintedView:
     try:
         placed = place(encoding, ir_type.tensor_type())
-        printed = print_view(ViewRequest(placed, use_hw_view, selection), alias=name)
+        printed = print_view(ViewRequest(placed, kind, selection), alias=name)
     except LayoutError as error:
         return _note(name, encoding, f"{ir_type.bare}: {error.message}")
     text = str(encoding)
@@ -143,4 +144,4 @@ def _view(
 def _note(name: str, encoding: Encoding, text: str) -> PrintedView:
     """Return a heading without a view."""
     heading = f"Print layout attribute: #{name} = {encoding} on {text}\n"
-    return PrintedView(heading.encode(), View(0, lambda: iter(())))
+    return PrintedView(heading.encode())

@@ -10,10 +10,13 @@ from typing import Protocol
 
 import numpy as np
 
+from tt_layout.views.axes import Axes
 from tt_layout.views.box import BLOCK_BYTES, Painter
+from tt_layout.views.cell_text import CellText
+from tt_layout.views.cells import Content
 from tt_layout.views.selection import Range
 from tt_layout.views.text import FILLER, Bytes, decimals, digits, total_digits
-from tt_layout.views.view import Block, View
+from tt_layout.views.view import CellShape, Lines, View
 
 
 class Frame(Protocol):
@@ -36,24 +39,33 @@ class Frame(Protocol):
     def close(self, first: int, lines: Bytes) -> None:
         """Write what stands behind the cells, from line ``first`` on."""
 
-    def finish(self, first: int, lines: Bytes, starts: bool) -> Block:
-        """Return the text of lines, which begin with their start unless not ``starts``."""
+    def headings(self, first: int, count: int, is_start: bool) -> tuple[tuple[int, bytes], ...]:
+        """Return what stands above any of these lines, by the line's number among them."""
+
+    def has_fillers(self, first: int, count: int) -> bool:
+        """Tell whether these lines may have any."""
 
 
-def framed_view(painter: Painter, frame: Frame, gaps: int = 0) -> View:
+def framed_view(
+    axes: Axes, content: Content, cells: CellText, frame: Frame, *, gaps: int = 0, notation: str
+) -> View:
     """Return the view of cells in a frame.
 
     Args:
-        painter: makes the text of the cells.
+        axes: how the cells stand in the text.
+        content: what they show.
+        cells: their text.
         frame: what stands around them.
         gaps: the number of bytes which the cells lack of their width.
+        notation: how the text is to be read.
     """
-    box, separator = painter.box, len(painter.cells.separator)
-    size = box.lines * (box.line_cells * painter.cells.width - separator) + frame.size - gaps
-    return View(size, lambda: _framed_blocks(painter, frame))
+    box, painter = axes.box, Painter(axes.box, cells)
+    size = box.lines * (box.line_cells * cells.width - len(cells.separator)) + frame.size - gaps
+    shape = CellShape(cells.width, cells.fields)
+    return View(size, lambda: _framed_lines(painter, frame), axes, content, shape, notation)
 
 
-def _framed_blocks(painter: Painter, frame: Frame) -> Iterator[Block]:
+def _framed_lines(painter: Painter, frame: Frame) -> Iterator[Lines]:
     """Make whole lines, or pieces of a line of which only the outer ones are framed."""
     line, separator = painter.box.line_cells, len(painter.cells.separator)
     for page, start, stop in painter.pages(_whole_lines_if_short(painter)):
@@ -69,7 +81,15 @@ def _framed_blocks(painter: Painter, frame: Frame) -> Iterator[Block]:
         page.paint(start, stop, lines[:, begin:end])
         if ends:
             frame.close(first, lines[:, end:])
-        yield frame.finish(first, lines, starts)
+        yield Lines(
+            lines,
+            lead=begin,
+            cells=(stop - start) * painter.span // count,
+            first=start * painter.span,
+            is_start=starts,
+            headings=frame.headings(first, count, starts),
+            has_fillers=frame.has_fillers(first, count),
+        )
 
 
 def _whole_lines_if_short(painter: Painter) -> Iterator[Range]:
@@ -139,14 +159,13 @@ class Brackets:
             lines[(-first - 1) % period :: period, place] = ord("]")
         lines[:, -1] = ord("\n")
 
-    def finish(self, first: int, lines: Bytes, starts: bool) -> Block:
-        """Return the text of lines without the fillers."""
-        if self.has_gaps:
-            text: Bytes = lines.ravel()
-            return text.compress(text != FILLER)
-        if any(closed < len(lines) for closed in self._closed(first, len(lines))):
-            return lines.tobytes().replace(bytes([FILLER]), b"")
-        return lines.ravel()
+    def headings(self, first: int, count: int, is_start: bool) -> tuple[tuple[int, bytes], ...]:
+        """Return nothing."""
+        return ()
+
+    def has_fillers(self, first: int, count: int) -> bool:
+        """Tell whether cells may have gaps, or some of these lines close fewer brackets."""
+        return self.has_gaps or any(closed < count for closed in self._closed(first, count))
 
 
 @dataclass(frozen=True)
@@ -194,18 +213,16 @@ class Sections:
         """Write the line ends."""
         lines[:] = ord("\n")
 
-    def finish(self, first: int, lines: Bytes, starts: bool) -> Block:
-        """Return the text of lines with the headers above them."""
-        begun = -(-first // self.lines) if starts else first // self.lines + 1
-        sections = range(begun, -(-(first + len(lines)) // self.lines))
-        if not sections:
-            return lines.ravel()
-        pieces = [lines[: sections[0] * self.lines - first].tobytes()]
-        for section in sections:
-            start = section * self.lines - first
-            pieces.append(self.header(section).encode())
-            pieces.append(lines[start : start + self.lines].tobytes())
-        return b"".join(pieces)
+    def headings(self, first: int, count: int, is_start: bool) -> tuple[tuple[int, bytes], ...]:
+        """Return the headers of the sections that begin here."""
+        begun = -(-first // self.lines) if is_start else first // self.lines + 1
+        sections = range(begun, -(-(first + count) // self.lines))
+        headers = ((n * self.lines - first, self.header(n).encode()) for n in sections)
+        return tuple(header for header in headers if header[1])
+
+    def has_fillers(self, first: int, count: int) -> bool:
+        """Tell that there are none."""
+        return False
 
 
 def header_size(text: str, start: int, stop: int) -> int:

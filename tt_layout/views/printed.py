@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tt_layout.placement import PlacedLayout
-from tt_layout.views import View
 from tt_layout.views.request import ViewRequest
+from tt_layout.views.view import View
 
 
 class PrintedView(NamedTuple):
@@ -15,25 +15,27 @@ class PrintedView(NamedTuple):
 
     Attributes:
         heading: the line above the view, with its end.
-        view: the text below it.
+        view: the text below it; None for a heading without a view.
         ending: what follows the view.
         request: what the view shows; None for a heading without a view.
     """
 
     heading: bytes
-    view: View
+    view: View | None = None
     ending: bytes = b""
     request: ViewRequest | None = None
 
     @property
     def size(self) -> int:
         """The number of bytes in all."""
-        return len(self.heading) + self.view.size + len(self.ending)
+        size = self.view.size if self.view is not None else 0
+        return len(self.heading) + size + len(self.ending)
 
     def chunks(self) -> Iterator[bytes | memoryview]:
         """Yield the bytes, made as they are asked for."""
         yield self.heading
-        yield from self.view.chunks()
+        if self.view is not None:
+            yield from self.view.chunks()
         yield self.ending
 
 

@@ -1,11 +1,12 @@
-"""What a view shows: a placed layout, seen from which side, and which part of it."""
+"""What a view shows: a placed layout, the kind of view, and which part of it."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from tt_layout.placement import PlacedLayout
-from tt_layout.views.selection import Selection
+from tt_layout.views.kinds import KINDS, TENSOR, ViewKind
+from tt_layout.views.selection import Range, Selection
 from tt_layout.views.view import View
 
 
@@ -14,7 +15,7 @@ class ViewRequest(NamedTuple):
 
     Attributes:
         placed: the layout over its type.
-        use_hw_view: whether hardware locations, rather than elements, are in order.
+        kind: the kind of view.
         selection: the part that is shown.
 
     Example:
@@ -23,18 +24,18 @@ class ViewRequest(NamedTuple):
         >>> from tt_layout.placement import place
         >>> text = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 2, order = [1, 0]}>"
         >>> request = ViewRequest(place(parse_layout(text), parse_type("!ttg.memdesc<2x2xf16>")))
-        >>> request.selecting(Selection(slices=((1, 2), None))).view().text()
+        >>> request.choosing({"dim0": (1, 2)}).view().text()
         '[[(1:1),(1:0)]]\\n'
     """
 
     placed: PlacedLayout
-    use_hw_view: bool = False
+    kind: ViewKind = KINDS[TENSOR]
     selection: Selection = Selection()
 
     def view(self) -> View:
         """Return the view: text that is made when it is asked for."""
-        return self.placed.encoding.view(self.placed.layout, self.use_hw_view, self.selection)
+        return self.kind.view(self.placed, self.selection)
 
-    def selecting(self, selection: Selection) -> ViewRequest:
-        """Return the same with another part shown."""
-        return self._replace(selection=selection)
+    def choosing(self, ranges: dict[str, Range]) -> ViewRequest:
+        """Return the same with other ranges shown of the axes named."""
+        return self._replace(selection=self.view().axes.selecting(self.selection, ranges))

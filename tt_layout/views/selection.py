@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
+from typing import Any
 
 from tt_layout.errors import LayoutError
 
@@ -70,7 +71,7 @@ class Selection:
 
 EVERYTHING = Selection()
 
-PLACES = {
+LOCATION_FIELDS = {
     "warp": "warps",
     "lane": "lanes",
     "register": "registers",
@@ -80,6 +81,9 @@ PLACES = {
     "column": "columns",
 }
 """What people call a part of a hardware view -> the field of `Selection` that it fills."""
+
+SLICE = "slice"
+"""What people call a part of a tensor view."""
 
 _RANGE = re.compile(r"\s*(\d{1,18})\s*(?::\s*(\d{1,18})\s*)?")
 
@@ -110,6 +114,26 @@ def parse_slices(name: str, text: str) -> tuple[Range | None, ...]:
     """
     parts = text.split(",")
     return tuple(None if p.strip() in ("", ":") else parse_range(name, p) for p in parts)
+
+
+def parse_selected(key: str, text: str, name: str) -> dict[str, Any]:
+    """Return the field of `Selection` that a choice fills, with its value.
+
+    Args:
+        key: `SLICE`, or a key of `LOCATION_FIELDS`.
+        text: what was chosen.
+        name: of what, for messages.
+
+    Raises:
+        LayoutError: the text is not a range, or not a list of them.
+
+    Example:
+        >>> parse_selected("lane", "0:4", "--lane")
+        {'lanes': (0, 4)}
+    """
+    if key == SLICE:
+        return {"slices": parse_slices(name, text)}
+    return {LOCATION_FIELDS[key]: parse_range(name, text)}
 
 
 def checked_range(name: str, chosen: Range | None, size: int) -> Range:

@@ -5,54 +5,74 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from tt_layout.algebra.arrays import F2Map
-from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
 from tt_layout.algebra.padding import Padding, padded, padded_size
 from tt_layout.errors import LayoutError
+from tt_layout.views import distributed
+from tt_layout.views.axes import Axes, Axis, location_axis, tensor_axes
 from tt_layout.views.box import Box, Painter
-from tt_layout.views.cells import Cells, EmptyCells, TupleCells
+from tt_layout.views.cell_text import CellText, EmptyText, TupleText
+from tt_layout.views.cells import ElementCells, LocationCells, SlotCells
 from tt_layout.views.distributed import check_inputs
 from tt_layout.views.frames import Brackets, framed_view, header_size
-from tt_layout.views.selection import EVERYTHING, Range, Selection, checked_range
+from tt_layout.views.selection import EVERYTHING, Range, Selection
 from tt_layout.views.text import FILLER, Bytes, decimals, digits
-from tt_layout.views.view import Block, View
+from tt_layout.views.view import CellShape, Lines, Placed, View
 
-COUNTED = 4  # so many digits of an offset are counted off in a ready text of 10**4 lines
-BLOCK_LINES = 10**COUNTED
+DIMENSIONS = ("offset", "partition", "block")
+"""The input dimensions, the fastest first."""
+
+LOW_DIGITS = 4  # of an offset are written off in a ready text of 10**4 lines
+BLOCK_LINES = 10**LOW_DIGITS
 PAD = b"pad"
 
 
-def shared_view(
-    layout: LinearLayout,
-    use_hw_view: bool,
-    selection: Selection = EVERYTHING,
-    padding: Padding = (),
-) -> View:
-    """Return a view of a layout from ``offset``, ``block`` and perhaps ``partition``.
-
-    The tensor view shows the elements in the order of the memory, in the tensor's shape.
+def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+    """Return the elements in the order of the memory, in the tensor's shape.
 
     Args:
-        layout: a missing input dimension counts as one of size 1.
-        use_hw_view: show one offset per line.
+        placed: its layout is from ``offset``, ``block`` and perhaps ``partition``; a missing
+            one counts as of size 1.  Padding is not shown.
         selection: the part to show.
-        padding: pairs of an interval and the number of slots left free after every so many
-            elements; only the hardware view shows them.
 
     Raises:
         LayoutError: the layout has other input dimensions, or lacks what is selected.
 
     Example:
+        >>> from tt_layout.views.view import BareLayout
         >>> layout = LinearLayout.from_bases([("offset", [[0, 1], [1, 1]])], ["dim0", "dim1"])
-        >>> print(shared_view(layout, False).text(), end="")
+        >>> print(tensor_view(BareLayout(layout)).text(), end="")
         [[(0:0),(0:1)]
         [ (1:1),(1:0)]]
-        >>> print(shared_view(layout, True, padding=((2, 1),)).text(), end="")
+    """
+    memory = memory_of(placed)
+    axes = tensor_axes(placed.layout, selection)
+    has_elements = memory.elements > 0  # none where there are more blocks than elements
+    text: CellText = memory.text(":", b",") if has_elements else EmptyText(b",")
+    notation = "elements in the order of the addresses"
+    return framed_view(axes, memory.cells, text, Brackets(axes.box.extents), notation=notation)
+
+
+def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+    """Return the element at each offset, one per line, and the slots left free by padding.
+
+    Args:
+        placed: as for `tensor_view`.
+        selection: the part to show.
+
+    Raises:
+        LayoutError: the layout has other input dimensions, or lacks what is selected.
+
+    Example:
+        >>> from tt_layout.views.view import BareLayout
+        >>> layout = LinearLayout.from_bases([("offset", [[0, 1], [1, 1]])], ["dim0", "dim1"])
+        >>> print(hardware_view(BareLayout(layout, padding=((2, 1),))).text(), end="")
         Block: 0:
         Offset: 0 -> (0,0)
         Offset: 1 -> (0,1)
@@ -60,11 +80,45 @@ def shared_view(
         Offset: 3 -> (1,1)
         Offset: 4 -> (1,0)
     """
-    check_inputs(layout, "offset", "block", "partition")
-    if any(interval <= 0 or pad < 0 for interval, pad in padding):
-        raise LayoutError(f"padding must be of positive intervals, got {list(padding)}")
-    memory = Memory(layout, padding)
-    return _hardware_view(memory, selection) if use_hw_view else _tensor_view(memory, selection)
+    memory = memory_of(placed)
+    selection.check_options("a hardware view of shared memory", "blocks", "offsets")
+    block = location_axis("block", memory.blocks, selection)
+    partition = Axis("partition", memory.partitions, (0, memory.partitions), "")
+    slot = Axis("offset", 0, (0, 0), "offsets")
+    if memory.slots or selection.offsets:
+        slot = location_axis("offset", memory.slots, selection)
+    axes = Axes((block, partition), (slot,), None, has_row_labels=True)
+    return View(
+        _hardware_size(memory, block.shown, slot.shown),
+        lambda: _hardware_lines(memory, block.shown, slot.shown),
+        axes,
+        SlotCells(memory.cells, memory.slots),
+        CellShape(0, memory.text(",", b"").fields),
+        "Offset: <element of the memory> -> element",
+    )
+
+
+def element_cells(placed: Placed) -> ElementCells:
+    """Return the offset at which each element is stored: the first where there are several."""
+    memory, layout = memory_of(placed), placed.layout
+    vectors = [vector for name in memory.sizes for vector in memory.vectors(name)]
+    locations = [(layout.flatten(vector), 1 << bit) for bit, vector in enumerate(vectors)]
+    found = distributed.element_cells(layout, tuple(memory.sizes.items()), locations)
+    first = replace(found.holders, copies=())
+    return replace(found, holders=first, padding=memory.padding)
+
+
+def memory_of(placed: Placed) -> Memory:
+    """Return the shared memory that a layout is of.
+
+    Raises:
+        LayoutError: the layout has other input dimensions, or its padding makes no sense.
+    """
+    check_inputs(placed.layout, *DIMENSIONS)
+    if any(interval <= 0 or pad < 0 for interval, pad in placed.padding):
+        message = f"padding must be of positive intervals, got {list(placed.padding)}"
+        raise LayoutError(message)
+    return Memory(placed.layout, placed.padding)
 
 
 @dataclass(frozen=True)
@@ -110,63 +164,69 @@ class Memory:
         slots = partial(padded, padding=self.padding)
         return bisect_left(range(self.elements), slot, key=slots)
 
-    def cells(self, joint: str, separator: bytes, lead: int = 0) -> TupleCells:
-        """Return cells that show the elements by block, partition and offset."""
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the input dimensions, the fastest first; one offset at least."""
+        return dict(zip(DIMENSIONS, (max(1, self.elements), self.partitions, self.blocks)))
+
+    def vectors(self, name: str) -> list[Basis]:
+        """Return the basis vectors of a dimension, of the tensor's share of it."""
+        given = self.layout.vectors(name)
+        if name != "offset":
+            return list(given)
+        nothing = (0,) * self.layout.num_out_dims
+        bits = log2(self.sizes[name])
+        return [*given, *[nothing] * bits][:bits]
+
+    @cached_property
+    def cells(self) -> LocationCells:
+        """The element at each offset of each buffer."""
+        vectors = [vector for name in self.sizes for vector in self.vectors(name)]
+        axes = range(self.layout.num_out_dims)
+        coordinates = tuple(F2Map(tuple(vector[axis] for vector in vectors)) for axis in axes)
+        return LocationCells(tuple(self.sizes.items()), coordinates, padding=self.padding)
+
+    def text(self, joint: str, separator: bytes, lead: int = 0) -> TupleText:
+        """Return the text of the elements by block, partition and offset."""
         sizes = tuple(size for _, size in self.layout.out_sizes)
-        nothing = (0,) * len(sizes)
-        shown = log2(self.elements) if self.elements else 0
-        offsets = [*self.layout.vectors("offset"), *[nothing] * shown][:shown]
-        vectors = [*offsets, *self.layout.vectors("partition"), *self.layout.vectors("block")]
-        coordinates = (F2Map(tuple(v[axis] for v in vectors)) for axis in range(len(sizes)))
-        return TupleCells(tuple(coordinates), sizes, joint, separator, lead)
-
-
-def _tensor_view(memory: Memory, selection: Selection) -> View:
-    selection.check_options("a tensor view", "slices")
-    names = memory.layout.get_out_dim_names()
-    sizes = tuple(size for _, size in memory.layout.out_sizes)
-    box = Box(sizes, selection.tensor_ranges(names, list(sizes)))
-    has_elements = memory.elements > 0  # none where there are more blocks than elements
-    cells: Cells = memory.cells(":", b",") if has_elements else EmptyCells(b",")
-    return framed_view(Painter(box, cells), Brackets(box.extents))
-
-
-def _hardware_view(memory: Memory, selection: Selection) -> View:
-    selection.check_options("a hardware view of shared memory", "blocks", "offsets")
-    blocks = checked_range("block", selection.blocks, memory.blocks)
-    slots = (0, 0)
-    if memory.slots or selection.offsets:
-        slots = checked_range("offset", selection.offsets, memory.slots)
-    return View(
-        _hardware_size(memory, blocks, slots),
-        lambda: _hardware_blocks(memory, blocks, slots),
-    )
+        return TupleText(self.cells.coordinates, sizes, joint, separator, lead)
 
 
 def _hardware_size(memory: Memory, blocks: Range, slots: Range) -> int:
     start, stop = slots
     elements = memory.elements_before(stop) - memory.elements_before(start)
     buffer = header_size("Offset:  -> \n", start, stop)
-    buffer += elements * memory.cells(",", b"").width + (stop - start - elements) * len(PAD)
+    buffer += elements * memory.text(",", b"").width + (stop - start - elements) * len(PAD)
     block = memory.partitions * buffer
     if memory.is_partitioned:
         block += header_size("Partition: :\n", 0, memory.partitions)
     return header_size("Block: :\n", *blocks) + (blocks[1] - blocks[0]) * block
 
 
-def _hardware_blocks(memory: Memory, blocks: Range, slots: Range) -> Iterator[Block]:
+def _hardware_lines(memory: Memory, blocks: Range, slots: Range) -> Iterator[Lines]:
     for block in range(*blocks):
-        yield f"Block: {block}:\n".encode()
+        heading = f"Block: {block}:\n"
         for partition in range(memory.partitions):
             if memory.is_partitioned:
-                yield f"Partition: {partition}:\n".encode()
-            first = (block * memory.partitions + partition) * memory.elements
-            for start, stop in _same_digits(*slots):
-                counter = Counter(stop, memory.cells(",", b"").width)
-                if memory.padding:
-                    yield from _padded_lines(memory, first, start, stop, counter)
-                else:
-                    yield from _lines(memory, first, start, stop, counter)
+                heading += f"Partition: {partition}:\n"
+            buffer = (block - blocks[0]) * memory.partitions + partition
+            first = buffer * (slots[1] - slots[0]) - slots[0]
+            yield _heading(heading, first + slots[0])
+            heading = ""
+            for lines in _buffer_lines(memory, block * memory.partitions + partition, slots):
+                yield lines._replace(first=first + lines.first)
+
+
+def _heading(text: str, first: int) -> Lines:
+    return Lines(np.empty((0, 0), np.uint8), 0, 0, first, headings=((0, text.encode()),))
+
+
+def _buffer_lines(memory: Memory, buffer: int, slots: Range) -> Iterator[Lines]:
+    """Return the lines of slots of a buffer; their cells are numbered by slot."""
+    make = _padded_lines if memory.padding else _lines
+    for start, stop in _same_digits(*slots):
+        counter = Counter(stop, memory.text(",", b"").width)
+        yield from make(memory, buffer * memory.elements, start, stop, counter)
 
 
 def _same_digits(start: int, stop: int) -> Iterator[Range]:
@@ -194,7 +254,7 @@ class Counter:
     def __init__(self, stop: int, content: int) -> None:
         """Prepare for numbers below ``stop``, in front of ``content`` bytes and a line end."""
         width = digits(stop - 1)
-        low = min(width, COUNTED)
+        low = min(width, LOW_DIGITS)
         line = b"Offset: " + b"0" * width + b" -> " + bytes([FILLER]) * content + b"\n"
         self.lead = len(line) - content - 1
         self._high = slice(len("Offset: "), len("Offset: ") + width - low)
@@ -220,32 +280,31 @@ class Counter:
                 self._lines[:, column] = digit
 
 
-def _lines(memory: Memory, first: int, start: int, stop: int, counter: Counter) -> Iterator[Block]:
+def _lines(memory: Memory, first: int, start: int, stop: int, counter: Counter) -> Iterator[Lines]:
     """Return the lines of offsets ``start`` .. ``stop - 1`` in the buffer at ``first``."""
-    cells = memory.cells(",", b"\n", counter.lead)
+    text = memory.text(",", b"\n", counter.lead)
     box = Box((first + memory.elements,), ((first + start, first + stop),))
-    painter = Painter(box, cells, span_limit=BLOCK_LINES & -BLOCK_LINES)
+    painter = Painter(box, text, span_limit=BLOCK_LINES & -BLOCK_LINES)
     span = painter.span
     rows = (((a - start) // span, (b - start) // span) for a, b in _counted(start, stop))
     for page, row, last in painter.pages(rows):
-        text = np.empty((last - row) * painter.row_bytes, np.uint8)
-        page.paint(row, last, text[np.newaxis])
+        lines = np.empty(((last - row) * span, text.width), np.uint8)
+        page.paint(row, last, lines.reshape(1, -1))
         offset = start + row * span
-        counted = counter.lines(offset, offset + (last - row) * span)
-        text |= counted.ravel()
-        yield text
+        lines |= counter.lines(offset, offset + len(lines))
+        yield Lines(lines, lead=counter.lead, cells=1, first=offset)
 
 
 def _padded_lines(
     memory: Memory, first: int, start: int, stop: int, counter: Counter
-) -> Iterator[Block]:
+) -> Iterator[Lines]:
     """Return the lines of slots ``start`` .. ``stop - 1`` in the buffer at ``first``."""
-    cells = memory.cells(",", b"")
+    text = memory.text(",", b"")
     for low, high in _counted(start, stop):
         lines = counter.lines(low, high).copy()
         content = lines[:, counter.lead : -1]
-        content[:] = np.frombuffer(PAD.ljust(cells.width, bytes([FILLER])), np.uint8)
+        content[:] = np.frombuffer(PAD.ljust(text.width, bytes([FILLER])), np.uint8)
         elements = np.arange(memory.elements_before(low), memory.elements_before(high))
         if len(elements):
-            content[padded(elements, memory.padding) - low] = cells.texts(first + elements)
-        yield lines.tobytes().replace(bytes([FILLER]), b"")
+            content[padded(elements, memory.padding) - low] = text.texts(first + elements)
+        yield Lines(lines, lead=counter.lead, cells=1, first=low, has_fillers=True)

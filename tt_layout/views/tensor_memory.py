@@ -6,51 +6,89 @@ from dataclasses import replace
 
 from tt_layout.algebra.arrays import F2Map
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.views.box import Box, Painter
-from tt_layout.views.cells import Gap, Label, TupleCells
-from tt_layout.views.distributed import check_inputs, holders_view, tuple_cells
+from tt_layout.views.axes import Axes, location_axes
+from tt_layout.views.cell_text import Gap, Label, TupleText
+from tt_layout.views.distributed import (
+    check_inputs,
+    element_cells,
+    holders_view,
+    input_sizes,
+    location_cells,
+    tuple_text,
+)
 from tt_layout.views.frames import Sections, framed_view, header_size
-from tt_layout.views.selection import EVERYTHING, Selection, checked_range
-from tt_layout.views.view import View
+from tt_layout.views.selection import EVERYTHING, Selection
+from tt_layout.views.view import Placed, View
+
+DIMENSIONS = ("col", "row", "block")
+"""The input dimensions, the fastest first."""
 
 SLICE_BITS = (5, 6)  # row bits that choose among the four 32-row slices of the memory
 
 
-def tensor_memory_view(
-    layout: LinearLayout, use_hw_view: bool, selection: Selection = EVERYTHING
-) -> View:
-    """Return a view of a layout from ``row``, ``col`` and ``block``.
+def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+    """Return the cells of tensor memory that hold each element of a tensor.
 
     A zero basis says that a cell holds nothing; only that of a bit which chooses a 32-row
     slice says that the slices hold the same.
 
     Args:
-        layout: a missing input dimension counts as one of size 1.
-        use_hw_view: show the elements by cell instead of the cells by element.
+        placed: its layout is from ``row``, ``col`` and ``block``; a missing one counts as of
+            size 1.
         selection: the part to show.
 
     Raises:
         LayoutError: the layout has other input dimensions, or lacks what is selected.
 
     Example:
+        >>> from tt_layout.views.view import BareLayout
         >>> layout = LinearLayout.from_bases([("row", [[2]]), ("col", [[0], [1]])], ["dim0"])
-        >>> print(tensor_memory_view(layout, False).text(), end="")
+        >>> print(tensor_view(BareLayout(layout)).text(), end="")
         [R0:C0, R0:C2, R1:C0, R1:C2]
-        >>> print(tensor_memory_view(layout, True).text(), end="")
-        Row0: (0),   -, (1),   -
-        Row1: (2),   -, (3),   -
     """
+    layout = placed.layout
     check_inputs(layout, "row", "col", "block")
-    if use_hw_view:
-        return _hardware_view(layout, selection)
-    vectors = [v for name in ("col", "row", "block") for v in layout.vectors(name)]
-    places = [
+    vectors = [v for name in DIMENSIONS for v in layout.vectors(name)]
+    locations = [
         (layout.flatten(vector), 1 << bit)
         for bit, (vector, empty) in enumerate(zip(vectors, empty_bits(layout)))
         if not empty
     ]
-    blocks, rows, columns = (layout.get_in_dim_size(name) for name in ("block", "row", "col"))
-    return holders_view(layout, places, Label("R", ":C", blocks, rows, columns), selection)
+    sizes = input_sizes(layout, DIMENSIONS)
+    (_, columns), (_, rows), (_, blocks) = sizes
+    content = element_cells(layout, sizes, locations)
+    label = Label("R", ":C", blocks, rows, columns)
+    return holders_view(layout, content, label, selection, "R<row>:C<column>")
+
+
+def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+    """Return the element in each cell of tensor memory.
+
+    Args:
+        placed: as for `tensor_view`.
+        selection: the part to show.
+
+    Raises:
+        LayoutError: the layout has other input dimensions, or lacks what is selected.
+
+    Example:
+        >>> from tt_layout.views.view import BareLayout
+        >>> layout = LinearLayout.from_bases([("row", [[2]]), ("col", [[0], [1]])], ["dim0"])
+        >>> print(hardware_view(BareLayout(layout)).text(), end="")
+        Row0: (0),   -, (1),   -
+        Row1: (2),   -, (3),   -
+    """
+    layout = placed.layout
+    check_inputs(layout, "row", "col", "block")
+    selection.check_options("a hardware view of tensor memory", "blocks", "rows", "columns")
+    names = DIMENSIONS[::-1]
+    block, row, column = location_axes(layout, selection, names)
+    sections = (block,) if block.size > 1 else ()
+    axes = Axes(sections, (row,), column, has_row_labels=True)
+    misses = F2Map(tuple(empty << bit for bit, empty in enumerate(empty_bits(layout))))
+    content = replace(location_cells(layout, names), misses=misses)
+    text = _with_dashes(tuple_text(layout, content, b", "), misses)
+    return framed_view(axes, content, text, _row_sections(axes), notation="one line per row")
 
 
 def empty_bits(layout: LinearLayout) -> list[bool]:
@@ -63,31 +101,22 @@ def empty_bits(layout: LinearLayout) -> list[bool]:
     return columns + rows + [False] * len(layout.vectors("block"))
 
 
-def _hardware_view(layout: LinearLayout, selection: Selection) -> View:
-    selection.check_options("a hardware view of tensor memory", "blocks", "rows", "columns")
-    sizes = tuple(layout.get_in_dim_size(name) for name in ("block", "row", "col"))
-    chosen = (selection.blocks, selection.rows, selection.columns)
-    box = Box(sizes, tuple(map(checked_range, ("block", "row", "column"), chosen, sizes)))
-    cells = _with_dashes(tuple_cells(layout, ["block", "row", "col"], b", "), layout)
-    return framed_view(Painter(box, cells), _row_sections(box))
-
-
-def _with_dashes(cells: TupleCells, layout: LinearLayout) -> TupleCells:
+def _with_dashes(text: TupleText, misses: F2Map) -> TupleText:
     """Show cells that hold nothing as a dash."""
-    misses = F2Map(tuple(empty << bit for bit, empty in enumerate(empty_bits(layout))))
     if misses.is_zero:
-        return cells
-    return replace(cells, gap=Gap(misses, b"-".rjust(cells.tuple_width)))
+        return text
+    return replace(text, gap=Gap(misses, b"-".rjust(text.tuple_width)))
 
 
-def _row_sections(box: Box) -> Sections:
-    """Return the headers of blocks and the labels of rows."""
-    blocks, rows, _ = box.extents
-    (first_block, last_block), (first_row, _), _ = box.ranges
-    many = box.sizes[0] > 1
+def _row_sections(axes: Axes) -> Sections:
+    """Return the headers of blocks, if there are several, and the labels of rows."""
+    (row,) = axes.rows
+    label = row.shown[0], row.size
+    if not axes.sections:
+        return Sections(1, row.extent, lambda section: "", 0, label)
+    (block,) = axes.sections
 
     def header(section: int) -> str:
-        return f"Block{first_block + section}:\n" if many else ""
+        return f"Block{block.shown[0] + section}:\n"
 
-    size = header_size("Block:\n", first_block, last_block) if many else 0
-    return Sections(blocks, rows, header, size, row=(first_row, box.sizes[1]))
+    return Sections(block.extent, row.extent, header, header_size("Block:\n", *block.shown), label)

@@ -3,25 +3,186 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
-from tt_layout.views.text import Bytes
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.padding import Padding
+from tt_layout.views.axes import Axes
+from tt_layout.views.cell_text import Fields
+from tt_layout.views.cells import Cells, Content
+from tt_layout.views.text import FILLER, Bytes
 
 Block = Bytes | bytes
+
+CHUNK_LOCATIONS = 1 << 14
+"""The number of locations that are computed at once."""
+
+
+class Placed(Protocol):
+    """What a view is of: a layout placed over a tensor."""
+
+    @property
+    def layout(self) -> LinearLayout:
+        """The linear layout."""
+
+    @property
+    def padding(self) -> Padding:
+        """Of shared memory."""
+
+    @property
+    def memory_space(self) -> str:
+        """Where it lives: ``registers``, ``shared memory`` or ``tensor memory``."""
+
+    @property
+    def element_bytes(self) -> int:
+        """The number of bytes of an element."""
+
+
+class BareLayout(NamedTuple):
+    """A linear layout without an attribute, as `Placed`."""
+
+    layout: LinearLayout
+    padding: Padding = ()
+    memory_space: str = "registers"
+    element_bytes: int = 4
+
+
+class CellShape(NamedTuple):
+    """Where the text of a cell stands.
+
+    Attributes:
+        step: the bytes from one cell of a line to the next.
+        fields: where in the cell each location, or the element, is written.
+    """
+
+    step: int
+    fields: Fields
+
+
+class Piece(NamedTuple):
+    """A piece of a view's text, and where the cells stand in it.
+
+    Attributes:
+        text: the bytes as they are printed.
+        starts: where the text of each location or element begins: a row per cell.
+        ends: where it ends.
+        lines: where lines of cells begin.
+        first: the number of the first cell, counted as they are printed.
+        is_heading: whether it is lines without cells.
+    """
+
+    text: Bytes
+    starts: Ints
+    ends: Ints
+    lines: Ints
+    first: int
+    is_heading: bool = False
+
+
+class Lines(NamedTuple):
+    """Lines of equal width, or a piece of one line.
+
+    Attributes:
+        text: a row per line; fillers stand where nothing is printed.
+        lead: the number of bytes of a line in front of its first cell.
+        cells: the number of cells of a line.
+        first: the number of the first cell, counted as they are printed.
+        is_start: whether the lines begin here; else the line goes on.
+        headings: what stands above a line, by the line's number, ascending.
+        has_fillers: whether there may be any.
+    """
+
+    text: Bytes
+    lead: int
+    cells: int
+    first: int
+    is_start: bool = True
+    headings: tuple[tuple[int, bytes], ...] = ()
+    has_fillers: bool = False
+
+    def plain(self) -> Block:
+        """Return the text."""
+        if self.headings:
+            text = b"".join(self._parts())
+        elif self.has_fillers:
+            text = self.text.tobytes()
+        else:
+            return self.text.ravel()
+        return text.replace(bytes([FILLER]), b"") if self.has_fillers else text
+
+    def _parts(self) -> Iterator[bytes]:
+        done = 0
+        for line, heading in self.headings:
+            yield self.text[done:line].tobytes()
+            yield heading
+            done = line
+        yield self.text[done:].tobytes()
+
+    def pieces(self, shape: CellShape) -> Iterator[Piece]:
+        """Yield the text in pieces, with or without cells."""
+        done = 0
+        for line, heading in (*self.headings, (len(self.text), b"")):
+            if line > done:
+                yield self._piece(slice(done, line), shape)
+            if heading:
+                yield heading_piece(heading, self.first + line * self.cells)
+            done = line
+
+    def _piece(self, lines: slice, shape: CellShape) -> Piece:
+        """Return the lines with the places of their cells."""
+        text = self.text[lines]
+        count, width = text.shape
+        fields = shape.fields
+        cells = self.lead + fields.lead + shape.step * np.arange(self.cells)
+        columns = cells[:, np.newaxis] + fields.step * np.arange(fields.count)
+        written = text[:, columns[..., np.newaxis] + np.arange(fields.width)]
+        blanks = (written != ord(" ")).argmax(-1) if fields.count else 0
+        begun = np.arange(0, count * width, width)
+        ends = begun[:, np.newaxis, np.newaxis] + columns + fields.width
+        starts = ends - fields.width + blanks
+        flat, line_starts = text.ravel(), begun if self.is_start else begun[:0]
+        if self.has_fillers:
+            is_text = flat != FILLER
+            moved = np.concatenate([[0], np.cumsum(is_text)])
+            flat, starts, ends, line_starts = (
+                flat[is_text],
+                moved[starts],
+                moved[ends],
+                moved[line_starts],
+            )
+        per_cell = count * self.cells, fields.count
+        first = self.first + lines.start * self.cells
+        return Piece(flat, starts.reshape(per_cell), ends.reshape(per_cell), line_starts, first)
+
+
+def heading_piece(text: bytes, first: int) -> Piece:
+    """Return lines without cells."""
+    nothing = np.zeros((0, 1), np.int64)
+    return Piece(np.frombuffer(text, np.uint8), nothing, nothing, nothing[:, 0], first, True)
 
 
 @dataclass(frozen=True)
 class View:
-    """The text of a layout, made piece by piece.
+    """The text of a layout, made piece by piece, and the cells that it shows.
 
     Attributes:
         size: the number of bytes, computed without making the text.
-        blocks: makes the text in pieces, whose size does not depend on the tensor's.
+        lines: makes the text in blocks, whose size does not depend on the tensor's.
+        axes: how the cells stand in the text.
+        content: what the cells show.
+        shape: where the text of a cell stands.
+        notation: how the text is to be read, for a legend.
 
     Example:
         >>> from tt_layout.algebra.linear_layout import LinearLayout
-        >>> from tt_layout.views import distributed_view
-        >>> view = distributed_view(LinearLayout.identity_1d(4, "lane", "dim0"), False)
+        >>> from tt_layout.views.distributed import tensor_view
+        >>> from tt_layout.views.view import BareLayout
+        >>> layout = LinearLayout.identity_1d(4, "lane", "dim0")
+        >>> view = tensor_view(BareLayout(layout))
         >>> view.size
         25
         >>> view.text()
@@ -29,17 +190,42 @@ class View:
     """
 
     size: int
-    blocks: Callable[[], Iterator[Block]]
+    lines: Callable[[], Iterator[Lines]] = field(repr=False)
+    axes: Axes
+    content: Content
+    shape: CellShape
+    notation: str = ""
 
     def chunks(self) -> Iterator[bytes | memoryview]:
         """Return the text in pieces, each made when it is asked for."""
-        for block in self.blocks():
+        for lines in self.lines():
+            block = lines.plain()
+            del lines  # the next ones take their memory, which is still in the cache
             yield block if isinstance(block, bytes) else block.data
 
     def text(self) -> str:
         """Return the whole text."""
         text = ""
-        for block in self.blocks():
+        for chunk in self.chunks():
             # The text grows in place, so that no byte of it is copied twice.
-            text += str(block if isinstance(block, bytes) else block.data, "ascii")
+            text += str(chunk, "ascii")
         return text
+
+    def pieces(self) -> Iterator[Piece]:
+        """Return the text in pieces that tell where each cell stands."""
+        for lines in self.lines():
+            yield from lines.pieces(self.shape)
+
+    @property
+    def chunk_cells(self) -> int:
+        """The number of cells that are computed at once, so that memory stays bounded."""
+        return max(1, CHUNK_LOCATIONS // self.content.holders_per_cell)
+
+    def cells(self) -> Iterator[Cells]:
+        """Return the cells as they are printed, a bounded number at a time."""
+        for first in range(0, self.axes.count, self.chunk_cells):
+            yield self.cells_between(first, min(first + self.chunk_cells, self.axes.count))
+
+    def cells_between(self, first: int, last: int) -> Cells:
+        """Return the cells that are printed as number ``first`` .. ``last - 1``."""
+        return self.content.cells(self.axes.numbers(first, last))

@@ -1,4 +1,4 @@
-"""What was asked of the terminal's output, and whether colours are to be used."""
+"""How views are displayed, and whether colours are to be used."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ GROUPINGS = ("warp", "lane", "register", "block", "bank")
 
 
 @dataclass(frozen=True)
-class Wish:
-    """How the views are to be shown.
+class DisplayOptions:
+    """How views are displayed.
 
     Attributes:
         color: ``auto``, ``always`` or ``never``.
@@ -21,7 +21,7 @@ class Wish:
         legend: whether a legend follows.
 
     Example:
-        >>> Wish(color="always").colours(on_terminal=False)
+        >>> DisplayOptions(color="always").has_colours(on_terminal=False)
         True
     """
 
@@ -31,7 +31,7 @@ class Wish:
     header: bool = False
     legend: bool = False
 
-    def colours(self, on_terminal: bool) -> bool:
+    def has_colours(self, on_terminal: bool) -> bool:
         """Return whether the text is coloured."""
         if self.color != "auto":
             return self.color == "always"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tt_layout.terminal.painting import characters, unpainted
-
 INDENT = 4
+
+_COLOUR = r"\x1b\[[0-9;]*m"
+_CHARACTER = re.compile(rf"(?:{_COLOUR})*.(?:\x1b\[0m)?")
 
 # Not before an equals sign, nor in "--slice 0:4" or "on tensor<...>".
 _BREAK = re.compile(r"(?<=\S)(?<! on) (?!=|[\d,:]*:)|(?<=[{<])(?=\w+ =)")
@@ -65,3 +66,23 @@ def _cost(line: str) -> int:
     if _CLAUSE.search(line):
         return depth
     return depth + (3 if line.endswith("=") else 1)
+
+
+def characters(text: str) -> list[str]:
+    """Return the characters of a text, each with the colours that begin or end at it.
+
+    Example:
+        >>> characters("a\\x1b[38;5;27mb\\x1b[0m")
+        ['a', '\\x1b[38;5;27mb\\x1b[0m']
+    """
+    return _CHARACTER.findall(text)
+
+
+def unpainted(text: str) -> str:
+    """Return text without any colours.
+
+    Example:
+        >>> unpainted("\\x1b[38;5;27mT0:0\\x1b[0m")
+        'T0:0'
+    """
+    return re.sub(_COLOUR, "", text)

@@ -1,0 +1,138 @@
+"""The views that there are: one entry each.
+
+A new view is one more entry in `KINDS` and a module with the function that makes it.  The
+options of the command line, the goldens of ``check`` and the terminal's colours, coordinates and
+columns that fit follow from the entry and from the `View` that the function returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tt_layout.errors import LayoutError
+from tt_layout.views.selection import EVERYTHING, LOCATION_FIELDS, SLICE, Selection
+
+if TYPE_CHECKING:
+    from tt_layout.algebra.linear_layout import LinearLayout
+    from tt_layout.algebra.padding import Padding
+    from tt_layout.views.view import Placed, View
+
+
+@dataclass(frozen=True)
+class ViewKind:
+    """A kind of view.
+
+    Attributes:
+        name: as the command line and manifests write it; golden files end in it.
+        summary: what it shows.
+        makers: for each memory space that it serves the ``module:function`` that makes it,
+            from a placed layout and the part to show.
+        selects: what chooses a part of it: `SLICE`, or keys of `LOCATION_FIELDS`.
+        option: the option of the command line that asks for it.
+    """
+
+    name: str
+    summary: str
+    makers: Mapping[str, str]
+    selects: tuple[str, ...] = ()
+    option: str = ""
+
+    @property
+    def suffix(self) -> str:
+        """The end of the names of files that hold such a view.
+
+        Example:
+            >>> KINDS["tensor"].suffix
+            '.tensor.txt'
+        """
+        return f".{self.name}.txt"
+
+    def view(self, placed: Placed, selection: Selection = EVERYTHING) -> View:
+        """Return the view of a placed layout.
+
+        Raises:
+            LayoutError: the kind is not for the layout's memory space, or the layout lacks
+                what is selected.
+
+        Example:
+            >>> from tt_layout.algebra.linear_layout import LinearLayout
+            >>> from tt_layout.views.view import BareLayout
+            >>> layout = LinearLayout.identity_1d(2, "lane", "dim0")
+            >>> KINDS["tensor"].view(BareLayout(layout)).text()
+            '[T0:0, T1:0]\\n'
+        """
+        maker = self.makers.get(placed.memory_space)
+        if maker is None:
+            spaces = " or ".join(self.makers)
+            message = f"the {self.name} view is of layouts in {spaces}"
+            raise LayoutError(f"{message}, but this one lives in {placed.memory_space}")
+        module, _, function = maker.partition(":")
+        view: View = getattr(import_module(module), function)(placed, selection)
+        return view
+
+
+TENSOR, HARDWARE = "tensor", "hardware"
+
+KINDS: Mapping[str, ViewKind] = {
+    kind.name: kind
+    for kind in (
+        ViewKind(
+            TENSOR,
+            "who holds each element",
+            {
+                "registers": "tt_layout.views.distributed:tensor_view",
+                "shared memory": "tt_layout.views.shared:tensor_view",
+                "tensor memory": "tt_layout.views.tensor_memory:tensor_view",
+            },
+            selects=(SLICE,),
+        ),
+        ViewKind(
+            HARDWARE,
+            "what each location of the hardware holds",
+            {
+                "registers": "tt_layout.views.distributed:hardware_view",
+                "shared memory": "tt_layout.views.shared:hardware_view",
+                "tensor memory": "tt_layout.views.tensor_memory:hardware_view",
+            },
+            selects=tuple(LOCATION_FIELDS),
+            option="--use-hw-view",
+        ),
+    )
+}
+"""Name -> kind, in the order in which they are listed."""
+
+
+def find_kind(name: str) -> ViewKind:
+    """Return the kind of a name.
+
+    Raises:
+        LayoutError: there is none.
+
+    Example:
+        >>> find_kind("tensr")
+        Traceback (most recent call last):
+        tt_layout.errors.LayoutError: there is no view 'tensr'; choose from tensor, hardware
+    """
+    if name not in KINDS:
+        raise LayoutError(f"there is no view {name!r}; choose from {', '.join(KINDS)}")
+    return KINDS[name]
+
+
+def text_of(layout: LinearLayout, memory_space: str, kind: str, padding: Padding = ()) -> str:
+    """Return the whole text of a view of a linear layout.
+
+    Args:
+        layout: from the input dimensions of the memory space.
+        memory_space: ``registers``, ``shared memory`` or ``tensor memory``.
+        kind: the name of a view.
+        padding: of shared memory.
+
+    Raises:
+        LayoutError: there is no such view of the layout.
+    """
+    from tt_layout.views.view import BareLayout
+
+    return find_kind(kind).view(BareLayout(layout, padding, memory_space)).text()
