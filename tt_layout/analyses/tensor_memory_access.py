@@ -85,6 +85,7 @@ class Message:
         offsets: cells at which the messages begin, in order, of the first group of four warps.
         half_offset: what the second half of ``16x32bx2`` is away from the first, rows times
             65536; 0 where both are the same.
+        reduction: how a load reduces what each thread gets, such as ``.min.NaN``.
     """
 
     is_store: bool
@@ -94,6 +95,7 @@ class Message:
     registers: int
     offsets: tuple[Cell, ...]
     half_offset: int | None = None
+    reduction: str = ""
 
     @property
     def messages(self) -> int:
@@ -104,8 +106,10 @@ class Message:
     def name(self) -> str:
         """The instruction as the assembler spells it."""
         operation, packing = ("st", ".unpack::16b") if self.is_store else ("ld", ".pack::16b")
-        spelled = f"tcgen05.{operation}.sync.aligned.{self.shape}.x{self.repeat}"
-        return f"{spelled}{packing * self.fills_cells}.b32"
+        what = f"sync.aligned.{self.shape}.x{self.repeat}"
+        if self.reduction:
+            return f"tcgen05.ld.red.{what}{self.reduction}.f32"
+        return f"tcgen05.{operation}.{what}{packing * self.fills_cells}.b32"
 
 
 def tensor_memory_access(

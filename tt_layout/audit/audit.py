@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tt_layout.audit.audited_module import AuditedModule
-from tt_layout.audit.cost import Cost
+from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.costs import cost_of
 from tt_layout.audit.layouts import LayoutRow, PlacedLayouts, layout_rows, mismatches
 from tt_layout.errors import LayoutError
@@ -41,10 +41,17 @@ class Total:
 
 
 class MoveRow(NamedTuple):
-    """An operation and its cost."""
+    """An operation and its cost.
+
+    Attributes:
+        operation: the operation.
+        cost: None where no analysis can tell.
+        fault: why the compiler would refuse the operation; None where it would not.
+    """
 
     operation: Operation
     cost: Cost | None
+    fault: str | None = None
 
 
 @dataclass(frozen=True)
@@ -90,13 +97,21 @@ def audit_module(module: Module, layouts: PlacedLayouts | None = None) -> Audit:
     layouts = layouts or PlacedLayouts()
     rows = tuple(layout_rows(module, layouts))
     audited = AuditedModule(module, layouts)
+    moves = tuple(_move_row(operation, audited) for operation in module.operations)
     return Audit(
         module=module,
         layouts=rows,
-        moves=tuple(MoveRow(o, cost_of(o, audited)) for o in module.operations),
+        moves=moves,
         totals=tuple(totals(module.operations)),
-        findings=tuple(_findings(module, rows)),
+        findings=tuple(_findings(module, rows, moves)),
     )
+
+
+def _move_row(operation: Operation, audited: AuditedModule) -> MoveRow:
+    try:
+        return MoveRow(operation, cost_of(operation, audited))
+    except UnsupportedError as error:
+        return MoveRow(operation, None, error.message)
 
 
 SORTS = ("line", "cost", "bytes")
@@ -115,7 +130,9 @@ def sort_moves(audit: Audit, by: str) -> Audit:
     return replace(audit, moves=tuple(sorted(audit.moves, key=key)))
 
 
-def _findings(module: Module, rows: Sequence[LayoutRow]) -> Iterator[Finding]:
+def _findings(
+    module: Module, rows: Sequence[LayoutRow], moves: Sequence[MoveRow]
+) -> Iterator[Finding]:
     used = {row.layout for row in rows}
     for alias in module.aliases.values():
         if isinstance(alias.encoding, LayoutError) and f"#{alias.name}" not in used:
@@ -126,6 +143,9 @@ def _findings(module: Module, rows: Sequence[LayoutRow]) -> Iterator[Finding]:
             yield Finding(row.line, f"{where}: {row.error.message}")
         for message in mismatches(row, module):
             yield Finding(row.line, message)
+    for move in moves:
+        if move.fault is not None:
+            yield Finding(move.operation.line, f"{move.operation.name}: {move.fault}")
 
 
 def totals(operations: Sequence[Operation]) -> Iterator[Total]:

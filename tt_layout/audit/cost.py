@@ -14,13 +14,18 @@ class Cost(NamedTuple):
 
     Attributes:
         text: in a few words.
-        weight: to sort by: turns of shared memory, or shuffles, of all warps of a CTA.
+        weight: to sort by: turns of shared memory, shuffles, or 128 bytes of tensor memory, of all
+            warps of a CTA.
         details: plain data for the JSON report.
     """
 
     text: str
     weight: float
     details: dict[str, Any]
+
+
+class UnsupportedError(LayoutError):
+    """The compiler has no instructions for an operation with such layouts."""
 
 
 def chip(target: str | None) -> str | None:

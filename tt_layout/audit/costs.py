@@ -1,4 +1,4 @@
-"""What a move costs, by the analyses that know: one table from group to function.
+"""What a move costs, by the analyses that know: one table from name or group to function.
 
 An analysis is imported when the first move of its group is looked at.
 """
@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.conversions import conversion_cost
-from tt_layout.audit.cost import Cost
+from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.shared_memory import shared_cost
+from tt_layout.audit.tensor_memory import allocation_cost, copy_cost, message_cost
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 
@@ -20,16 +21,27 @@ COSTS: dict[str, CostFunction] = {
     "conversion": conversion_cost,
     "local load": shared_cost,
     "local store": shared_cost,
+    "tmem_alloc": allocation_cost,
+    "tmem_copy": copy_cost,
+    "tmem_load": message_cost,
+    "tmem_store": message_cost,
 }
-"""Group of a move -> what computes its cost."""
+"""Name of an operation without its dialect, or group of a move -> what computes its cost."""
 
 
 def cost_of(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the cost of a move; None where no analysis can tell."""
-    function = COSTS.get(operation.group)
+    """Return the cost of a move; None where no analysis can tell.
+
+    Raises:
+        UnsupportedError: the compiler would refuse the operation.
+    """
+    name = operation.name.rpartition(".")[2]
+    function = COSTS.get(name) or COSTS.get(operation.group)
     if function is None:
         return None
     try:
         return function(operation, audited)
+    except UnsupportedError:
+        raise
     except LayoutError:
         return None
