@@ -23,6 +23,7 @@ from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.page import SCRIPTS, PageLayout, build
 from tt_layout.placement import place
+from tt_layout.releases import Release
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], "
@@ -206,3 +207,16 @@ def test_what_no_browser_can_show_is_refused() -> None:
         laid(one, f"tensor<{1 << 54}xf16>")
     with pytest.raises(LayoutError, match="2 dimensions"):
         laid(BLOCKED, "tensor<16xf16>")
+
+
+def test_the_page_knows_every_release_and_the_keys_that_it_renames() -> None:
+    mma = (
+        "#ttg.amd_mfma<{{{} = 3, {}warpsPerCTA = [4, 1], instrShape = [32, 32{}], "
+        "isTransposed = true}}>"
+    )
+    old = mma.format("versionMajor", "versionMinor = 0, ", "")
+    data = embedded(build([laid(old, "tensor<64x64xf32>")]))
+    assert data["releases"] == [str(release) for release in Release]
+    assert data["renamedKeys"]["3.4"]["ttg.amd_mfma"] == {"versionMajor": "version"}
+    today = mma.format("version", "", ", 8")
+    assert embedded(build([laid(today, "tensor<64x64xf32>")]))["renamedKeys"] == {}

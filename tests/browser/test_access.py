@@ -366,9 +366,11 @@ def test_warps_of_64_lanes_are_of_another_target(open_page: Open) -> None:
     options = page.page.locator("#access-target option").all_inner_texts()
     assert options == ["gfx90a, AMD CDNA2", "gfx942, AMD CDNA3", "gfx950, AMD CDNA4"]
     assert page.page.input_value("#access-target") == "gfx950"
+    assert page.page.input_value("#banks") == "64"
+    assert "drawn" not in page.page.inner_text("#access-evidence")
+    page.select("banks", "32")
     assert "64 banks, drawn as 32" in page.page.inner_text("#access-evidence")
     page.select("banks", "64")
-    assert "drawn" not in page.page.inner_text("#access-evidence")
     page.shot("access-64-banks")
 
 

@@ -30,9 +30,11 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from tt_layout.encodings import FORMS
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import DEFAULT_TARGET, TARGETS, PhaseTable, Target, find_target
+from tt_layout.hardware import ROWS, USUAL_TARGETS, PhaseTable, Target, find_target
 from tt_layout.placement import PlacedLayout
+from tt_layout.releases import Release
 from tt_layout.version import __version__
 
 SCRIPTS = (
@@ -51,8 +53,8 @@ SCRIPTS = (
 )
 MAX_SIZE = 1 << 53
 """JavaScript's numbers are exact below this."""
-USUAL_TARGETS = (DEFAULT_TARGET, "amd")
-"""Whose shared memory an access is of where nothing else is said: the first that has the lanes."""
+SCRIPTS_RELEASE = Release.V3_9
+"""The release by whose names the scripts call the keys of attributes."""
 
 
 @dataclass(frozen=True)
@@ -122,14 +124,17 @@ def build(
     """
     if not layouts:
         raise LayoutError("a page needs at least one layout")
-    usual = [find_target(name).name for name in (target, *USUAL_TARGETS) if name is not None]
+    chosen = [] if target is None else [find_target(target)]
+    releases = {layout.placed.encoding.release for layout in layouts}
     data = {
         "layouts": [layout._embedded() for layout in layouts],
         "source": source,
         "sourceName": source_name,
-        "targets": [_embedded_target(one) for one in dict.fromkeys(TARGETS.values())],
+        "targets": [_embedded_target(row) for row in ROWS],
         "isPair": is_pair,
-        "usualTargets": list(dict.fromkeys(usual)),
+        "usualTargets": list(dict.fromkeys(one.name for one in (*chosen, *USUAL_TARGETS))),
+        "releases": [str(release) for release in Release],
+        "renamedKeys": {str(r): names for r in sorted(releases) if (names := renamed_keys(r))},
     }
     script = _script()
     parts = {
@@ -144,16 +149,39 @@ def build(
     return re.sub(r"\{\{([a-z-]+)\}\}", lambda match: parts[match[1]], _template("page.html"))
 
 
+def renamed_keys(release: Release) -> dict[str, dict[str, str]]:
+    """Return the keys that a release calls otherwise than the scripts do.
+
+    Returns:
+        Name of an attribute -> key as written there -> key as the scripts call it.
+    """
+    if release == SCRIPTS_RELEASE:
+        return {}
+    found = {}
+    for name, spellings in FORMS.items():
+        for form, cls in spellings:
+            own = cls.form_in(SCRIPTS_RELEASE)
+            if own is None or cls.form_in(release) is not form:
+                continue
+            names = {key.field: key.name for key in own.keys if key.field is not None}
+            keys = {k.name: names[k.field] for k in form.keys if k.field in names}
+            if renamed := {written: key for written, key in keys.items() if written != key}:
+                found[name] = renamed
+    return found
+
+
 def _embedded_target(target: Target) -> dict[str, Any]:
     """Return what the page is told of a GPU."""
     return {
         "name": target.name,
         "title": target.title,
         "lanes": target.lanes,
+        "banks": target.banks,
         "bankBytes": target.bank_bytes,
         "maxVectorBytes": target.max_vector_bytes,
         "loadPhases": _embedded_phases(target.load_phases),
         "storePhases": _embedded_phases(target.store_phases),
+        "matrixPhase": target.matrix_phase._asdict(),
         "mergesWideLoads": target.merges_wide_loads,
         "joinsRegisters": target.joins_registers,
         "mnemonics": target.mnemonics,

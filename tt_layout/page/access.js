@@ -5,9 +5,6 @@
 const MATRIX_ROW_BYTES = 16;
 const MAX_INSTRUCTION_BITS = 16; // of all instructions of all warps so many are looked at, 2^16
 
-/** The phases of the matrix instructions: one matrix, eight rows. */
-const MATRIX_PHASE = { masks: [1, 2, 4], banks: 32 };
-
 /** Why an access cannot be worked out. */
 class AccessError extends Error {}
 
@@ -182,7 +179,7 @@ function joinedBits({ register, lane, warp }, most) {
 /** Return the cost of one access. */
 function cost(places, target, isStore) {
   const instruction = chooseInstruction(places, target, isStore);
-  const phase = instruction.matrices ? MATRIX_PHASE : mergedPhase(instruction, target, isStore);
+  const phase = instruction.matrices ? target.matrixPhase : mergedPhase(instruction, target, isStore);
   const phases = instruction.matrices || target.lanes / 2 ** phase.masks.length;
   const wavefrontsPerInstruction = places.padding.length
     ? meanTurns(places, instruction, phase, target)

@@ -170,6 +170,26 @@ function show(value) {
   return Array.isArray(value) ? `[${value.map(show).join(", ")}]` : String(value);
 }
 
+// -- releases -------------------------------------------------------------------------------
+
+/** Tell whether a release is another or a later one. */
+function isSince(release, first) {
+  return DATA.releases.indexOf(release) >= DATA.releases.indexOf(first);
+}
+
+/** Return values by the names that this page has for their keys in an attribute of a release. */
+function ownNames(values, name, release) {
+  const renamed = DATA.renamedKeys[release]?.[name.slice(1)] ?? {};
+  return Object.fromEntries(Object.entries(values).map(([k, v]) => [renamed[k] ?? k, v]));
+}
+
+/** Return an error that calls keys as an attribute of a release does. */
+function inItsNames(error, name, release) {
+  const renamed = DATA.renamedKeys[release]?.[name.slice(1)] ?? {};
+  const written = Object.fromEntries(Object.entries(renamed).map(([k, own]) => [own, k]));
+  return new TextError(error.message.replace(/\w+/g, (word) => written[word] ?? word));
+}
+
 // -- kinds ----------------------------------------------------------------------------------
 
 /** Return values after checking that exactly these keys are there. */
@@ -273,7 +293,7 @@ function blockedLayout(values, shape, release) {
   ]
     .map(([input, sizes]) => identityNd(input, sizes, order))
     .reduce(times);
-  return cover(tile, cgaLayout(CGALayout, order.length), shape, order, release >= 3.9);
+  return cover(tile, cgaLayout(CGALayout, order.length), shape, order, isSince(release, "3.9"));
 }
 
 const DISTRIBUTED = ["register", "lane", "warp", "block"];
@@ -454,8 +474,8 @@ function nvmmaLayout(values, shape, release) {
   checkNvmma(values);
   checkRank("this nvmma_shared", values.rank ?? cga[0]?.length ?? 2, shape);
   const blocks = cgaLayout(cga, shape.length);
-  const held = shapePerCta(cga, shape).map((n) => (release >= 3.4 ? Math.min(n, BOX_LIMIT) : n));
-  const tile = width ? swizzledBox(values, held) : plainBox(held, transposed && release >= 3.8);
+  const held = shapePerCta(cga, shape).map((n) => (isSince(release, "3.4") ? Math.min(n, BOX_LIMIT) : n));
+  const tile = width ? swizzledBox(values, held) : plainBox(held, transposed && isSince(release, "3.8"));
   const names = tile.outs.map(([name]) => Number(name.slice(3)));
   return cover(tile, blocks, shape, names);
 }
@@ -559,6 +579,14 @@ function isReadable(attribute) {
 /** Return the layout that an attribute has over a type, with its memory and element width. */
 function readLayout(attribute, type, release) {
   const { name, values } = parseAttribute(attribute);
+  try {
+    return layoutOf(name, ownNames(values, name, release), type, release);
+  } catch (error) {
+    throw error instanceof TextError ? inItsNames(error, name, release) : error;
+  }
+}
+
+function layoutOf(name, values, type, release) {
   const { shape, bits } = parseType(type);
   const kind = KINDS[name];
   const rank = rankOf(values) ?? shape.length;

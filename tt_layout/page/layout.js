@@ -3,27 +3,33 @@
 
 /** Bits of a row of tensor memory that choose among its four slices of 32 rows. */
 const SLICE_BITS = [5, 6];
-const BANK_BITS = 32;
+const ASSUMED_BITS = 32; // of an element whose width is not known
 const MAX_NAMED = 4096;
 
 /** A layout with everything that is derived from it. */
 class Model {
   /**
-   * @param spec  the layout as the file embeds it
-   * @param banks the number of banks of shared memory
+   * @param spec   the layout as the file embeds it
+   * @param memory the { banks, bankBytes } of shared memory, such as a GPU of the file
    */
-  constructor(spec, banks) {
+  constructor(spec, memory) {
     this.spec = spec;
     this.layout = { ins: spec.ins, outs: spec.outs };
     this.memory = spec.memory;
     this.dims = Object.fromEntries(spec.ins.map(([name], d) => [name, d]));
     this.sizes = spec.ins.map(([, vectors]) => 2 ** vectors.length);
     this.shape = spec.outs.map(([, size]) => size);
-    this.bits = spec.bits ?? BANK_BITS;
-    this.banks = banks;
+    this.bits = spec.bits ?? ASSUMED_BITS;
     this.empty = spec.memory === TENSOR_MEMORY ? emptyBits(spec.ins) : [];
     const skips = (d, bit) => this.empty.some(([e, b]) => e === d && b === bit);
     this.inverse = new Inverse(this.layout, skips);
+    this.setMemory(memory);
+  }
+
+  /** Set what shared memory consists of, and what follows from that. */
+  setMemory({ banks, bankBytes }) {
+    this.banks = banks;
+    this.bankBits = 8 * bankBytes;
     this.groups = groupsOf(this);
   }
 
@@ -75,23 +81,23 @@ class Model {
 
   /** Return how many words of a bank there are in all. */
   get words() {
-    return Math.ceil((this.slots * this.bits) / BANK_BITS);
+    return Math.ceil((this.slots * this.bits) / this.bankBits);
   }
 
   /** Return how many elements a line over all banks holds. */
   get perLine() {
-    return Math.max(1, Math.floor((this.banks * BANK_BITS) / this.bits));
+    return Math.max(1, Math.floor((this.banks * this.bankBits) / this.bits));
   }
 
   /** Return how many banks an element lies in. */
   get banksOfElement() {
-    return Math.max(1, Math.ceil(this.bits / BANK_BITS));
+    return Math.max(1, Math.ceil(this.bits / this.bankBits));
   }
 
   /** Return the bank of a place; of an element in several banks, which of such groups. */
   bank(place) {
     const slot = this.slot(this.at(place, "offset")) % this.perLine;
-    return Math.floor((slot * this.bits) / (BANK_BITS * this.banksOfElement));
+    return Math.floor((slot * this.bits) / (this.bankBits * this.banksOfElement));
   }
 
   /** Return the name of a bank, or of a group of banks that an element lies in, such as 4-5. */
@@ -357,8 +363,8 @@ class BankPlane {
     this.sizes = [this.lines, model.size("partition"), model.size("block")];
     this.rows = product(this.sizes);
     this.rowGroup = this.lines;
-    this.columnGroup = Math.max(1, Math.floor(BANK_BITS / model.bits));
-    this.title = `${model.banks} banks of 4 bytes across, byte address down`;
+    this.columnGroup = Math.max(1, Math.floor(model.bankBits / model.bits));
+    this.title = `${model.banks} banks of ${model.bankBits / 8} bytes across, byte address down`;
   }
 
   place(x, y) {

@@ -13,7 +13,7 @@ const state = {
   pins: [], // { scope, element }
   slice: null,
   compare: null, // -1 for nothing, null for what is usual
-  banks: 32,
+  banks: null, // null for those of the GPU
   isStore: false,
   target: "", // the usual one
   isMarked: true, // whether the words that an access touches are marked
@@ -47,13 +47,8 @@ function editedSpec() {
     };
   }
   const { attribute, type } = state.edit;
-  const read = readLayout(attribute, type, releaseOf(spec));
+  const read = readLayout(attribute, type, spec.release);
   return { ...spec, ...read, attribute, type };
-}
-
-/** Return the release whose rules hold as a number; what is called 2022 came before 2.0. */
-function releaseOf({ release }) {
-  return release === "2022" ? 0 : Number(release) || 0;
 }
 
 /** Return the edited layout, or the original where the edit cannot be read. */
@@ -100,10 +95,11 @@ function usualCompare() {
 
 /** Make everything anew that follows from the state. */
 function rebuild() {
-  model = new Model(currentSpec(), state.banks);
+  model = new Model(currentSpec(), usualTarget());
   state.compare ??= usualCompare();
   if (!comparable().includes(state.compare)) state.compare = -1;
-  other = state.compare < 0 ? null : new Model(DATA.layouts[state.compare], state.banks);
+  other = state.compare < 0 ? null : new Model(DATA.layouts[state.compare], usualTarget());
+  for (const shown of [model, other]) shown?.setMemory(drawnMemory());
   movement = other && other.memory === model.memory ? new Movement(model, other) : null;
   access = accessPair(model, other);
   if (access) Object.assign(access, workedOut(access, targetFor(access.register), state.isStore));
@@ -131,13 +127,25 @@ function targetNamed(name) {
 /** Return the target that is meant where none is chosen: the first that has these lanes. */
 function usualTarget(register) {
   const usual = DATA.usualTargets.map(targetNamed);
-  return usual.find(({ lanes }) => lanes === register.size("lane")) ?? usual[0];
+  return usual.find(({ lanes }) => lanes === register?.size("lane")) ?? usual[0];
 }
 
 /** Return the target that was chosen, if it has the lanes of these registers. */
 function targetFor(register) {
   const chosen = targetNamed(state.target);
-  return chosen?.lanes === register.size("lane") ? chosen : usualTarget(register);
+  const fits = chosen && (!register || chosen.lanes === register.size("lane"));
+  return fits ? chosen : usualTarget(register);
+}
+
+/** Return the { banks, bankBytes } of the GPU, with the banks that were chosen in their place. */
+function drawnMemory() {
+  const { banks, bankBytes } = targetFor(accessPair(model, other)?.register);
+  return { banks: state.banks ?? banks, bankBytes };
+}
+
+/** Return the numbers of banks that GPUs have. */
+function bankCounts() {
+  return [...new Set(DATA.targets.map(({ banks }) => banks))].sort((a, b) => a - b);
 }
 
 /** Return the first group that tells places apart. */
@@ -406,7 +414,7 @@ function findGroup(group, value) {
 function findBank(group, bank) {
   const key = Math.floor(bank / model.banksOfElement);
   if (key >= group.size) throw new TextError(`there is no bank ${bank}`);
-  return findSlot(Math.ceil((key * model.banksOfElement * BANK_BITS) / model.bits), group.id);
+  return findSlot(Math.ceil((key * model.banksOfElement * model.bankBits) / model.bits), group.id);
 }
 
 function findSlot(slot, scope) {
@@ -497,7 +505,8 @@ function showControls() {
   fillSelect("compare", [[-1, "nothing"], ...others], state.compare);
   byId("compare-label").hidden = !others.length;
   byId("banks-label").hidden = ![model, other].some((m) => m?.memory === SHARED);
-  byId("banks").value = state.banks;
+  const counts = bankCounts().map((count) => [count, count]);
+  fillSelect("banks", counts, drawnMemory().banks);
   showSlice();
   showComparison();
   showAccess();
@@ -676,7 +685,7 @@ function editBases(name) {
 
 /** Return an attribute text if it can be read over the current type. */
 function readOrFail(text) {
-  readLayout(text, model.spec.type, releaseOf(model.spec));
+  readLayout(text, model.spec.type, model.spec.release);
   return text;
 }
 
@@ -685,7 +694,7 @@ function editAttribute(id) {
   report(id, () => {
     const attribute = byId("edit-attribute").value;
     const type = byId("edit-type").value;
-    const read = readLayout(attribute, type, releaseOf(model.spec));
+    const read = readLayout(attribute, type, model.spec.release);
     if (read.memory !== DATA.layouts[state.layout].memory)
       throw new TextError(`this layout is of ${model.memory}`);
     change(() => (state.edit = { attribute, type }), rebuild);
@@ -716,7 +725,7 @@ function writeAddress() {
     p: state.pins.map(({ scope, element }) => `${scope}:${element.join(",")}`).join(";"),
     x: state.compare === usualCompare() ? "" : state.compare < 0 ? "none" : state.compare,
     d: isUsual ? "" : [slice.rows, slice.columns, ...slice.at].join(","),
-    k: state.banks === 32 ? "" : state.banks,
+    k: state.banks ?? "",
     w: state.isStore ? "store" : "",
     g: isUsualTarget() ? "" : state.target,
     m: state.isMarked ? "" : "none",
@@ -746,7 +755,7 @@ function readAddress() {
   state.edit = readEdit(parts);
   state.colour = parts.get("c") ?? "";
   state.scope = parts.get("s") ?? "element";
-  state.banks = parts.get("k") === "64" ? 64 : 32;
+  state.banks = bankCounts().find((count) => String(count) === parts.get("k")) ?? null;
   state.isStore = parts.get("w") === "store";
   state.target = DATA.targets.find(({ name }) => name === parts.get("g"))?.name ?? "";
   state.isMarked = parts.get("m") !== "none";
@@ -874,7 +883,7 @@ function ask({
   target,
   isStore,
 }) {
-  const built = (spec) => new Model({ padding: [], bits: 16, ...spec }, 32);
+  const built = (spec) => new Model({ padding: [], bits: 16, ...spec }, usualTarget());
   const answers = {
     evaluate: () => points.map((point) => evaluate(layout, point)),
     holders: () => built(layout).inverse.holders(element),

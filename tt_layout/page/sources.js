@@ -276,9 +276,9 @@ class AccessMarks {
 
   #run(words) {
     if (!this.runs.has(words[0])) {
-      const { bits, perLine, slots } = this.shared;
-      const first = Math.floor((words[0] * BANK_BITS) / bits);
-      const end = Math.min(slots, Math.ceil(((words.at(-1) + 1) * BANK_BITS) / bits));
+      const { bits, bankBits, perLine, slots } = this.shared;
+      const first = Math.floor((words[0] * bankBits) / bits);
+      const end = Math.min(slots, Math.ceil(((words.at(-1) + 1) * bankBits) / bits));
       const y = Math.floor(first / perLine);
       const [x0, x1] = [first - y * perLine, end - y * perLine];
       const run = { x0, x1, y, lanes: [], waits: this.turns.has(words[0]) };
@@ -304,7 +304,8 @@ class AccessMarks {
     if (!run) return "";
     const noun = nounOf(this.access);
     const who = `${noun}${run.lanes.length > 1 ? "s" : ""} ${ranges(run.lanes)}`;
-    const word = Math.floor(((y * this.shared.perLine + x) * this.shared.bits) / BANK_BITS);
+    const { bits, bankBits, perLine } = this.shared;
+    const word = Math.floor(((y * perLine + x) * bits) / bankBits);
     const turn = this.turns.get(word);
     if (!turn) return `; touched by ${who}`;
     return `; touched by ${who}, one of ${turn.count} words that take turns in bank ${turn.bank}`;
