@@ -16,6 +16,7 @@ import pytest
 from command import BLOCKED, TYPE, Outcome, Run, runner
 
 from tt_layout.mlir.syntax import MAX_DEPTH
+from tt_layout.releases import LATEST, release_names
 
 
 @pytest.fixture
@@ -552,11 +553,11 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     ),
     "unknown release": (
         ["-l", BLOCKED, "-t", TYPE, "--triton", "4.7"],
-        "error: unknown Triton release '4.7'; known are 2022, 2.0 to 3.9",
+        f"error: unknown Triton release '4.7'; known are {release_names()}",
     ),
     "a release that is none": (
         ["-l", BLOCKED, "-t", TYPE, "--triton", "newest"],
-        "error: unknown Triton release 'newest'; known are 2022, 2.0 to 3.9",
+        f"error: unknown Triton release 'newest'; known are {release_names()}",
     ),
     "no size": (
         ["-l", BLOCKED, "-t", TYPE, "--max-text", "lots"],
@@ -672,8 +673,8 @@ RELEASES: dict[str, tuple[str, str, str, str]] = {
         mma(", CGALayout = [[0, 1]]"),
         "3.4",
         "CGALayout",
-        "#ttg.nvidia_mma has no key 'CGALayout' in Triton 3.4; Triton 3.6 to 3.9 has it "
-        "(--triton 3.9)",
+        f"#ttg.nvidia_mma has no key 'CGALayout' in Triton 3.4; Triton 3.6 to {LATEST} has it "
+        f"(--triton {LATEST})",
     ),
     "an attribute of earlier releases": (
         "#triton_gpu.shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>",
@@ -685,7 +686,7 @@ RELEASES: dict[str, tuple[str, str, str, str]] = {
         BLOCKED,
         "2.0",
         "#ttg.blocked",
-        "Triton 2.0 has no attribute #ttg.blocked; Triton 3.3 to 3.9 has it",
+        f"Triton 2.0 has no attribute #ttg.blocked; Triton 3.3 to {LATEST} has it",
     ),
 }
 

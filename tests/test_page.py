@@ -23,7 +23,7 @@ from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.page import SCRIPTS, PageLayout, build
 from tt_layout.placement import place
-from tt_layout.releases import Release
+from tt_layout.releases import LATEST, Release
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], "
@@ -89,7 +89,7 @@ def test_the_bases_are_embedded() -> None:
         "outs": [["dim0", 16], ["dim1", 128]],
         "bits": 16,
         "padding": [[128, 8]],
-        "release": "3.9",
+        "release": str(LATEST),
         "line": 3,
         "uses": [7, 9],
     }
@@ -219,4 +219,6 @@ def test_the_page_knows_every_release_and_the_keys_that_it_renames() -> None:
     assert data["releases"] == [str(release) for release in Release]
     assert data["renamedKeys"]["3.4"]["ttg.amd_mfma"] == {"versionMajor": "version"}
     today = mma.format("version", "", ", 8")
-    assert embedded(build([laid(today, "tensor<64x64xf32>")]))["renamedKeys"] == {}
+    assert "ttg.amd_mfma" not in str(
+        embedded(build([laid(today, "tensor<64x64xf32>")]))["renamedKeys"]
+    )

@@ -383,6 +383,6 @@ def target_names() -> str:
         >>> target_names().split(", ")[:4]
         ['nvidia', 'amd', 'sm70 to sm100', 'gfx90a']
     """
-    capabilities = [row.name for row in ROWS if _capability(row) >= 0]
+    nvidia = sorted((row for row in ROWS if _capability(row) >= 0), key=_capability)
     others = [row.name for row in ROWS if _capability(row) < 0]
-    return ", ".join(["nvidia", "amd", f"{capabilities[0]} to {capabilities[-1]}", *others])
+    return ", ".join(["nvidia", "amd", f"{nvidia[0].name} to {nvidia[-1].name}", *others])
