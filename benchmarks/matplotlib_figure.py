@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from tt_layout.colour import CELLS
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.figures.drawing import draw
-from tt_layout.figures.places import DrawnLayout
+from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
 

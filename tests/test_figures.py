@@ -17,9 +17,9 @@ from work import calls_of
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
+from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import PLAIN
-from tt_layout.figures.places import DrawnLayout
-from tt_layout.figures.setting import ADVANCE, cell_size, set_figure
+from tt_layout.figures.page_layout import ADVANCE, cell_size, lay_out_figure
 from tt_layout.figures.svg import tile_of, to_svg
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
@@ -105,7 +105,9 @@ def test_labels_are_those_of_the_view() -> None:
 @pytest.mark.parametrize("tensor", ["tensor<16x16xf16>", "tensor<8x16xf16>", "tensor<64x32xf16>"])
 def test_all_holders_agree_with_the_view(tensor: str) -> None:
     layout = held(SEED, tensor)
-    cells = layout.encoding.format_tensor_view(layout.shape).replace("[", "").replace("]", "")
+    cells = (
+        layout.encoding.format_tensor_view(layout.placed.shape).replace("[", "").replace("]", "")
+    )
     first = [cell.strip() for cell in re.split(r"[,\n]", re.sub(r"\|[^,\n]*", "", cells))]
     drawn = draw(layout).grids[0].labels
     assert drawn is not None
@@ -169,9 +171,9 @@ def test_a_slice_is_a_part_of_the_whole(
     box = tuple(slice(*one) if one else slice(None) for one in slices)
     assert all_.labels is not None
     assert part.labels is not None
-    expected = np.array(all_.labels).reshape(whole.shape)[box].ravel().tolist()
+    expected = np.array(all_.labels).reshape(whole.placed.shape)[box].ravel().tolist()
     assert [text for row in part.labels for text in row] == expected
-    colours = all_.colours.reshape(whole.shape)[box].ravel().tolist()
+    colours = all_.colours.reshape(whole.placed.shape)[box].ravel().tolist()
     assert part.colours.ravel().tolist() == colours
 
 
@@ -263,7 +265,7 @@ def test_png_has_the_size_of_the_setting(size: int) -> None:
     figure = draw(held(SEED, f"tensor<{size}x{size}xf16>"))
     data = to_png(figure)
     width, height = struct.unpack(">II", data[16:24])
-    setting = set_figure(figure)
+    setting = lay_out_figure(figure)
     assert (width, height) in ((setting.width * s, setting.height * s) for s in (1, 2))
 
 

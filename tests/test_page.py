@@ -17,11 +17,11 @@ from work import calls_of
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
-from tt_layout.figures.pages import page_of_dump
 from tt_layout.hardware import TARGETS
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.page import SCRIPTS, PageLayout, build
+from tt_layout.page.dump import page_of_dump
 from tt_layout.placement import place
 from tt_layout.releases import LATEST, Release
 

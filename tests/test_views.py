@@ -271,7 +271,7 @@ def test_tensor_memory_views_are_as_defined(seeds: range) -> None:
 
 def written(view: View) -> list[list[str]]:
     """Return what the text says in each cell, where the view says that it stands."""
-    found = []
+    found: list[list[str]] = []
     for piece in view.pieces():
         assert piece.is_heading or piece.first == len(found)
         text = piece.text.tobytes().decode()
@@ -284,7 +284,7 @@ def written(view: View) -> list[list[str]]:
 
 def named(view: View, blocks: int, lanes: int) -> list[list[str]]:
     """Return what the numbers of each cell say, in the notation of the text."""
-    found = []
+    found: list[list[str]] = []
     for cells in view.cells():
         names = [*cells.locations]
         for number, (element, is_held) in enumerate(zip(cells.elements, cells.are_held)):

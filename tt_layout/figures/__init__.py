@@ -2,11 +2,11 @@
 
 A figure is made in three steps, each of which knows nothing of the next:
 
-    places    the holder of every element, as whole arrays
-    tensor, hardware, banks, matrix, compare
-              what is shown: grids of numbered colours and labels (`model`)
-    setting   where everything stands on the page, in whole pixels
-    svg, png  the file
+    drawn          the cells of a layout, as whole arrays
+    tensor, view, banks, matrix, compare
+                   what is shown: grids of numbered colours and labels (`model`)
+    page_layout    where everything stands on the page, in whole pixels
+    svg, png       the file
 """
 
 from __future__ import annotations

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from tt_layout.algebra.padding import padded
+from tt_layout.algebra.arrays import Ints
 from tt_layout.analyses.banks import Access, check_lanes, cost, lay
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
-from tt_layout.figures.hardware import element_labels, place_groups
-from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, Numbers, has_labels, table
-from tt_layout.figures.places import DrawnLayout
+from tt_layout.figures.drawn import DrawnLayout, cell_groups, element_labels
+from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, has_labels, table
 from tt_layout.figures.tensor import legend
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, Target, find_target
+from tt_layout.views.shared import Memory, memory_of
 
 MAX_BUFFERS = 4
 MAX_LANES = 8  # so many colliding lanes are named
@@ -27,39 +27,39 @@ def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
         LayoutError: the layout is not of shared memory, or a part of it is selected.
     """
     if not isinstance(drawn.encoding, SharedEncoding):
-        message = f"#{drawn.encoding.name} is of {drawn.encoding.memory_kind}"
+        message = f"#{drawn.encoding.name} lives in {drawn.placed.memory_space}"
         raise LayoutError(f"banks are of shared memory, but {message}")
-    name = color_by or "row"
-    buffers = drawn.sizes["partition"] * drawn.sizes["block"]
+    name, memory = color_by or "row", memory_of(drawn.placed)
+    buffers = memory.partitions * memory.blocks
     target = TARGETS[DEFAULT_TARGET]
     grids = tuple(_grid(drawn, name, buffer, target) for buffer in range(min(buffers, MAX_BUFFERS)))
     more = buffers - MAX_BUFFERS
     notes = (f"{more} more buffers look alike or are not shown",) if more > 0 else ()
-    return Figure((str(drawn.encoding), drawn.placed.type_text), grids, legend(drawn, name), notes)
+    return Figure(drawn.title, grids, legend(drawn, name), notes)
 
 
 def _grid(drawn: DrawnLayout, name: str, buffer: int, target: Target) -> Grid:
     """Return the cells of one buffer: of one block and partition."""
     drawn.selection.check_options("a figure of banks")
-    size, memory = drawn.placed.element_bytes, drawn.memory
+    size, memory = drawn.placed.element_bytes, memory_of(drawn.placed)
     columns = max(1, target.row_bytes // size)
     rows = max(1, -(-memory.slots // columns))
     shape = rows, columns
-    elements = memory.elements
-    places = np.arange(buffer * elements, (buffer + 1) * elements)
-    slots = padded(np.arange(elements), memory.padding)
+    numbers = np.arange(buffer * memory.elements, (buffer + 1) * memory.elements)
+    cells = memory.cells.cells(numbers)
+    slots = cells.locations["slot"][:, 0]
     colours = np.full(rows * columns, NOTHING, np.int64)
-    colours[slots] = place_groups(drawn, name, places)
+    colours[slots] = cell_groups(drawn.placed, name, cells)
     labels = None
     if has_labels(*shape):
         texts = [""] * (rows * columns)
-        for slot, text in zip(slots.tolist(), element_labels(drawn, drawn.elements(places))):
+        for slot, text in zip(slots.tolist(), element_labels(cells)):
             texts[slot] = text
         labels = table(texts, shape)
     return Grid(
         colours.reshape(shape),
         labels,
-        _buffer_title(drawn, buffer),
+        _buffer_title(memory, buffer),
         tuple(str(row * target.row_bytes) for row in range(rows)),
         (),
         row_title="byte",
@@ -79,10 +79,10 @@ def _bank_names(size: int, columns: int, bank_bytes: int) -> tuple[tuple[int, in
     return tuple((column, 1, f"{bank}-{bank + width - 1}") for column, bank in names)
 
 
-def _buffer_title(drawn: DrawnLayout, buffer: int) -> str:
-    block, partition = divmod(buffer, drawn.sizes["partition"])
-    parts = [f"block {block}"] if drawn.sizes["block"] > 1 else []
-    parts += [f"partition {partition}"] if drawn.sizes["partition"] > 1 else []
+def _buffer_title(memory: Memory, buffer: int) -> str:
+    block, partition = divmod(buffer, memory.partitions)
+    parts = [f"block {block}"] if memory.blocks > 1 else []
+    parts += [f"partition {partition}"] if memory.partitions > 1 else []
     return ", ".join(parts)
 
 
@@ -107,7 +107,7 @@ def access_figure(
         raise LayoutError(message)
     hardware = find_target(target)
     size = drawn.placed.element_bytes
-    places = lay(registers.encoding, drawn.encoding, drawn.shape, size)
+    places = lay(registers.encoding, drawn.encoding, drawn.placed.shape, size)
     check_lanes(places, hardware)
     access = cost(places, hardware, is_store=is_store)
     grid = _grid(drawn, "row", 0, hardware)
@@ -136,7 +136,7 @@ def _touched(grid: Grid, access: Access, size: int) -> Grid:
 
 def _lane_legend(access: Access) -> tuple[tuple[int, str], ...]:
     lanes, _ = access.worst_phase
-    first: Numbers = lanes[:MAX_LANES]
+    first: Ints = lanes[:MAX_LANES]
     entries = [(int(lane), f"lane {lane}") for lane in first]
     if len(lanes) > MAX_LANES:
         entries.append((PLAIN, f"... {lanes[-1]}; every {MAX_LANES} alike"))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from tt_layout.algebra.arrays import all_values
 from tt_layout.analyses.layout_difference import compare
 from tt_layout.errors import LayoutError
+from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
-from tt_layout.figures.places import DrawnLayout
 from tt_layout.figures.tensor import legend, tensor_grid
+from tt_layout.views.cells import Mask, coordinates
 from tt_layout.views.groups import default_grouping
 
 MAX_WORDS = 6
@@ -24,15 +25,16 @@ def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None
     Raises:
         LayoutError: they are of different memories, or of tensors of different shapes.
     """
-    if before.encoding.memory_kind != after.encoding.memory_kind:
-        kinds = f"{before.encoding.memory_kind} and {after.encoding.memory_kind}"
-        raise LayoutError(f"layouts of different memories cannot be compared: {kinds}")
+    spaces = before.placed.memory_space, after.placed.memory_space
+    if spaces[0] != spaces[1]:
+        message = "layouts in different memory spaces cannot be compared"
+        raise LayoutError(f"{message}: {' and '.join(spaces)}")
     words = compare(before.layout, after.layout).words() or ["nothing moves"]
     name = color_by or default_grouping(before.placed)
     grids = tensor_grid(before, name, "before"), tensor_grid(after, name, "after")
     moved = _moved(before, after).reshape(grids[1].shape)
     colours = np.where(moved | (grids[1].colours == NOTHING), grids[1].colours, PLAIN)
-    wider = before if before.places > after.places else after
+    wider = before if _location_count(before) > _location_count(after) else after
     return Figure(
         (f"- {before.encoding}", f"+ {after.encoding}", before.placed.type_text),
         (grids[0], replace(grids[1], colours=colours)),
@@ -42,18 +44,23 @@ def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None
     )
 
 
-def _moved(before: DrawnLayout, after: DrawnLayout) -> npt.NDArray[np.bool_]:
-    """Tell for each element that is shown whether other places hold it."""
+def _location_count(drawn: DrawnLayout) -> int:
+    return math.prod(size for _, size in drawn.holders.sizes)
+
+
+def _moved(before: DrawnLayout, after: DrawnLayout) -> Mask:
+    """Tell for each element that is drawn whether other locations hold it."""
+    was, now = before.cells, after.cells
     if _copies(before) != _copies(after):
-        return np.ones(len(after.shown), np.bool_)
-    was, now = (drawn.split(drawn.holders(drawn.shown)) for drawn in (before, after))
-    moved = np.zeros(len(after.shown), np.bool_)
-    for name in before.sizes:
-        moved |= was[name] != now[name]
+        return np.ones(len(now.are_held), np.bool_)
+    moved: Mask = was.are_held != now.are_held
+    for name, _ in before.holders.sizes:
+        is_elsewhere = (was.locations[name] != now.locations[name])[:, 0]
+        moved |= is_elsewhere & was.are_held
     return moved
 
 
 def _copies(drawn: DrawnLayout) -> set[tuple[int, ...]]:
-    """Return the places that hold the same as the first place: by xor, those of any element."""
-    same = all_values(drawn.copies)
-    return set(zip(*(part.tolist() for part in drawn.split(same).values())))
+    """Return the locations that hold the same as the first one: by xor, those of any element."""
+    same = coordinates(all_values(drawn.copies), drawn.holders.sizes)
+    return set(zip(*(part.tolist() for part in same.values())))

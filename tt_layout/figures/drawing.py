@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
+from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure
-from tt_layout.figures.places import DrawnLayout
+from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
 
-VIEWS = ("tensor", "hardware", "banks", "matrix", "compare")
+VIEWS = (*KINDS, "banks", "matrix", "compare")
 
 
 def draw(
@@ -35,7 +35,7 @@ def draw(
 
     Example:
         >>> from tt_layout.encodings.parsing import parse_layout
-        >>> from tt_layout.figures.places import DrawnLayout
+        >>> from tt_layout.figures.drawn import DrawnLayout
         >>> from tt_layout.mlir.types import parse_type
         >>> from tt_layout.placement import place
         >>> layout = parse_layout("#ttg.linear<{register = [[1]], lane = [[2]], "
@@ -44,7 +44,7 @@ def draw(
         [['T0:0', 'T0:1', 'T1:0', 'T1:1']]
     """
     view = view or _default(drawn, other)
-    if view in ("tensor", "hardware", "matrix") and other is not None:
+    if view in (*KINDS, "matrix") and other is not None:
         raise LayoutError(f"--view {view} is of one layout, got two")
     if view == "compare":
         if other is None:
@@ -52,16 +52,16 @@ def draw(
         from tt_layout.figures.compare import compare_figure
 
         return compare_figure(drawn, other, color_by)
-    if view == "banks" or (view == "hardware" and isinstance(drawn.encoding, SharedEncoding)):
+    if view == "banks" or (view == HARDWARE and drawn.placed.is_shared):
         return _banks(drawn, other, color_by, target, access)
     return _single(drawn, view, color_by)
 
 
 def _default(drawn: DrawnLayout, other: DrawnLayout | None) -> str:
     if other is None:
-        return "tensor"
-    same = drawn.encoding.memory_kind == other.encoding.memory_kind
-    return "compare" if same else "banks"
+        return TENSOR
+    is_same = drawn.placed.memory_space == other.placed.memory_space
+    return "compare" if is_same else "banks"
 
 
 def _banks(
@@ -73,7 +73,7 @@ def _banks(
         return banks_figure(drawn, color_by)
     if color_by not in (None, "lane"):
         raise LayoutError("the figure of an access is coloured by lane")
-    if not isinstance(drawn.encoding, SharedEncoding):
+    if not drawn.placed.is_shared:
         drawn, other = other, drawn
     return access_figure(drawn, other, target, access == "store")
 
@@ -85,10 +85,10 @@ def _single(drawn: DrawnLayout, view: str, color_by: str | None) -> Figure:
         if color_by is not None:
             raise LayoutError("the figure of a matrix is coloured by input dimension")
         return matrix_figure(drawn)
-    if view == "hardware":
-        from tt_layout.figures.hardware import hardware_figure
+    if view == TENSOR:
+        from tt_layout.figures.tensor import tensor_figure
 
-        return hardware_figure(drawn, color_by)
-    from tt_layout.figures.tensor import tensor_figure
+        return tensor_figure(drawn, color_by)
+    from tt_layout.figures.view import view_figure
 
-    return tensor_figure(drawn, color_by)
+    return view_figure(drawn, KINDS[view], color_by)

@@ -1,12 +1,12 @@
-"""The matrix over F2: a column per bit of the place, a row per bit of the coordinate."""
+"""The matrix over F2: a column per bit of the location, a row per bit of the coordinate."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tt_layout.algebra.linear_layout import log2
+from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import PLAIN, Figure, Grid
-from tt_layout.figures.places import DrawnLayout
 
 
 def matrix_figure(drawn: DrawnLayout) -> Figure:
@@ -45,8 +45,8 @@ def matrix_figure(drawn: DrawnLayout) -> Figure:
         row_step=log2(layout.out_sizes[0][1]) if len(set(_sizes(drawn))) == 1 else 0,
     )
     legend = tuple((kinds[name], name) for name, vectors in layout.in_bases if vectors)
-    note = "each column: the coordinate that one bit of the place adds, by xor"
-    return Figure((str(drawn.encoding), drawn.placed.type_text), (grid,), legend, (note,))
+    note = "each column: the coordinate that one bit of the location adds, by xor"
+    return Figure(drawn.title, (grid,), legend, (note,))
 
 
 def _sizes(drawn: DrawnLayout) -> list[int]:

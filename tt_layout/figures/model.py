@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tt_layout.algebra.arrays import Ints
 from tt_layout.errors import TooLargeError
-
-Numbers = npt.NDArray[np.int64]
 
 NOTHING = -1
 """The colour of a cell that holds nothing."""
@@ -47,7 +46,7 @@ class Grid:
         (1, 2)
     """
 
-    colours: Numbers
+    colours: Ints
     labels: list[list[str]] | None = None
     title: str = ""
     rows: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""A figure as PNG, drawn with Pillow from the same setting as the SVG.
+"""A figure as PNG, drawn with Pillow from the same page_layout as the SVG.
 
 The picture has at most sixteen fills and sixteen shades of ink on each: 256 colours, one byte
 per pixel.  Labels are stamped for all cells at once, character by character.
@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tt_layout.algebra.arrays import Ints
 from tt_layout.colour import CELLS, EMPTY, INK, MARK, PAGE, rgb
 from tt_layout.errors import LayoutError
-from tt_layout.figures.model import NOTHING, Figure, Numbers
-from tt_layout.figures.setting import ADVANCE, LABEL, PlacedGrid, Setting, set_figure
+from tt_layout.figures.model import NOTHING, Figure
+from tt_layout.figures.page_layout import ADVANCE, LABEL, FigureLayout, PlacedGrid, lay_out_figure
 from tt_layout.figures.svg import MIN_LINES
 
 Pixels = npt.NDArray[np.uint8]
@@ -37,9 +38,9 @@ def to_png(figure: Figure) -> bytes:
         LayoutError: Pillow is not installed.
     """
     image = _pillow("Image")
-    setting = set_figure(figure)
-    scale = 2 if setting.width * setting.height <= LARGE else 1
-    canvas = _Canvas(setting, scale)
+    page_layout = lay_out_figure(figure)
+    scale = 2 if page_layout.width * page_layout.height <= LARGE else 1
+    canvas = _Canvas(page_layout, scale)
     canvas.draw()
     picture = image.fromarray(canvas.fills * SHADES + canvas.ink).convert("L")
     picture.putpalette(_palette())
@@ -73,17 +74,17 @@ def _palette() -> bytes:
 class _Canvas:
     """Fills and ink of every pixel."""
 
-    def __init__(self, setting: Setting, scale: int) -> None:
-        size = setting.height * scale, setting.width * scale
-        self.setting, self.scale = setting, scale
+    def __init__(self, page_layout: FigureLayout, scale: int) -> None:
+        size = page_layout.height * scale, page_layout.width * scale
+        self.page_layout, self.scale = page_layout, scale
         self.fills: Pixels = np.zeros(size, np.uint8)
         self.ink: Pixels = np.zeros(size, np.uint8)
 
     def draw(self) -> None:
         """Draw everything."""
-        for placed in self.setting.grids:
+        for placed in self.page_layout.grids:
             self._grid(placed)
-        for swatch in self.setting.swatches:
+        for swatch in self.page_layout.swatches:
             area = self._area(swatch.x, swatch.y, 12, 12)
             self.ink[area] = FRAME_SHADE
             inner = self._area(swatch.x + 1, swatch.y + 1, 10, 10)
@@ -154,7 +155,7 @@ class _Canvas:
         image, drawing = _pillow("Image"), _pillow("ImageDraw")
         mask = image.new("L", self.ink.shape[::-1])
         draw = drawing.Draw(mask)
-        for text in self.setting.texts:
+        for text in self.page_layout.texts:
             place = text.x * self.scale, text.y * self.scale
             anchor = {"start": "ls", "middle": "ms", "end": "rs"}[text.anchor]
             shade = 255 if text.colour == INK else 180
@@ -163,7 +164,7 @@ class _Canvas:
         np.maximum(self.ink, written.astype(np.uint8), out=self.ink)
 
 
-def _fills(colours: Numbers) -> Pixels:
+def _fills(colours: Ints) -> Pixels:
     """Return the fill of each number of a colour."""
     found = np.where(colours < 0, PAGE_FILL, FIRST_FILL + colours % len(CELLS))
     return np.where(colours == NOTHING, EMPTY_FILL, found).astype(np.uint8)

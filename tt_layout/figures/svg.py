@@ -8,13 +8,22 @@ are one rectangle, and rows that come again are references to the first.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 from itertools import pairwise
 
 import numpy as np
 
+from tt_layout.algebra.arrays import Ints
 from tt_layout.colour import CELLS, EMPTY, MARK, PAGE, RULE
-from tt_layout.figures.model import NOTHING, PLAIN, Figure, Numbers
-from tt_layout.figures.setting import LABEL, PlacedGrid, Setting, Swatch, Text, set_figure
+from tt_layout.figures.model import NOTHING, PLAIN, Figure
+from tt_layout.figures.page_layout import (
+    LABEL,
+    FigureLayout,
+    PlacedGrid,
+    Swatch,
+    Text,
+    lay_out_figure,
+)
 
 FONT = "DejaVu Sans Mono,Menlo,Consolas,Liberation Mono,monospace"
 MIN_LINES = 6  # cells from this size on have lines between them
@@ -28,32 +37,22 @@ def to_svg(figure: Figure) -> str:
         >>> to_svg(Figure(("t",), (Grid(np.array([[0, 1]]), [["a", "b"]]),)))[:4]
         '<svg'
     """
-    return "".join(_parts(set_figure(figure), " ".join(figure.title))) + "\n"
+    return "".join(_parts(lay_out_figure(figure), " ".join(figure.title))) + "\n"
 
 
-def _parts(setting: Setting, title: str) -> Iterator[str]:
-    width, height = setting.width, setting.height
+def _parts(page_layout: FigureLayout, title: str) -> Iterator[str]:
+    width, height = page_layout.width, page_layout.height
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="{FONT}" font-size="{LABEL}">\n'
-        f"<title>{escape(title)}</title>\n"
+        f"<title>{escape(title, quote=False)}</title>\n"
         f'<rect width="{width}" height="{height}" fill="{PAGE}"/>\n'
     )
-    for number, placed in enumerate(setting.grids):
+    for number, placed in enumerate(page_layout.grids):
         yield from _grid(placed, f"g{number}")
-    yield from map(_swatch, setting.swatches)
-    yield from map(_text, setting.texts)
+    yield from map(_swatch, page_layout.swatches)
+    yield from map(_text, page_layout.texts)
     yield "</svg>"
-
-
-def escape(text: str) -> str:
-    """Return text as it stands in an element.
-
-    Example:
-        >>> escape("#a<{}>")
-        '#a&lt;{}&gt;'
-    """
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def fill(number: int) -> str:
@@ -63,7 +62,7 @@ def fill(number: int) -> str:
     return PAGE if number == PLAIN else CELLS[number % len(CELLS)]
 
 
-def kinds(colours: Numbers) -> Numbers:
+def kinds(colours: Ints) -> Ints:
     """Return colours reduced to those that look different."""
     return np.where(colours < 0, colours, colours % len(CELLS))
 
@@ -88,7 +87,7 @@ def _grid(placed: PlacedGrid, name: str) -> Iterator[str]:
     yield "</g>\n"
 
 
-def tile_of(colours: Numbers) -> Numbers:
+def tile_of(colours: Ints) -> Ints:
     """Return the smallest tile, its sides powers of two, whose repetition is the whole.
 
     Example:
@@ -104,11 +103,11 @@ def tile_of(colours: Numbers) -> Numbers:
     return colours
 
 
-def _repeats(colours: Numbers, period: int) -> bool:
+def _repeats(colours: Ints, period: int) -> bool:
     return bool((colours.reshape(-1, period, colours.shape[1]) == colours[:period]).all())
 
 
-def _tile(tile: Numbers, width: int, height: int, name: str) -> Iterator[str]:
+def _tile(tile: Ints, width: int, height: int, name: str) -> Iterator[str]:
     """Yield the rectangles of a tile; bands of equal rows that come again are references."""
     seen: dict[tuple[bytes, int], str] = {}
     bands = list(_bands(tile))
@@ -126,14 +125,14 @@ def _tile(tile: Numbers, width: int, height: int, name: str) -> Iterator[str]:
             yield "".join(paths) + "\n"
 
 
-def _bands(tile: Numbers) -> Iterator[tuple[int, int]]:
+def _bands(tile: Ints) -> Iterator[tuple[int, int]]:
     """Yield where equal neighbouring rows begin and end."""
     changes = np.flatnonzero((tile[1:] != tile[:-1]).any(axis=1)) + 1
     edges = [0, *changes.tolist(), len(tile)]
     yield from pairwise(edges)
 
 
-def _band(row: Numbers, y: int, width: int, height: int) -> Iterator[str]:
+def _band(row: Ints, y: int, width: int, height: int) -> Iterator[str]:
     """Yield a path per colour, with a rectangle per run of cells."""
     edges = [0, *(np.flatnonzero(row[1:] != row[:-1]) + 1).tolist(), len(row)]
     paths: dict[int, list[str]] = {}
@@ -189,7 +188,8 @@ def _labels(placed: PlacedGrid) -> Iterator[str]:
     places = [f"{(c + 0.5) * placed.width:g}" for c in range(placed.grid.shape[1])]
     yield f'<g text-anchor="middle" fill="{INK}">\n'
     for number, row in enumerate(placed.grid.labels):
-        spans = [f'<tspan x="{x}">{escape(t)}</tspan>' for x, t in zip(places, row) if t]
+        texts = (escape(text, quote=False) for text in row)
+        spans = [f'<tspan x="{x}">{text}</tspan>' for x, text in zip(places, texts) if text]
         if spans:
             yield f'<text y="{number * placed.height + down:g}">{"".join(spans)}</text>\n'
     yield "</g>\n"
@@ -207,5 +207,5 @@ def _text(text: Text) -> str:
     weight = ' font-weight="bold"' if text.bold else ""
     return (
         f'<text x="{text.x:g}" y="{text.y:g}" font-size="{text.size}" fill="{text.colour}"'
-        f'{anchor}{weight} xml:space="preserve">{escape(text.text)}</text>\n'
+        f'{anchor}{weight} xml:space="preserve">{escape(text.text, quote=False)}</text>\n'
     )

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 
 from tt_layout.colour import CELLS
-from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, Numbers, has_labels, table
-from tt_layout.figures.places import DrawnLayout, extent
-from tt_layout.views.groups import default_grouping, group_count, grouping, hardware_sizes
+from tt_layout.figures.drawn import DrawnLayout, cell_groups, location_labels
+from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, has_labels, table
+from tt_layout.views.groups import default_grouping, group_count, hardware_sizes
 from tt_layout.views.selection import Range
 
 LINE = 32  # elements of a row where the tensor has one dimension
@@ -24,32 +24,26 @@ def tensor_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     """
     name = color_by or default_grouping(drawn.placed)
     notes = [hardware_sizes(drawn.placed), *_copy_note(drawn)]
-    return Figure(
-        (str(drawn.encoding), drawn.placed.type_text),
-        (tensor_grid(drawn, name),),
-        legend(drawn, name),
-        tuple(notes),
-    )
+    return Figure(drawn.title, (tensor_grid(drawn, name),), legend(drawn, name), tuple(notes))
 
 
 def _copy_note(drawn: DrawnLayout) -> list[str]:
     more = (1 << len(drawn.copies)) - 1
     if more <= 1:
         return []
-    return [f"+{more}: {more} more places hold the element; the first is named"]
+    return [f"+{more}: {more} more locations hold the element; the first is named"]
 
 
 def tensor_grid(drawn: DrawnLayout, name: str, title: str = "") -> Grid:
     """Return the grid of the holders of all elements, coloured by group."""
-    extents = tuple(map(extent, drawn.ranges))
-    shape = grid_shape(extents)
-    holders = drawn.holders(drawn.shown)
-    labels = table(holder_labels(drawn, holders), shape) if has_labels(*shape) else None
-    rows, columns = axis_names(drawn.ranges, shape)
+    extents, ranges = drawn.axes.box.extents, drawn.axes.box.ranges
+    shape, cells = grid_shape(extents), drawn.cells
+    groups = cell_groups(drawn.placed, name, cells)
+    rows, columns = axis_names(ranges, shape)
     dims = drawn.layout.get_out_dim_names()
     return Grid(
-        _element_groups(drawn, name, holders).reshape(shape),
-        labels,
+        np.where(cells.are_held, groups, NOTHING).reshape(shape),
+        table(_holder_labels(drawn), shape) if has_labels(*shape) else None,
         title,
         rows,
         columns,
@@ -57,22 +51,6 @@ def tensor_grid(drawn: DrawnLayout, name: str, title: str = "") -> Grid:
         column_title=dims[-1],
         row_step=shape[0] // extents[0] if len(extents) > 2 else 0,
     )
-
-
-def _element_groups(drawn: DrawnLayout, name: str, holders: Numbers) -> Numbers:
-    """Return the colour of each element that is shown: that of its first holder."""
-    groups = element_axis(drawn, name, drawn.shown)
-    if groups is None:
-        groups = grouping(drawn.placed, name)(drawn.split(np.maximum(holders, 0)))
-    return np.where(holders < 0, NOTHING, groups)
-
-
-def element_axis(drawn: DrawnLayout, name: str, elements: Numbers) -> Numbers | None:
-    """Return a coordinate of elements, for ``row`` and ``column``; None for others."""
-    if name not in ("row", "column"):
-        return None
-    axes = drawn.coordinates(elements)
-    return axes[-1] if name == "column" or len(axes) == 1 else axes[-2]
 
 
 def grid_shape(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -110,42 +88,21 @@ def axis_names(
     return names, tuple(map(str, range(first, first + columns)))
 
 
-def holder_labels(drawn: DrawnLayout, holders: Numbers) -> list[str]:
+def _holder_labels(drawn: DrawnLayout) -> list[str]:
     """Return the first holder of every element; of two holders, both."""
-    labels = place_labels(drawn, holders)
     if len(drawn.copies) == 1:
-        last = np.where(holders < 0, -1, holders ^ drawn.copies[0])
-        return [f"{a}|{b}" if a else a for a, b in zip(labels, place_labels(drawn, last))]
-    if drawn.copies:
-        more = (1 << len(drawn.copies)) - 1
-        return [f"{label}+{more}" if label else "" for label in labels]
-    return labels
-
-
-def place_labels(drawn: DrawnLayout, places: Numbers) -> list[str]:
-    """Return places as the views write them; nothing for -1."""
-    parts = {name: part.tolist() for name, part in drawn.split(np.maximum(places, 0)).items()}
-    fronts = [f"B{b}:" for b in parts["block"]] if drawn.sizes["block"] > 1 else [""] * len(places)
-    if "offset" in parts:
-        parted = drawn.sizes["partition"] > 1
-        inner = [f"{p}/" if parted else "" for p in parts["partition"]]
-        texts = [f"{p}{offset}" for p, offset in zip(inner, parts["offset"])]
-    elif "row" in parts:
-        texts = [f"R{row}:C{column}" for row, column in zip(parts["row"], parts["col"])]
-    else:
-        lanes = drawn.sizes["lane"]
-        threads = (w * lanes + t for w, t in zip(parts["warp"], parts["lane"]))
-        texts = [f"T{thread}:{r}" for thread, r in zip(threads, parts["register"])]
-    return [
-        front + text if place >= 0 else ""
-        for front, text, place in zip(fronts, texts, places.tolist())
-    ]
+        cells = drawn.holders.cells(drawn.numbers)
+        first, last = (location_labels(drawn.placed, cells, number) for number in (0, 1))
+        return [f"{a}|{b}" if a else a for a, b in zip(first, last)]
+    labels, more = location_labels(drawn.placed, drawn.cells), (1 << len(drawn.copies)) - 1
+    return [f"{label}+{more}" if label else "" for label in labels] if more else labels
 
 
 def legend(drawn: DrawnLayout, name: str) -> tuple[tuple[int, str], ...]:
     """Return the meaning of the colours."""
+    shape = drawn.placed.shape
     if name in ("row", "column"):
-        count = drawn.shape[-1] if name == "column" else drawn.shape[max(-2, -len(drawn.shape))]
+        count = shape[-1] if name == "column" else shape[max(-2, -len(shape))]
     else:
         count = group_count(drawn.placed, name)
     named = [(number, f"{name} {number}") for number in range(min(count, len(CELLS)))]

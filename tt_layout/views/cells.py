@@ -56,6 +56,10 @@ class Cells(NamedTuple):
     elements: Ints
     are_held: Mask
 
+    def holders(self, number: int = 0) -> dict[str, Ints]:
+        """Return the coordinates of one location of each cell, by default of the first."""
+        return {name: coordinate[:, number] for name, coordinate in self.locations.items()}
+
 
 class Content(Protocol):
     """What the cells of a view show, by their number."""

@@ -97,13 +97,13 @@ def _drawn(
     selection = read_selection(looks)
     if ending == ".html":
         selection.check_options("a page")
-        from tt_layout.figures.pages import page_of
+        from tt_layout.page.dump import page_of
 
         titles = _titles([encoding for _, encoding in named])
         layouts = [place(e, over) for (_, e), over in zip(named, types)]
         return page_of(dict(zip(titles, layouts)), looks["target"]).encode()
     from tt_layout.figures.drawing import draw
-    from tt_layout.figures.places import DrawnLayout
+    from tt_layout.figures.drawn import DrawnLayout
 
     placed = [place(encoding, over) for (_, encoding), over in zip(named, types)]
     figure = draw(
@@ -137,8 +137,8 @@ def _types(encodings: list[Encoding], tensor: TensorType) -> list[TensorType]:
 
 
 def _dump_page(path: str, alias_names: tuple[str, ...], release: Release | None) -> bytes:
-    from tt_layout.figures.pages import page_of_dump
     from tt_layout.mlir.source import read_source
+    from tt_layout.page.dump import page_of_dump
 
     names = [n.strip().removeprefix("#") for part in alias_names for n in part.split(",") if n]
     return page_of_dump(read_source(path), names, release).encode()

@@ -62,7 +62,7 @@ class PlacedGrid:
 
 
 @dataclass(frozen=True)
-class Setting:
+class FigureLayout:
     """Everything of a figure at its place."""
 
     width: int
@@ -100,7 +100,7 @@ def step_of(names: tuple[str, ...], room: float, needed: float) -> int:
     return step
 
 
-def set_figure(figure: Figure) -> Setting:
+def lay_out_figure(figure: Figure) -> FigureLayout:
     """Return where everything of a figure stands."""
     sizes = [_outer(grid) for grid in figure.grids]
     across = sum(w for w, _ in sizes) + 2 * GAP * (len(sizes) - 1)
@@ -129,7 +129,7 @@ def set_figure(figure: Figure) -> Setting:
             y += LINE_HEIGHT
             texts.append(Text(MARGIN, y - 4, part, SMALL, colour=RULE))
     size = inner + 2 * MARGIN, y + MARGIN
-    return Setting(*size, tuple(grids), tuple(texts), tuple(swatches))
+    return FigureLayout(*size, tuple(grids), tuple(texts), tuple(swatches))
 
 
 def _left(grid: Grid) -> int:

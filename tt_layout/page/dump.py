@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tt_layout.audit.cost import shared_target
 from tt_layout.encodings import Encoding
@@ -14,25 +13,13 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.reader import check_lines, iterate_ir
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
+from tt_layout.page import PageLayout, build
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 
 MAX_NAME = 64
 """Characters of a layout in a type that a page takes as its name."""
-_LAID_OUT = ("tensor", "memdesc")
-
-
-def _page() -> Any:
-    """Return the module that makes pages.
-
-    Raises:
-        LayoutError: this version has none.
-    """
-    try:
-        return import_module("tt_layout.page")
-    except ImportError:
-        message = "this version cannot make pages; write an .svg or a .png"
-        raise LayoutError(message) from None
+_PLACED = ("tensor", "memdesc")
 
 
 def page_of(named: dict[str, PlacedLayout], target: str | None = None) -> str:
@@ -41,9 +28,8 @@ def page_of(named: dict[str, PlacedLayout], target: str | None = None) -> str:
     Raises:
         LayoutError: one is too large for a browser, or there is no such target.
     """
-    page = _page()
-    layouts = [page.PageLayout(placed, name) for name, placed in named.items()]
-    return str(page.build(layouts, is_pair=len(layouts) == 2, target=target))
+    layouts = [PageLayout(placed, name) for name, placed in named.items()]
+    return build(layouts, is_pair=len(layouts) == 2, target=target)
 
 
 def page_of_dump(source: Source, names: list[str], release: Release | None = None) -> str:
@@ -57,7 +43,6 @@ def page_of_dump(source: Source, names: list[str], release: Release | None = Non
     Raises:
         LayoutError: an alias is wrong or not used, or the dump is cut off.
     """
-    page = _page()
     check_lines(source)
     found: dict[tuple[str, str, str], _Used] = {}
     target = None
@@ -71,12 +56,11 @@ def page_of_dump(source: Source, names: list[str], release: Release | None = Non
     for used in found.values():
         with suppress(LayoutError):  # the type is not one that the layout is for
             placed = place(used.encoding, used.type.tensor_type())
-            layouts.append(page.PageLayout(placed, used.name, used.line, tuple(sorted(used.lines))))
+            layouts.append(PageLayout(placed, used.name, used.line, tuple(sorted(used.lines))))
     if not layouts:
         message = "no layout of the file is used with a type that it fits"
         raise LayoutError(message, FileLocation(source.name))
-    text = page.build(layouts, source=source.text, source_name=source.name, target=target)
-    return str(text)
+    return build(layouts, source=source.text, source_name=source.name, target=target)
 
 
 class _Used(NamedTuple):
@@ -99,7 +83,7 @@ def _layouts(module: Module, names: list[str]) -> Iterator[_Used]:
     lines: dict[int, set[int]] = {}
     for use in module.types:
         lines.setdefault(id(use.type), set()).add(use.line)
-    types = [(t, lines.get(id(t), set())) for t in module.types.distinct if t.kind in _LAID_OUT]
+    types = [(t, lines.get(id(t), set())) for t in module.types.distinct if t.kind in _PLACED]
     for alias in module.aliases.values():
         if isinstance(alias.encoding, LayoutError):
             raise alias.encoding
