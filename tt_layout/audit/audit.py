@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,6 +11,8 @@ from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.costs import cost_of
 from tt_layout.audit.layouts import LayoutRow, PlacedLayouts, layout_rows, mismatches
+from tt_layout.audit.values.executions import Executions
+from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, attribute_of
@@ -32,25 +34,31 @@ class Total:
         operation: the name, without its dialect.
         count: how many there are; a loop counts once.
         bytes: what they move in all, each run once; None where a type does not tell.
+        executions: how often they run in one program; None where that is not known.
+        executed_bytes: what they move in all, each as often as it runs; None likewise.
     """
 
     function: str | None
     operation: str
     count: int
     bytes: int | None
+    executions: int | None
+    executed_bytes: int | None
 
 
 class MoveRow(NamedTuple):
-    """An operation and its cost.
+    """An operation, its cost, and how often it runs in one program.
 
     Attributes:
         operation: the operation.
         cost: None where no analysis can tell.
+        executions: how often it runs.
         fault: why the compiler would refuse the operation; None where it would not.
     """
 
     operation: Operation
     cost: Cost | None
+    executions: Executions
     fault: str | None = None
 
 
@@ -64,6 +72,7 @@ class Audit:
         moves: the operations that move data, in the order of the text.
         totals: by kernel and operation.
         findings: layouts that are refused, or do not fit the module.
+        arguments: names of the kernels' arguments, where values were given for some.
     """
 
     module: Module
@@ -71,14 +80,21 @@ class Audit:
     moves: tuple[MoveRow, ...]
     totals: tuple[Total, ...]
     findings: tuple[Finding, ...]
+    arguments: tuple[str, ...] = ()
 
 
-def audit_module(module: Module, layouts: PlacedLayouts | None = None) -> Audit:
+def audit_module(
+    module: Module, layouts: PlacedLayouts | None = None, given: GivenValues | None = None
+) -> Audit:
     """Return the audit of a module.
 
     Args:
         module: as `tt_layout.parse_ir` returns it.
         layouts: what is known of other modules of the dump, to save time.
+        given: what the arguments of its kernels are.
+
+    Raises:
+        LayoutError: a given value does not fit its argument.
 
     Example:
         >>> from tt_layout.ir import parse_ir
@@ -89,29 +105,32 @@ def audit_module(module: Module, layouts: PlacedLayouts | None = None) -> Audit:
         ...   %0 = tt.load %p : tensor<256x!tt.ptr<f16>, #a>
         ... }''')
         >>> audit = audit_module(module)
-        >>> audit.totals
-        (Total(function=None, operation='load', count=1, bytes=512),)
+        >>> [(total.operation, total.count, total.bytes) for total in audit.totals]
+        [('load', 1, 512)]
         >>> audit.findings[0].message
         '#a on tensor<256x!tt.ptr<f16>> is for 4 warps, but the module has 8'
     """
     layouts = layouts or PlacedLayouts()
     rows = tuple(layout_rows(module, layouts))
-    audited = AuditedModule(module, layouts)
+    audited = AuditedModule(module, layouts, given)
+    arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
     moves = tuple(_move_row(operation, audited) for operation in module.operations)
     return Audit(
         module=module,
         layouts=rows,
         moves=moves,
-        totals=tuple(totals(module.operations)),
+        totals=tuple(totals(moves)),
         findings=tuple(_findings(module, rows, moves)),
+        arguments=arguments,
     )
 
 
 def _move_row(operation: Operation, audited: AuditedModule) -> MoveRow:
+    executions = audited.executions(operation)
     try:
-        return MoveRow(operation, cost_of(operation, audited))
+        return MoveRow(operation, cost_of(operation, audited), executions)
     except UnsupportedError as error:
-        return MoveRow(operation, None, error.message)
+        return MoveRow(operation, None, executions, error.message)
 
 
 SORTS = ("line", "cost", "bytes")
@@ -148,17 +167,36 @@ def _findings(
             yield Finding(move.operation.line, f"{move.operation.name}: {move.fault}")
 
 
-def totals(operations: Sequence[Operation]) -> Iterator[Total]:
+def totals(moves: Sequence[MoveRow]) -> Iterator[Total]:
     """Yield the totals by function and name, in the order of first appearance."""
-    counts: Counter[tuple[str | None, str]] = Counter()
-    sizes: dict[tuple[str | None, str], int | None] = {}
-    for operation in operations:
-        key = operation.function, operation.name.rpartition(".")[2]
-        counts[key] += 1
-        so_far, more = sizes.get(key, 0), operation.bytes
-        sizes[key] = None if so_far is None or more is None else so_far + more
-    for (function, name), count in counts.items():
-        yield Total(function, name, count, sizes[function, name])
+    groups: dict[tuple[str | None, str], list[MoveRow]] = {}
+    for move in moves:
+        key = move.operation.function, move.operation.name.rpartition(".")[2]
+        groups.setdefault(key, []).append(move)
+    for (function, name), group in groups.items():
+        sizes = [move.operation.bytes for move in group]
+        times = [move.executions.number for move in group]
+        yield Total(
+            function=function,
+            operation=name,
+            count=len(group),
+            bytes=_sum(sizes),
+            executions=_sum(times),
+            executed_bytes=_sum(
+                None if size is None or number is None else size * number
+                for size, number in zip(sizes, times)
+            ),
+        )
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """Return the sum of numbers; None where one is not known."""
+    total = 0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total
 
 
 class Change(NamedTuple):

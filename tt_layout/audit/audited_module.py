@@ -7,10 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 
 if TYPE_CHECKING:
+    from tt_layout.audit.values.evaluator import Evaluator
+    from tt_layout.audit.values.executions import Executions
     from tt_layout.ir.ssa import SsaFunction, SsaOperation
 
 
@@ -35,11 +38,16 @@ class AuditedModule:
     Attributes:
         module: the module.
         layouts: its layouts over types.
+        given: what the arguments of its functions are.
     """
 
-    def __init__(self, module: Module, layouts: PlacedLayouts) -> None:
+    def __init__(
+        self, module: Module, layouts: PlacedLayouts, given: GivenValues | None = None
+    ) -> None:
         self.module = module
         self.layouts = layouts
+        self.given = given or GivenValues()
+        self._evaluators: dict[int, Evaluator] = {}
 
     @cached_property
     def functions(self) -> list[SsaFunction]:
@@ -61,6 +69,24 @@ class AuditedModule:
     def in_full(self, operation: Operation) -> FullOperation | None:
         """Return an operation with its attributes; None for one outside of any function."""
         return self._in_full.get((operation.line, operation.column))
+
+    def evaluator(self, function: SsaFunction) -> Evaluator:
+        """Return what evaluates the values of a function."""
+        from tt_layout.audit.values.evaluator import Evaluator
+
+        number = id(function)
+        if number not in self._evaluators:
+            self._evaluators[number] = Evaluator(function, self.given, self.layouts)
+        return self._evaluators[number]
+
+    def executions(self, operation: Operation) -> Executions:
+        """Return how often an operation runs in one program."""
+        from tt_layout.audit.values.executions import UNPLACED, executions
+
+        full = self.in_full(operation)
+        if full is None:
+            return UNPLACED
+        return executions(self.evaluator(full.function), full.operation)
 
 
 def _walk(

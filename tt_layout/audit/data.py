@@ -45,9 +45,12 @@ def _layout(row: LayoutRow) -> dict[str, Any]:
 
 
 def _move(move: MoveRow) -> dict[str, Any]:
-    cost = move.cost
+    cost, executions = move.cost, move.executions
     return {
         **_operation(move.operation),
+        "executions": executions.number,
+        "executions_text": executions.text,
+        "loop": executions.loop._asdict() if executions.loop is not None else None,
         "cost": {"text": cost.text, **cost.details} if cost is not None else None,
     }
 

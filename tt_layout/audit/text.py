@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.audit import Audit, Change, MoveRow
 from tt_layout.audit.layouts import LayoutRow
+from tt_layout.audit.values.executions import UNPLACED, Executions
 from tt_layout.ir.data_movements import GLOBAL
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
@@ -101,8 +102,24 @@ def _or_dash(number: int | None) -> str:
 
 
 def _move_table(moves: Sequence[MoveRow]) -> Iterator[str]:
-    header = ["line", "operation", "of", "from", "to", "bytes", "cost", "location"]
-    yield from table(header, [_move_cells(move) for move in moves], "line bytes")
+    header = ["line", "operation", "of", "from", "to", "bytes", "runs", "cost", "location"]
+    rows = [_move_cells(move) for move in moves]
+    if not any(_is_repeated(move) for move in moves):
+        header, rows = _without("runs", header, rows)
+    yield from table(header, rows, "line bytes")
+
+
+def _without(
+    name: str, header: list[str], rows: list[list[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """Return a table without one of its columns."""
+    at = header.index(name)
+    return [*header[:at], *header[at + 1 :]], [[*row[:at], *row[at + 1 :]] for row in rows]
+
+
+def _is_repeated(move: MoveRow) -> bool:
+    """Tell whether an operation stands to a loop, or may not run."""
+    return move.executions.loop is not None or move.executions.text not in ("1", UNPLACED.text)
 
 
 def _move_cells(move: MoveRow) -> list[str]:
@@ -112,9 +129,18 @@ def _move_cells(move: MoveRow) -> list[str]:
         operation.name,
         *_ends(operation),
         _or_dash(operation.bytes),
+        _runs(move.executions),
         move.cost.text if move.cost is not None else "-",
         clean(str(operation.location)) if operation.location is not None else "-",
     ]
+
+
+def _runs(executions: Executions) -> str:
+    """Return how often an operation runs, and whether that is before or after the loop."""
+    text, number, loop = executions.text, executions.number, executions.loop
+    if number is not None and text != str(number):
+        text += f" = {number}"
+    return f"{text}, {loop.part}" if loop is not None and loop.part != "body" else text
 
 
 def _ends(operation: Operation) -> list[str]:
@@ -132,12 +158,21 @@ def _bare(ir_type: IRType | None) -> str:
 
 
 def _totals(audit: Audit, function: str | None) -> Iterator[str]:
+    header = ["operation", "count", "bytes", "runs", "moved"]
+    own = [total for total in audit.totals if total.function == function]
     rows = [
-        [total.operation, str(total.count), _or_dash(total.bytes)]
-        for total in audit.totals
-        if total.function == function
+        [
+            total.operation,
+            str(total.count),
+            _or_dash(total.bytes),
+            _or_dash(total.executions),
+            _or_dash(total.executed_bytes),
+        ]
+        for total in own
     ]
-    yield from table(["operation", "count", "bytes"], rows, "count bytes")
+    if not any(_is_repeated(m) for m in audit.moves if m.operation.function == function):
+        header, rows = header[:3], [row[:3] for row in rows]
+    return table(header, rows, " ".join(header[1:]))
 
 
 def change_lines(found: Sequence[Change]) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""The text of a manifest as nodes that remember where they stand.
+"""The text of a manifest, or of a file of values, as nodes that remember where they stand.
 
-Only what a manifest needs of YAML: mappings, sequences and scalars.  Anchors, aliases, merge
+Only what these need of YAML: mappings, sequences and scalars.  Anchors, aliases, merge
 keys and tags are refused where they stand.  So no node is ever larger than its text, and
 nothing but text is ever constructed.
 """
@@ -63,8 +63,12 @@ _TAG = "tag:yaml.org,2002:"
 _KINDS = {"int": "number", "float": "number", "bool": "boolean", "null": "null"}
 
 
-def read_nodes(path: str) -> Node:
+def read_nodes(path: str, what: str = "manifest") -> Node:
     """Return the document in a file.
+
+    Args:
+        path: of the file.
+        what: what messages call it.
 
     Raises:
         LayoutError: the file cannot be read, is too large, or is no YAML of this kind.
@@ -75,13 +79,13 @@ def read_nodes(path: str) -> Node:
         raise LayoutError(f"cannot read: {error.strerror or error}", FileLocation(path)) from None
     if size > MAX_BYTES:
         limit = f"{MAX_BYTES >> 20} MiB"
-        message = f"a manifest may have {limit}, this has {size} bytes"
+        message = f"a {what} may have {limit}, this has {size} bytes"
         raise LayoutError(message, FileLocation(path))
     source = read_source(path)
-    return parse_nodes(Source(source.text.removeprefix("\ufeff"), source.name))
+    return parse_nodes(Source(source.text.removeprefix("\ufeff"), source.name), what)
 
 
-def parse_nodes(source: Source) -> Node:
+def parse_nodes(source: Source, what: str = "manifest") -> Node:
     """Return the one document of a source.
 
     Raises:
@@ -92,14 +96,15 @@ def parse_nodes(source: Source) -> Node:
         >>> [(key.text, value.text, value.kind) for key, value in node.entries]
         [('slice', '1:16', 'number')]
     """
-    return _Builder(source).document()
+    return _Builder(source, what).document()
 
 
 class _Builder:
     """Makes nodes of the parser's events."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, what: str) -> None:
         self.source = source
+        self.what = what
         self.events = self._events()
 
     def _events(self) -> Iterator[Any]:
@@ -135,11 +140,11 @@ class _Builder:
             if not isinstance(event, yaml.NodeEvent):
                 continue
             if node is not None:
-                message = "a manifest is one document; this begins a second one"
+                message = f"a {self.what} is one document; this begins a second one"
                 raise LayoutError(message, self._span(event))
             node = self._node(event, 1)
         if node is None:
-            raise LayoutError("the manifest is empty", FileLocation(self.source.name))
+            raise LayoutError(f"the {self.what} is empty", FileLocation(self.source.name))
         return node
 
     def _node(self, event: Any, depth: int) -> Node:
@@ -157,17 +162,17 @@ class _Builder:
         import yaml
 
         if isinstance(event, yaml.AliasEvent):
-            message = "aliases are refused in a manifest: write the value out, or use defaults"
+            message = f"aliases are refused in a {self.what}: write the value out, or use defaults"
             raise LayoutError(f"{message}, got *{event.anchor}", self._span(event))
         if event.anchor is not None:
             raise LayoutError(
-                f"anchors are refused in a manifest, got &{event.anchor}", self._opening(event)
+                f"anchors are refused in a {self.what}, got &{event.anchor}", self._opening(event)
             )
         if event.tag is not None:
             tag = event.tag.replace(_TAG, "!!")
-            raise LayoutError(f"tags are refused in a manifest, got {tag}", self._opening(event))
+            raise LayoutError(f"tags are refused in a {self.what}, got {tag}", self._opening(event))
         if depth > MAX_DEPTH:
-            message = f"a manifest may be nested {MAX_DEPTH} levels deep"
+            message = f"a {self.what} may be nested {MAX_DEPTH} levels deep"
             raise LayoutError(message, self._opening(event))
 
     def _opening(self, event: Any) -> Span:
@@ -207,7 +212,7 @@ class _Builder:
         if not isinstance(node, Scalar):
             raise LayoutError(f"a key must be text, got a {node.kind}", node.span)
         if node.text == "<<":
-            message = "merge keys are refused in a manifest: use defaults"
+            message = f"merge keys are refused in a {self.what}: use defaults"
             raise LayoutError(message, node.span)
         if node.text in seen:
             line, _ = self.source.line_column(seen[node.text].span.start)

@@ -25,6 +25,10 @@ class Executions(NamedTuple):
     loop: LoopPart | None
 
 
+UNPLACED = Executions(None, "unknown: it is in no function", None)
+"""Of an operation outside of any function."""
+
+
 class _Factor(NamedTuple):
     """How often the region around an operation runs.
 

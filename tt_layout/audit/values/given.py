@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
 
 from tt_layout.errors import LayoutError
 from tt_layout.ir.ssa import Attribute
@@ -78,8 +78,10 @@ def _check_type(name: str, value: int, type_: ValueType) -> None:
 # -- reading --------------------------------------------------------------------------------
 
 
-def parse_values(texts: Sequence[str], file: Mapping[Any, Any] | None = None) -> GivenValues:
-    """Return the values given as ``name=number`` and in a file; the former go first.
+def parse_values(
+    texts: Sequence[str], others: Mapping[str, int] = MappingProxyType({})
+) -> GivenValues:
+    """Return the values given as ``name=number``, which go before others.
 
     Raises:
         LayoutError: a text is no such pair, a value no integer, a name is given twice, or a
@@ -89,19 +91,16 @@ def parse_values(texts: Sequence[str], file: Mapping[Any, Any] | None = None) ->
         >>> parse_values(["stride=0x10"], {"n": 7, "stride": 1}).values
         {'n': 7, 'stride': 16}
     """
-    values = {}
-    for key, value in (file or {}).items():
-        values[_name(str(key))] = _from_file(str(key), value)
     given: dict[str, int] = {}
     for text in texts:
         name, separator, number = text.partition("=")
-        name = _name(name.strip())
+        name = plain_name(name.strip())
         if not separator or not name:
             raise LayoutError(f"--value takes NAME=NUMBER such as stride=4096, got {text!r}")
         if name in given:
             raise LayoutError(f"--value gives {name} twice")
-        given[name] = _number(name, number.strip())
-    values.update(given)
+        given[name] = parse_number(name, number.strip())
+    values = {**others, **given}
     for name in (*PROGRAM_IDS, *PROGRAM_COUNTS):
         least = int(name in PROGRAM_COUNTS)
         if values.get(name, least) < least:
@@ -109,34 +108,49 @@ def parse_values(texts: Sequence[str], file: Mapping[Any, Any] | None = None) ->
     return GivenValues(values)
 
 
-def _name(text: str) -> str:
+def plain_name(text: str) -> str:
+    """Return the name of an argument without the sign of a value."""
     return text.removeprefix("%")
 
 
-def _number(name: str, text: str) -> int:
+def parse_number(name: str, text: str) -> int:
+    """Return the integer or truth value that an argument is given.
+
+    Raises:
+        LayoutError: the text is neither.
+
+    Example:
+        >>> parse_number("n", "-0x10"), parse_number("flag", "true")
+        (-16, 1)
+    """
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text) is None:
-        raise LayoutError(f"the value of {name} must be an integer, got {text!r}")
+        shown = text if len(text) <= 40 else f"{text[:40]}..."
+        raise LayoutError(f"the value of {name} must be an integer, got {shown!r}")
     return int(text, 16 if "x" in text.lower() else 10)
 
 
-def _from_file(name: str, value: Any) -> int:
-    if isinstance(value, str):
-        return _number(name, value)
-    if not isinstance(value, int):
-        raise LayoutError(f"the value of {name} must be an integer, got {value!r}")
-    return int(value)
+def checked_arguments(given: GivenValues, functions: Iterable[SsaFunction]) -> Iterator[str]:
+    """Yield the names of the functions' arguments.
+
+    Raises:
+        LayoutError: a given value does not fit its argument.
+    """
+    for function in functions:
+        for value, attributes in zip(function.arguments, function.argument_attributes):
+            name = plain_name(value.name)
+            given.argument(name, value.type, attributes)
+            yield name
 
 
-def check_names(given: GivenValues, functions: Iterable[SsaFunction]) -> None:
+def check_names(given: GivenValues, arguments: Iterable[str]) -> None:
     """Raise if a value is given for what no function has.
 
     Raises:
         LayoutError: naming the arguments that there are.
     """
-    known = {v.name.removeprefix("%"): None for f in functions for v in f.arguments if v.name}
-    names = [*known, *PROGRAM_IDS, *PROGRAM_COUNTS]
+    names = [*dict.fromkeys(arguments), *PROGRAM_IDS, *PROGRAM_COUNTS]
     wrong = next((name for name in given.values if name not in names), None)
     if wrong is not None:
         raise LayoutError(f"no kernel has an argument {wrong!r}; choose from {', '.join(names)}")

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from tt_layout.audit.audit import SORTS, Change, audit_module, changes, sort_moves
+from tt_layout.audit.audit import SORTS, Audit, Change, audit_module, changes, sort_moves
 from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.parameters import format_option, read_release, release_option
+from tt_layout.cli.values import read_values, value_option, values_option
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import Module, iterate_ir
 from tt_layout.ir.reader import check_lines
@@ -30,6 +32,7 @@ class Options(NamedTuple):
     is_partial: bool
     sort: str
     form: str
+    given: GivenValues | None
 
 
 def read_modules(source: Source, options: Options) -> Iterator[Module]:
@@ -87,9 +90,8 @@ def _audit(source: Source, options: Options) -> int:
     from tt_layout.audit.data import JSON_VERSION, audit_data
     from tt_layout.audit.text import audit_lines
 
-    layouts = PlacedLayouts()
     modules = read_modules(source, options)
-    audits = (sort_moves(audit_module(module, layouts), options.sort) for module in modules)
+    audits = _audits(modules, options)
     if options.form == "json":
         head = {"version": JSON_VERSION, "file": source.name}
         _emit(_document(head, "modules", (audit_data(audit) for audit in audits)))
@@ -98,6 +100,22 @@ def _audit(source: Source, options: Options) -> int:
     reports = [report.encode("utf-8", "backslashreplace") for report in lines]
     _emit([(b"\n" if number else b"") + report for number, report in enumerate(reports)])
     return 0
+
+
+def _audits(modules: Iterator[Module], options: Options) -> Iterator[Audit]:
+    """Yield the audit of each module.
+
+    Raises:
+        LayoutError: a value is given for an argument that no module has.
+    """
+    layouts = PlacedLayouts()
+    arguments: dict[str, None] = {}
+    for module in modules:
+        audit = audit_module(module, layouts, options.given)
+        arguments.update(dict.fromkeys(audit.arguments))
+        yield sort_moves(audit, options.sort)
+    if options.given is not None:
+        check_names(options.given, arguments)
 
 
 # -- comparison -------------------------------------------------------------------------------
@@ -176,10 +194,19 @@ def _comparison_data(
 @click.option(
     "--sort", type=click.Choice(SORTS), default="line", show_default=True, help="Order of moves."
 )
+@value_option
+@values_option
 @release_option
 @format_option
 def command(
-    files: tuple[str, ...], is_diff: bool, partial: bool, sort: str, triton: str | None, form: str
+    files: tuple[str, ...],
+    is_diff: bool,
+    partial: bool,
+    sort: str,
+    values: tuple[str, ...],
+    values_file: str | None,
+    triton: str | None,
+    form: str,
 ) -> int:
     """Show the layouts of a .ttgir file or dump, and the moves of data between them.
 
@@ -190,5 +217,6 @@ def command(
         takes = "two files at most with --diff" if is_diff else "one file, or two with --diff"
         raise LayoutError(f"audit takes {takes}, got {len(files)}")
     sources = [read_source(path) for path in files]
-    options = Options(read_release(triton), partial, sort, form)
+    given = read_values(values, values_file) if values or values_file is not None else None
+    options = Options(read_release(triton), partial, sort, form, given)
     return _compare(sources, options) if is_diff else _audit(sources[0], options)
