@@ -1,8 +1,8 @@
-"""Kernels of one conversion as text, for any layouts: load, convert, store, by linear addresses."""
+"""Kernels of one operation as text, for any layouts: load, convert or multiply, store."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class Body:
@@ -87,13 +87,56 @@ def conversion_kernel(
         value = body.add(f"arith.extui {value} : {types[0]} to {types[1]}")
     places = pointers(body, shape, dst, "%out", stored)
     body.lines.append(f"tt.store {places}, {value} : {tensor(shape, f'!tt.ptr<{stored}>', dst)}")
-    name = f"cuda:{target[2:]}" if target.startswith("sm") else f"hip:{target}"
+    arguments = {"in": stored, "out": stored}
     numbers = {"num-warps": warps, "num-ctas": ctas, "threads-per-warp": threads}
+    return kernel("convert", arguments, body, target, numbers)
+
+
+def dot_kernel(
+    operands: Sequence[tuple[str, Sequence[int], str]],
+    *,
+    target: str,
+    warps: int,
+    threads: int = 32,
+) -> str:
+    """Return a module whose kernel ``multiply`` multiplies two matrices in registers.
+
+    Args:
+        operands: attribute, shape and element type of A, B and the result.
+        target: such as ``sm80`` or ``gfx942``.
+        warps, threads: of the kernel: warps of a CTA, threads of a warp.
+    """
+    body, values, types = Body(), [], []
+    for base, (attr, shape, element) in zip(("%a", "%b"), operands):
+        places = tensor(shape, f"!tt.ptr<{element}>", attr)
+        values.append(body.add(f"tt.load {pointers(body, shape, attr, base, element)} : {places}"))
+        types.append(tensor(shape, element, attr))
+    attr, shape, element = operands[2]
+    whole = tensor(shape, element, attr)
+    zero = "0" if element.startswith("i") else "0.0"
+    values.append(body.add(f"arith.constant dense<{zero}> : {whole}"))
+    precision = ", inputPrecision = tf32" * (operands[0][2] == "f32" and target.startswith("sm"))
+    found = body.add(f"tt.dot {', '.join(values)}{precision} : {' * '.join(types)} -> {whole}")
+    places = pointers(body, shape, attr, "%d", element)
+    body.lines.append(f"tt.store {places}, {found} : {tensor(shape, f'!tt.ptr<{element}>', attr)}")
+    arguments = dict(zip("abd", (element for _, _, element in operands)))
+    numbers = {"num-warps": warps, "num-ctas": 1, "threads-per-warp": threads}
+    return kernel("multiply", arguments, body, target, numbers)
+
+
+def kernel(
+    name: str, arguments: Mapping[str, str], body: Body, target: str, numbers: Mapping[str, int]
+) -> str:
+    """Return a module of one kernel, whose arguments are pointers."""
+    chip = f"cuda:{target[2:]}" if target.startswith("sm") else f"hip:{target}"
     attributes = ", ".join(f'"ttg.{key}" = {count} : i32' for key, count in numbers.items())
-    pointer = f"!tt.ptr<{stored}> {{tt.divisibility = 16 : i32}}"
+    pointers = ", ".join(
+        f"%{argument}: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}"
+        for argument, element in arguments.items()
+    )
     lines = "\n    ".join([*body.lines, "tt.return"])
-    return f"""module attributes {{{attributes}, ttg.target = "{name}"}} {{
-  tt.func public @convert(%in: {pointer}, %out: {pointer}) {{
+    return f"""module attributes {{{attributes}, ttg.target = "{chip}"}} {{
+  tt.func public @{name}({pointers}) {{
     {lines}
   }}
 }}

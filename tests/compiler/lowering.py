@@ -2,9 +2,9 @@
 
 usage: lowering.py QUESTIONS
 
-A question has ``convert`` or ``assemble`` (source and destination), ``load``, ``messages``,
-``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the module needs: ``shape, elem,
-target, warps, threads, ctas``.
+A question has ``convert``, ``assemble`` (source and destination), ``load``, ``messages``,
+``multiply``, ``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the module needs:
+``shape, elem, target, warps, threads, ctas``.
 """
 
 from __future__ import annotations
@@ -100,6 +100,14 @@ class Lowering(inside.Compiler):
         outputs, metadata = assembling.assembled(text, "ptx")
         found = Counter(re.findall(SHARED_OPERATION, outputs["ptx"]))
         return {"operations": dict(found), "scratch": metadata["shared"]}
+
+    def answer_multiply(self, question: Question) -> Answer:
+        """Return the matrix instructions in the assembly of a ``tt.dot``, by name."""
+        numbers = {key: question[key] for key in ("target", "warps", "threads")}
+        text = kernels.dot_kernel(question["multiply"], **numbers)
+        outputs, _ = assembling.assembled(text, "ptx" if "cuda:" in text else "amdgcn")
+        assembly = outputs.get("ptx") or outputs["amdgcn"]
+        return {"operations": dict(Counter(re.findall(MATRIX_OPERATION, assembly)))}
 
     def answer_load(self, question: Question) -> Answer:
         """Return the widths in bits of the loads that a tensor of pointers becomes."""
@@ -199,6 +207,8 @@ class Lowering(inside.Compiler):
 
 
 SHARED_OPERATION = r"\b((?:ld|st)(?:\.async)?\.shared[\w.:]*|(?:ld|st)matrix[\w.]*|shfl[\w.]*)"
+
+MATRIX_OPERATION = r"\b(mma\.sync[\w.]*|wgmma\.mma_async[\w.]*|v_[s]?(?:mfma|wmma)[\w]*)"
 
 COUNTED = {
     "shuffles": r"nvvm\.shfl|ds_bpermute|permlane|ds_swizzle|update\.dpp|ds_permute|mov\.dpp",
