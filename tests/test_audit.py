@@ -191,6 +191,13 @@ def test_contiguity_is_that_of_info(run: Run) -> None:
     assert row["contiguity"] == info["contiguity_per_thread"] == [1, 1]
 
 
+def test_aliases_that_nothing_uses_are_read_only_so_far(run: Run) -> None:
+    text = "".join(f"#a{n} = #ttg.blocked<{{order = [{n}]}}>\n" for n in range(1005))
+    out = run("audit", "-", stdin=f"{text}module {{\n}}\n".encode()).out
+    assert "line 1000: #a999: " in out
+    assert "line 1001: #a1000 and 4 more aliases are not used, and not read\n" in out
+
+
 def test_sorting(run: Run) -> None:
     def lines(by: str) -> list[int]:
         text = run("audit", "matmul-sm80.ttgir", "--sort", by, "--format", "json").out

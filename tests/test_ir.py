@@ -13,9 +13,10 @@ from work import bytes_of, calls_of
 from tt_layout import parse_ir
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.ir import Module
+from tt_layout.ir import Alias, Module
 from tt_layout.ir.attributes import MAX_LENGTH
 from tt_layout.ir.reader import check_lines
+from tt_layout.ir.scope import Scope
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 
@@ -523,3 +524,36 @@ def test_the_folder_command_agrees_with_the_text(tmp_path: Path) -> None:
     assert counts["types: tensor"] == "3"
     assert counts["aliases: layout"] == "3"
     assert counts["refused, type: unknown attribute of a dialect: #tlx.user_layout"] == "1"
+
+
+def test_only_the_aliases_that_are_asked_for_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    alias = Scope.alias
+
+    def counted(scope: Scope, name: str) -> Alias:
+        read.append(name)
+        return alias(scope, name)
+
+    monkeypatch.setattr(Scope, "alias", counted)
+    module = one("".join(f"#a{n} = {BLOCKED}\n" for n in range(20)) + "module {\n}\n")
+    assert (len(module.aliases), read) == (20, [])
+    assert module.aliases["a7"] is module.aliases["a7"]
+    assert read == ["a7"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 4096])
+def test_lines_are_counted_by_blocks(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tt_layout.mlir.source.BLOCK", size)
+    for text in ("", "\n", "a", "a\n\n\nb\n", "abcdefgh\nij", "\n\nab\ncdefghij\n\nk"):
+        source, before = Source(text), ""
+        for offset in range(len(text) + 1):
+            before = text[:offset]
+            line, column = before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1
+            assert source.line_column(offset) == (line, column)
+            assert source.offset(line, column) == offset
+            assert source.line(line) == text.split("\n")[line - 1]
+
+
+def test_places_take_little_memory_however_many_lines_there_are() -> None:
+    source = Source("\n" * 1_000_000)
+    assert bytes_of(lambda: source.line_column(999_999)) < 100_000

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 from tt_layout.audit.audited_module import AuditedModule
@@ -16,6 +17,8 @@ from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, attribute_of
+
+MAX_UNUSED = 1000  # aliases of a module that are read although no type uses them
 
 
 class Finding(NamedTuple):
@@ -152,10 +155,7 @@ def sort_moves(audit: Audit, by: str) -> Audit:
 def _findings(
     module: Module, rows: Sequence[LayoutRow], moves: Sequence[MoveRow]
 ) -> Iterator[Finding]:
-    used = {row.layout for row in rows}
-    for alias in module.aliases.values():
-        if isinstance(alias.encoding, LayoutError) and f"#{alias.name}" not in used:
-            yield Finding(alias.line, f"#{alias.name}: {alias.encoding.message}")
+    yield from _unused_aliases(module, {row.layout for row in rows})
     for row in rows:
         if row.error is not None:
             where = f"{row.layout} on {row.type}" if row.layout else row.type
@@ -165,6 +165,19 @@ def _findings(
     for move in moves:
         if move.fault is not None:
             yield Finding(move.operation.line, f"{move.operation.name}: {move.fault}")
+
+
+def _unused_aliases(module: Module, used: Set[str]) -> Iterator[Finding]:
+    """Yield what is wrong with aliases that no type uses, as far as there are not too many."""
+    unused = (name for name in module.aliases.attributes() if f"#{name}" not in used)
+    for name in islice(unused, MAX_UNUSED):
+        alias = module.aliases[name]
+        if isinstance(alias.encoding, LayoutError):
+            yield Finding(alias.line, f"#{name}: {alias.encoding.message}")
+    first = next(unused, None)
+    if first is not None:
+        message = f"#{first} and {sum(1 for _ in unused)} more aliases are not used, and not read"
+        yield Finding(module.aliases[first].line, message)
 
 
 def totals(moves: Sequence[MoveRow]) -> Iterator[Total]:

@@ -52,26 +52,39 @@ class LayoutRow(NamedTuple):
 
 
 class PlacedLayouts:
-    """The layouts of types; each is placed once for a whole dump."""
+    """The layouts of types; each is placed and measured once for a whole dump."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], tuple[Encoding, PlacedLayout | LayoutError]] = {}
+        self._rows: dict[tuple[object, ...], LayoutRow] = {}
 
     def of(self, ir_type: IRType) -> PlacedLayout | LayoutError | None:
         """Return the layout of a type over it, why there is none, or None without a layout."""
         encoding = ir_type.encoding
         if not isinstance(encoding, Encoding):
             return encoding
-        bits = ir_type.element_bits
-        key = id(encoding), ir_type.kind, ir_type.shape, ir_type.allocation, bits
+        key = _key(ir_type)
         if key not in self._known:
             self._known[key] = encoding, _place(encoding, ir_type)
         return self._known[key][1]
+
+    def row(self, ir_type: IRType) -> LayoutRow:
+        """Return what a row says of a type with a layout, wherever it is used."""
+        key = _key(ir_type)
+        if key not in self._rows:
+            self._rows[key] = _row(ir_type, self.of(ir_type))
+        return self._rows[key]
 
     def linear(self, ir_type: IRType) -> LinearLayout | None:
         """Return the linear layout of a type; None where there is none."""
         placed = self.of(ir_type)
         return placed.layout if isinstance(placed, PlacedLayout) else None
+
+
+def _key(ir_type: IRType) -> tuple[object, ...]:
+    """Return what a layout over a type depends on."""
+    bits = ir_type.element_bits
+    return id(ir_type.encoding), ir_type.kind, ir_type.shape, ir_type.allocation, bits
 
 
 def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError:
@@ -98,15 +111,18 @@ def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:
         ir_type = distinct[members[0][0]]
         uses = sum(count for _, count in members)
         line = min(first[number] for number, _ in members)
-        yield _row(ir_type, LayoutRow(layout, layout, "", bare, uses, line), layouts)
+        if isinstance(ir_type.encoding, Encoding):
+            row = layouts.row(ir_type)
+            yield row._replace(layout=layout, type=bare, uses=uses, line=line)
+        else:
+            yield LayoutRow(layout, layout, "", bare, uses, line, error=ir_type.encoding)
 
 
-def _row(ir_type: IRType, row: LayoutRow, layouts: PlacedLayouts) -> LayoutRow:
+def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRow:
+    """Return the row of a type with a layout, less where it stands."""
     encoding = ir_type.encoding
-    if not isinstance(encoding, Encoding):
-        return row._replace(error=encoding)
-    row = row._replace(attribute=str(encoding), kind=encoding.mnemonic)
-    placed = layouts.of(ir_type)
+    assert isinstance(encoding, Encoding)
+    row = LayoutRow("", str(encoding), encoding.mnemonic, "", 0, 0)
     if not isinstance(placed, PlacedLayout):
         return row._replace(error=placed)
     linear = placed.layout

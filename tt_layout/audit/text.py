@@ -190,4 +190,4 @@ def change_lines(found: Sequence[Change]) -> Iterator[str]:
 
 def clean(text: str) -> str:
     """Return a text of the dump without anything that a terminal would act on."""
-    return "".join(c if c.isprintable() else "?" for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from tt_layout.ir.attributes import module_attributes
-from tt_layout.ir.module import Function, Module, TypeUses
+from tt_layout.ir.module import Function, LazyAliases, Module, TypeUses
 from tt_layout.ir.operations import Operation, ends
 from tt_layout.ir.part import Part
-from tt_layout.ir.scope import AliasTable, Interner, Scope
+from tt_layout.ir.scope import Interner, Scope
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 
@@ -34,7 +34,7 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
         pass_name=part.pass_name,
         stage=part.stage,
         attributes=module_attributes(source, part),
-        aliases=AliasTable(scope, own),
+        aliases=LazyAliases(own, scope.alias, scope.is_location),
         types=_type_uses(source, part, types),
         functions=functions,
         operations=tuple(_operations(source, part, scope, types, functions)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
@@ -33,6 +33,39 @@ class Alias(NamedTuple):
     encoding: Encoding | LayoutError | None
     line: int
     column: int
+
+
+class LazyAliases(Mapping[str, Alias]):
+    """The aliases of a module, each read when it is asked for: a dump may have a million."""
+
+    def __init__(
+        self,
+        names: Iterable[str],
+        read: Callable[[str], Alias],
+        is_location: Callable[[str], bool],
+    ) -> None:
+        self._known: dict[str, Alias | None] = dict.fromkeys(names)
+        self._read = read
+        self._is_location = is_location
+
+    def __getitem__(self, name: str) -> Alias:
+        alias = self._known[name]
+        if alias is None:
+            alias = self._known[name] = self._read(name)
+        return alias
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def attributes(self) -> Iterator[str]:
+        """Yield the names of those that are no locations."""
+        return (name for name in self._known if not self._is_location(name))
 
 
 class Function(NamedTuple):
@@ -165,7 +198,7 @@ class Module:
     pass_name: str | None
     stage: str | None
     attributes: Mapping[str, AttributeValue]
-    aliases: Mapping[str, Alias]
+    aliases: LazyAliases
     types: TypeUses
     functions: tuple[Function, ...]
     operations: tuple[Operation, ...]

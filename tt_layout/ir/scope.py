@@ -8,7 +8,7 @@ they mean, is the key under which it is found again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
@@ -21,7 +21,6 @@ from tt_layout.ir.operations import Location
 from tt_layout.ir.part import Definitions, Part
 from tt_layout.ir.tokens import LOCATION, rest_of_group
 from tt_layout.ir.types import KINDS, IRType, closing, layout_text, parse_syntax
-from tt_layout.mlir.aliases import Definition
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
 from tt_layout.releases import Release
@@ -80,8 +79,8 @@ class Nodes(Mapping[str, Node]):
         return len(self.definitions)
 
     def value_start(self, name: str) -> int:
-        """Return the offset at which the value of an alias begins, blanks skipped."""
-        return _value_start(self.source.text, self.definitions[name])
+        """Return the offset at which the value of an alias begins."""
+        return self.definitions[name].value
 
     def value_text(self, name: str) -> str | None:
         """Return the text of the attribute that an alias stands for; None if it is no such."""
@@ -93,13 +92,6 @@ class Nodes(Mapping[str, Node]):
             return self[name].span.text
         except LayoutError:
             return None
-
-
-def _value_start(text: str, definition: Definition) -> int:
-    offset = definition.value
-    while text[offset : offset + 1].isspace():
-        offset += 1
-    return offset
 
 
 class Scope:
@@ -180,14 +172,17 @@ class Scope:
                 node = fewer
         return read_encoding(node, release, from_compiler=True)
 
+    def is_location(self, name: str) -> bool:
+        """Tell whether an alias stands for a location."""
+        return LOCATION.match(self.source.text, self.definitions[name].value) is not None
+
     def alias(self, name: str) -> Alias:
         """Return what an alias stands for."""
         definition = self.definitions[name]
         place = self.source.line_column(definition.start)
-        start = self.nodes.value_start(name)
-        if LOCATION.match(self.source.text, start):
+        if self.is_location(name):
             return Alias(name, "location", None, *place)
-        kind, encoding = "layout", self._alias_encoding(name, start)
+        kind, encoding = "layout", self._alias_encoding(name, definition.value)
         if encoding is None:
             kind = "other"
         elif definition.repeats is not None:
@@ -285,7 +280,7 @@ class Scope:
         definition = self.type_definitions.get(name[1:]) if name.startswith("!") else None
         if definition is None:
             return None
-        start = _value_start(self.source.text, definition)
+        start = definition.value
         head = _TYPE_HEAD.match(self.source.text, start)
         return (start, closing(self.source, head.end() - 1)) if head is not None else None
 
@@ -299,26 +294,3 @@ class Scope:
     def location(self, text: str) -> Location | None:
         """Return the place in the program that the content of ``loc(...)`` leads to."""
         return self.locations.of_text(text)
-
-
-class AliasTable(Mapping[str, Alias]):
-    """The aliases of a module, each looked at when it is asked for."""
-
-    def __init__(self, scope: Scope, names: Iterable[str]) -> None:
-        self._scope = scope
-        self._known: dict[str, Alias | None] = dict.fromkeys(names)
-
-    def __getitem__(self, name: str) -> Alias:
-        alias = self._known[name]
-        if alias is None:
-            alias = self._known[name] = self._scope.alias(name)
-        return alias
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._known
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)

@@ -52,8 +52,8 @@ _TYPES = rf"""
 _SHORT = rf">\s*(?P<short><\s*(?=[\d?]+\s*x){_REST})"
 
 _DEFINITION = r"""
-        \#(?P<definition>[A-Za-z_$][\w$-]*)\s*=(?!=)
-      | !(?P<type_definition>[A-Za-z_$][\w$-]*)\s*=(?!=)
+        \#(?P<definition>[A-Za-z_$][\w$-]*)\s*=(?!=)\s*
+      | !(?P<type_definition>[A-Za-z_$][\w$-]*)\s*=(?!=)\s*
 """
 
 TOKENS = re.compile(
@@ -145,7 +145,7 @@ WORD = frozenset(ascii_letters + digits + "_")
 BEFORE_NAME = frozenset("$.@%#!^-")
 """Characters before a word that is no name of a dialect."""
 
-LOCATION = re.compile(r"\s*loc\s*\(")
+LOCATION = re.compile(r"loc\s*\(")
 SPLIT = re.compile(r"\s*$")
 HEADER = re.compile(r".*\bIR Dump (Before|After):?\s+(\S+)")
 """What follows ``// -----``."""

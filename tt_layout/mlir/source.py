@@ -11,6 +11,7 @@ from tt_layout.errors import FileLocation, LayoutError
 if TYPE_CHECKING:
     from typing import BinaryIO
 
+BLOCK = 1 << 12  # characters whose lines are counted at once
 EXCERPT_WIDTH = 110  # columns of a source line that a message shows
 
 
@@ -27,30 +28,45 @@ class Source:
     name: str = "<layout>"
 
     @cached_property
-    def _line_starts(self) -> list[int]:
-        starts = [0]
-        position = self.text.find("\n")
-        while position >= 0:
-            starts.append(position + 1)
-            position = self.text.find("\n", position + 1)
-        return starts
+    def _blocks(self) -> list[tuple[int, int]]:
+        """How many lines end before each block, and where the line begins that it begins in.
+
+        An offset for each line of a large text would be too many.
+        """
+        text, count, line = self.text, 0, 0
+        blocks = [(0, 0)]
+        for start in range(0, len(text), BLOCK):
+            count += text.count("\n", start, start + BLOCK)
+            line = text.rfind("\n", start, start + BLOCK) + 1 or line
+            blocks.append((count, line))
+        return blocks
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Return the 1-based line and column of a character offset."""
-        from bisect import bisect_right
-
-        line = bisect_right(self._line_starts, offset)
-        return line, offset - self._line_starts[line - 1] + 1
+        block = min(offset, len(self.text)) // BLOCK
+        lines, start = self._blocks[block]
+        lines += self.text.count("\n", block * BLOCK, offset)
+        start = self.text.rfind("\n", block * BLOCK, offset) + 1 or start
+        return lines + 1, offset - start + 1
 
     def offset(self, line: int, column: int) -> int:
         """Return the character offset of a 1-based line and column."""
-        return self._line_starts[line - 1] + column - 1
+        return self._line_start(line) + column - 1
 
     def line(self, number: int) -> str:
         """Return line ``number`` (1-based) without its end."""
-        start = self._line_starts[number - 1]
+        start = self._line_start(number)
         end = self.text.find("\n", start)
         return self.text[start : end if end >= 0 else len(self.text)]
+
+    def _line_start(self, number: int) -> int:
+        from bisect import bisect_left
+
+        block = max(0, bisect_left(self._blocks, (number - 1, 0)) - 1)
+        start = block * BLOCK
+        for _ in range(number - 1 - self._blocks[block][0]):
+            start = self.text.index("\n", start) + 1
+        return start
 
     def span(self, start: int, end: int) -> Span:
         """Return the span of characters ``start`` up to ``end``."""
