@@ -1,0 +1,260 @@
+"""The requests and sectors of an access: exact for given arguments, else what holds for all.
+
+Where the addresses are known, they are laid over the lanes and counted.  Where they are not,
+the axis analysis still says which elements lie next to each other: within such a run the
+addresses are known but for where it begins.  A request touches at least the sectors of one of
+its runs, and at most those of all of them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.global_access import LINE_BYTES, SECTOR_BYTES
+from tt_layout.analyses.sectors import Lanes, SectorCounts, count_sectors, lanes_of
+from tt_layout.audit.axis import AxisInfo
+from tt_layout.audit.values.evaluator import Evaluator, Known, Unknown, UnknownError, unknowns
+from tt_layout.errors import LayoutError
+from tt_layout.ir.ssa import SsaOperation
+
+MAX_ADDRESSES = 1 << 24
+"""Addresses of all executions of an access that are counted."""
+
+
+class Bounds(NamedTuple):
+    """What holds for all arguments.
+
+    Attributes:
+        least, most: sectors of a request in which some lane is active.
+    """
+
+    least: int
+    most: int
+
+
+class Shape(NamedTuple):
+    """How the lanes of an access stand, without its addresses.
+
+    Attributes:
+        layout: of the tensor of pointers.
+        vector: elements that a thread moves at once.
+        width_bytes: the same in bytes.
+        one_holder: whether one holder of each element alone takes part.
+        repeats: whether registers that repeat an element are moved again.
+        sector_bytes, line_bytes: the units of memory.
+    """
+
+    layout: LinearLayout
+    vector: int
+    width_bytes: int
+    one_holder: bool
+    repeats: bool
+    sector_bytes: int = SECTOR_BYTES
+    line_bytes: int = LINE_BYTES
+
+
+class Addresses(NamedTuple):
+    """The names of the values that say which addresses an access has.
+
+    Attributes:
+        pointer: pointers, or the scalar that offsets count from.
+        offsets: in elements; None where the pointers say all.
+        mask: None where there is none.
+        element_bytes: bytes of an element.
+    """
+
+    pointer: str
+    offsets: str | None
+    mask: str | None
+    element_bytes: int
+
+    @property
+    def names(self) -> list[str]:
+        """All of them."""
+        return [name for name in (self.pointer, self.offsets, self.mask) if name is not None]
+
+
+class Sectors(NamedTuple):
+    """What is known of the requests and sectors of an access.
+
+    Attributes:
+        first: of its first execution in one program; None where that is unknown.
+        most: the same with every lane active, where only the mask is unknown.
+        requests, sectors: of all executions in one program; None where unknown.
+        unknown: why something is unknown.
+        bounds: of each request, where the addresses are unknown.
+    """
+
+    first: SectorCounts | None
+    most: SectorCounts | None
+    requests: int | None
+    sectors: int | None
+    unknown: Unknown | None
+    bounds: Bounds | None
+
+
+def access_sectors(
+    evaluator: Evaluator,
+    operation: SsaOperation,
+    shape: Shape,
+    addresses: Addresses,
+    info: AxisInfo | None = None,
+) -> Sectors:
+    """Return the requests and sectors of an access.
+
+    Args:
+        evaluator: of the function that it is in.
+        operation: the access.
+        shape: how its lanes stand.
+        addresses: what says which addresses it has.
+        info: what the axis analysis says of the pointers or offsets.
+    """
+    values = [evaluator.value(name) for name in addresses.names]
+    unknown = unknowns(values)
+    if unknown is None:
+        first = _count(shape, addresses, values)
+        if isinstance(first, Unknown):
+            return Sectors(None, None, None, None, first, None)
+        if not evaluator.structure.around(operation):
+            return Sectors(first, None, first.requests, first.sectors, None, None)
+        requests, sectors = _all_executions(evaluator, operation, shape, addresses)
+        return Sectors(first, None, requests, sectors, None, None)
+    if addresses.mask is not None and unknowns(values[:-1]) is None:
+        most = _count(shape, addresses._replace(mask=None), values[:-1])
+        if isinstance(most, SectorCounts):
+            return Sectors(None, most, None, None, unknown, None)
+    bounds = run_bounds(shape, info) if info is not None else None
+    if bounds is not None and addresses.mask is not None:
+        bounds = bounds._replace(least=1)  # a single lane may be active
+    return Sectors(None, None, None, None, unknown, bounds)
+
+
+@lru_cache(maxsize=64)
+def _lanes(shape: Shape) -> Lanes:
+    return lanes_of(shape.layout, shape.vector, one_holder=shape.one_holder, repeats=shape.repeats)
+
+
+def _count(shape: Shape, addresses: Addresses, values: list[Known]) -> SectorCounts | Unknown:
+    """Count an execution whose addresses, and mask if it has one, are known."""
+    arrays = [value for value in values if not isinstance(value, Unknown)]
+    at = arrays[0]
+    if addresses.offsets is not None:
+        at = at + arrays[1] * addresses.element_bytes
+    lanes = _lanes(shape)
+    active = lanes.active
+    if addresses.mask is not None:
+        mask = np.broadcast_to(arrays[-1], at.shape)
+        active = active & (mask.reshape(-1)[lanes.elements] != 0)
+    try:
+        return count_sectors(
+            at.reshape(-1)[lanes.elements],
+            active,
+            shape.width_bytes,
+            sector_bytes=shape.sector_bytes,
+            line_bytes=shape.line_bytes,
+        )
+    except LayoutError as error:
+        return Unknown.because(error.message)
+
+
+def _all_executions(
+    evaluator: Evaluator, operation: SsaOperation, shape: Shape, addresses: Addresses
+) -> tuple[int | None, int | None]:
+    """Return the requests and sectors of all executions; None where they are unknown."""
+    requests = sectors = counted = 0
+    try:
+        for values in evaluator.each_execution(operation, addresses.names):
+            counted += _lanes(shape).elements.size
+            unknown = unknowns(values)
+            count = _count(shape, addresses, values) if unknown is None else unknown
+            if isinstance(count, Unknown) or counted > MAX_ADDRESSES:
+                return None, None
+            requests += count.requests
+            sectors += count.sectors
+    except UnknownError:
+        return None, None
+    return requests, sectors
+
+
+# -- without addresses ----------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def run_bounds(shape: Shape, info: AxisInfo) -> Bounds:
+    """Return how many sectors a request touches, whatever the arguments.
+
+    Args:
+        shape: how the lanes of the access stand.
+        info: of its pointers: runs of elements next to each other, and what their addresses
+            are multiples of.
+
+    Example:
+        Of 32 lanes with 4 elements of 2 bytes each, 16 move 128 bytes in a row, from a multiple
+        of 16: 4 sectors, or 5; and the other 16 as many, or the same:
+
+        >>> layout = LinearLayout.from_bases(
+        ...     [("register", [[0, 1], [0, 2]]),
+        ...      ("lane", [[0, 4], [0, 8], [0, 16], [0, 32], [1, 0]])], ["dim0", "dim1"])
+        >>> run_bounds(Shape(layout, 4, 8, False, False), AxisInfo((1, 64), (16, 16), (1, 1)))
+        Bounds(least=4, most=10)
+    """
+    runs, offsets, step = _runs(shape, info)
+    rows = np.arange(len(runs))[:, None]
+    pairs = rows * (int(runs.max(initial=0)) + 1) + runs
+    counts = [
+        _sectors_of_runs(pairs, offsets + begin, shape)
+        for begin in range(0, shape.sector_bytes, step)
+    ]
+    least, most = np.minimum.reduce(counts), np.maximum.reduce(counts)
+    owners = np.sort(pairs, axis=1)
+    firsts = np.ones(owners.shape, np.bool_)
+    firsts[:, 1:] = owners[:, 1:] != owners[:, :-1]
+    starts = np.concatenate([[0], np.cumsum(firsts.sum(axis=1))[:-1]])
+    lanes = pairs.shape[1] * max(1, shape.width_bytes // shape.sector_bytes)
+    return Bounds(
+        int(np.maximum.reduceat(least, starts).min()),
+        min(lanes, int(np.add.reduceat(most, starts).max())),
+    )
+
+
+def _runs(shape: Shape, info: AxisInfo) -> tuple[Ints, Ints, int]:
+    """Return the run that each lane is in, where in it, and the steps at which runs may begin.
+
+    Returns:
+        Numbers of runs and offsets in bytes, of shape ``[requests, lanes]``, and a power of two.
+    """
+    sizes = [size for _, size in shape.layout.out_sizes]
+    element_bytes = shape.width_bytes // shape.vector
+    dim = max(range(len(sizes)), key=lambda d: info.contiguity[d])
+    length = min(info.contiguity[dim], sizes[dim])
+    elements = _active_elements(_lanes(shape))
+    stride = int(np.prod(sizes[dim + 1 :]))
+    along = elements // stride % sizes[dim]
+    inside = along % length
+    step = max(element_bytes, min(shape.sector_bytes, info.divisibility[dim]))
+    return elements - inside * stride, inside * element_bytes, step
+
+
+def _active_elements(lanes: Lanes) -> Ints:
+    """Return the elements of each request, with an active lane's in place of an inactive one's."""
+    width = lanes.elements.shape[-1]
+    elements, active = lanes.elements.reshape(-1, width), lanes.active.reshape(-1, width)
+    firsts = np.take_along_axis(elements, active.argmax(axis=1)[:, None], axis=1)
+    requests: Ints = np.where(active, elements, firsts)[active.any(axis=1)]
+    return requests
+
+
+def _sectors_of_runs(pairs: Ints, offsets: Ints, shape: Shape) -> Ints:
+    """Return how many sectors each run of each request touches, in the order of their numbers."""
+    sectors = offsets // shape.sector_bytes
+    keys = np.sort((pairs * (int(sectors.max(initial=0)) + 1) + sectors).reshape(-1))
+    keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
+    owners = keys // (int(sectors.max(initial=0)) + 1)
+    firsts = np.flatnonzero(np.concatenate([[True], owners[1:] != owners[:-1]]))
+    counts: Ints = np.diff(np.append(firsts, len(owners)))
+    return counts
