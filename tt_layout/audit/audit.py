@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
-from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.audit.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.costs import cost_of
-from tt_layout.audit.layouts import LayoutRow, PlacedLayouts, layout_rows, mismatches
+from tt_layout.audit.layouts import LayoutRow, layout_rows, mismatches
 from tt_layout.audit.values.executions import Executions
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import LayoutError
@@ -87,13 +87,13 @@ class Audit:
 
 
 def audit_module(
-    module: Module, layouts: PlacedLayouts | None = None, given: GivenValues | None = None
+    module: Module, shared: SharedWork | None = None, given: GivenValues | None = None
 ) -> Audit:
     """Return the audit of a module.
 
     Args:
         module: as `tt_layout.parse_ir` returns it.
-        layouts: what is known of other modules of the dump, to save time.
+        shared: what is known of other modules of the dump, to save time.
         given: what the arguments of its kernels are.
 
     Raises:
@@ -113,9 +113,9 @@ def audit_module(
         >>> audit.findings[0].message
         '#a on tensor<256x!tt.ptr<f16>> is for 4 warps, but the module has 8'
     """
-    layouts = layouts or PlacedLayouts()
-    rows = tuple(layout_rows(module, layouts))
-    audited = AuditedModule(module, layouts, given)
+    shared = shared or SharedWork()
+    rows = tuple(layout_rows(module, shared.layouts))
+    audited = AuditedModule(module, shared, given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
     moves = tuple(_move_row(operation, audited) for operation in module.operations)
     return Audit(

@@ -14,7 +14,7 @@ from tt_layout.ir.operations import Operation
 if TYPE_CHECKING:
     from tt_layout.audit.values.evaluator import Evaluator
     from tt_layout.audit.values.executions import Executions
-    from tt_layout.ir.ssa import SsaFunction, SsaOperation
+    from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader
 
 
 class FullOperation(NamedTuple):
@@ -32,6 +32,24 @@ class FullOperation(NamedTuple):
     within: tuple[tuple[SsaOperation, int], ...]
 
 
+class SharedWork:
+    """What the modules of one dump share, to save time.
+
+    Attributes:
+        layouts: over the types of all of them.
+    """
+
+    def __init__(self) -> None:
+        self.layouts = PlacedLayouts()
+
+    @cached_property
+    def reader(self) -> SsaReader:
+        """The reader of functions, which knows the lines that it has read before."""
+        from tt_layout.ir.ssa import SsaReader
+
+        return SsaReader()
+
+
 class AuditedModule:
     """A module that is audited.
 
@@ -42,19 +60,18 @@ class AuditedModule:
     """
 
     def __init__(
-        self, module: Module, layouts: PlacedLayouts, given: GivenValues | None = None
+        self, module: Module, shared: SharedWork, given: GivenValues | None = None
     ) -> None:
         self.module = module
-        self.layouts = layouts
+        self.layouts = shared.layouts
+        self._shared = shared
         self.given = given or GivenValues()
         self._evaluators: dict[int, Evaluator] = {}
 
     @cached_property
     def functions(self) -> list[SsaFunction]:
         """The functions as values and operations; read when first asked for."""
-        from tt_layout.ir.ssa import read_functions
-
-        return read_functions(self.module)
+        return self._shared.reader.functions(self.module)
 
     @cached_property
     def _in_full(self) -> dict[tuple[int, int], FullOperation]:

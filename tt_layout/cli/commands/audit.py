@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from tt_layout.audit.audit import SORTS, Audit, Change, audit_module, changes, sort_moves
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.parameters import format_option, read_release, release_option
 from tt_layout.cli.values import read_values, value_option, values_option
@@ -108,10 +108,10 @@ def _audits(modules: Iterator[Module], options: Options) -> Iterator[Audit]:
     Raises:
         LayoutError: a value is given for an argument that no module has.
     """
-    layouts = PlacedLayouts()
+    shared = SharedWork()
     arguments: dict[str, None] = {}
     for module in modules:
-        audit = audit_module(module, layouts, options.given)
+        audit = audit_module(module, shared, options.given)
         arguments.update(dict.fromkeys(audit.arguments))
         yield sort_moves(audit, options.sort)
     if options.given is not None:
