@@ -73,6 +73,15 @@ class Target:
         banks: banks, each serving one word per cycle.
         bank_bytes: bytes of such a word.
         max_vector_bytes: the widest access of a lane.
+        global_vector_bytes: the widest load or store of global memory.
+        counts_dwords: whether the names of accesses to global memory count words of 32 bits.
+        joins_global_accesses: whether loads and stores of global memory are LLVM's own, which
+            joins neighbours and leaves out repetitions.
+        has_vector_atomics: whether one atomic instruction adds several floats.
+        loops_atomics: whether sums of floats, minima and maxima in global memory are loops
+            around a comparison.
+        scatters_async_copies: whether each lane of an asynchronous copy says where in shared
+            memory its data goes.
         load_phases, store_phases: the phases per width.
         matrix_phase: the phase of a matrix instruction: one matrix, eight rows.
         merges_wide_loads: whether the phases of a wide load go in pairs where all lanes read
@@ -98,6 +107,12 @@ class Target:
     banks: int = 32
     bank_bytes: int = BANK_BYTES
     max_vector_bytes: int = 16
+    global_vector_bytes: int = 16
+    counts_dwords: bool = False
+    joins_global_accesses: bool = False
+    has_vector_atomics: bool = False
+    loops_atomics: bool = False
+    scatters_async_copies: bool = False
     load_phases: PhaseTable = field(hash=False)
     store_phases: PhaseTable = field(hash=False)
     matrix_phase: Phase = _MATRIX_PHASE
@@ -185,6 +200,8 @@ def _nvidia(
     name: str,
     title: str,
     *matrix_instructions: str,
+    global_vector_bytes: int = 16,
+    has_vector_atomics: bool = False,
     evidence: Evidence = Evidence.ASSUMED,
     source: str = _LIKE_HOPPER,
 ) -> Target:
@@ -194,6 +211,8 @@ def _nvidia(
         chips=(name,),
         load_phases=_phases(32, 32),
         store_phases=_phases(32, 32),
+        global_vector_bytes=global_vector_bytes,
+        has_vector_atomics=has_vector_atomics,
         merges_wide_loads=True,
         joins_registers=True,
         matrix_instructions=frozenset(matrix_instructions),
@@ -224,6 +243,8 @@ def _cdna(
         banks=banks,
         load_phases=load_phases or _phases(64, 32, b16=Phase((1, 2, 20), 32)),
         store_phases=_phases(64, 32),
+        counts_dwords=True,
+        joins_global_accesses=True,
         mnemonics=("ds_read", "ds_write"),
         conversion_lanes=conversion_lanes,
         load_evidence=load_evidence,
@@ -239,6 +260,9 @@ def _rdna(
     banks: int = 32,
     load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
+    counts_dwords: bool = False,
+    loops_atomics: bool = False,
+    scatters_async_copies: bool = False,
     load_evidence: Evidence = Evidence.MEASURED,
     source: str = f"{_MEASURED}; of stores: as many lanes as fill the banks",
 ) -> Target:
@@ -249,6 +273,10 @@ def _rdna(
         banks=banks,
         load_phases=load_phases or _phases(32, banks),
         store_phases=_phases(32, banks),
+        counts_dwords=counts_dwords,
+        loops_atomics=loops_atomics,
+        scatters_async_copies=scatters_async_copies,
+        joins_global_accesses=True,
         mnemonics=("ds_load", "ds_store"),
         conversion_lanes=conversion_lanes,
         load_evidence=load_evidence,
@@ -269,10 +297,18 @@ ROWS = (
         "NVIDIA Hopper",
         "ldmatrix",
         "stmatrix",
+        has_vector_atomics=True,
         evidence=Evidence.MEASURED,
         source=f"counters of an H200: docs/bank-conflicts.md; {_CUDA_GUIDE}",
     ),
-    _nvidia("sm100", "NVIDIA Blackwell", "ldmatrix", "stmatrix"),
+    _nvidia(
+        "sm100",
+        "NVIDIA Blackwell",
+        "ldmatrix",
+        "stmatrix",
+        global_vector_bytes=32,
+        has_vector_atomics=True,
+    ),
     _cdna("gfx90a", "AMD CDNA2", "gfx90", load_evidence=Evidence.DOCUMENTED, source=_ROCM),
     _cdna("gfx942", "AMD CDNA3", "gfx94", conversion_lanes=_PAIRS_OF_QUADS),
     _cdna(
@@ -290,6 +326,8 @@ ROWS = (
         "AMD RDNA1 and RDNA2",
         "gfx10",
         conversion_lanes=_PAIRS_OF_QUADS,
+        counts_dwords=True,
+        loops_atomics=True,
         load_evidence=Evidence.ASSUMED,
         source=_ASSUMED,
     ),
@@ -299,6 +337,7 @@ ROWS = (
         "gfx11",
         load_phases=_phases(32, 32, b16=Phase((1, 2, 20), 32)),
         conversion_lanes=_PAIRS_OF_QUADS,
+        loops_atomics=True,
     ),
     _rdna("gfx12", "AMD RDNA4", "gfx12"),
     _rdna(
@@ -307,6 +346,7 @@ ROWS = (
         "gfx125",
         banks=64,
         conversion_lanes=_QUADS_OVER_64_BANKS,
+        scatters_async_copies=True,
         load_evidence=Evidence.ASSUMED,
         source=(
             "64 banks: Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp; "

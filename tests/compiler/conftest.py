@@ -15,4 +15,11 @@ def wheel(request: pytest.FixtureRequest) -> Wheel:
 
 
 # Scripts that run in the wheel's own Python; here they cannot be imported.
-collect_ignore = ["assembling.py", "inside.py", "lowering.py", "reads.py"]
+collect_ignore = [
+    "access_kernels.py",
+    "accesses.py",
+    "assembling.py",
+    "inside.py",
+    "lowering.py",
+    "reads.py",
+]

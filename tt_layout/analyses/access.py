@@ -214,11 +214,22 @@ def vector_elements(offsets: AccessMap, target: Target) -> int:
         >>> vector_elements(offsets, TARGETS["nvidia"]), vector_elements(offsets, TARGETS["amd"])
         (2, 1)
     """
+    bits = log2(compiler_vector(offsets, target.max_vector_bytes))
     longest = min(target.max_vector_bytes // offsets.element_bytes, offsets.max_vector)
-    bits = max(b for b in range(log2(longest) + 1) if _is_vector(offsets, b))
     if target.joins_registers and not offsets.padding:
         bits = max(bits, _joined_bits(offsets, log2(longest)))
     return 1 << bits
+
+
+def compiler_vector(offsets: AccessMap, most_bytes: int) -> int:
+    """Return how many elements of a lane the compiler moves at once, before its backend.
+
+    Example:
+        >>> compiler_vector(AccessMap((1, 2, 64), (4, 8, 16, 32, 128), (), element_bytes=2), 16)
+        4
+    """
+    longest = min(most_bytes // offsets.element_bytes, offsets.max_vector)
+    return 1 << max(b for b in range(log2(longest) + 1) if _is_vector(offsets, b))
 
 
 def _is_vector(offsets: AccessMap, bits: int) -> bool:

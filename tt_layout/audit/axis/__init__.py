@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tt_layout.audit.axis.analysis import axis_info
+from tt_layout.audit.axis.analysis import axis_info, unhinted_axis_info
 from tt_layout.audit.axis.info import AxisInfo
 
-__all__ = ["AxisInfo", "axis_info"]
+__all__ = ["AxisInfo", "axis_info", "unhinted_axis_info"]

@@ -74,6 +74,15 @@ def axis_info(
     return {}
 
 
+def unhinted_axis_info(function: SsaFunction) -> Mapping[str, AxisInfo]:
+    """Return what follows from the operations of a function alone, all hints left out.
+
+    That is what LLVM, which sees none of them, can know.
+    """
+    arguments = [pessimistic(rank_of(value.type)) for value in function.arguments]
+    return _Visitor(function, takes_hints=False).run(arguments)
+
+
 def _callers_first(functions: Sequence[SsaFunction]) -> list[SsaFunction]:
     """Return the functions, each behind those that call it."""
     by_name = {function.name: function for function in functions}
@@ -140,8 +149,9 @@ class _Visitor:
         changes: how often something known has changed.
     """
 
-    def __init__(self, function: SsaFunction) -> None:
+    def __init__(self, function: SsaFunction, *, takes_hints: bool = True) -> None:
         self.function = function
+        self.takes_hints = takes_hints
         self.types = {name: value.type for name, value in function.values.items()}
         self.values: dict[str, AxisInfo] = {}
         self.changes = 0
@@ -212,7 +222,8 @@ class _Visitor:
         info = rule(self._step(operation, operands)) if rule is not None else None
         for value in operation.results:
             found = pessimistic(rank_of(value.type)) if info is None else info
-            self._update(value, hinted(found, operation.attributes))
+            attributes = operation.attributes if self.takes_hints else {}
+            self._update(value, hinted(found, attributes))
 
     def _step(self, operation: SsaOperation, operands: Sequence[AxisInfo]) -> Step:
         unknown = value_type("")

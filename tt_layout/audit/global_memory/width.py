@@ -1,0 +1,288 @@
+"""How wide the instructions of an access to global memory are, and how many there are.
+
+A thread moves several elements with one instruction where all of these allow it, along the
+dimension that its registers follow first:
+
+=================  ==========================================================================
+``layout``         the elements that it holds next to each other
+``contiguity``     the elements that are known to lie next to each other in memory
+``divisibility``   the elements that the address is known to be a multiple of
+``mask``           the elements over which the mask is known to be the same
+``memory``         of a copy to or from shared memory, the elements next to each other there
+``instruction``    the widest that there is
+=================  ==========================================================================
+
+Source:
+    Triton, lib/Analysis/AxisInfo.cpp (getContiguity, getAlignment, getMaskAlignment) and
+    LoadStoreOpToLLVM.cpp of third_party/nvidia and third_party/amd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.access import access_map, compiler_vector
+from tt_layout.analyses.properties import contiguity_per_thread, order_of
+from tt_layout.audit.axis import AxisInfo, unhinted_axis_info
+from tt_layout.audit.global_memory.instructions import Access, access_instruction
+from tt_layout.audit.global_memory.operands import operands
+from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.types import IRType
+from tt_layout.releases import Release
+
+WIDEST_BYTES = 16
+"""The width that an access should have: what every GPU can move at once."""
+
+
+class Bounds(NamedTuple):
+    """How many elements each condition lets one instruction move; None where there is none.
+
+    Attributes:
+        layout, contiguity, divisibility, mask, memory, instruction: as the module says.
+        hint: what the operation itself says of contiguity, at least.
+    """
+
+    layout: int
+    contiguity: int
+    divisibility: int
+    mask: int | None
+    memory: int | None
+    instruction: int
+    hint: int
+
+
+class Width(NamedTuple):
+    """The instructions of an access.
+
+    Attributes:
+        instruction: the name, as PTX or the AMD assembler spells it; None where it is not known.
+        elements: that a thread moves with one.
+        width_bytes: the same in bytes.
+        instructions: that each warp executes.
+        bounds: what bounds the elements.
+        dim: the dimension along which they lie.
+        element_bytes: bytes of an element in memory.
+    """
+
+    instruction: str | None
+    elements: int
+    width_bytes: int
+    instructions: int
+    bounds: Bounds
+    dim: int
+    element_bytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """What is known of a function that accesses global memory.
+
+    Attributes:
+        function: its values and operations.
+        known: what the axis analysis says of each value.
+        layouts: over their types.
+        target: the GPU that it is for.
+    """
+
+    function: SsaFunction
+    known: Mapping[str, AxisInfo]
+    layouts: PlacedLayouts
+    target: Target
+
+    @cached_property
+    def unhinted(self) -> Mapping[str, AxisInfo]:
+        """What LLVM can know of each value."""
+        return unhinted_axis_info(self.function)
+
+
+def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
+    """Return the instructions that an operation becomes.
+
+    None of a scalar, and where an operand or the layout is missing.
+    """
+    roles, values = operands(operation), kernel.function.values
+    if "pointer" not in roles or not values.keys() >= set(roles.values()):
+        return None
+    element = values[roles["pointer"]].type
+    ir_type = kernel.function.type_of(roles.get("offsets", roles["pointer"]))
+    layout = kernel.layouts.linear(ir_type) if ir_type is not None else None
+    if element.bits is None or layout is None or not layout.num_out_dims:
+        return None
+    dim, element_bytes = order_of(layout)[0], max(1, element.bits // 8)
+    bounds = _bounds(kernel, operation, roles, layout)
+    vector = _joined(kernel, operation, roles, bounds, dim, _vector(operation, bounds))
+    repeats = ir_type is not None and _repeats(kernel, operation, ir_type)
+    held = 1 << len(layout.vectors("register"))
+    held = held if repeats else _registers(kernel, operation, roles, layout)
+    width = vector * element_bytes
+    name, attributes = operation.name, operation.attributes
+    access = Access(name, element.pointee or "", width, vector, attributes, kernel.target)
+    return Width(
+        instruction=access_instruction(access),
+        elements=vector,
+        width_bytes=width,
+        instructions=max(1, held // vector),
+        bounds=bounds,
+        dim=dim,
+        element_bytes=element_bytes,
+    )
+
+
+def _bounds(
+    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], layout: LinearLayout
+) -> Bounds:
+    values, dim = kernel.function.values, order_of(layout)[0]
+    pointer, address = roles["pointer"], roles.get("offsets", roles["pointer"])
+    bits = values[pointer].type.bits or 8
+    element_bytes = max(1, bits // 8)
+    info = kernel.known[address]
+    aligned = info.divisibility[dim]
+    if address == pointer:
+        aligned //= element_bytes
+    else:
+        aligned = min(aligned, kernel.known[pointer].divisibility[0] // element_bytes)
+    mask = kernel.known[roles["mask"]] if roles.get("mask") in kernel.known else None
+    return Bounds(
+        layout=contiguity_per_thread(layout)[dim],
+        contiguity=info.contiguity[dim],
+        divisibility=max(1, aligned),
+        mask=mask.constancy[dim] if mask is not None and mask.rank == info.rank else None,
+        memory=_memory_bound(kernel, roles, layout, element_bytes),
+        instruction=_widest(kernel.target, operation, values[pointer].type.pointee or "", bits),
+        hint=operation.integer("contiguity") or 1,
+    )
+
+
+def _vector(operation: SsaOperation, bounds: Bounds) -> int:
+    """Return how many elements one instruction moves.
+
+    What the operation says of contiguity counts more than what the analysis knows; of copies to
+    and from shared memory also more than the mask.
+    """
+    vector = min(bounds.layout, bounds.contiguity, bounds.divisibility, bounds.instruction)
+    masked = min(vector, bounds.mask or vector)
+    if bounds.memory is not None:
+        return min(max(masked, bounds.hint), bounds.instruction, bounds.memory)
+    if bounds.hint > 1:
+        vector = max(vector, bounds.hint)
+        return min(vector, bounds.mask or vector)
+    return masked
+
+
+_PACKED = ("f16", "bf16")
+
+
+def _widest(target: Target, operation: SsaOperation, element: str, bits: int) -> int:
+    """Return how many elements the widest instruction moves."""
+    kind = operation.name.rpartition(".")[2]
+    bytes_ = target.global_vector_bytes if kind in ("load", "store") else WIDEST_BYTES
+    most = max(1, 8 * bytes_ // max(8, bits))
+    if "atomic" not in kind:
+        return most
+    if kind.endswith("cas"):
+        return 1
+    if not target.name.startswith("sm"):
+        return 2 if element in _PACKED else 1
+    is_float_sum = operation.attributes.get("atomic_rmw_op") == "fadd"
+    if target.has_vector_atomics and is_float_sum and element in (*_PACKED, "f32"):
+        return most
+    return 2 if element == "f16" else 1
+
+
+def _memory_bound(
+    kernel: Kernel, roles: Mapping[str, str], layout: LinearLayout, element_bytes: int
+) -> int | None:
+    """Return the elements next to each other in the shared memory that a copy goes to."""
+    memory = kernel.function.type_of(roles["memory"]) if "memory" in roles else None
+    if memory is None or not isinstance(memory.encoding, SharedEncoding):
+        return None
+    shared = kernel.layouts.linear(memory)
+    if shared is None:
+        return None
+    padding = memory.encoding.padding
+    try:
+        whole = LinearLayout(layout.in_bases, shared.out_sizes)
+        return compiler_vector(access_map(whole, shared, element_bytes, padding), WIDEST_BYTES)
+    except LayoutError:
+        return None
+
+
+# -- what LLVM makes of AMD's loads and stores -----------------------------------------------
+
+
+def _joined(
+    kernel: Kernel,
+    operation: SsaOperation,
+    roles: Mapping[str, str],
+    bounds: Bounds,
+    dim: int,
+    vector: int,
+) -> int:
+    """Return the elements of an instruction after the backend has joined what it can.
+
+    AMD's loads and stores are LLVM's own: neighbours are joined, whatever the alignment of the
+    pointer, where no branch lies between them (as between loads with a mask, or stores with
+    different ones) and LLVM can see that they are neighbours: the offsets of 32 bits must not
+    overflow on the way, so the lowest bits of the first one have to be zero.
+    """
+    is_plain = operation.name == "tt.store" or (operation.name == "tt.load" and not bounds.mask)
+    if not is_plain or not kernel.target.joins_global_accesses:
+        return vector
+    run = _run_of_offsets(kernel, roles["pointer"], dim)
+    if run is None:
+        return vector
+    longest = min(run.contiguity[dim], run.divisibility[dim])
+    return max(vector, min(bounds.layout, longest, bounds.mask or longest, bounds.instruction))
+
+
+def _run_of_offsets(kernel: Kernel, name: str, dim: int) -> AxisInfo | None:
+    """Return what LLVM can know of the offsets that make neighbours of a pointer's elements."""
+    known, definitions = kernel.unhinted, kernel.function.definitions
+    while True:
+        operation = definitions.get(name)
+        if operation is None or operation.name not in ("tt.addptr", "tt.broadcast"):
+            return None
+        name = operation.operands[0]
+        for offsets in operation.operands[1:2]:
+            info = known.get(offsets)
+            if info is not None and dim < info.rank and info.contiguity[dim] > 1:
+                return info
+
+
+def _repeats(kernel: Kernel, operation: SsaOperation, ir_type: IRType) -> bool:
+    """Tell whether registers that repeat an element are moved again: by NVIDIA's until 3.8."""
+    encoding = ir_type.encoding
+    is_old = isinstance(encoding, Encoding) and encoding.release < Release.V3_9
+    is_copy = operation.name == "ttg.async_copy_global_to_local"
+    return is_old and not is_copy and not kernel.target.joins_global_accesses
+
+
+def _registers(
+    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], layout: LinearLayout
+) -> int:
+    """Return how many elements a thread moves, each counted once.
+
+    Of AMD's loads LLVM also leaves out those whose address another register is known to have.
+    """
+    equal: tuple[int, ...] = (1,) * layout.num_out_dims
+    if kernel.target.joins_global_accesses and operation.name.endswith(("tt.load", "buffer_load")):
+        names = [
+            roles.get("offsets", roles["pointer"]),
+            *[roles[r] for r in ("mask",) if r in roles],
+        ]
+        infos = [kernel.known[name] for name in names]
+        equal = tuple(min(info.constancy[d] for info in infos) for d in range(len(equal)))
+    moves = [
+        vector
+        for vector in layout.vectors("register")
+        if any(step and step >= run for step, run in zip(vector, equal))
+    ]
+    return 1 << len(moves)
