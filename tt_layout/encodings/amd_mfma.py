@@ -13,6 +13,7 @@ from tt_layout.encodings.cga import (
     cga_layout,
     cga_violations,
     normalize_split,
+    own_rank,
     rank_by,
     split_form,
     split_from_fields,
@@ -61,6 +62,7 @@ _KEYS_3_0 = (
     _TRANSPOSED,
     *split_keys(_RANK),
 )
+_KEYS_3_4 = (*_KEYS_3_0[:-3], *split_keys(own_rank))
 
 
 def _normalize_two_entries(values: Values) -> Values:
@@ -122,10 +124,11 @@ class AmdMfma(DistributedEncoding):
     forms = (
         split_form("triton_gpu.amd_mfma", Release.V3_0, _KEYS_3_0, _normalize_two_entries),
         split_form("ttg.amd_mfma", Release.V3_3, _KEYS_3_0, _normalize_two_entries),
+        split_form("ttg.amd_mfma", Release.V3_4, _KEYS_3_4, _normalize_two_entries),
         Form(
             "ttg.amd_mfma",
             Release.V3_5,
-            (_VERSION, _WARPS, _TILES, _INSTR, _TRANSPOSED, *split_keys(_RANK), _ELEMENT_TYPE),
+            (_VERSION, _WARPS, _TILES, _INSTR, _TRANSPOSED, *split_keys(own_rank), _ELEMENT_TYPE),
             normalize=_normalize_two_entries,
             to_fields=_to_fields_3_5,
             from_fields=_from_fields_3_5,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -12,15 +12,18 @@ from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violatio
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
     PRINTED_SPLIT,
+    SPLIT_NAMES,
     cga_layout,
     cga_violations,
     normalize_split,
     rank_by,
     split_form,
     split_keys,
+    split_rank_violations,
 )
 from tt_layout.encodings.forms import INTEGERS, Form, Key
 from tt_layout.encodings.rules import check_permutation, check_powers_of_two
+from tt_layout.mlir.syntax import ListNode, Node
 from tt_layout.releases import Release
 
 _KEYS = (
@@ -32,6 +35,11 @@ _KEYS = (
 _RANK = rank_by("sizePerThread")
 _SPLIT_KEYS = _KEYS + split_keys(_RANK)
 _NORMALIZE = normalize_split(_RANK)
+
+
+def _has_no_empty_split(given: Mapping[str, Node]) -> bool:
+    lists = (given[name] for name in SPLIT_NAMES if name in given)
+    return all(not isinstance(node, ListNode) or bool(node.items) for node in lists)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +81,9 @@ class Blocked(DistributedEncoding):
         split_form("triton_gpu.blocked", Release.V2_2, _KEYS + PRINTED_SPLIT),
         split_form("triton_gpu.blocked", Release.V3_0, _SPLIT_KEYS, _NORMALIZE),
         split_form("ttg.blocked", Release.V3_3, _SPLIT_KEYS, _NORMALIZE),
+        split_form("ttg.blocked", Release.V3_4, _SPLIT_KEYS, _NORMALIZE)._replace(
+            supports=_has_no_empty_split
+        ),
         Form("ttg.blocked", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
     )
 
@@ -94,6 +105,14 @@ class Blocked(DistributedEncoding):
         for name in lists:
             yield from check_powers_of_two(self, name, since=Release.V3_5)
         yield from cga_violations(self, self.rank)
+        yield from self._split_violations()
+
+    def _split_violations(self) -> Iterator[Violation]:
+        """Yield what is wrong with CTA split parameters; until 3.3 they may be empty."""
+        values = self.spelling.values if self.spelling else {}
+        may_be_empty = self.release <= Release.V3_3
+        if not may_be_empty or values.get(SPLIT_NAMES[0]):
+            yield from split_rank_violations(self, self.rank, since=Release.V2_2)
 
     def to_linear_layout(
         self, shape: Sequence[int], *, element_bits: int | None = None

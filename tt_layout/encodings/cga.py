@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.algebra.tiles import dim_names, identity, product, row_major, zeros
 from tt_layout.encodings.base import Bases, Shape, Violation
-from tt_layout.encodings.forms import BASES, INTEGERS, Form, Key, Values
+from tt_layout.encodings.forms import BASES, INTEGERS, Form, Key, Spelling, Values
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -27,6 +27,10 @@ RankOf = Callable[[Values], int]
 
 class HasCga(Protocol):
     """An encoding that says how the CTAs of a cluster are arranged."""
+
+    @property
+    def spelling(self) -> Spelling | None:
+        """How it was written."""
 
     @property
     def cga(self) -> Bases:
@@ -48,6 +52,11 @@ CGA_LAYOUT = Key(
 
 PRINTED_SPLIT = tuple(Key(name, INTEGERS, part_of="cga", default=()) for name in SPLIT_NAMES)
 """Of 2.2 and 2.3: printed always, empty by default."""
+
+
+def own_rank(values: Values) -> int:
+    """Return the rank that the CTA split parameters themselves have."""
+    return len(values[SPLIT_NAMES[0]])
 
 
 def split_keys(rank_of: RankOf) -> tuple[Key, ...]:
@@ -213,7 +222,7 @@ def cga_violations(encoding: HasCga, rank: int) -> Iterator[Violation]:
     for basis in cga:
         if len(basis) != rank:
             message = f"every entry of {key} must have {rank} numbers, got {list(basis)}"
-            yield Violation(message, ("cga",))
+            yield Violation(message, ("cga",), Release.V3_6)
             return
     if not is_permutation_matrix(cga, rank):
         yield Violation(
@@ -223,6 +232,18 @@ def cga_violations(encoding: HasCga, rank: int) -> Iterator[Violation]:
             Release.V3_8,
             has_meaning=True,
         )
+
+
+def split_rank_violations(encoding: HasCga, rank: int, since: Release) -> Iterator[Violation]:
+    """Yield a violation where the CTA split parameters are not for a layout of some rank.
+
+    Many attributes take any number of them; what is not for their rank has no influence then.
+    """
+    values = encoding.spelling.values if encoding.spelling else {}
+    found = len(values.get(SPLIT_NAMES[0], (0,) * rank))
+    if found != rank:
+        message = f"{', '.join(SPLIT_NAMES)} must have {rank} entries each, got {found}"
+        yield Violation(message, ("cga",), since, has_meaning=True)
 
 
 def is_permutation_matrix(vectors: Sequence[Sequence[int]], rank: int) -> bool:

@@ -22,6 +22,7 @@ from tt_layout.encodings.cga import (
     cga_layout,
     cga_violations,
     normalize_split,
+    own_rank,
     rank_by,
     split_form,
     split_keys,
@@ -120,6 +121,12 @@ class NvidiaMma(DistributedEncoding):
         ),
         split_form("triton_gpu.nvidia_mma", Release.V3_0, _SPLIT_KEYS, _NORMALIZE),
         split_form("ttg.nvidia_mma", Release.V3_3, _SPLIT_KEYS, _NORMALIZE),
+        split_form(
+            "ttg.nvidia_mma",
+            Release.V3_4,
+            (_MAJOR, _MINOR, _WARPS, *split_keys(own_rank), _INSTR),
+            _NORMALIZE,
+        ),
         Form(
             "ttg.nvidia_mma",
             Release.V3_6,

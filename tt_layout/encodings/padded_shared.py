@@ -15,6 +15,7 @@ from tt_layout.encodings.cga import (
     shape_per_cta,
     split_keys,
     split_of_bases,
+    split_rank_violations,
     split_to_fields,
 )
 from tt_layout.encodings.forms import (
@@ -214,6 +215,7 @@ class PaddedShared(SharedEncoding):
             yield from violation_of(permutation_problem(key, order), "order")
             if not order:
                 yield Violation(f"{key} must name at least one dimension", ("order",))
+            yield from split_rank_violations(self, self.rank, since=Release.V3_5)
         else:
             yield from self._component_violations(self.offset)
 

@@ -19,6 +19,7 @@ from tt_layout.encodings.cga import (
     shape_per_cta,
     split_form,
     split_keys,
+    split_rank_violations,
 )
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key
 from tt_layout.encodings.nvmma_shared import NvmmaShared
@@ -96,6 +97,7 @@ class SwizzledShared(SharedEncoding):
         """Yield the rules that the fields break."""
         yield from check_permutation(self, "order", since=Release.V3_4)
         yield from cga_violations(self, self.rank)
+        yield from self._split_violations()
         if not self.order:
             message = f"{self.key('order')} must name at least one dimension"
             yield Violation(message, ("order",), since=None)
@@ -103,6 +105,9 @@ class SwizzledShared(SharedEncoding):
             yield from check_power_of_two(self, name, since=None)
         if self.has_leading_offset and self.rank > 1:
             yield from self._leading_offset_violations()
+
+    def _split_violations(self) -> Iterator[Violation]:
+        yield from split_rank_violations(self, self.rank, since=Release.V3_4)
 
     def _leading_offset_violations(self) -> Iterator[Violation]:
         if (self.per_phase, self.max_phase) not in ((4, 2), (2, 4), (1, 8)):
@@ -203,6 +208,9 @@ class AmdRotatingShared(SwizzledShared):
         for violation in super().violations():
             is_order = violation.fields == ("order",)
             yield Violation(violation.message, ("order",), since=None) if is_order else violation
+
+    def _split_violations(self) -> Iterator[Violation]:
+        yield from ()  # taken whatever their rank
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the rows over the whole tensor; CTAs that split it leave holes."""
