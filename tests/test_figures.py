@@ -136,7 +136,7 @@ def test_conflicts_are_outlined() -> None:
     assert marks is not None
     assert marks[:, 0].all()
     assert not marks[:, 1:].any()
-    assert figure.notes[0] == "load: ld.shared.b32, 32 turns per instruction, at best 1"
+    assert figure.notes[0] == "load: ld.shared.b32, 32 wavefronts per instruction, at best 1"
     free = draw(
         held(GALLERY["PHASED"], "!ttg.memdesc<32x32xf32>"), held(COLUMNS, "tensor<32x32xf32>")
     )

@@ -117,6 +117,11 @@ def test_the_targets_are_embedded_the_usual_ones_named_first() -> None:
         build([laid(BLOCKED, "tensor<16x16xf16>")], target="h100")
 
 
+def test_the_page_has_no_hook_for_tests() -> None:
+    placed = place(parse_layout(BLOCKED), parse_type("tensor<16x16xf16>"))
+    assert "ttLayout" not in build([PageLayout(placed, "blocked")])
+
+
 def test_the_page_of_a_dump_is_of_its_target() -> None:
     dump = Path(__file__).parent.parent / "examples/kernels/matmul-sm80.ttgir"
     assert embedded(page_of_dump(read_source(str(dump)), []))["usualTargets"][0] == "sm80"

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from browser.open_page import Opened
+from tt_layout import page
 from tt_layout.page import PageLayout, build
 
 HERE = Path(__file__).parent
@@ -33,6 +34,22 @@ ARGUMENTS = (
 )
 
 Open = Callable[..., Opened]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def page_that_answers() -> Iterator[None]:
+    """Put ``ask.js`` behind the scripts of every page that is built."""
+    template = page._template
+
+    def with_questions(name: str) -> str:
+        return (HERE / name).read_text(encoding="utf-8") if name == "ask.js" else template(name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "SCRIPTS", (*page.SCRIPTS, "ask.js"))
+        patch.setattr(page, "_template", with_questions)
+        page._script.cache_clear()
+        yield
+        page._script.cache_clear()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -70,13 +87,13 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Open]:
         file = tmp_path / f"page{len(opened)}.html"
         file.write_text(build(layouts, **more), encoding="utf-8")
         context = browser.new_context(color_scheme=scheme, viewport={"width": 1400, "height": 1100})
-        page = Opened(context.new_page(), file, ARTEFACTS)
-        opened.append(page)
-        page.go(fragment)
-        return page
+        shown = Opened(context.new_page(), file, ARTEFACTS)
+        opened.append(shown)
+        shown.go(fragment)
+        return shown
 
     yield open_layouts
-    for page in opened:
-        assert page.errors == []
-        assert page.requests == {page.file.as_uri()}
-        page.page.context.close()
+    for shown in opened:
+        assert shown.errors == []
+        assert shown.requests == {shown.file.as_uri()}
+        shown.page.context.close()

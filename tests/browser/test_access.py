@@ -193,7 +193,7 @@ def test_accesses_cost_what_the_library_says(open_page: Open, seed: int) -> None
     for (pair, access), answer in zip(expected, answers):
         seen["conflicts"] += bool(access.excess)
         assert "error" not in answer, (pair, answer)
-        assert answer["turns"] == access.wavefronts_per_instruction, pair
+        assert answer["wavefronts"] == access.wavefronts_per_instruction, pair
         assert answer["phases"] == access.ideal_wavefronts_per_instruction, pair
         assert answer["words"] == main_lines(access), pair
         found = [[c["bank"], c["lanes"], c["words"]] for c in answer["collisions"]]
@@ -258,7 +258,7 @@ def test_an_access_is_shown_either_way_round(open_page: Open) -> None:
     assert lines == main_lines(access)
     assert page.page.inner_text("#access-evidence") == evidence(access.target)
     numbers = page.page.locator("#access-numbers strong").all_inner_texts()
-    assert numbers == ["512", "496", "32"]  # 16 instructions, 31 wavefronts too many of each
+    assert numbers == ["512", "496", "32"]  # 16 instructions, 31 extra wavefronts of each
     assert not page.page.is_visible("#comparison")
     page.shot("access")
     page.page.click("#layouts li:nth-child(2) .choice")  # now the columns, beside the rows
@@ -280,13 +280,16 @@ def test_a_pair_that_is_no_access_has_no_section(open_page: Open) -> None:
 
 def test_a_swizzle_that_is_edited_takes_the_conflicts_away(open_page: Open) -> None:
     page = opened(open_page)
-    assert len([mark for mark in page.ask(what="marks", grid="hardware") if mark["waits"]]) == 32
+    assert (
+        len([mark for mark in page.ask(what="marks", grid="hardware") if mark["isInConflict"]])
+        == 32
+    )
     page.page.click("#edit summary")
     page.fill("edit-attribute", SWIZZLED)
     assert verdict(page) == FREE
     assert page.page.locator("#access-numbers strong").all_inner_texts() == ["16", "0", "0"]
     marks = page.ask(what="marks", grid="hardware")
-    assert (len(marks), any(mark["waits"] for mark in marks)) == (32, False)
+    assert (len(marks), any(mark["isInConflict"] for mark in marks)) == (32, False)
     page.shot("access-edited")
     page.page.click("#reset")
     assert verdict(page) == SPOILT
@@ -452,7 +455,7 @@ def test_a_selected_group_is_not_paled(open_page: Open) -> None:
 def test_the_grid_says_who_touches_a_cell(open_page: Open) -> None:
     page = opened(open_page)
     page.at("hardware", 0, 3)
-    turns = "touched by lane 3, one of 32 words that take turns in bank 0"
+    turns = "touched by lane 3, one of 32 words in conflict in bank 0"
     assert page.said.endswith(f"; {turns}")
     page.at("hardware", 1, 3)
     assert "touched" not in page.said

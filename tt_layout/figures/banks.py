@@ -1,4 +1,4 @@
-"""Shared memory by banks: the element in every bank cell, and the turns of an access."""
+"""Shared memory by banks: the element in every bank cell, and the conflicts of an access."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tt_layout.hardware import DEFAULT_TARGET, TARGETS, Target, find_target
 from tt_layout.views.shared import Memory, memory_of
 
 MAX_BUFFERS = 4
-MAX_LANES = 8  # so many colliding lanes are named
+MAX_LANES = 8  # colliding lanes that are named
 
 
 def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
@@ -34,7 +34,7 @@ def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     target = TARGETS[DEFAULT_TARGET]
     grids = tuple(_grid(drawn, name, buffer, target) for buffer in range(min(buffers, MAX_BUFFERS)))
     more = buffers - MAX_BUFFERS
-    notes = (f"{more} more buffers look alike or are not shown",) if more > 0 else ()
+    notes = (f"{more} more buffers are not shown",) if more > 0 else ()
     return Figure(drawn.title, grids, legend(drawn, name), notes)
 
 
@@ -139,23 +139,24 @@ def _lane_legend(access: Access) -> tuple[tuple[int, str], ...]:
     first: Ints = lanes[:MAX_LANES]
     entries = [(int(lane), f"lane {lane}") for lane in first]
     if len(lanes) > MAX_LANES:
-        entries.append((PLAIN, f"... {lanes[-1]}; every {MAX_LANES} alike"))
+        entries.append((PLAIN, f"... {lanes[-1]}; repeats every {MAX_LANES}"))
     return tuple(entries)
 
 
 def _words(access: Access) -> tuple[str, ...]:
     """Return what the access costs, in words."""
     kind = "store" if access.is_store else "load"
-    turns, ideal = access.wavefronts_per_instruction, access.phases
+    wavefronts, ideal = access.wavefronts_per_instruction, access.phases
     lines = [
-        f"{kind}: {access.name}, {turns} turn{'s' * (turns != 1)} per instruction, at best {ideal}"
+        f"{kind}: {access.name}, {wavefronts} wavefront{'s' * (wavefronts != 1)} per instruction, "
+        f"at best {ideal}"
     ]
     if access.collisions:
         worst = max(access.collisions, key=lambda collision: len(collision.words))
         shown = ", ".join(map(str, worst.lanes[:MAX_LANES]))
         more = ", ..." if len(worst.lanes) > MAX_LANES else ""
         lines.append(
-            f"outlined: lanes take turns; {len(worst.words)} words in bank {worst.bank} "
+            f"outlined: bank conflicts; {len(worst.words)} words in bank {worst.bank} "
             f"for lanes {shown}{more}"
         )
     return tuple(lines)

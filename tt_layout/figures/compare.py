@@ -1,4 +1,4 @@
-"""Two layouts side by side: what moves keeps its colour, what stays is pale."""
+"""Two layouts side by side: what moves keeps its colour, what stays is dimmed."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def draw(
             for one of registers and one of shared memory, else ``tensor``.
         color_by: what has a colour of its own.
         target: for the access of ``banks``, the GPU.
-        access: ``load`` or ``store``, likewise.
+        access: ``load`` or ``store``, for the access of ``banks``.
 
     Raises:
         LayoutError: the view does not suit the layouts.

@@ -35,8 +35,8 @@ class Grid:
         columns: the names of the columns.
         row_title: what the rows are.
         column_title: what the columns are.
-        row_step: a stronger line stands after every so many rows; 0 for none.
-        column_step: likewise.
+        row_step: a stronger line stands after this many rows, again and again; 0 for none.
+        column_step: the same for columns.
         groups: parts of the columns with a name of their own: first column, count, name.
         marks: the cells with an outline; None for none.
         cell_width: the least width of a cell, in pixels.

@@ -63,7 +63,7 @@ class PlacedGrid:
 
 @dataclass(frozen=True)
 class FigureLayout:
-    """Everything of a figure at its place."""
+    """Everything of a figure, and where it stands."""
 
     width: int
     height: int
@@ -88,7 +88,7 @@ def cell_size(grid: Grid) -> tuple[int, int]:
 
 
 def step_of(names: tuple[str, ...], room: float, needed: float) -> int:
-    """Return the smallest power of two such that every so many names do not overlap.
+    """Return the smallest power of two such that names this far apart do not overlap.
 
     Example:
         >>> step_of(("0", "1", "2", "3"), 6, 20)

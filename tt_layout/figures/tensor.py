@@ -107,5 +107,5 @@ def legend(drawn: DrawnLayout, name: str) -> tuple[tuple[int, str], ...]:
         count = group_count(drawn.placed, name)
     named = [(number, f"{name} {number}") for number in range(min(count, len(CELLS)))]
     if count > len(CELLS):
-        named.append((PLAIN, f"... {count - 1}; every {len(CELLS)} alike"))
+        named.append((PLAIN, f"... {count - 1}; repeats every {len(CELLS)}"))
     return tuple(named)

@@ -7,7 +7,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     attributes.js    attribute texts that can be edited in the page
     compare.js       what moves between two layouts, in words
     access.js        what moving a tensor to and from shared memory costs
-    layout.js        the places of a layout, and groups of them: warps, banks, ...
+    layout.js        the locations of a layout, and groups of them: warps, banks, ...
     colour.js        palettes
     grid.js          a grid of cells on a canvas
     sources.js       what the grids show
@@ -171,7 +171,7 @@ def renamed_keys(release: Release) -> dict[str, dict[str, str]]:
 
 
 def _embedded_target(target: Target) -> dict[str, Any]:
-    """Return what the page is told of a GPU."""
+    """Return a GPU as the page gets it as data."""
     return {
         "name": target.name,
         "title": target.title,

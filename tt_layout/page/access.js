@@ -183,7 +183,7 @@ function cost(places, target, isStore) {
   const phases = instruction.matrices || target.lanes / 2 ** phase.masks.length;
   const wavefrontsPerInstruction = places.padding.length
     ? meanTurns(places, instruction, phase, target)
-    : phases * turnsOfPhase(instruction, phase, target);
+    : phases * wavefrontsOfPhase(instruction, phase, target);
   return { target, isStore, instruction, phase, phases, wavefrontsPerInstruction, places };
 }
 
@@ -199,8 +199,8 @@ function mergedPhase(instruction, target, isStore) {
   return { ...phase, masks: [...phase.masks, lanes] };
 }
 
-/** Return the turns of one phase: its words are a coset of a subspace, and so are their banks. */
-function turnsOfPhase(instruction, phase, target) {
+/** Return the wavefronts of one phase: its words are a coset of a subspace, and so are their banks. */
+function wavefrontsOfPhase(instruction, phase, target) {
   const width = instruction.matrices ? MATRIX_ROW_BYTES : instruction.widthBytes;
   const perLane = Math.max(1, width / target.bankBytes);
   const bases = phase.masks.map((mask) => xorOfBits(instruction.addresses, mask));
@@ -244,35 +244,35 @@ function wordsOf(address, width, bankBytes) {
 }
 
 /** Return how many different words the fullest bank has. */
-function turnsOfWords(words, banks) {
+function wavefrontsOfWords(words, banks) {
   const counts = Array(banks).fill(0);
   for (const word of new Set(words)) counts[word % banks] += 1;
   return Math.max(...counts);
 }
 
-/** Return the mean turns of an access's instructions, over all warps, padding included. */
+/** Return the mean wavefronts of an access's instructions, over all warps, padding included. */
 function meanTurns(places, instruction, phase, target) {
   const vector = BigInt(instruction.widthBytes / places.elementBytes);
   const firsts = places.register.filter((basis) => !(basis & (vector - 1n)));
   const bases = [...firsts, ...places.warp].slice(0, MAX_INSTRUCTION_BITS);
   const lanes = allValues(places.lane.map(Number));
   const groups = phaseLanes(phase, target.lanes);
-  let [turns, instructions] = [0, 0];
+  let [wavefronts, instructions] = [0, 0];
   for (const [start, count] of classesOf(bases, places, target.bankBytes)) {
     for (const group of groups) {
       const words = group.flatMap((lane) => {
         const address = padded(xor(start, lanes[lane]), places.padding) * places.elementBytes;
         return wordsOf(address, instruction.widthBytes, target.bankBytes);
       });
-      turns += count * turnsOfWords(words, phase.banks);
+      wavefronts += count * wavefrontsOfWords(words, phase.banks);
     }
     instructions += count;
   }
-  return turns / instructions;
+  return wavefronts / instructions;
 }
 
 /**
- * Return instructions that differ in their turns, and how many go like each.  Where every padding
+ * Return instructions that differ in their wavefronts, and how many are like each.  Where every padding
  * is whole words, an instruction that differs from another only in bits that no lane moves has the
  * other's addresses, all moved by the same number of words.
  */
@@ -289,7 +289,7 @@ function classesOf(bases, places, bankBytes) {
 }
 
 /**
- * Return lanes and words of the first instruction's phase with most turns.  Of a matrix
+ * Return lanes and words of the first instruction's phase with most wavefronts.  Of a matrix
  * instruction the lanes are those that give the addresses of its first matrix.
  */
 function firstPhase({ instruction, phase, places, target }) {
@@ -304,17 +304,17 @@ function firstPhase({ instruction, phase, places, target }) {
   );
   const words = addresses.map((at) => wordsOf(at, instruction.widthBytes, target.bankBytes));
   const groups = phaseLanes(phase, target.lanes);
-  const turns = groups.map((lanes) =>
-    turnsOfWords(
+  const wavefronts = groups.map((lanes) =>
+    wavefrontsOfWords(
       lanes.flatMap((l) => words[l]),
       phase.banks,
     ),
   );
-  const lanes = groups[turns.indexOf(Math.max(...turns))];
+  const lanes = groups[wavefronts.indexOf(Math.max(...wavefronts))];
   return { lanes, words: lanes.map((lane) => words[lane]) };
 }
 
-/** Return the banks of the first instruction's worst phase where lanes take turns. */
+/** Return the banks of the first instruction's worst phase that have conflicts. */
 function collisions(access) {
   const { banks } = access.phase;
   const { lanes, words } = firstPhase(access);

@@ -76,12 +76,12 @@ function instructionInWords(access) {
 
 /** Return what an instruction takes, and how much of that could be spared. */
 function verdictInWords(access) {
-  const turns = `${counted(access.wavefrontsPerInstruction, "wavefront")} per instruction`;
-  if (!excessOf(access)) return `${turns}, as few as can be`;
-  return `${turns}, ${access.phases} at least: ${rounded(excessOf(access))} too many`;
+  const taken = `${counted(access.wavefrontsPerInstruction, "wavefront")} per instruction`;
+  if (!excessOf(access)) return `${taken}, as few as can be`;
+  return `${taken}, ${access.phases} at least: ${rounded(excessOf(access))} too many`;
 }
 
-/** Return who takes turns, a line each. */
+/** Return which banks have conflicts, a line each. */
 function collisionsInWords(access) {
   if (!excessOf(access)) return [];
   const noun = nounOf(access);
@@ -106,14 +106,14 @@ function evidence(target) {
 /** Return an access in numbers: what is counted, how many there are, and beside what. */
 function accessInNumbers(access) {
   const { instruction, wavefrontsPerInstruction, phases } = access;
-  const waiting = new Set(collisions(access).flatMap(({ lanes }) => lanes));
+  const inConflict = new Set(collisions(access).flatMap(({ lanes }) => lanes));
   const { lanes } = firstPhase(access);
   const who = instruction.matrices ? "Rows" : "Lanes";
-  const perWarp = (turns) => rounded(turns * instruction.count);
+  const perWarp = (wavefronts) => rounded(wavefronts * instruction.count);
   return [
     ["Wavefronts per warp", perWarp(wavefrontsPerInstruction), `${perWarp(phases)} at least`],
-    ["Bank conflicts per warp", perWarp(excessOf(access)), "wavefronts too many"],
-    [`${who} that take turns`, waiting.size, `of ${lanes.length} in the worst phase`],
+    ["Bank conflicts per warp", perWarp(excessOf(access)), "extra wavefronts"],
+    [`${who} in conflict`, inConflict.size, `of ${lanes.length} in the worst phase`],
   ];
 }
 

@@ -277,7 +277,7 @@ class GridView {
     context.clearRect(0, 0, ...this.stageSize);
     const range = this.visible();
     this.#paintFills(context, range);
-    if (this.#pales) this.#paintUnmarked(context, range);
+    if (this.#dims) this.#paintUnmarked(context, range);
     if (this.width >= 7) this.#paintLines(context, range, this.colours.panel, 1, 1, 1);
     const { columnGroup = 1, rowGroup = 0 } = this.source;
     if (this.width >= 4)
@@ -305,7 +305,7 @@ class GridView {
     }
   }
 
-  /** Pale what an access does not touch; its labels stay readable. */
+  /** Dim what an access does not touch; its labels stay readable. */
   #paintUnmarked(context, range) {
     context.globalAlpha = 0.84;
     this.#paintBut(context, range, (x, y) => this.source.marks.at(x, y) !== undefined);
@@ -329,17 +329,17 @@ class GridView {
     }
   }
 
-  /** Frame what an access touches: thinly, and where lanes take turns thickly, or filled. */
+  /** Frame what an access touches: thinly, and where there are conflicts thickly, or filled. */
   #paintMarks(context, { y0, y1 }) {
     context.strokeStyle = context.fillStyle = this.colours.ink;
-    for (const { x0, x1, y, waits } of this.source.marks.all) {
+    for (const { x0, x1, y, isInConflict } of this.source.marks.all) {
       if (y < y0 || y >= y1) continue;
       const [left, top] = [this.left(x0), this.top(y)];
       const [width, height] = [(x1 - x0) * this.width, this.height];
-      const line = waits ? Math.min(2.5, height / 4) : Math.min(1, height / 8);
+      const line = isInConflict ? Math.min(2.5, height / 4) : Math.min(1, height / 8);
       context.lineWidth = line;
       context.strokeRect(left + line / 2, top + line / 2, width - line, height - line);
-      if (waits && height < MIN_FRAMED) context.fillRect(left, top, width, height);
+      if (isInConflict && height < MIN_FRAMED) context.fillRect(left, top, width, height);
     }
   }
 
@@ -387,8 +387,8 @@ class GridView {
     for (let y = y0; y < y1; y++) {
       for (let x = x0; x < x1; x++) {
         const shade = this.source.shade(x, y);
-        const isPale = shade < 0 || (this.#pales && !this.source.marks.at(x, y));
-        context.fillStyle = isPale ? this.colours.soft : this.source.colours[shade].ink;
+        const isDimmed = shade < 0 || (this.#dims && !this.source.marks.at(x, y));
+        context.fillStyle = isDimmed ? this.colours.soft : this.source.colours[shade].ink;
         const text = this.source.text(x, y);
         this.#paintText(context, isOneLine ? [text] : twoLines(text), x, y);
       }
@@ -442,13 +442,13 @@ class GridView {
 
   /** Highlight these selections: { group, element, isPinned }; no group for the element itself. */
   highlight(selections) {
-    const paled = this.#pales;
+    const dimmed = this.#dims;
     this.selections = selections;
-    this.#redraw("over", ...(this.#pales === paled ? [] : ["base"]));
+    this.#redraw("over", ...(this.#dims === dimmed ? [] : ["base"]));
   }
 
-  /** Whether what an access does not touch is pale: not while a group is selected, which veils. */
-  get #pales() {
+  /** Whether what an access does not touch is dimmed: not while a group is selected, which dims the rest. */
+  get #dims() {
     return Boolean(this.source.marks) && !this.selections.some(({ group }) => group);
   }
 
@@ -461,7 +461,7 @@ class GridView {
     context.rect(this.gutter, HEAD, width - this.gutter, height - HEAD);
     context.clip();
     const groups = this.selections.filter((selection) => selection.group);
-    if (groups.length) this.#paintVeil(context, groups);
+    if (groups.length) this.#dimOthers(context, groups);
     for (const selection of this.selections) {
       if (!selection.group || !selection.isPinned) this.#paintRings(context, selection);
     }
@@ -469,8 +469,8 @@ class GridView {
     context.restore();
   }
 
-  /** Veil all cells but those of the groups. */
-  #paintVeil(context, groups) {
+  /** Dim all cells but those of the groups. */
+  #dimOthers(context, groups) {
     const matchers = groups.map((selection) => this.source.matcher(selection));
     const matches = (x, y) => matchers.some((matcher) => matcher(x, y));
     context.globalAlpha = 0.78;

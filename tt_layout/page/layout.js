@@ -153,7 +153,7 @@ class Model {
   /** Return the holders of an element as one text. */
   holdersInWords(element, limit = 6) {
     const holders = this.inverse.holders(element, limit);
-    if (!holders.length) return "held by none";
+    if (!holders.length) return "no location holds it";
     const more = this.inverse.copies - holders.length;
     const plain = (place) =>
       this.memory === SHARED ? `offset ${this.label(place)}` : this.label(place);

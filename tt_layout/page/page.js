@@ -433,7 +433,7 @@ function findPlace(coordinates, scope) {
   );
   const place = model.placeOf(numbers);
   const element = model.element(place);
-  if (!element) throw new TextError("nothing is held there");
+  if (!element) throw new TextError("no element is stored there");
   return { element, scope, place };
 }
 
@@ -868,49 +868,6 @@ function connect() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showGrids);
 }
 
-/** Answer questions of tests: the page's own evaluation of a layout, and where a cell is drawn. */
-function ask({
-  what,
-  layout,
-  points,
-  attribute,
-  type,
-  release,
-  element,
-  with: against,
-  grid,
-  cell,
-  target,
-  isStore,
-}) {
-  const built = (spec) => new Model({ padding: [], bits: 16, ...spec }, usualTarget());
-  const answers = {
-    evaluate: () => points.map((point) => evaluate(layout, point)),
-    holders: () => built(layout).inverse.holders(element),
-    where: () => {
-      views[grid].reveal(...cell);
-      return views[grid].middle(...cell);
-    },
-    cells: () => views[grid].source.cells(element),
-    marks: () => views[grid].source.marks?.all ?? [],
-    read: () => readLayout(attribute, type, release),
-    compare: () => ({
-      words: changesInWords(layout, against),
-      moved: new Movement(built(layout), built(against)).moved,
-    }),
-    counted: () => points.map((number) => counted(number, "wavefront")),
-    access: () => {
-      const pair = accessPair(built(layout), built(against));
-      const { cost: own, error } = workedOut(pair, targetNamed(target), isStore);
-      if (error) return { error };
-      const words = [instructionInWords(own), verdictInWords(own), ...collisionsInWords(own)];
-      const turns = own.wavefrontsPerInstruction;
-      return { turns, phases: own.phases, collisions: collisions(own), words };
-    },
-  };
-  return answers[what]();
-}
-
 function start() {
   setTheme(remember("tt-layout-theme") ?? "auto");
   const handlers = { hover, leave, pin };
@@ -924,7 +881,6 @@ function start() {
   rebuild();
   Object.values(views).forEach((view) => view.paint());
   performance.mark("tt-layout-drawn");
-  Object.defineProperty(window, "ttLayout", { value: ask });
 }
 
 start();

@@ -169,7 +169,7 @@ class TensorSource {
 /** Say which plane of a tensor is shown. */
 function planeInWords(model, plane) {
   const { copies } = model.inverse;
-  const shape = model.shape.join(" × ") + (copies > 1 ? `, each in ${copies} places (+)` : "");
+  const shape = model.shape.join(" × ") + (copies > 1 ? `, each in ${copies} locations (+)` : "");
   if (plane.isFlat) return shape;
   return `${shape}, dim${plane.slice.rows} down, dim${plane.slice.columns} across`;
 }
@@ -257,18 +257,18 @@ class AccessMarks {
   constructor(access, shared) {
     this.access = access;
     this.shared = shared;
-    this.turns = new Map();
+    this.conflicts = new Map();
     for (const { bank, words } of collisions(access))
-      words.forEach((word) => this.turns.set(word, { bank, count: words.length }));
+      words.forEach((word) => this.conflicts.set(word, { bank, count: words.length }));
     this.runs = new Map();
     this.cells = new Map();
     const { lanes, words } = firstPhase(access);
     lanes.forEach((lane, k) => this.#touch(lane, words[k]));
   }
 
-  /** Mark what a lane touches: neighbouring words that take turns, or that do not. */
+  /** Mark what a lane touches: neighbouring words in conflict, or free of it. */
   #touch(lane, words) {
-    for (const [start, end] of runs(words.map((word) => this.turns.has(word)))) {
+    for (const [start, end] of runs(words.map((word) => this.conflicts.has(word)))) {
       const run = this.#run(words.slice(start, end));
       run.lanes.push(lane);
     }
@@ -281,7 +281,7 @@ class AccessMarks {
       const end = Math.min(slots, Math.ceil(((words.at(-1) + 1) * bankBits) / bits));
       const y = Math.floor(first / perLine);
       const [x0, x1] = [first - y * perLine, end - y * perLine];
-      const run = { x0, x1, y, lanes: [], waits: this.turns.has(words[0]) };
+      const run = { x0, x1, y, lanes: [], isInConflict: this.conflicts.has(words[0]) };
       this.runs.set(words[0], run);
       for (let x = x0; x < x1; x++) this.cells.set(`${x},${y}`, run);
     }
@@ -298,7 +298,7 @@ class AccessMarks {
     return [...this.runs.values()];
   }
 
-  /** Say which lanes touch a cell, and whether they take turns. */
+  /** Say which lanes touch a cell, and whether its word is in conflict. */
   inWords(x, y) {
     const run = this.at(x, y);
     if (!run) return "";
@@ -306,8 +306,8 @@ class AccessMarks {
     const who = `${noun}${run.lanes.length > 1 ? "s" : ""} ${ranges(run.lanes)}`;
     const { bits, bankBits, perLine } = this.shared;
     const word = Math.floor(((y * perLine + x) * bits) / bankBits);
-    const turn = this.turns.get(word);
-    if (!turn) return `; touched by ${who}`;
-    return `; touched by ${who}, one of ${turn.count} words that take turns in bank ${turn.bank}`;
+    const conflict = this.conflicts.get(word);
+    if (!conflict) return `; touched by ${who}`;
+    return `; touched by ${who}, one of ${conflict.count} words in conflict in bank ${conflict.bank}`;
   }
 }

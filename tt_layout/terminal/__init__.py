@@ -3,12 +3,13 @@
 The plain text stays what it is, byte for byte; everything here is put around and into it while
 it streams by.
 
-    wish      what was asked for, and whether colours are to be used
-    groups    the number by which a place is coloured: its warp, lane, bank, ...
+    options   how views are displayed, and whether colours are to be used
     painting  colours in a stream of text
     fitting   the columns that fit the terminal
-    folding   headings and other lines of words, broken where a reader would
     margins   a header row and column of coordinates
     compact   thread numbers only
     present   all of them together
+
+Nothing here reads the text of a view: where each cell stands in it, what it shows and under
+which coordinates, the view itself says (`tt_layout.views.view`).
 """

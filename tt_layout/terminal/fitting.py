@@ -17,7 +17,7 @@ ALL = "all in a pipe, such as | less -S"
 
 
 def fit(request: ViewRequest, width: int, render: Render) -> tuple[ViewRequest, str | None]:
-    """Return what of a view fits, and what to tell about it; None where all does.
+    """Return what of a view fits, and a note on the rest; None where all does.
 
     Args:
         request: the view.

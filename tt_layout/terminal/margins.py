@@ -43,7 +43,7 @@ class Margins:
     def pieces(self) -> Iterator[Piece]:
         """Yield the text with coordinates; nothing is kept but the number of the line."""
         pieces, axes = self.render(self.request), self._axes
-        if axes.columns is None:  # lines with one cell each tell their own coordinate
+        if axes.columns is None:  # lines with one cell each begin with its coordinate
             yield from pieces
             return
         numbers = heading_piece(self._column_numbers(), 0)
@@ -83,8 +83,8 @@ class Margins:
         added = np.frombuffer(names.encode(), np.uint8)
         text = np.insert(piece.text, np.repeat(piece.lines, width), added)
         starts, ends = (
-            places + width * np.searchsorted(piece.lines, piece.starts, side="right")
-            for places in (piece.starts, piece.ends)
+            positions + width * np.searchsorted(piece.lines, piece.starts, side="right")
+            for positions in (piece.starts, piece.ends)
         )
         return piece._replace(text=text, starts=starts, ends=ends)
 
@@ -134,6 +134,6 @@ def legend(placed: PlacedLayout, notation: str, color_by: str | None) -> bytes:
         named = [style(n) + f"{color_by} {n}".encode() + RESET for n in numbers]
         more = f" ... {count - 1}" if count > MAX_NAMED else ""
         if count > STYLES:
-            more += f" (every {STYLES} alike)"
+            more += f" (repeats every {STYLES})"
         lines.append(b"colour: " + b", ".join(named) + more.encode() + b"\n")
     return b"".join(lines)

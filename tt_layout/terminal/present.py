@@ -47,7 +47,7 @@ class Presentation:
         options = self.options
         requests = [view.request for view in self.views if view.request is not None]
         if self.views and not requests and (options.compact or options.color_by is not None):
-            raise LayoutError("there is no view to colour or to show as threads")
+            raise LayoutError("this view has no colours and no thread numbers")
         for request in requests:
             if options.compact:
                 check_compact(request)
@@ -63,7 +63,7 @@ class Presentation:
             yield printed.ending
 
     def note(self) -> str | None:
-        """Return what to tell about views that do not fit; None where all do."""
+        """Return a note on views that do not fit; None where all do."""
         notes = [note for _, note in self._fitted if note is not None]
         if len(set(notes)) > 1:
             shown = f"{len(notes)} views are shown in part"
@@ -72,7 +72,7 @@ class Presentation:
 
     @cached_property
     def _fitted(self) -> list[tuple[ViewRequest | None, str | None]]:
-        """What of each view fits, and what to tell about the rest."""
+        """What of each view fits, and a note on the rest."""
         return [self._fit(view.request) for view in self.views]
 
     def _fit(self, request: ViewRequest | None) -> tuple[ViewRequest | None, str | None]:
@@ -100,7 +100,7 @@ class Presentation:
         return fold(text.decode(), self.width).encode()
 
     def _pieces(self, request: ViewRequest) -> Iterator[Piece]:
-        """Return the text that tells where each cell stands, with margins if asked."""
+        """Return the text and where each cell stands in it, with margins if asked."""
         if not self.options.header:
             return self._cells(request)
         return Margins(request, self._cells, self.options.compact).pieces()

@@ -29,12 +29,12 @@ from tt_layout.algebra.arrays import (
 from tt_layout.views.text import (
     FILLER,
     Bytes,
-    append,
     decimals,
     digit_counts,
     digits,
-    marked,
+    number_text,
     shift_left,
+    with_number,
 )
 
 
@@ -134,8 +134,8 @@ class TupleText:
     def _layer(self, axis: int, firsts: Ints, offsets: Ints) -> Layer:
         coordinate = self.coordinates[axis]
         keys, which = distinct(coordinate(firsts))
-        values, place = covering(keys[:, np.newaxis] ^ coordinate(offsets))
-        texts = np.take(self._stamps(axis, values), place, axis=0)
+        values, index = covering(keys[:, np.newaxis] ^ coordinate(offsets))
+        texts = np.take(self._stamps(axis, values), index, axis=0)
         return Layer(texts.reshape(len(keys), -1), which)
 
     def texts(self, cells: Ints) -> Bytes:
@@ -214,21 +214,23 @@ class Label:
         """Return block and outer number for each ``block * outer_size + outer``, right-aligned."""
         spaces = np.full((len(values), 0), ord(" "), np.uint8)
         if self.blocks > 1:
-            blocks = append(spaces, "B", values // self.outer_size, digits(self.blocks))
+            blocks = with_number(spaces, "B", values // self.outer_size, digits(self.blocks))
             colon = np.full((len(values), 1), ord(":"), np.uint8)
             spaces = np.concatenate([blocks, colon], axis=1)
-        return append(spaces, self.outer_mark, values % self.outer_size, digits(self.outer_size))
+        return with_number(
+            spaces, self.outer_mark, values % self.outer_size, digits(self.outer_size)
+        )
 
     def inner_texts(self, values: Ints) -> Bytes:
         """Return the inner number as the end of a label, with fillers in front."""
-        return marked(self.inner_mark, values, digits(self.inner_size))
+        return number_text(self.inner_mark, values, digits(self.inner_size))
 
 
 @dataclass(frozen=True)
 class LabelText:
     """Cells that show all holders of an element, like ``T0:1|T4:1``.
 
-    Holder c of element x is ``place(x) ^ copy(c)``; outer and inner number are apart.
+    Holder c of element x is ``location(x) ^ copy(c)``; outer and inner number are apart.
 
     Attributes:
         label: how a holder is written.
@@ -289,32 +291,32 @@ class LabelText:
         return (self.outer(offsets)[:, np.newaxis] ^ all_values(self.outer_copies)).ravel()
 
     def _outer_rows(self, outers: Ints, inner_digits: Bytes, span: int) -> Bytes:
-        values, place = covering(outers)
+        values, index = covering(outers)
         texts, width = self.label.outer_texts(values), self.label.width
         longest = digits(self.label.inner_size)
         wide = np.full((len(values), longest, width), ord(" "), np.uint8)
         wide[:, :, width - texts.shape[1] :] = texts[:, np.newaxis]
         by = np.arange(1, longest + 1, dtype=np.uint8) + np.uint8(len(self.label.inner_mark))
         stamps = shift_left(wide.reshape(-1, width), np.tile(by, len(values)))
-        return self._join(stamps, place * longest + (inner_digits - 1), span, b"")
+        return self._join(stamps, index * longest + (inner_digits - 1), span, b"")
 
     def _inner_rows(self, inners: Ints, span: int) -> Bytes:
-        values, place = covering(inners)
+        values, index = covering(inners)
         stamps = np.full((len(values), self.label.width), FILLER, np.uint8)
         stamps[:, -self.label.inner_width :] = self.label.inner_texts(values)
-        return self._join(stamps, place, span, b"|")
+        return self._join(stamps, index, span, b"|")
 
-    def _join(self, stamps: Bytes, place: Places, span: int, bar: bytes) -> Bytes:
+    def _join(self, stamps: Bytes, index: Places, span: int, bar: bytes) -> Bytes:
         """Return rows of cells of stamps, with bars and separators where there is a bar."""
         end = self.separator if bar else bytes(len(self.separator))
         if self.copies == 1:
-            return np.take(_ended(stamps, end), place, axis=0).reshape(len(place), -1)
-        labels = np.take(_ended(stamps, bar or bytes(1)), place, axis=0)
-        labels = labels.reshape(len(place), span, -1)
-        rows = np.empty((len(place), span, self.width), np.uint8)
+            return np.take(_ended(stamps, end), index, axis=0).reshape(len(index), -1)
+        labels = np.take(_ended(stamps, bar or bytes(1)), index, axis=0)
+        labels = labels.reshape(len(index), span, -1)
+        rows = np.empty((len(index), span, self.width), np.uint8)
         rows[:, :, : labels.shape[2]] = labels
         rows[:, :, -len(end) :] = np.frombuffer(end, np.uint8)
-        return rows.reshape(len(place), -1)
+        return rows.reshape(len(index), -1)
 
 
 def _ended(stamps: Bytes, end: bytes) -> Bytes:

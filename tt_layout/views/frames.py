@@ -118,7 +118,7 @@ class Brackets:
 
     @property
     def opening_width(self) -> int:
-        """The number of bytes in front of the cells: a place per dimension."""
+        """The number of bytes in front of the cells: one byte per dimension."""
         return len(self.extents)
 
     @cached_property
@@ -129,7 +129,7 @@ class Brackets:
 
     @property
     def size(self) -> int:
-        """The number of bytes of opening places, closing brackets and line ends."""
+        """The number of bytes in front of lines, closing brackets and line ends."""
         lines = math.prod(self.extents[:-1])
         closed = sum(math.prod(self.extents[:axis]) for axis in range(len(self.extents)))
         return lines * self.opening_width + closed + lines
@@ -146,17 +146,17 @@ class Brackets:
     def open(self, first: int, lines: Bytes) -> None:
         """Write the opening brackets, with spaces in place of those that stay open."""
         lines[:, 0] = ord("[")
-        for place, period in enumerate(self._periods, 1):
-            lines[:, place] = ord(" ")
-            lines[-first % period :: period, place] = ord("[")
+        for position, period in enumerate(self._periods, 1):
+            lines[:, position] = ord(" ")
+            lines[-first % period :: period, position] = ord("[")
 
     def close(self, first: int, lines: Bytes) -> None:
         """Write the closing brackets, with fillers in place of those that stay open."""
         lines[:, 0] = ord("]")
-        for place in range(1, lines.shape[1] - 1):
-            period = self._periods[place - 1]
-            lines[:, place] = FILLER
-            lines[(-first - 1) % period :: period, place] = ord("]")
+        for position in range(1, lines.shape[1] - 1):
+            period = self._periods[position - 1]
+            lines[:, position] = FILLER
+            lines[(-first - 1) % period :: period, position] = ord("]")
         lines[:, -1] = ord("\n")
 
     def headings(self, first: int, count: int, is_start: bool) -> tuple[tuple[int, bytes], ...]:

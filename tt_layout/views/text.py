@@ -13,7 +13,7 @@ Bytes = npt.NDArray[np.uint8]
 
 FILLER = 0  # a byte that stands for no text at all; a bitwise or leaves the other byte
 
-GROUP = 4  # so many digits are looked up at once
+GROUP = 4  # digits that are looked up at once
 
 
 def digits(value: int) -> int:
@@ -65,10 +65,10 @@ def decimals(values: Ints, width: int, fill: int) -> Bytes:
     groups = -(-width // GROUP)
     text = np.empty((*values.shape, groups), np.uint32)
     rest = values.astype(np.uint32) if values.max(initial=0) < 1 << 32 else values
-    for place in reversed(range(groups)):
+    for position in reversed(range(groups)):
         higher = rest // 10**GROUP
         group = rest - higher * 10**GROUP
-        text[..., place] = _group_texts(fill)[group + (higher > 0) * np.uint32(10**GROUP)]
+        text[..., position] = _group_texts(fill)[group + (higher > 0) * np.uint32(10**GROUP)]
         rest = higher
     aligned = text.view(np.uint8)[..., GROUP * groups - width :]
     aligned[..., -1] |= ord("0")  # the last digit stands even in 0
@@ -84,17 +84,17 @@ def _group_texts(fill: int) -> npt.NDArray[np.uint32]:
     return np.concatenate([first, behind]).view(np.uint32).ravel()
 
 
-def append(left: Bytes, mark: str, values: Ints, width: int) -> Bytes:
+def with_number(left: Bytes, mark: str, values: Ints, width: int) -> Bytes:
     """Return ``left`` followed by ``mark`` and a number of at most ``width`` digits.
 
     Like ``left`` the result is right-aligned, so ``left`` moves by the number's length.
 
     Example:
         >>> spaces = np.full((2, 2), ord(" "), np.uint8)
-        >>> [bytes(row) for row in append(spaces, "T", np.array([7, 42]), 2)]
+        >>> [bytes(row) for row in with_number(spaces, "T", np.array([7, 42]), 2)]
         [b'   T7', b'  T42']
     """
-    number, counts = marked(mark, values, width), digit_counts(values) + len(mark)
+    number, counts = number_text(mark, values, width), digit_counts(values) + len(mark)
     wide = np.full((len(values), left.shape[1] + number.shape[1]), ord(" "), np.uint8)
     wide[:, number.shape[1] :] = left
     text = shift_left(wide, counts)
@@ -102,23 +102,23 @@ def append(left: Bytes, mark: str, values: Ints, width: int) -> Bytes:
     return text
 
 
-def marked(mark: str, values: Ints, width: int) -> Bytes:
+def number_text(mark: str, values: Ints, width: int) -> Bytes:
     """Return ``mark`` and the number, right-aligned, with fillers in front.
 
     Example:
-        >>> bytes(marked(":", np.array([7]), 3)[0])
+        >>> bytes(number_text(":", np.array([7]), 3)[0])
         b'\\x00\\x00:7'
     """
     text = np.full((len(values), len(mark) + width), FILLER, np.uint8)
     text[:, len(mark) :] = decimals(values, width, FILLER)
     front = len(mark) + width - digit_counts(values).astype(np.int64)
-    for place, letter in enumerate(mark.encode()):
-        text[np.arange(len(values)), front - len(mark) + place] = letter
+    for position, letter in enumerate(mark.encode()):
+        text[np.arange(len(values)), front - len(mark) + position] = letter
     return text
 
 
 def shift_left(text: Bytes, by: npt.NDArray[np.uint8]) -> Bytes:
-    """Move row i by ``by[i]`` bytes to the left; fillers take the free places.
+    """Move row i by ``by[i]`` bytes to the left; fillers take what becomes free.
 
     Example:
         >>> rows = np.frombuffer(b"  ab  cd", np.uint8).reshape(2, 4)

@@ -133,7 +133,7 @@ class Lines(NamedTuple):
             done = line
 
     def _piece(self, lines: slice, shape: CellShape) -> Piece:
-        """Return the lines with the places of their cells."""
+        """Return the lines, and where the cells stand in them."""
         text = self.text[lines]
         count, width = text.shape
         fields = shape.fields
@@ -212,7 +212,7 @@ class View:
         return text
 
     def pieces(self) -> Iterator[Piece]:
-        """Return the text in pieces that tell where each cell stands."""
+        """Return the text in pieces that say where each cell stands."""
         for lines in self.lines():
             yield from lines.pieces(self.shape)
 

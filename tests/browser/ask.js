@@ -1,0 +1,46 @@
+// Put behind the page's scripts by the tests, to ask what they work out.
+
+/** Answer questions of tests: the page's own evaluation of a layout, and where a cell is drawn. */
+function ask({
+  what,
+  layout,
+  points,
+  attribute,
+  type,
+  release,
+  element,
+  with: against,
+  grid,
+  cell,
+  target,
+  isStore,
+}) {
+  const built = (spec) => new Model({ padding: [], bits: 16, ...spec }, usualTarget());
+  const answers = {
+    evaluate: () => points.map((point) => evaluate(layout, point)),
+    holders: () => built(layout).inverse.holders(element),
+    where: () => {
+      views[grid].reveal(...cell);
+      return views[grid].middle(...cell);
+    },
+    cells: () => views[grid].source.cells(element),
+    marks: () => views[grid].source.marks?.all ?? [],
+    read: () => readLayout(attribute, type, release),
+    compare: () => ({
+      words: changesInWords(layout, against),
+      moved: new Movement(built(layout), built(against)).moved,
+    }),
+    counted: () => points.map((number) => counted(number, "wavefront")),
+    access: () => {
+      const pair = accessPair(built(layout), built(against));
+      const { cost: own, error } = workedOut(pair, targetNamed(target), isStore);
+      if (error) return { error };
+      const words = [instructionInWords(own), verdictInWords(own), ...collisionsInWords(own)];
+      const wavefronts = own.wavefrontsPerInstruction;
+      return { wavefronts, phases: own.phases, collisions: collisions(own), words };
+    },
+  };
+  return answers[what]();
+}
+
+Object.defineProperty(window, "ttLayout", { value: ask });
