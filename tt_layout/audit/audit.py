@@ -176,8 +176,8 @@ def _unused_aliases(module: Module, used: Set[str]) -> Iterator[Finding]:
             yield Finding(alias.line, f"#{name}: {alias.encoding.message}")
     first = next(unused, None)
     if first is not None:
-        message = f"#{first} and {sum(1 for _ in unused)} more aliases are not used, and not read"
-        yield Finding(module.aliases[first].line, message)
+        message = f"of the aliases that no type uses, only the {MAX_UNUSED} before it were read"
+        yield Finding(module.aliases[first].line, f"#{first}: {message}")
 
 
 def totals(moves: Sequence[MoveRow]) -> Iterator[Total]:

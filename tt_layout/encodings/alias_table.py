@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 
 from tt_layout.encodings.base import Encoding
 from tt_layout.encodings.reading import read_encoding
 from tt_layout.encodings.registry import DIALECTS, FORMS
 from tt_layout.errors import FileLocation, LayoutError, nearest
-from tt_layout.mlir.aliases import Definition, Definitions, find_definitions
+from tt_layout.mlir.aliases import Definition, FileDefinitions, Nodes
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.syntax import Aliases, AliasNode, AttributeNode
 from tt_layout.releases import Release
 
 MAX_SUGGESTED = 3
 MAX_LISTED = 8
+MAX_SEEN = 1000  # aliases among which those like an unknown one are looked for
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ class AliasTable:
     found: Mapping[str, Definition]
 
     @cached_property
-    def definitions(self) -> Definitions:
+    def definitions(self) -> Nodes:
         """The alias definitions, in file order."""
-        return Definitions(self.source, self.found)
+        return Nodes(self.source, self.found)
 
     @cached_property
     def aliases(self) -> Aliases:
@@ -51,9 +53,19 @@ class AliasTable:
         """Whether any alias is a layout, or looks like a misspelled one."""
         return any(True for _ in self._possible_layouts())
 
-    def layout_names(self) -> list[str]:
-        """Return the aliases that are layouts, in file order."""
-        return [name for name in self.definitions if self.names_layout(name)]
+    def layout_names(self, most: int | None = None) -> list[str]:
+        """Return the aliases that are layouts, in file order; at most so many of them."""
+        known: dict[str, bool] = {}
+        return list(islice(filter(partial(self._names_layout, known), self.definitions), most))
+
+    def _names_layout(self, known: dict[str, bool], name: str) -> bool:
+        """Tell whether an alias stands for a layout; what is written alike is so, too."""
+        text = self.definitions.text(name)
+        if text is None:
+            return self.names_layout(name)
+        if text not in known:
+            known[text] = self.names_layout(name)
+        return known[text]
 
     def names_layout(self, name: str) -> bool:
         """Tell whether an alias stands for a layout attribute, if need be through others."""
@@ -107,7 +119,7 @@ class AliasTable:
 
 def alias_table(source: Source) -> AliasTable:
     """Return the table of a source whose aliases all have different names."""
-    return AliasTable(source, find_definitions(source))
+    return AliasTable(source, FileDefinitions(source))
 
 
 def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:
@@ -121,14 +133,15 @@ def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:
     """
     from difflib import get_close_matches
 
-    known = list(dict.fromkeys(layouts))
+    known = list(dict.fromkeys(islice(layouts, MAX_SEEN)))
     if near := get_close_matches(name, known, n=MAX_SUGGESTED):
         *others, last = (f"#{one}" for one in near)
         either = f"{', '.join(others)} or {last}" if others else last
         return f"there is no alias #{name}{where}; did you mean {either}?"
     if not known:
         return f"there is no alias #{name}{where}, nor any other that is a layout"
-    more = f" and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
+    many = "at least " * (len(known) == MAX_SEEN)
+    more = f" and {many}{len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
     listed = ", ".join(f"#{one}" for one in known[:MAX_LISTED])
     return f"there is no alias #{name}{where}; the layouts are {listed}{more}"
 

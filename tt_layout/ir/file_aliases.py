@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir.part import PartDefinitions
 from tt_layout.ir.reader import iterate_parts
-from tt_layout.mlir.aliases import Definition, find_definitions
+from tt_layout.mlir.aliases import FileDefinitions
 from tt_layout.mlir.source import Source
 
 _NUMBERED = re.compile(r"(.+)@(\d{1,9})", re.DOTALL)
@@ -46,7 +47,7 @@ class _Module(NamedTuple):
     """The attribute aliases that a module sees, and the line on which it begins."""
 
     line: int
-    definitions: Mapping[str, Definition]
+    definitions: PartDefinitions
 
 
 def split_module(name: str) -> FileName:
@@ -97,7 +98,7 @@ another'
         Raises:
             LayoutError: the file has no such module.
         """
-        if module is None and all(one.repeats is None for one in self._whole.values()):
+        if module is None and self._whole.repeated is None:
             return ModuleAliases(AliasTable(self.source, self._whole))
         count = len(self._modules)
         if module is None:
@@ -109,9 +110,9 @@ another'
         return ModuleAliases(self._table(module))
 
     @cached_property
-    def _whole(self) -> Mapping[str, Definition]:
+    def _whole(self) -> FileDefinitions:
         """The definitions of the whole file, as far as its names are different."""
-        return find_definitions(self.source)
+        return FileDefinitions(self.source)
 
     @cached_property
     def _modules(self) -> Sequence[_Module]:
@@ -129,7 +130,8 @@ another'
     def _defines(self, number: int, names: Sequence[str]) -> bool:
         """Tell whether a module defines all of these aliases; for none, any layout."""
         if names:
-            return set(names) <= set(self._modules[number - 1].definitions)
+            definitions = self._modules[number - 1].definitions
+            return all(name in definitions for name in names)
         try:
             return self._table(number).has_layouts
         except LayoutError:
@@ -138,9 +140,9 @@ another'
     def _note(self, found: Sequence[int], names: Sequence[str]) -> str | None:
         """Return that the last of these modules was taken; None where all have its aliases."""
 
-        def starts(number: int) -> list[int]:
+        def starts(number: int) -> list[int | None]:
             definitions = self._modules[number - 1].definitions
-            return [definitions[name].start for name in names or definitions]
+            return [definitions[name].start for name in names] or [definitions.last]
 
         others = [number for number in found if starts(number) != starts(found[-1])]
         if not others:

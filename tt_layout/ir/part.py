@@ -30,30 +30,38 @@ class RawOperation:
         self.location: int | None = None
 
 
-class Definitions(Mapping[str, Definition]):
+class PartDefinitions(Mapping[str, Definition]):
     """The alias definitions that hold in a part, of attributes or of types.
 
     What a part defines itself goes before what it has from the parts above it.  Those share one
     table of all that they define, in which only what stands before a part holds in it.
     """
 
-    def __init__(self, start: int, earlier: dict[str, list[Definition]] | None = None) -> None:
+    def __init__(self, start: int, above: PartDefinitions | None = None) -> None:
         self.own: dict[str, Definition] = {}
         self._start = start
-        self._earlier = earlier if earlier is not None else {}
+        self._earlier: dict[str, list[Definition]] = above._earlier if above is not None else {}
+        self._last = above.last if above is not None else None
+
+    @property
+    def last(self) -> int | None:
+        """The offset of the last of them; where it is the same, all of them are."""
+        if not self.own:
+            return self._last
+        return self.own[next(reversed(self.own))].start
 
     def define(self, name: str, start: int, value: int) -> None:
         """Note an alias; of two definitions of one name the first holds."""
         known = self.own.get(name)
         self.own[name] = Definition(start, value) if known is None else known.again(start)
 
-    def below(self, start: int) -> Definitions:
+    def below(self, start: int) -> PartDefinitions:
         """Return those that hold in a part below, which begins at an offset."""
         for name, definition in self.own.items():
             self._earlier.setdefault(name, []).append(definition)
-        return Definitions(start, self._earlier)
+        return PartDefinitions(start, self)
 
-    def absorb(self, other: Definitions) -> None:
+    def absorb(self, other: PartDefinitions) -> None:
         """Take over what a part defines that turned out to belong to this one."""
         for name, definition in other.own.items():
             self.own.setdefault(name, definition)
@@ -106,9 +114,11 @@ class Part:
         self.end = start
         self.pass_name = pass_name
         self.stage = stage
-        self.aliases: Definitions = above.aliases.below(start) if above else Definitions(start)
-        self.type_aliases: Definitions = (
-            above.type_aliases.below(start) if above else Definitions(start)
+        self.aliases: PartDefinitions = (
+            above.aliases.below(start) if above else PartDefinitions(start)
+        )
+        self.type_aliases: PartDefinitions = (
+            above.type_aliases.below(start) if above else PartDefinitions(start)
         )
         self.module: int | None = None
         self.opened: int | None = None

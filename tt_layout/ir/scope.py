@@ -18,7 +18,7 @@ from tt_layout.ir.ignored import MAX_IGNORED, without_ignored
 from tt_layout.ir.locations import Locations
 from tt_layout.ir.module import Alias
 from tt_layout.ir.operations import Location
-from tt_layout.ir.part import Definitions, Part
+from tt_layout.ir.part import Part, PartDefinitions
 from tt_layout.ir.tokens import LOCATION, rest_of_group
 from tt_layout.ir.types import KINDS, IRType, closing, layout_text, parse_syntax
 from tt_layout.mlir.source import Source, Span
@@ -52,10 +52,10 @@ class Interner:
         return self.numbers.setdefault(key, len(self.numbers))
 
 
-class Nodes(Mapping[str, Node]):
+class PartNodes(Mapping[str, Node]):
     """The attribute aliases that hold in a part, each parsed when it is first asked for."""
 
-    def __init__(self, source: Source, definitions: Definitions) -> None:
+    def __init__(self, source: Source, definitions: PartDefinitions) -> None:
         self.source = source
         self.definitions = definitions
         self._parsed: dict[str, Node] = {}
@@ -102,7 +102,7 @@ class Scope:
         self.definitions = part.aliases
         self.type_definitions = part.type_aliases
         self.interner = interner
-        self.nodes = Nodes(source, self.definitions)
+        self.nodes = PartNodes(source, self.definitions)
         self.aliases = Aliases(self.nodes)
         self._keys: dict[str, str | None] = {}
 

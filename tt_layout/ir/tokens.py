@@ -66,7 +66,7 @@ TOKENS = re.compile(
       | m{_after("m", "builtin.m")}odule(?P<module>)(?![\w.$-])(?=\s*(?:attributes\b|\{{|@))
       | f{_after("f", "tt.f", "func.f", "llvm.f")}unc(?P<function>)
         (?=(?:\s[^@{{}}()=:"]{{0,200}})?@)
-      | \{{(?:[\w.$\s]+=[\w.$\s=:,-]*\}}|(?P<open>))
+      | \{{(?:[\w.$\s]+=[][\w.$\s=:,-]*\}}|(?P<open>))
       | \}}(?P<close>)
       | {_TYPES}
       | -{_SHORT}

@@ -14,7 +14,10 @@ from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import Node, Parser
 
 _NAME = r"[A-Za-z_$][\w$-]*"
-_DEFINITION = re.compile(rf"^[ \t]*#({_NAME})[ \t]*=[ \t\r\n]*", re.MULTILINE)
+_DEFINITION = re.compile(rf"^[ \t]*#({_NAME})[ \t]*=", re.MULTILINE)
+_VALUE = re.compile(rf"#{_NAME}[ \t]*=\s*")
+_ATTRIBUTE = re.compile(r"#[\w$.]+<[^<>\"\n]*>", re.ASCII)
+_END = re.compile(r"[ \t]*(?:\n|\Z)")
 _DIALECT = re.compile(r"#([A-Za-z_$][\w$]*)[.<]")
 
 
@@ -33,7 +36,7 @@ class Definition(NamedTuple):
 
     Attributes:
         start: the offset of the name, with its ``#`` or ``!``.
-        value: an offset before the value; blanks may follow.
+        value: the offset of the value.
         repeats: the offset at which the same name is defined again, if it is.
     """
 
@@ -46,81 +49,115 @@ class Definition(NamedTuple):
         return self._replace(repeats=start) if self.repeats is None else self
 
 
-def find_definitions(source: Source) -> dict[str, Definition]:
-    """Return where each attribute alias of a text is defined, by its name without ``#``.
+class FileDefinitions(Mapping[str, Definition]):
+    """Where each attribute alias of a text is defined, by its name without ``#``.
 
     Example:
-        >>> find_definitions(Source("#a = 1\\n#b = 2"))["b"]
-        Definition(start=7, value=12, repeats=None)
+        >>> found = FileDefinitions(Source("#a = 1\\n#b = 2\\n#a = 3"))
+        >>> found["b"], found.repeated
+        (Definition(start=7, value=12, repeats=None), 'a')
     """
-    found: dict[str, Definition] = {}
-    for match in _DEFINITION.finditer(source.text):
-        name, start = match.group(1), match.start(1) - 1
-        known = found.get(name)
-        found[name] = Definition(start, match.end()) if known is None else known.again(start)
-    return found
+
+    def __init__(self, source: Source) -> None:
+        self._text = source.text
+        self._starts: dict[str, int] = {}
+        self._repeats: dict[str, int] = {}
+        starts = self._starts
+        for match in _DEFINITION.finditer(source.text):
+            name, start = match.group(1), match.start(1) - 1
+            if starts.setdefault(name, start) != start:
+                self._repeats.setdefault(name, start)
+
+    @property
+    def repeated(self) -> str | None:
+        """The first name that is defined twice, if one is."""
+        return next(iter(self._repeats), None)
+
+    def __getitem__(self, name: str) -> Definition:
+        start = self._starts[name]
+        match = _VALUE.match(self._text, start)
+        assert match is not None
+        return Definition(start, match.end(), self._repeats.get(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._starts)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._starts
+
+    def __len__(self) -> int:
+        return len(self._starts)
 
 
-class Definitions(Mapping[str, Node]):
-    """The alias definitions of a source, each parsed when it is first asked for."""
+class Nodes(Mapping[str, Node]):
+    """What the aliases of a source stand for, each parsed when it is first asked for."""
 
     def __init__(self, source: Source, found: Mapping[str, Definition]) -> None:
-        """Take the definitions found; raise if a name is defined twice."""
         self._source = source
-        self._offsets: dict[str, int] = {}
-        self._names: dict[str, Span] = {}
+        self._found = found
         self._parsed: dict[str, Node] = {}
-        for name, definition in found.items():
-            if definition.repeats is not None:
-                line, _ = source.line_column(definition.start)
-                message = f"the alias #{name} is defined twice; first on line {line}"
-                raise LayoutError(message, _name_span(source, definition.repeats, name))
-            self._offsets[name] = _skip_blanks(source.text, definition.value)
-            self._names[name] = _name_span(source, definition.start, name)
 
     def __getitem__(self, name: str) -> Node:
         if name not in self._parsed:
-            parser = Parser(self._source, self._offsets[name])
+            parser = Parser(self._source, self._value(name))
             self._parsed[name] = parser.parse_value()
             if "\n" not in self._source.text[parser.last_end : parser.start]:
                 parser.expect_end(f"definition of #{name}")
         return self._parsed[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._offsets
+        return name in self._found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._offsets)
+        return iter(self._found)
 
     def __len__(self) -> int:
-        return len(self._offsets)
+        return len(self._found)
+
+    def _value(self, name: str) -> int:
+        """Return the offset of what an alias stands for.
+
+        Raises:
+            LayoutError: the name is defined twice.
+        """
+        definition = self._found[name]
+        if definition.repeats is not None:
+            line, _ = self._source.line_column(definition.start)
+            message = f"the alias #{name} is defined twice; first on line {line}"
+            raise LayoutError(message, _name_span(self._source, definition.repeats, name))
+        return definition.value
 
     def span(self, name: str) -> Span:
         """Return where an alias is named by its definition."""
-        return self._names[name]
+        return _name_span(self._source, self._found[name].start, name)
 
     def value_span(self, name: str) -> Span:
         """Return the first word of what an alias stands for."""
-        return Parser(self._source, self._offsets[name]).here()
+        return Parser(self._source, self._value(name)).here()
+
+    def text(self, name: str) -> str | None:
+        """Return the attribute that an alias stands for, as it is written.
+
+        None where that cannot be told without parsing it, or where it names other aliases.
+        """
+        text = self._source.text
+        match = _ATTRIBUTE.match(text, self._value(name))
+        if match is None or match.group().count("#") > 1 or not _END.match(text, match.end()):
+            return None
+        return match.group()
 
     def dialect(self, name: str) -> str | None:
         """Return the dialect of the attribute that an alias stands for.
 
         None where it stands for something else, such as another alias or a number.
         """
-        match = _DIALECT.match(self._source.text, self._offsets[name])
+        match = _DIALECT.match(self._source.text, self._value(name))
         return match.group(1) if match is not None else None
 
     def is_attribute(self, name: str) -> bool:
         """Tell whether an alias stands for an attribute, or for another alias."""
-        return self._source.text.startswith("#", self._offsets[name])
+        return self._source.text.startswith("#", self._value(name))
 
 
 def _name_span(source: Source, start: int, name: str) -> Span:
     return source.span(start, start + len(name) + 1)
-
-
-def _skip_blanks(text: str, offset: int) -> int:
-    while text[offset : offset + 1].isspace():
-        offset += 1
-    return offset

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import unknown_alias
-from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.errors import FileLocation, LayoutError, TooLargeError
 from tt_layout.ir.file_aliases import no_module
 from tt_layout.ir.module import Alias, Module
 from tt_layout.ir.reader import check_lines, iterate_ir
@@ -18,6 +18,8 @@ from tt_layout.views.kinds import KINDS, TENSOR, ViewKind
 from tt_layout.views.printed import PrintedView, print_view
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import EVERYTHING, Selection
+
+MAX_VIEWS = 20_000
 
 
 def file_views(
@@ -48,25 +50,32 @@ def file_views(
     check_lines(source)
     views: dict[tuple[str, str, str], PrintedView] = {}
     unused: dict[str, PrintedView] = {}
-    known: dict[str, bool] = {}
+    order: dict[str, None] = dict.fromkeys(names)
     for one in _modules(source, release, module):
-        for alias in one.aliases.values():
-            if alias.kind != "location":
-                known[alias.name] = alias.encoding is not None or known.get(alias.name, False)
-            encoding = _encoding(alias, names)
+        types = _types_by_layout(one)
+        for name in (n for n in names or one.aliases.attributes() if n in one.aliases):
+            order.setdefault(name)
+            encoding = _encoding(one.aliases[name])
             if encoding is None:
                 continue
-            unused.setdefault(alias.name, _note(alias.name, encoding, "no type of the file"))
-            for ir_type in _types(one, alias):
-                key = alias.name, str(encoding), ir_type.bare
+            unused.setdefault(name, _note(name, encoding, "no type of the file"))
+            for ir_type in types.get(f"#{name}", ()):
+                key = name, str(encoding), ir_type.bare
                 if key not in views:
-                    views[key] = _view(alias.name, encoding, ir_type, kind, selection)
-    _check_names(source, names, known, unused)
+                    views[key] = _view(name, encoding, ir_type, kind, selection)
+            _check_count(source, len(views) + len(unused))
+    _check_names(source, names, unused, lambda: _modules(source, release, module))
     for name in {name for name, _, _ in views}:
         del unused[name]
-    order = list(dict.fromkeys(names or known))
+    places = {name: place for place, name in enumerate(order)}
     shown = [(name, view) for (name, _, _), view in views.items()] + list(unused.items())
-    return [view for _, view in sorted(shown, key=lambda item: order.index(item[0]))]
+    return [view for _, view in sorted(shown, key=lambda item: places[item[0]])]
+
+
+def _check_count(source: Source, count: int) -> None:
+    if count > MAX_VIEWS:
+        message = f"there are more than {MAX_VIEWS} views to show; --alias-names chooses some"
+        raise TooLargeError(message, FileLocation(source.name))
 
 
 def _modules(source: Source, release: Release | None, number: int | None) -> Iterator[Module]:
@@ -85,47 +94,49 @@ def _modules(source: Source, release: Release | None, number: int | None) -> Ite
         raise no_module(number, count, source)
 
 
-def _encoding(alias: Alias, names: Sequence[str]) -> Encoding | None:
-    """Return the encoding of an alias that is to be shown.
+def _encoding(alias: Alias) -> Encoding | None:
+    """Return the encoding of an alias; None where it is no layout.
 
     Raises:
         LayoutError: it has an error.
     """
-    if alias.encoding is None or (names and alias.name not in names):
-        return None
     if isinstance(alias.encoding, LayoutError):
         raise alias.encoding
     return alias.encoding
 
 
 def _check_names(
-    source: Source, names: Sequence[str], known: dict[str, bool], shown: dict[str, PrintedView]
+    source: Source,
+    names: Sequence[str],
+    shown: Collection[str],
+    modules: Callable[[], Iterator[Module]],
 ) -> None:
     """Raise where nothing is shown, or not what was asked for.
 
     Args:
         source: the dump.
         names: what was asked for.
-        known: the aliases of the dump, and whether each is a layout.
-        shown: those that are shown.
+        shown: the aliases that are shown.
+        modules: reads the modules again.
     """
-    if not names and not shown:
-        raise LayoutError("no alias in the file is a layout", FileLocation(source.name))
-    for name in names:
-        if name not in known:
-            raise LayoutError(
-                unknown_alias(name, (one for one in known if known[one])), FileLocation(source.name)
-            )
-        if name not in shown:
+    for name in (n for n in names if n not in shown):
+        tables = [module.aliases for module in modules()]
+        if any(name in table for table in tables):
             message = f"the alias #{name} stands for no layout"
             raise LayoutError(message, FileLocation(source.name))
+        layouts = (n for t in tables for n in t.attributes() if t[n].encoding is not None)
+        raise LayoutError(unknown_alias(name, layouts), FileLocation(source.name))
+    if not names and not shown:
+        raise LayoutError("no alias in the file is a layout", FileLocation(source.name))
 
 
-def _types(module: Module, alias: Alias) -> Iterator[IRType]:
-    """Yield the distinct types that name an alias as their layout."""
+def _types_by_layout(module: Module) -> dict[str, list[IRType]]:
+    """Return the distinct types that can be shown, by their layout as written."""
+    types: dict[str, list[IRType]] = {}
     for ir_type in module.types.distinct:
-        if ir_type.layout == f"#{alias.name}" and ir_type.kind in ("tensor", "memdesc"):
-            yield ir_type
+        if ir_type.kind in ("tensor", "memdesc"):
+            types.setdefault(ir_type.layout or "", []).append(ir_type)
+    return types
 
 
 def _view(

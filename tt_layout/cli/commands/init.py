@@ -15,9 +15,9 @@ from tt_layout.cli.parameters import read_aliases
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.linear import GenericLinear
-from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.errors import FileLocation, LayoutError, TooLargeError
 from tt_layout.golden.kinds import SELF_CONTAINED
-from tt_layout.golden.manifest import DEFAULT_PATH
+from tt_layout.golden.manifest import DEFAULT_PATH, MAX_CASES
 from tt_layout.golden.nodes import is_plain_text
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.mlir.types import parse_type
@@ -51,7 +51,22 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
     help="Kind of output of every case; may be repeated.",
 )
 @click.option("--force", is_flag=True, help="Replace the manifest if there is one.")
-def command(file: str, tensor: str | None, output: str, views: tuple[str, ...], force: bool) -> int:
+@click.option(
+    "--max-cases",
+    type=click.IntRange(1, MAX_CASES),
+    default=10_000,
+    show_default=True,
+    metavar="COUNT",
+    help="Refuse to write more cases.",
+)
+def command(
+    file: str,
+    tensor: str | None,
+    output: str,
+    views: tuple[str, ...],
+    force: bool,
+    max_cases: int,
+) -> int:
     """Write a first manifest: a case for each layout alias in FILE.
 
     Exits 0, or 2 on trouble; a manifest that is there is not replaced.
@@ -65,9 +80,12 @@ def command(file: str, tensor: str | None, output: str, views: tuple[str, ...], 
         raise LayoutError(message, FileLocation(output))
     inside = _inside(file, output)
     document = read_aliases(file)
-    names = document.layout_names()
+    names = document.layout_names(max_cases + 1)
     if not names:
         raise LayoutError("no alias in the file is a layout", FileLocation(file))
+    if len(names) > max_cases:
+        message = f"more than {max_cases} aliases of the file are layouts; --max-cases allows more"
+        raise TooLargeError(message, FileLocation(file))
     text = manifest_text(document, names, inside, tensor, tuple(dict.fromkeys(views)))
     if "  - name: " not in text:
         message = "no layout of the file fits a type; give one with -t"
@@ -112,26 +130,48 @@ def manifest_text(
     if tensor is not None:
         lines.append(f"  type: {_quoted(tensor)}")
     lines += [f"  views: [{', '.join(views)}]", "", "cases:"]
+    types = _Types(document, tensor)
     for name, alias in zip(_unique(names), names):
-        lines += _case(name, alias, document, tensor)
+        lines += _case(name, alias, types.of(alias))
     head = f"# Layouts of {file}: tt-layout check compares what they print with the files beside.\n"
     return head + (_RULE if tensor is None else "") + "\n".join(lines) + "\n"
 
 
-def _case(name: str, alias: str, document: AliasTable, tensor: str | None) -> Iterator[str]:
+class _Types:
+    """The types that layouts are shown on; those of layouts written alike are found once."""
+
+    def __init__(self, document: AliasTable, tensor: str | None) -> None:
+        self._document = document
+        self._tensor = tensor
+        self._known: dict[str, str | LayoutError] = {}
+
+    def of(self, alias: str) -> str | LayoutError:
+        """Return a type that a layout fits, or why there is none; empty where it is given."""
+        text = self._document.definitions.text(alias) or f"#{alias}"
+        if text not in self._known:
+            self._known[text] = self._find(alias)
+        return self._known[text]
+
+    def _find(self, alias: str) -> str | LayoutError:
+        try:
+            encoding = self._document.layout(alias)
+            if self._tensor is not None:
+                place(encoding, parse_type(self._tensor))  # raises where it does not fit
+                return ""
+            return f"tensor<{'x'.join(map(str, fitting_shape(encoding)))}xf16>"
+        except LayoutError as error:
+            return error
+
+
+def _case(name: str, alias: str, fitting: str | LayoutError) -> Iterator[str]:
     """Yield the lines of a case, or why there is none."""
-    try:
-        encoding = document.layout(alias)
-        if tensor is not None:
-            place(encoding, parse_type(tensor))  # raises where it does not fit
-        shape = fitting_shape(encoding) if tensor is None else None
-    except LayoutError as error:
-        yield f"  # #{alias} is left out: {error.message}"
+    if isinstance(fitting, LayoutError):
+        yield f"  # #{alias} is left out: {fitting.message}"
         return
     yield f"  - name: {_quoted(name)}"
     yield f"    alias: {_quoted(alias)}"
-    if shape is not None:
-        yield f"    type: tensor<{'x'.join(map(str, shape))}xf16>"
+    if fitting:
+        yield f"    type: {fitting}"
 
 
 def fitting_shape(encoding: Encoding) -> tuple[int, ...]:
