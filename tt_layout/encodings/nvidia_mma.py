@@ -101,6 +101,7 @@ class NvidiaMma(DistributedEncoding):
     cga: Bases = ()
 
     mnemonic = "nvidia_mma"
+    ignores_unknown_keys = True
     forms = (
         Form(
             "triton_gpu.mma",

@@ -46,6 +46,7 @@ class Slice(DistributedEncoding):
     parent: Encoding
 
     mnemonic = "slice"
+    ignores_unknown_keys = True
     forms = (
         Form("triton_gpu.slice", Release.V2022, _KEYS),
         Form("ttg.slice", Release.V3_3, _KEYS),

@@ -2,26 +2,8 @@
 
 from __future__ import annotations
 
+from tt_layout.encodings import FORMS
 from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
-
-IGNORING = frozenset(
-    f"{dialect}.{mnemonic}"
-    for dialect in ("ttg", "triton_gpu")
-    for mnemonic in (
-        "mma",
-        "nvidia_mma",
-        "amd_mfma",
-        "amd_wmma",
-        "slice",
-        "linear",
-        "generic_linear",
-    )
-)
-"""Attributes whose parser ignores keys that it does not know, in every release that has them.
-
-Source:
-    Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp; tried in fifteen wheels.
-"""
 
 MAX_IGNORED = 16
 """How many unknown keys of an attribute are stepped over."""
@@ -31,7 +13,7 @@ def without_ignored(node: Node, offset: int) -> Node:
     """Return a tree without the entry at an offset, if the attribute around it ignores keys."""
     if not isinstance(node, AttributeNode) or node.body is None:
         return node
-    ignores = node.name in IGNORING
+    ignores = any(cls.ignores_unknown_keys for _, cls in FORMS.get(node.name, ()))
     body = tuple(_without(item, offset, ignores) for item in node.body)
     return node._replace(body=body)
 
