@@ -3,8 +3,8 @@
 usage: lowering.py QUESTIONS
 
 A question has ``convert``, ``assemble`` (source and destination), ``load``, ``messages``,
-``multiply``, ``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the module needs:
-``shape, elem, target, warps, threads, ctas``.
+``multiply``, ``descriptors``, ``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the
+module needs: ``shape, elem, target, warps, threads, ctas``.
 """
 
 from __future__ import annotations
@@ -109,6 +109,27 @@ class Lowering(inside.Compiler):
         assembly = outputs.get("ptx") or outputs["amdgcn"]
         return {"operations": dict(Counter(re.findall(MATRIX_OPERATION, assembly)))}
 
+    def answer_descriptors(self, question: Question) -> Answer:
+        """Return how often a multiplication in memory is done, and its descriptors of A and B.
+
+        A descriptor is its low and its high word, without the address.
+        """
+        a, b, d = question["descriptors"]
+        values = [f"%{name}: {text}" for name, text in zip("abd", (a, b, d))]
+        multiply = f"ttng.tc_gen5_mma %a, %b, %d, %u, %p : {a}, {b}, {d}\n  tt.return"
+        if d.startswith("tensor"):
+            multiply = (
+                "%0 = ttng.warp_group_dot %a, %b, %d {maxNumImpreciseAcc = 1073741824 : i32} : "
+                f"{a} * {b} -> {d}\n  tt.return %0 : {d}"
+            )
+        result = f"-> {d} " * d.startswith("tensor")
+        text = self.lowered(
+            question,
+            f"tt.func private @f({', '.join(values)}, %u: i1, %p: i1) {result}{{\n  {multiply} }}",
+        )
+        found = [[int(low), int(high)] for low, high in re.findall(DESCRIPTOR, text)]
+        return {"count": len(re.findall(r"tcgen05\.mma|= nvg\.wgmma ", text)), "words": found}
+
     def answer_load(self, question: Question) -> Answer:
         """Return the widths in bits of the loads that a tensor of pointers becomes."""
         shape, attr = question["shape"], question["load"]
@@ -209,6 +230,12 @@ class Lowering(inside.Compiler):
 SHARED_OPERATION = r"\b((?:ld|st)(?:\.async)?\.shared[\w.:]*|(?:ld|st)matrix[\w.]*|shfl[\w.]*)"
 
 MATRIX_OPERATION = r"\b(mma\.sync[\w.]*|wgmma\.mma_async[\w.]*|v_[s]?(?:mfma|wmma)[\w]*)"
+
+DESCRIPTOR = (
+    r"constant\((-?\d+) : i32\) : i32\n\s+%\d+ = llvm\.add %\d+, %\d+ : i32\n"
+    r"\s+%\d+ = llvm\.mlir\.constant\((-?\d+) : i32\) : i32\n"
+    r"\s+%\d+ = llvm\.mlir\.undef : vector<2xi32>"
+)
 
 COUNTED = {
     "shuffles": r"nvvm\.shfl|ds_bpermute|permlane|ds_swizzle|update\.dpp|ds_permute|mov\.dpp",

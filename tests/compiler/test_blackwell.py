@@ -11,8 +11,7 @@ import pytest
 
 from compiler.wheel import Wheel
 from tt_layout.analyses.tensor_memory_access import Message
-from tt_layout.audit.audited_module import AuditedModule
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.tensor_memory import copy_cost, message_of
 from tt_layout.ir import parse_ir
 from tt_layout.ir.operations import Operation
@@ -47,7 +46,7 @@ def checks(text: str) -> Iterator[str]:
 def lowered(text: str) -> Iterator[str]:
     """Yield what we expect of the lowering, a line for each function and message."""
     for module in parse_ir(text):
-        audited, function = AuditedModule(module, PlacedLayouts()), None
+        audited, function = AuditedModule(module, SharedWork()), None
         by_function: dict[str | None, list[Operation]] = {}
         for operation in module.operations:
             by_function.setdefault(operation.function, []).append(operation)

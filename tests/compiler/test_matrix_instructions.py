@@ -14,6 +14,7 @@ from compiler.generate import split
 from compiler.test_analyses import Lowerer
 from compiler.wheel import Question, Wheel
 from tt_layout import LayoutError, parse_layout
+from tt_layout.analyses.matrix_descriptors import Descriptor, matrix_descriptor
 from tt_layout.analyses.matrix_instructions import Operand, matrix_instruction
 
 QUESTIONS = 90
@@ -134,3 +135,108 @@ def test_instructions_of_dots(lowerer: Lowerer, seed: int, tally: Counter[str], 
             comparison.disagree(one["target"], one, f"{found}\n    {answer}")
     comparison.check()
     assert tally["the wheel gives no code"] < QUESTIONS // 10
+
+
+# -- operands in shared memory ----------------------------------------------------------------
+
+SWIZZLES = {0: 0, 3: 32, 2: 64, 1: 128}
+"""How a descriptor encodes a swizzle -> its bytes."""
+
+
+def shared(r: Random, bits: int, outer_dim: int) -> str:
+    """Return a layout of shared memory, mostly one that a descriptor can express.
+
+    Only matrices of 16 bits may have M or N along the rows of their core matrices.
+    """
+    width, is_transposed = r.choice([0, 32, 64, 128, 128]), bool(outer_dim)
+    if bits == 16 and r.random() < 0.4:
+        is_transposed = not is_transposed
+    return (
+        f"#ttg.nvmma_shared<{{swizzlingByteWidth = {width}, "
+        f"transposed = {str(is_transposed).lower()}, elementBitWidth = {bits}}}>"
+    )
+
+
+def in_memory(r: Random) -> Question | None:
+    """Return a multiplication of matrices in shared memory, by wgmma or tcgen05."""
+    elem, bits = r.choice([("f16", 16), ("f16", 16), ("f8E5M2", 8), ("f32", 32)])
+    m, n, k = 64 << r.randint(0, 2), 16 << r.randint(0, 4), 16 << r.randint(0, 3)
+    attrs = [shared(r, bits, outer_dim) for outer_dim in (0, 1)]
+    is_hopper = bits < 32 and r.random() < 0.5
+    wide = min(n, r.choice([16, 32, 64, 128, 256]))
+    if is_hopper:
+        warps = 4 << r.randint(0, int(m > 64))
+        mma = f"instrShape = [16, {wide}, {256 // bits}]"
+        result = f"warpsPerCTA = [{warps}, 1], {mma}"
+        d = f"#ttg.nvidia_mma<{{versionMajor = 3, versionMinor = 0, {result}}}>"
+    else:
+        warps, rows = 4, r.choice([64, 128])
+        d = f"#ttng.tensor_memory_encoding<blockM = {rows}, blockN = {wide}, colStride = 1>"
+    try:
+        for attr, shape in zip((*attrs, d), ((m, k), (k, n), (m, n))):
+            parse_layout(attr).to_linear_layout(shape, element_bits=bits)
+    except LayoutError:
+        return None
+    a, b = (
+        f"!ttg.memdesc<{rows}x{columns}x{elem}, {attr}, #ttg.shared_memory>"
+        for attr, (rows, columns) in zip(attrs, ((m, k), (k, n)))
+    )
+    memory = f"!ttg.memdesc<{m}x{n}xf32, {d}, #ttng.tensor_memory, mutable>"
+    return {
+        "descriptors": [a, b, f"tensor<{m}x{n}xf32, {d}>" if is_hopper else memory],
+        "layouts of": [*attrs, d],
+        "sizes": [m, n, k],
+        "elem": elem,
+        "target": "sm90" if is_hopper else "sm100",
+        "warps": warps,
+        "threads": 32,
+    }
+
+
+def instructions_in_memory(asked: Question) -> tuple[int, list[Descriptor]] | LayoutError:
+    m, n, k = asked["sizes"]
+    attrs = [parse_layout(attr) for attr in asked["layouts of"]]
+    shapes = [(m, k), (k, n), (m, n)]
+    operands = [
+        Operand(attr, shape, element)
+        for attr, shape, element in zip(attrs, shapes, (asked["elem"], asked["elem"], "f32"))
+    ]
+    try:
+        found = matrix_instruction(*operands)
+        tiles = [(found.shape[0], found.shape[2]), (found.shape[2], found.shape[1])]
+        bits = operands[0].bits
+        descriptors = [
+            matrix_descriptor(attrs[i].to_linear_layout(shapes[i]), bits, tiles[i], outer_dim=i)
+            for i in (0, 1)
+        ]
+    except LayoutError as error:
+        return error
+    return found.instructions, descriptors
+
+
+def decoded(words: list[int]) -> tuple[int, int, int]:
+    """Return swizzle, leading and stride offset of a descriptor, in bytes."""
+    low, high = words[0] & 0xFFFFFFFF, words[1] & 0xFFFFFFFF
+    return SWIZZLES[high >> 30], (low >> 16 & 0x3FFF) << 4, (high & 0x3FFF) << 4
+
+
+def test_multiplications_in_memory(lowerer: Lowerer, seed: int, tally: Counter[str]) -> None:
+    r = Random(seed)
+    asked = [one for one in (in_memory(r) for _ in range(4 * QUESTIONS)) if one is not None]
+    comparison = Comparison(tally)
+    for one, answer in zip(asked, lowerer.ask(asked)):
+        found, where = instructions_in_memory(one), one["target"]
+        if isinstance(found, LayoutError) or "count" not in answer:
+            is_same = isinstance(found, LayoutError) and "count" not in answer
+            say = comparison.agree if is_same else comparison.disagree
+            say(
+                *((f"{where}: both refuse",) if is_same else (where, one, f"{found}\n    {answer}"))
+            )
+            continue
+        own = {(d.swizzle_bytes, d.leading_bytes, d.stride_bytes) for d in found[1]}
+        if (found[0], own) == (answer["count"], {decoded(words) for words in answer["words"]}):
+            comparison.agree(f"{where}: same count and descriptors")
+        else:
+            comparison.disagree(where, one, f"{found}\n    {answer}")
+    comparison.check()
+    assert sum(count for said, count in tally.items() if "same" in said) > QUESTIONS

@@ -130,18 +130,6 @@ def matrix_instruction(a: Operand, b: Operand, d: Operand, *, ctas: int = 1) -> 
     raise LayoutError(f"#{d.encoding.name} is the result of no matrix instruction")
 
 
-def flops(a: Operand, d: Operand) -> int:
-    """Return the additions and multiplications of a multiplication: two for each pair.
-
-    Example:
-        >>> from tt_layout.encodings.parsing import parse_layout
-        >>> lanes = parse_layout("#ttg.linear<{register = [], lane = [], warp = [], block = []}>")
-        >>> flops(Operand(lanes, (16, 32), "f16"), Operand(lanes, (16, 8), "f32"))
-        8192
-    """
-    return 2 * prod(d.shape) * a.shape[-1]
-
-
 # -- NVIDIA ---------------------------------------------------------------------------------
 
 
@@ -226,6 +214,53 @@ def tensor_core_5(
         instructions=prod(counts),
         issuer="CTA",
     )
+
+
+FP4 = "e2m1"
+
+
+def scaled_matrix_instruction(
+    d: Operand,
+    memory: TensorMemory,
+    *,
+    formats: tuple[str, str],
+    scale: str,
+    scales_along_k: int,
+    depth: int,
+    ctas: int,
+    is_transposed: bool,
+) -> MatrixInstruction:
+    """Return ``tcgen05.mma`` with scales for blocks of A and B.
+
+    Args:
+        d: the result.
+        memory: its layout.
+        formats: of the elements of A and B, such as ``e4m3`` and ``e2m1``.
+        scale: the element type of the scales.
+        scales_along_k: how many scales there are along K.
+        depth: elements along K.
+        ctas: how many CTAs work on one tile, 1 or 2.
+        is_transposed: whether A or B has M or N along the rows of its core matrices.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> memory = parse_layout("#ttng.tensor_memory_encoding<blockM = 128, blockN = 128, "
+        ...     "colStride = 1>")
+        >>> found = scaled_matrix_instruction(Operand(memory, (128, 128), "f32"), memory,
+        ...     formats=("e4m3", "e4m3"), scale="i8", scales_along_k=4, depth=128, ctas=1,
+        ...     is_transposed=False)
+        >>> found.name, found.instructions
+        ('tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32', 4)
+    """
+    is_fp4 = formats == (FP4, FP4)
+    block = depth // scales_along_k
+    if is_fp4 and (scale == "f8E4M3FN" or (scale == "i8" and block == 16)):
+        kind = "mxf4nvf4"
+    else:
+        kind = "mxf4" if is_fp4 and not is_transposed else "mxf8f6f4"
+    size = 16 if kind == "mxf4nvf4" and block == 16 else 32
+    k = 32 if kind == "mxf8f6f4" else 64
+    return tensor_core_5(d, memory, f"{kind}.block_scale.block{size}", k, depth, ctas)
 
 
 # -- AMD ------------------------------------------------------------------------------------

@@ -12,6 +12,12 @@ from tt_layout.audit.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.costs import cost_of
 from tt_layout.audit.layouts import LayoutRow, layout_rows, mismatches
+from tt_layout.audit.multiplications import (
+    Intensity,
+    Multiplication,
+    intensity,
+    multiplications,
+)
 from tt_layout.audit.values.executions import Executions
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import LayoutError
@@ -76,6 +82,8 @@ class Audit:
         totals: by kernel and operation.
         findings: layouts that are refused, or do not fit the module.
         arguments: names of the kernels' arguments, where values were given for some.
+        multiplications: the operations that multiply matrices, in the order of the text.
+        intensities: of the kernels that have any.
     """
 
     module: Module
@@ -84,6 +92,8 @@ class Audit:
     totals: tuple[Total, ...]
     findings: tuple[Finding, ...]
     arguments: tuple[str, ...] = ()
+    multiplications: tuple[Multiplication, ...] = ()
+    intensities: tuple[Intensity, ...] = ()
 
 
 def audit_module(
@@ -118,14 +128,44 @@ def audit_module(
     audited = AuditedModule(module, shared, given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
     moves = tuple(_move_row(operation, audited) for operation in module.operations)
+    products = tuple(multiplications(audited))
     return Audit(
         module=module,
         layouts=rows,
         moves=moves,
         totals=tuple(totals(moves)),
-        findings=tuple(_findings(module, rows, moves)),
+        findings=(*_findings(module, rows, moves), *_refused_multiplications(products)),
         arguments=arguments,
+        multiplications=products,
+        intensities=tuple(_intensities(moves, products)),
     )
+
+
+GLOBAL_GROUPS = ("global load", "global store", "copy to local", "copy from local")
+"""Groups of movements from and to global memory."""
+
+
+def _intensities(
+    moves: Sequence[MoveRow], products: Sequence[Multiplication]
+) -> Iterator[Intensity]:
+    for function in dict.fromkeys(product.function for product in products):
+        own = [product for product in products if product.function == function]
+        moved = [
+            _times(move.operation.bytes, move.executions.number)
+            for move in moves
+            if move.operation.function == function and move.operation.group in GLOBAL_GROUPS
+        ]
+        yield intensity(function, own, moved)
+
+
+def _times(size: int | None, number: int | None) -> int | None:
+    return None if size is None or number is None else size * number
+
+
+def _refused_multiplications(found: Sequence[Multiplication]) -> Iterator[Finding]:
+    for product in found:
+        if product.fault is not None:
+            yield Finding(product.line, f"{product.name}: {product.fault}")
 
 
 def _move_row(operation: Operation, audited: AuditedModule) -> MoveRow:
@@ -195,10 +235,7 @@ def totals(moves: Sequence[MoveRow]) -> Iterator[Total]:
             count=len(group),
             bytes=_sum(sizes),
             executions=_sum(times),
-            executed_bytes=_sum(
-                None if size is None or number is None else size * number
-                for size, number in zip(sizes, times)
-            ),
+            executed_bytes=_sum(map(_times, sizes, times)),
         )
 
 

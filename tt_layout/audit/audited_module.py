@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -82,6 +82,11 @@ class AuditedModule:
             for operation in block.operations
             for full in _walk(function, operation, ())
         }
+
+    @property
+    def operations(self) -> Iterable[FullOperation]:
+        """Every operation of every function, in the order of the text."""
+        return self._in_full.values()
 
     def in_full(self, operation: Operation) -> FullOperation | None:
         """Return an operation with its attributes; None for one outside of any function."""

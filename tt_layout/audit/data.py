@@ -7,6 +7,7 @@ from typing import Any
 
 from tt_layout.audit.audit import Audit, Change, MoveRow
 from tt_layout.audit.layouts import LayoutRow
+from tt_layout.audit.multiplications import multiplication_data
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 
 JSON_VERSION = 1
@@ -23,6 +24,10 @@ def audit_data(audit: Audit) -> dict[str, Any]:
         "attributes": dict(module.attributes),
         "layouts": [_layout(row) for row in audit.layouts],
         "moves": [_move(move) for move in audit.moves],
+        "multiplications": [multiplication_data(found) for found in audit.multiplications],
+        "intensities": [
+            {**asdict(one), "flops_per_byte": one.flops_per_byte} for one in audit.intensities
+        ],
         "totals": [asdict(total) for total in audit.totals],
         "findings": [finding._asdict() for finding in audit.findings],
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.audit import Audit, Change, MoveRow
 from tt_layout.audit.layouts import LayoutRow
+from tt_layout.audit.multiplications import Multiplication
 from tt_layout.audit.values.executions import UNPLACED, Executions
 from tt_layout.ir.data_movements import GLOBAL
 from tt_layout.ir.module import Module
@@ -54,14 +55,26 @@ def audit_lines(audit: Audit, name: str) -> Iterator[str]:
     """Yield the lines of the report of one module."""
     yield from heading(audit.module, name)
     yield from _section("layouts", _layout_table(audit.layouts))
-    functions = list(dict.fromkeys(move.operation.function for move in audit.moves))
+    functions = list(dict.fromkeys(_functions(audit)))
     for function in functions:
         of = f" of @{clean(function)}" if function is not None else ""
         own = [move for move in audit.moves if move.operation.function == function]
-        yield from _section(f"moves{of}", _move_table(own))
+        yield from _section(f"moves{of}", _move_table(own)) if own else ()
+        products = [found for found in audit.multiplications if found.function == function]
+        yield from _section(f"multiplications{of}", _multiplication_table(products))
+        for one in audit.intensities:
+            if one.function == function and one.flops_per_byte is not None:
+                counts = f"{one.flops} FLOPs for {one.global_bytes} bytes of global memory"
+                yield f"{GAP}{counts} in one program: {one.flops_per_byte:.1f} FLOPs per byte"
         yield from _section(f"totals{of}", _totals(audit, function))
     found = (f"{GAP}line {f.line}: {clean(f.message)}" for f in audit.findings)
     yield from _section("findings", found)
+
+
+def _functions(audit: Audit) -> Iterator[str | None]:
+    """Yield the kernels that have a table."""
+    yield from (move.operation.function for move in audit.moves)
+    yield from (found.function for found in audit.multiplications)
 
 
 def _section(title: str, lines: Iterator[str]) -> Iterator[str]:
@@ -132,6 +145,33 @@ def _move_cells(move: MoveRow) -> list[str]:
         _runs(move.executions),
         move.cost.text if move.cost is not None else "-",
         clean(str(operation.location)) if operation.location is not None else "-",
+    ]
+
+
+def _multiplication_table(found: Sequence[Multiplication]) -> Iterator[str]:
+    if not found:
+        return
+    header = ["line", "operation", "of", "A", "B", "FLOPs", "runs", "instructions", "location"]
+    rows = [_multiplication_cells(one) for one in found]
+    if all(one.executions.text == "1" and one.executions.loop is None for one in found):
+        header, rows = _without("runs", header, rows)
+    yield from table(header, rows, "line FLOPs")
+
+
+def _multiplication_cells(found: Multiplication) -> list[str]:
+    instruction = found.instruction
+    return [
+        str(found.line),
+        found.name,
+        clean(found.text),
+        found.a.where,
+        found.b.where,
+        str(found.flops),
+        _runs(found.executions),
+        f"{instruction.instructions} x {instruction.name} per {instruction.issuer}"
+        if instruction is not None
+        else "-",
+        clean(str(found.location)) if found.location is not None else "-",
     ]
 
 

@@ -1,0 +1,220 @@
+"""Matrix instructions and descriptors: by hand, and in the audit of a dump."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Run, runner
+
+from tt_layout import LayoutError, parse_layout
+from tt_layout.analyses.matrix_descriptors import Descriptor, matrix_descriptor
+from tt_layout.analyses.matrix_instructions import (
+    MatrixInstruction,
+    Operand,
+    matrix_instruction,
+    scaled_matrix_instruction,
+)
+
+AMPERE = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], \
+instrShape = [16, 8]}>"
+TURING = AMPERE.replace("versionMinor = 0", "versionMinor = 1")
+HOPPER = "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], \
+instrShape = [16, 64, 16]}>"
+MFMA = "#ttg.amd_mfma<{version = V, warpsPerCTA = [2, 2], instrShape = [32, 32, 8], \
+isTransposed = true}>"
+WMMA = "#ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = [[0, 1], [1, 0]]}, \
+instrShape = [16, 16, 16]}>"
+TENSOR_MEMORY = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>"
+SHARED = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>"
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
+def product(result: str, width: int, elements: tuple[str, str, str]) -> MatrixInstruction:
+    """Return the instructions of 128 x 128 x 64 with operands in registers."""
+    a, b = (f"#ttg.dot_op<{{opIdx = {i}, parent = {result}, kWidth = {width}}}>" for i in (0, 1))
+    shapes = [(128, 64), (64, 128), (128, 128)]
+    operands = [
+        Operand(parse_layout(attr), shape, element)
+        for attr, shape, element in zip((a, b, result), shapes, elements)
+    ]
+    return matrix_instruction(*operands)
+
+
+@pytest.mark.parametrize(
+    ("result", "width", "elements", "name", "instructions"),
+    [
+        (AMPERE, 2, ("f16", "f16", "f32"), "m16n8k16.row.col.f32.f16.f16.f32", 128),
+        (AMPERE, 4, ("i8", "i8", "i32"), "m16n8k32.row.col.satfinite.s32.s8.s8.s32", 64),
+        (AMPERE, 1, ("f32", "f32", "f32"), "m16n8k8.row.col.f32.tf32.tf32.f32", 256),
+        (TURING, 2, ("f16", "f16", "f32"), "m16n8k8.row.col.f32.f16.f16.f32", 256),
+        (TURING, 4, ("i8", "i8", "i32"), "m8n8k16.row.col.satfinite.s32.s8.s8.s32", 256),
+    ],
+)
+def test_mma_sync(
+    result: str, width: int, elements: tuple[str, str, str], name: str, instructions: int
+) -> None:
+    found = product(result, width, elements)
+    assert (found.name, found.instructions) == (f"mma.sync.aligned.{name}", instructions)
+    assert found.issuer == "warp"
+    m, n, k = found.shape
+    assert m * n * k * instructions * 4 == 128 * 128 * 64
+
+
+@pytest.mark.parametrize(
+    ("version", "width", "element", "name", "instructions"),
+    [
+        (2, 4, "f16", "v_mfma_f32_32x32x8f16", 32),
+        (2, 4, "bf16", "v_mfma_f32_32x32x8bf16_1k", 32),
+        (3, 4, "f16", "v_mfma_f32_32x32x8_f16", 32),
+        (3, 8, "bf16", "v_mfma_f32_32x32x8_bf16", 32),
+    ],
+)
+def test_mfma(version: int, width: int, element: str, name: str, instructions: int) -> None:
+    found = product(MFMA.replace("V", str(version)), width, (element, element, "f32"))
+    assert (found.name, found.instructions) == (name, instructions)
+
+
+def test_wmma() -> None:
+    found = product(WMMA, 8, ("f16", "f16", "f32"))
+    assert (found.name, found.instructions) == ("v_wmma_f32_16x16x16_f16", 64)
+
+
+def test_warp_groups_and_tensor_memory() -> None:
+    """Two groups of four warps share 128 rows; one thread of a CTA issues for all of them."""
+    a, b = Operand(parse_layout(SHARED), (128, 64), "f16"), parse_layout(SHARED)
+    right = Operand(b, (64, 128), "f16")
+    hopper = matrix_instruction(a, right, Operand(parse_layout(HOPPER), (128, 128), "f32"))
+    assert hopper == MatrixInstruction(
+        name="wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16",
+        shape=(64, 64, 16),
+        instructions=8,
+        issuer="warp group",
+    )
+    memory = Operand(parse_layout(TENSOR_MEMORY), (128, 128), "f32")
+    blackwell = matrix_instruction(a, right, memory, ctas=2)
+    assert (blackwell.name, blackwell.instructions, blackwell.issuer) == (
+        "tcgen05.mma.cta_group::2.kind::f16",
+        8,
+        "CTA",
+    )
+
+
+@pytest.mark.parametrize(
+    ("formats", "scale", "scales", "is_transposed", "kind", "instructions"),
+    [
+        (("e4m3", "e5m2"), "i8", 4, False, "mxf8f6f4.block_scale.block32", 8),
+        (("e2m1", "e4m3"), "i8", 4, False, "mxf8f6f4.block_scale.block32", 8),
+        (("e2m1", "e2m1"), "i8", 4, False, "mxf4.block_scale.block32", 4),
+        (("e2m1", "e2m1"), "i8", 4, True, "mxf8f6f4.block_scale.block32", 8),
+        (("e2m1", "e2m1"), "f8E4M3FN", 8, False, "mxf4nvf4.block_scale.block16", 4),
+    ],
+)
+def test_scaled(
+    formats: tuple[str, str],
+    scale: str,
+    scales: int,
+    is_transposed: bool,
+    kind: str,
+    instructions: int,
+) -> None:
+    memory: Any = parse_layout(TENSOR_MEMORY)
+    found = scaled_matrix_instruction(
+        Operand(memory, (128, 128), "f32"),
+        memory,
+        formats=formats,
+        scale=scale,
+        scales_along_k=scales,
+        depth=128,
+        ctas=1,
+        is_transposed=is_transposed,
+    )
+    assert found.name == f"tcgen05.mma.cta_group::1.kind::{kind}"
+    assert found.instructions == instructions
+
+
+def test_types_that_no_instruction_multiplies() -> None:
+    with pytest.raises(LayoutError, match="no instruction multiplies i64 by i64 to i64"):
+        product(AMPERE, 2, ("i64", "i64", "i64"))
+    blocked = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = \
+[4, 1], order = [1, 0]}>"
+    with pytest.raises(LayoutError, match="the result of no matrix instruction"):
+        product(blocked, 0, ("f16", "f16", "f32"))
+
+
+def described(attr: str, shape: tuple[int, int], tile: tuple[int, int], dim: int) -> Descriptor:
+    shared = parse_layout(attr).to_linear_layout(shape, element_bits=16)
+    return matrix_descriptor(shared, 16, tile, outer_dim=dim)
+
+
+def test_descriptors() -> None:
+    """Eight rows of the swizzle follow each other across; another box follows along."""
+    narrow = SHARED.replace("= 128", "= 32")
+    assert described(SHARED, (128, 64), (128, 16), 0) == Descriptor(
+        swizzle_bytes=128, leading_bytes=0, stride_bytes=1024, transposed=False
+    )
+    assert described(narrow, (64, 64), (16, 64), 1) == Descriptor(
+        swizzle_bytes=32, leading_bytes=2048, stride_bytes=256, transposed=False
+    )
+    transposed = SHARED.replace("false", "true")
+    assert described(transposed, (128, 64), (128, 16), 0) == Descriptor(
+        swizzle_bytes=128, leading_bytes=8192, stride_bytes=1024, transposed=True
+    )
+
+
+def test_layouts_that_no_descriptor_expresses() -> None:
+    plain = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+    with pytest.raises(LayoutError, match="must begin with 8 rows"):
+        described(plain, (128, 64), (128, 16), 0)
+    with pytest.raises(LayoutError, match="takes 256 x 16 elements, but the buffer has 128 x 64"):
+        described(SHARED, (128, 64), (256, 16), 0)
+
+
+DUMP = """
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1],
+                        instrShape = [16, 64, 16]}>
+#a = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#b = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%x: !ttg.memdesc<64x64xf16, #a, #smem>, %y: !ttg.memdesc<64x64xf16, #b, #smem>,
+             %c: tensor<64x64xf32, #mma>, %p: tensor<64x!tt.ptr<f16>, #ttg.slice<{dim = 0,
+             parent = #mma}>>) {
+    %0 = tt.load %p : tensor<64x!tt.ptr<f16>, #ttg.slice<{dim = 0, parent = #mma}>>
+    %1 = ttng.warp_group_dot %x, %x, %c : !ttg.memdesc<64x64xf16, #a, #smem> * \
+!ttg.memdesc<64x64xf16, #a, #smem> -> tensor<64x64xf32, #mma>
+    %2 = ttng.warp_group_dot %x, %y, %1 : !ttg.memdesc<64x64xf16, #a, #smem> * \
+!ttg.memdesc<64x64xf16, #b, #smem> -> tensor<64x64xf32, #mma>
+    tt.return
+  }
+}
+"""
+
+
+def test_the_audit_of_a_dump(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "dump.mlir"
+    path.write_text(DUMP)
+    [module] = json.loads(run("audit", str(path), "--format", "json").out)["modules"]
+    first, second = module["multiplications"]
+    assert (first["m"], first["n"], first["k"], first["flops"]) == (64, 64, 64, 2 * 64**3)
+    assert first["instruction"] == "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
+    assert (first["instructions"], first["issuer"]) == (4, "warp group")
+    assert first["a"]["descriptor"] == {
+        "swizzle_bytes": 128,
+        "leading_bytes": 0,
+        "stride_bytes": 1024,
+        "transposed": False,
+    }
+    assert second["b"]["descriptor"] is None
+    [finding] = module["findings"]
+    assert finding["message"].startswith("ttng.warp_group_dot: #b: no descriptor expresses")
+    [intensity] = module["intensities"]
+    assert intensity["flops_per_byte"] == 4 * 64**3 / 128
+    text = run("audit", str(path)).out
+    assert "1048576 FLOPs for 128 bytes of global memory in one program" in text
