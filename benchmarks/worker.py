@@ -50,7 +50,7 @@ def ours() -> Format:
         encoding = parse_layout(attribute)
         if mode == "stream":
             layout = encoding.to_linear_layout(shape)
-            placed = BareLayout(layout, encoding.padding, encoding.memory_kind)
+            placed = BareLayout(layout, encoding.padding, encoding.memory_space)
             view = KINDS["hardware" if hw else "tensor"].view(placed)
             seconds, size = measured(lambda: sum(len(chunk) for chunk in view.chunks()))
             return seconds, size, ""

@@ -55,7 +55,7 @@ def reader_counts(text: str, modules: list[Module]) -> Counter[str]:
 
 
 REASONS = (
-    (r"#([A-Za-z_]+\.\w+) is no layout attribute", "unknown attribute of a dialect: #{0}"),
+    (r"#([A-Za-z_]+\.\w+) is not a layout attribute", "unknown attribute of a dialect: #{0}"),
     (r"got ('#\w+')", "syntax of an unknown dialect"),
     (r"the alias #\S+ is not defined", "alias that is not defined (not in this part of the file)"),
     (r"CTAsPerCGA.*belongs to|has no key", "keys that no release, or no one release, knows"),

@@ -75,19 +75,19 @@ ATTRIBUTES: dict[str, tuple[str, int, str, str]] = {
         blocked().replace("blocked", "blokced"),
         1,
         "#ttg.blokced",
-        "#ttg.blokced is no layout attribute; did you mean #ttg.blocked?",
+        "#ttg.blokced is not a layout attribute; did you mean #ttg.blocked?",
     ),
     "unknown dialect": (
         blocked().replace("ttg", "foo"),
         1,
         "#foo.blocked",
-        "#foo.blocked is no layout attribute",
+        "#foo.blocked is not a layout attribute",
     ),
     "an attribute that is no layout": (
         "#ttg.shared_memory",
         1,
         "#ttg.shared_memory",
-        "#ttg.shared_memory is no layout attribute",
+        "#ttg.shared_memory is not a layout attribute",
     ),
     "no number sign": (
         blocked()[1:],
@@ -357,7 +357,7 @@ TYPES: dict[str, tuple[str, int, str, str]] = {
         "tensor<1099511627776x1099511627776xf16>",
         1,
         "tensor<1099511627776x1099511627776xf16>",
-        "a tensor may have 2^60 elements at most, got [1099511627776, 1099511627776]",
+        "a tensor has at most 2^60 elements, got [1099511627776, 1099511627776]",
     ),
     "beyond 64 bits": (
         "tensor<99999999999999999999x1xf16>",
@@ -395,7 +395,7 @@ FILES: dict[str, tuple[str, str, str, str]] = {
         f"#a = {BLOCKED}\n#b = {BLOCKED.replace('blocked', 'blokced')}\n",
         "2:6",
         "#ttg.blokced",
-        "#ttg.blokced is no layout attribute; did you mean #ttg.blocked?",
+        "#ttg.blokced is not a layout attribute; did you mean #ttg.blocked?",
     ),
     "fault on a later line": (
         "#a = #ttg.blocked<{sizePerThread = [1, 2],\n"
@@ -526,11 +526,11 @@ def test_an_alias_that_the_file_does_not_have(run: Run, tmp_path: Path) -> None:
         return run("-i", str(path), "-t", TYPE, f"--alias-names={names}", "-o", str(target))
 
     check(ask("a,b"), f"{path}: error: there is no alias #b; the layouts are #a")
-    heading = f"{path}:2:9: error: the alias #smem stands for no layout"
+    heading = f"{path}:2:9: error: the alias #smem is not a layout"
     check(ask("smem"), heading, "#smem = #ttg.shared_memory", "#ttg.shared_memory")
-    heading = f"{path}:3:8: error: the alias #loc stands for no layout"
+    heading = f"{path}:3:8: error: the alias #loc is not a layout"
     check(ask("loc"), heading, "#loc = loc(unknown)", "loc")
-    heading = f"{path}:4:9: error: the alias #file stands for no layout"
+    heading = f"{path}:4:9: error: the alias #file is not a layout"
     check(ask("file"), heading, '#file = #llvm.di_file<"a" in "b">', "#llvm.di_file")
     assert os.listdir(tmp_path) == ["in.mlir"]
 

@@ -156,7 +156,7 @@ def ask_layout(r: Random, text: str, shape: list[int]) -> str:
     release = r.choice([None, None, None, None, "3.9", "3.9", "3.5", "2.1"])
     encoding = tt_layout.parse_layout(text, release=release)
     layout = encoding.to_linear_layout(shape, element_bits=r.choice([None, 8, 16, 64]))
-    placed = BareLayout(layout, encoding.padding, encoding.memory_kind)
+    placed = BareLayout(layout, encoding.padding, encoding.memory_space)
     views = [kind.view(placed) for kind in KINDS.values()]
     if max(view.size for view in views) > MAX_VIEW_BYTES:
         return "layout"

@@ -91,7 +91,7 @@ def test_the_memdesc_that_a_copy_shortens() -> None:
     ("text", "message"),
     [
         ("tensor<8x8xf16, #nowhere>", "the alias #nowhere is not defined"),
-        ("tensor<8x8xf16, #my.layout<{a = 1}>>", "#my.layout is no layout attribute"),
+        ("tensor<8x8xf16, #my.layout<{a = 1}>>", "#my.layout is not a layout attribute"),
         ("tensor<8x?xf16, #x>", "every dimension must be known"),
         ('tensor<8x8xf16, "text">', "expected a layout attribute"),
         ("tensor<8x8xf16, 3>", "expected a layout attribute"),

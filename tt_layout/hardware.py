@@ -1,8 +1,8 @@
 """The GPUs that Triton compiles for, as data: one row each, nothing about a GPU stands elsewhere.
 
 A warp-wide access is carried out in *phases*, each for some of the lanes.  Within a phase the
-lanes that touch the same bank in different words take turns; the same word is shared.  A turn
-is called a wavefront.
+lanes that touch the same bank in different words take a cycle each; the same word is shared.
+NVIDIA calls such a cycle a wavefront.
 
 Which lanes make up a phase depends on the bytes that each lane moves.  In every known case
 the phases are the cosets of one subspace: given masks m1, m2, .., the lanes of a phase are
@@ -407,7 +407,7 @@ def _capability(row: Target) -> int:
 
 
 def usual_target(lanes: int) -> Target | None:
-    """Return the target that is meant by layouts for warps of so many lanes.
+    """Return the target that is meant by layouts for warps of this many lanes.
 
     Example:
         >>> [target and target.name for target in map(usual_target, (32, 64, 16))]

@@ -68,7 +68,7 @@ class PlacedLayout:
     @property
     def memory_space(self) -> str:
         """Where the tensor lives: ``registers``, ``shared memory`` or ``tensor memory``."""
-        return self.encoding.memory_kind
+        return self.encoding.memory_space
 
     @property
     def is_distributed(self) -> bool:
@@ -130,7 +130,7 @@ def buffer_shape(encoding: Encoding, tensor: TensorType) -> tuple[int, ...]:
     Raises:
         LayoutError: the layout is not for such a type.
     """
-    has_index = encoding.has_rings and len(tensor.shape) == (encoding.rank or 0) + 1
+    has_index = encoding.may_be_multi_buffered and len(tensor.shape) == (encoding.rank or 0) + 1
     is_shared = isinstance(encoding, SharedEncoding)
     if tensor.kind == "tensor" and has_index and is_shared and encoding.release <= Release.V2_3:
         return tensor.shape[1:]  # there were no memdescs yet

@@ -1,4 +1,4 @@
-"""The Triton releases whose spellings and meanings of layouts are told apart."""
+"""The Triton releases whose spellings and meanings of layouts differ."""
 
 from __future__ import annotations
 

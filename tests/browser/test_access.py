@@ -156,7 +156,7 @@ def questions(pair: Pair) -> list[dict[str, Any]]:
     for text in (pair.register, pair.shared):
         encoding = parse_layout(text)
         layout = encoding.to_linear_layout(pair.shape, element_bits=8 * pair.size)
-        own = {"ins": layout.in_bases, "outs": layout.out_sizes, "memory": encoding.memory_kind}
+        own = {"ins": layout.in_bases, "outs": layout.out_sizes, "memory": encoding.memory_space}
         padding = encoding.padding if isinstance(encoding, SharedEncoding) else ()
         sides.append({**own, "padding": padding, "bits": 8 * pair.size})
     return [

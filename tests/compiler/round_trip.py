@@ -88,7 +88,7 @@ def check_gluon(own: Given, result: Translation, target: str) -> None:
 def check_json(own: Given, result: Translation, target: str) -> None:
     read = read_json(result.text)
     assert (read.tensor.shape, read.tensor.element_bits) == (own.shape, own.element_bits)
-    assert read.encoding.memory_kind == own.encoding.memory_kind
+    assert read.encoding.memory_space == own.encoding.memory_space
     check_same(own, read.encoding)
 
 

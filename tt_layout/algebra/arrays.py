@@ -56,15 +56,15 @@ class F2Map:
 
 @dataclass(frozen=True)
 class Preimages:
-    """The places that a linear function takes to each value, in ascending order.
+    """The locations that a linear function takes to each value, in ascending order.
 
     Attributes:
-        first: the first place of a value, as a function of the value.
+        first: the first location of a value, as a function of the value.
         copies: the others are the first one xor each combination of these; they ascend, too.
-        misses: not 0 where no place leads to the value.
+        misses: not 0 where no location leads to the value.
 
     Example:
-        Bits 0 and 1 of a place lead to value 2, bit 2 to nothing new, and no bit to value 1:
+        Bits 0 and 1 of a location lead to value 2, bit 2 to nothing new, and no bit to value 1:
 
         >>> found = Preimages.of([(2, 1), (2, 2), (0, 4)], [1, 2])
         >>> found.first(np.arange(4)).tolist(), found.copies, found.misses(np.arange(4)).tolist()
@@ -77,15 +77,15 @@ class Preimages:
 
     @staticmethod
     def of(places: Sequence[tuple[int, int]], units: Sequence[int]) -> Preimages:
-        """Solve for the places of every value.
+        """Solve for the locations of every value.
 
-        A place bit is free when earlier bits already reach what it adds.  The solution takes
+        A location bit is free when earlier bits already reach what it adds.  The solution takes
         free bits as 0, and a free bit with the earlier bits that undo it is a copy.  So the
-        places ascend with the free bits.  Units added behind the places express what no place
+        locations ascend with the free bits.  Units added behind them express what no location
         leads to.
 
         Args:
-            places: for each bit of a place where it leads to, and its weight in the place's
+            places: for each bit of a location where it leads to, and its weight in the location's
                 number, ascending.
             units: the value on each bit of a value's number.
         """
@@ -132,7 +132,7 @@ def distinct(values: Ints) -> tuple[Ints, Places]:
     """
     low, high = int(values.min()), int(values.max())
     if high - low > 4 * values.size + 1024:
-        first, place = _firsts(values.ravel())
+        first, place = _first_occurrences(values.ravel())
         return values.ravel()[first], place.reshape(values.shape)
     shifted = values - low
     seen = np.zeros(high - low + 1, np.bool_)
@@ -157,11 +157,11 @@ def covering(values: Ints) -> tuple[Ints, Places]:
 def distinct_rows(rows: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Places]:
     """Return the distinct rows of a matrix, and for each row its place among them."""
     whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1])))[:, 0]
-    first, place = _firsts(whole)
+    first, place = _first_occurrences(whole)
     return rows[first], place
 
 
-def _firsts(items: npt.NDArray[Any]) -> tuple[Places, Places]:
+def _first_occurrences(items: npt.NDArray[Any]) -> tuple[Places, Places]:
     """Return where each distinct item is found, and for each item its place among those.
 
     Done by hand, because numpy's own function first imports all of its masked arrays.
@@ -179,7 +179,7 @@ def count_zeros(map_: F2Map, ranges: Sequence[tuple[int, int]], sizes: Sequence[
     """Count the points of a box at which a linear function is 0.
 
     The box is given by a range per axis; a point's number is row-major in ``sizes``.
-    Every axis falls apart into aligned ranges, on whose products the function is affine.
+    Every axis is split into aligned ranges, on whose products the function is affine.
 
     Example:
         >>> count_zeros(F2Map((1, 1, 0)), [(0, 2), (1, 4)], [2, 4])

@@ -2,7 +2,7 @@
 
 A tensor spread over registers, lanes and warps is described by the function that says, for
 each place in the hardware, which element it holds.  That direction is chosen because one
-element may be held in many places, while one place holds one element.
+element may be held in many locations, while one location holds one element.
 
 The functions met in practice obey one law, with ^ for xor on every coordinate:
 
@@ -18,7 +18,7 @@ tensor, given only L(t=1), L(t=2), L(w=1) and L(w=2):
     3    (3,3)  (3,2)  (3,1)  (3,0)
 
 Stored:       input dimension -> one basis vector per bit, least significant bit first.
-Not covered:  sizes that are no powers of two, and padding; those wrap a layout.
+Not covered:  sizes that are not powers of two, and padding; those wrap a layout.
 Cost:         algebra is polynomial in the number of bits, whatever the tensor's size.
 Read next:    LinearLayout, then ``*``, then invert_and_compose.
 Source:       Triton, include/triton/Tools/LinearLayout.h; arXiv 2505.23819.
@@ -107,7 +107,7 @@ class LinearLayout:
             raise LayoutError(violation)
 
     def _violation(self) -> str | None:
-        """Return why these bases are no layout, or None."""
+        """Return why these bases are not a layout, or None."""
         for names in (self.get_in_dim_names(), self.get_out_dim_names()):
             if len(set(names)) != len(names):
                 return f"dimension names must differ from each other, got {names}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Offset = TypeVar("Offset", int, npt.NDArray[np.int64])
 
 Padding = Sequence[tuple[int, int]]
-"""Pairs of an interval and the number of slots left free after every so many elements."""
+"""Pairs of an interval and the number of slots left free after every such interval."""
 
 
 def padded(offset: Offset, padding: Padding) -> Offset:

@@ -191,7 +191,7 @@ def registers_first(one: Encoding, other: Encoding) -> tuple[DistributedEncoding
     if isinstance(held, DistributedEncoding) and isinstance(memory, SharedEncoding):
         return held, memory
     message = "bank conflicts need a layout of registers and one of shared memory"
-    raise LayoutError(f"{message}, got {held.memory_kind} and {memory.memory_kind}")
+    raise LayoutError(f"{message}, got {held.memory_space} and {memory.memory_space}")
 
 
 def conflicts_at(offsets: AccessMap, target: Target) -> BankConflicts:

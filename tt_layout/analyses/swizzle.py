@@ -125,7 +125,7 @@ def _distributed(layout: Encoding | str) -> DistributedEncoding:
     encoding = as_encoding(layout)
     if not isinstance(encoding, DistributedEncoding):
         message = "writers and readers are layouts of registers"
-        raise LayoutError(f"{message}, but #{encoding.name} is of {encoding.memory_kind}")
+        raise LayoutError(f"{message}, but #{encoding.name} is of {encoding.memory_space}")
     return encoding
 
 

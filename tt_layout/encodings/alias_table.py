@@ -94,7 +94,7 @@ class AliasTable:
         if name not in self.definitions:
             raise LayoutError(self.unknown(name), FileLocation(self.source.name))
         if not self.names_layout(name):
-            message = f"the alias #{name} stands for no layout"
+            message = f"the alias #{name} is not a layout"
             raise LayoutError(message, self.definitions.value_span(name))
         try:
             node = self.aliases.expand(self.definitions[name])
@@ -154,4 +154,4 @@ def _claims_to_be_layout(node: AttributeNode) -> bool:
         return False
     near = nearest(node.name, FORMS)
     hint = f"; did you mean #{near}?" if near else ""
-    raise LayoutError(f"#{node.name} is no layout attribute{hint}", node.name_span)
+    raise LayoutError(f"#{node.name} is not a layout attribute{hint}", node.name_span)

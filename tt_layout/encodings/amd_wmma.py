@@ -138,7 +138,7 @@ def _lists_from_fields(wmma: AmdWmma, element_bits: int | None) -> Values:
     )
     if cta_layout_of(warps, tiles) != (register, warp):
         shown = _CTA_LAYOUT.kind.show((register, warp))
-        raise LayoutError(f"warpsPerCTA and tilesPerWarp cannot say ctaLayout = {shown}")
+        raise LayoutError(f"warpsPerCTA and tilesPerWarp cannot express ctaLayout = {shown}")
     return {"warpsPerCTA": warps, "tilesPerWarp": tiles}
 
 

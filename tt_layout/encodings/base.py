@@ -62,7 +62,7 @@ class Encoding:
         release: the release under whose rules it was read; it matters only where the
             meaning of one text changed.
         spelling: how it was written; None for an encoding built in Python.
-        origin: where it was written, for messages; None likewise.
+        origin: where it was written, for messages; None for an encoding built in Python.
         no_layout_reason: why an older spelling, which its releases take, has no linear layout.
     """
 
@@ -81,12 +81,12 @@ class Encoding:
         Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp; tried in fifteen wheels.
     """
 
-    memory_kind: ClassVar[str]
-    """Where the tensor lies: ``registers``, ``shared memory`` or ``tensor memory``."""
+    memory_space: ClassVar[str]
+    """Where the tensor lives: ``registers``, ``shared memory`` or ``tensor memory``."""
 
     @property
-    def has_rings(self) -> bool:
-        """Whether a memdesc may have one dimension more, an index of buffers laid out alike."""
+    def may_be_multi_buffered(self) -> bool:
+        """Whether a memdesc may have one dimension more, an index of buffers of one layout."""
         return self.rank is not None
 
     @property
@@ -147,7 +147,7 @@ class Encoding:
         return self.layout_for(sizes, element_bits)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
-        """Return the shape as a tuple if the encoding can be laid over it."""
+        """Return the shape as a tuple if the encoding can be placed over it."""
         sizes = tuple(shape)
         if self.rank is not None and len(sizes) != self.rank:
             raise LayoutError(
@@ -159,19 +159,19 @@ class Encoding:
                 message = f"every dimension must be a power of two, got {list(sizes)}"
                 raise LayoutError(message)
         if sum(size.bit_length() - 1 for size in sizes) > MAX_SHAPE_BITS:
-            message = f"a tensor may have 2^{MAX_SHAPE_BITS} elements at most, got {list(sizes)}"
+            message = f"a tensor has at most 2^{MAX_SHAPE_BITS} elements, got {list(sizes)}"
             raise LayoutError(message)
         return sizes
 
     def check_element(self, bits: int) -> None:
-        """Raise where the encoding cannot hold elements of so many bits."""
+        """Raise where the encoding cannot hold elements of this many bits."""
 
     def layout_for(self, shape: Shape, element_bits: int | None) -> LinearLayout:
         """Return the linear layout for a shape that fits; the meaning of the encoding."""
         raise NotImplementedError
 
     def _format(self, shape: Sequence[int], kind: str) -> str:
-        return render(self.to_linear_layout(shape), self.memory_kind, kind, self.padding)
+        return render(self.to_linear_layout(shape), self.memory_space, kind, self.padding)
 
     @property
     def padding(self) -> tuple[tuple[int, int], ...]:
@@ -236,16 +236,16 @@ MAX_SHAPE_BITS = 60  # so that every index fits a signed 64-bit integer
 class DistributedEncoding(Encoding):
     """An encoding of a tensor in registers."""
 
-    memory_kind = "registers"
+    memory_space = "registers"
 
 
 class SharedEncoding(Encoding):
     """An encoding of a tensor in shared memory."""
 
-    memory_kind = "shared memory"
+    memory_space = "shared memory"
 
     def check_element(self, bits: int) -> None:
-        """Raise where a buffer cannot hold elements of so many bits."""
+        """Raise where a buffer cannot hold elements of this many bits."""
         if bits % 8 and self.release >= Release.V3_9:
             raise LayoutError(f"elements in memory must be whole bytes, got {bits} bits")
 
@@ -253,4 +253,4 @@ class SharedEncoding(Encoding):
 class TensorMemoryBase(Encoding):
     """An encoding of a tensor in tensor memory."""
 
-    memory_kind = "tensor memory"
+    memory_space = "tensor memory"

@@ -48,7 +48,7 @@ class Blocked(DistributedEncoding):
 
     A tensor larger than the whole tile repeats it in further registers.  A tensor smaller
     than it leaves lanes and warps that repeat elements; registers that fall outside are
-    gone since 3.9 and repeat elements before.
+    dropped since 3.9 and repeat elements before.
 
     Attributes:
         size_per_thread: elements one thread holds along each dimension, in one tile.
@@ -119,23 +119,23 @@ class Blocked(DistributedEncoding):
     ) -> LinearLayout:
         """Return the linear layout; see `Encoding.to_linear_layout`."""
         layout = super().to_linear_layout(shape, element_bits=element_bits)
-        return layout if self.release > Release.V2_0 else self._carried(layout, tuple(shape))
+        return layout if self.release > Release.V2_0 else self._wrapped(layout, tuple(shape))
 
-    def _carried(self, layout: LinearLayout, shape: Shape) -> LinearLayout:
+    def _wrapped(self, layout: LinearLayout, shape: Shape) -> LinearLayout:
         """Return the layout with the registers of 2.0 that leave their row.
 
-        2.0 did not clip them: their address runs on into the following rows.
+        2.0 did not clip them: their address continues in the following rows.
         """
         strides = [math.prod(shape[d + 1 :]) for d in range(self.rank)]
 
-        def carried(step: Shape) -> Shape:
+        def wrapped(step: Shape) -> Shape:
             address = sum(x * stride for x, stride in zip(step, strides)) % math.prod(shape)
             return tuple(address // stride % size for stride, size in zip(strides, shape))
 
         tile = identity_nd("register", self.size_per_thread, self.order)
         steps = tile.transpose_outs(dim_names(self.rank)).vectors("register")
         fitted = layout.vectors("register")[len(steps) :]
-        return layout.with_vectors("register", (*map(carried, steps), *fitted))
+        return layout.with_vectors("register", (*map(wrapped, steps), *fitted))
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the tile of registers, lanes and warps, repeated over the tensor."""

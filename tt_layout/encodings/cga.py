@@ -152,8 +152,8 @@ def split_of_bases(cga: Bases, rank: int) -> Values:
     """
     per_cga, split, order = [1] * rank, [1] * rank, list[int]()
     # A zero basis repeats the dimension before it; in front, one that no basis moves in.
-    still = [d for d in row_major(rank) if not any(basis[d] for basis in cga)]
-    dim = still[0] if still else 0
+    unmoved = [d for d in row_major(rank) if not any(basis[d] for basis in cga)]
+    dim = unmoved[0] if unmoved else 0
     for basis in cga:
         moved = [d for d, step in enumerate(basis) if step]
         dim = moved[0] if moved else dim
@@ -164,7 +164,7 @@ def split_of_bases(cga: Bases, rank: int) -> Values:
     values = dict(zip(SPLIT_NAMES, (tuple(per_cga), tuple(split), tuple(order))))
     if bases_of_split(values) != cga:
         bases = [list(basis) for basis in cga]
-        raise LayoutError(f"{', '.join(SPLIT_NAMES)} cannot say CGALayout = {bases}")
+        raise LayoutError(f"{', '.join(SPLIT_NAMES)} cannot express CGALayout = {bases}")
     return values
 
 

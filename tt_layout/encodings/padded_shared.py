@@ -106,7 +106,7 @@ def _order_from_fields(padded: PaddedShared, element_bits: int | None) -> Values
         return split_of_bases(padded.cga, padded.rank)
     order, shape = _as_identity(padded.offset, padded.rank)
     if order is None or shape is None:
-        raise LayoutError("order cannot say the bases of offset, which are no identity")
+        raise LayoutError("order cannot express the bases of offset, which are not an identity")
     cga = tuple(tuple(x // size for x, size in zip(basis, shape)) for basis in padded.block)
     return {"order": order, **split_of_bases(cga, padded.rank)}
 
@@ -119,8 +119,8 @@ def _as_identity(offset: Bases, rank: int) -> tuple[Shape | None, Shape | None]:
     if not rank or any(len(basis) != rank for basis in offset):
         return None, None
     moved = [d for basis in offset for d, step in enumerate(basis) if step]
-    still = [d for d in reversed(range(rank)) if d not in moved]
-    order = tuple(dict.fromkeys([*moved, *still]))
+    unmoved = [d for d in reversed(range(rank)) if d not in moved]
+    order = tuple(dict.fromkeys([*moved, *unmoved]))
     shape = tuple(1 << moved.count(d) for d in range(rank))
     return (order, shape) if _identity_bases(order, shape) == offset else (None, None)
 

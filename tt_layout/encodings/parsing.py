@@ -21,7 +21,7 @@ def parse_layout(
         name: what messages call the text.
 
     Raises:
-        LayoutError: the text is no layout attribute, or breaks a rule; ``str`` of the
+        LayoutError: the text is not a layout attribute, or breaks a rule; ``str`` of the
             error shows where.
 
     Example:

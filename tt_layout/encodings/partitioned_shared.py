@@ -63,7 +63,7 @@ class PartitionedShared(SharedEncoding):
 
     @property
     def padding(self) -> tuple[tuple[int, int], ...]:
-        """The padding of the pieces; it runs on from one piece of a buffer to the next."""
+        """The padding of the pieces; it continues from one piece of a buffer to the next."""
         inner = self.partition_layout
         return inner.padding if isinstance(inner, SharedEncoding) else ()
 

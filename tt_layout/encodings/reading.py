@@ -133,7 +133,7 @@ def expect_layout(node: Node) -> AttributeNode:
     if node.name not in FORMS:
         near = nearest(node.name, FORMS)
         hint = f"; did you mean #{near}?" if near else ""
-        raise LayoutError(f"#{node.name} is no layout attribute{hint}", node.name_span)
+        raise LayoutError(f"#{node.name} is not a layout attribute{hint}", node.name_span)
     if node.body is None:
         raise LayoutError(f"#{node.name} needs its parameters in <...>", node.span)
     return node

@@ -37,8 +37,8 @@ class Registry(Mapping[str, Spellings]):
     The names that the newest release reads come first, then the others, each in alphabetical order.
 
     Example:
-        >>> [cls.__name__ for _, cls in FORMS["ttg.blocked"]]
-        ['Blocked', 'Blocked']
+        >>> {cls.__name__ for _, cls in FORMS["ttg.blocked"]}
+        {'Blocked'}
         >>> "ttg.blocked" in FORMS, "ttg.shared_memory" in FORMS
         (True, False)
     """

@@ -124,7 +124,7 @@ class SwizzledShared(SharedEncoding):
             yield Violation(f"{message}, got order {list(self.order)}", ("order",), since=None)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
-        """Return the shape if the encoding can be laid over it."""
+        """Return the shape if the encoding can be placed over it."""
         sizes = super().checked_shape(shape)
         if self.has_leading_offset and self.rank > 1:
             self._core_matrices().checked_shape(sizes[-2:])

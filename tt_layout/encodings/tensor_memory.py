@@ -67,7 +67,7 @@ def _splits_from_fields(memory: Any, element_bits: int | None) -> Values:
     values = {"CTASplitM": 1 << rows, "CTASplitN": 1 << columns}
     if _splits_to_fields(values)["cga"] != memory.cga:
         bases = [list(basis) for basis in memory.cga]
-        raise LayoutError(f"CTASplitM and CTASplitN cannot say CGALayout = {bases}")
+        raise LayoutError(f"CTASplitM and CTASplitN cannot express CGALayout = {bases}")
     return values
 
 
@@ -101,10 +101,9 @@ def _unpacked_from_fields(memory: TensorMemory, element_bits: int | None) -> Val
     """
     stride = memory.col_stride
     if element_bits is None and stride not in (None, 1):
-        raise LayoutError(
-            f"unpacked says colStride = {stride} only of elements of {CELL_BITS // (stride or 1)} "
-            "bits: give the type"
-        )
+        bits = CELL_BITS // (stride or 1)
+        message = f"unpacked expresses colStride = {stride} only for elements of {bits} bits"
+        raise LayoutError(f"{message}: give the type")
     unpacked = stride is None or (element_bits is not None and stride * element_bits == CELL_BITS)
     return {**_splits_from_fields(memory, element_bits), "unpacked": unpacked}
 
@@ -331,7 +330,7 @@ class TensorMemoryScales(TensorMemoryBase):
     )
 
     @property
-    def has_rings(self) -> bool:
+    def may_be_multi_buffered(self) -> bool:
         """Until 3.4; since then scales are refused more than one buffer."""
         return self.release <= Release.V3_4
 

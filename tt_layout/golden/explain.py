@@ -204,8 +204,8 @@ def _moves(before: Encoding, after: Encoding, tensor: TensorType) -> str:
     """Return how the map differs, in words."""
     from tt_layout.analyses.encoding_difference import difference
 
-    if before.memory_kind != after.memory_kind:
-        return f"memory: was {before.memory_kind}, is {after.memory_kind}"
+    if before.memory_space != after.memory_space:
+        return f"memory: was {before.memory_space}, is {after.memory_space}"
     try:
         result = difference(before, after, tensor)
     except LayoutError as error:

@@ -134,7 +134,7 @@ def _cut(line: str, indent: int, width: int) -> tuple[str, int, int]:
 
 
 MAX_BYTES = 1 << 29
-"""A longer file is no dump of a kernel; perhaps it never ends."""
+"""A longer file is not a dump of a kernel; perhaps it never ends."""
 
 _CHUNK = 1 << 20
 

@@ -155,7 +155,7 @@ class Parser:
             self.kind, self.text, self.start, self.end = "end", "", position, position
         else:
             self.start, self.end = position, position + 1
-            self.kind, self.text = "rubbish", self.source.text[position]
+            self.kind, self.text = "invalid", self.source.text[position]
 
     def here(self) -> Span:
         """Return the span of the current token."""

@@ -104,7 +104,7 @@ def _parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:
         span = source.span(*match.span(1))
         if match.group(1) in "?*":
             raise LayoutError(f"every dimension must be known, got {match.group(1)!r}", span)
-        size = int(match.group(1)[:40])  # so that rubbish cannot take long
+        size = int(match.group(1)[:40])  # a longer number is refused, and cheaply
         if size >= 1 << 63:
             raise LayoutError("the dimension does not fit into 64 bits", span)
         if size <= 0:

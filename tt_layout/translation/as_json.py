@@ -50,7 +50,7 @@ def _data(encoding: Encoding, tensor: TensorSpec) -> dict[str, Any]:
         "version": VERSION,
         "attribute": written,
         "release": str(encoding.release),
-        "memory": encoding.memory_kind,
+        "memory": encoding.memory_space,
         "shape": list(tensor.shape or ()),
         "element_bits": tensor.element_bits,
         "bases": dict(layout.bases),

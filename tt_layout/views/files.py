@@ -122,7 +122,7 @@ def _check_names(
     for name in (n for n in names if n not in shown):
         tables = [module.aliases for module in modules()]
         if any(name in table for table in tables):
-            message = f"the alias #{name} stands for no layout"
+            message = f"the alias #{name} is not a layout"
             raise LayoutError(message, FileLocation(source.name))
         layouts = (n for t in tables for n in t.attributes() if t[n].encoding is not None)
         raise LayoutError(unknown_alias(name, layouts), FileLocation(source.name))

@@ -120,7 +120,7 @@ def _titles(encodings: list[Encoding]) -> list[str]:
     """Return what a page calls its layouts."""
     if len(encodings) == 1:
         return ["layout"]
-    if len({encoding.memory_kind for encoding in encodings}) == 1:
+    if len({encoding.memory_space for encoding in encodings}) == 1:
         return ["before", "after"]
     return [encoding.mnemonic for encoding in encodings]
 
