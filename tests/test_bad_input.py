@@ -629,7 +629,7 @@ def test_a_fault_in_the_options(run: Run, case: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--use-hwview"], "No such option --use-hwview Did you mean --use-hw-view?"),
+        (["--use-hw-vie"], "No such option --use-hw-vie Did you mean --use-hw-view?"),
         (["-l"], "Option -l requires an argument"),
         (["-t", TYPE, "-l", BLOCKED, "file.mlir"], "No such command file.mlir"),
     ],
