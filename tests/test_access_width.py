@@ -13,7 +13,6 @@ from tiers import slow
 
 from tt_layout import parse_ir
 from tt_layout.audit.axis import axis_info
-from tt_layout.audit.cost import chip
 from tt_layout.audit.global_memory import FORMS, Kernel, Width, access_width
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.layouts import PlacedLayouts
@@ -28,7 +27,7 @@ def widths(text: str, release: Release | None = None) -> list[Width]:
     """Return the instructions of the accesses of a dump."""
     [module] = parse_ir(text, release=release)
     functions = read_functions(module)
-    target = find_target(chip(module.target) or "")
+    target = find_target(module.gpu or "")
     found = []
     for function in functions:
         kernel = Kernel(function, axis_info(function, functions), PlacedLayouts(), target)

@@ -89,7 +89,7 @@ def wavefronts(row: dict[str, Any]) -> int:
 
 
 def test_whole_copies() -> None:
-    """The ten that differ have 16 bytes a lane, and warps that have nothing to copy."""
+    """The ten that differ have 16 bytes per lane, and warps that have nothing to copy."""
     wrong = [row for row in rows() if wavefronts(row) != row["wavefronts"]]
     assert len(wrong) == 10
     assert {row["width"] for row in wrong} == {16}

@@ -95,7 +95,7 @@ def test_totals_agree_with_a_count_from_the_text(dump: Path, run: Run) -> None:
         found[total["operation"], "count"] += total["count"]
         found[total["operation"], "bytes"] += total["bytes"]
     assert +found == +plain_totals(dump.read_text(encoding="utf-8"))
-    assert len(module["moves"]) == sum(total["count"] for total in module["totals"])
+    assert len(module["data_movements"]) == sum(total["count"] for total in module["totals"])
 
 
 @pytest.mark.parametrize("dump", DUMPS, ids=IDS)
@@ -119,7 +119,7 @@ def test_uses_lines_and_warps_agree_with_the_text(dump: Path, run: Run) -> None:
     body = re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
     for alias in aliases:
         assert uses[alias] == len(re.findall(rf"(?<!parent = ){alias}\b", body)), alias
-    for move in module["moves"]:
+    for move in module["data_movements"]:
         line = lines[move["line"] - 1]
         assert line[move["column"] - 1 :].startswith(move["operation"])
         for end in (move["from"], move["to"]):
@@ -202,12 +202,12 @@ def test_aliases_that_nothing_uses_are_read_only_so_far(run: Run) -> None:
 def test_sorting(run: Run) -> None:
     def lines(by: str) -> list[int]:
         text = run("audit", "matmul-sm80.ttgir", "--sort", by, "--format", "json").out
-        return [move["line"] for move in json.loads(text)["modules"][0]["moves"]]
+        return [move["line"] for move in json.loads(text)["modules"][0]["data_movements"]]
 
     assert lines("line") == sorted(lines("line"))
     assert sorted(lines("cost")) == sorted(lines("bytes")) == lines("line")
     sizes = run("audit", "matmul-sm80.ttgir", "--sort", "bytes", "--format", "json").out
-    moved = [move["bytes"] for move in json.loads(sizes)["modules"][0]["moves"]]
+    moved = [move["bytes"] for move in json.loads(sizes)["modules"][0]["data_movements"]]
     assert moved == sorted(moved, reverse=True)
 
 
@@ -260,7 +260,7 @@ def test_diff_of_the_modules_of_one_file(run: Run) -> None:
     assert outcome.status == 1
     assert outcome.out.count("---") == 2
     assert "1 removed, 0 added" in outcome.out
-    assert outcome.out.endswith("the same moves\n")
+    assert outcome.out.endswith("the same data movements\n")
 
 
 # -- bad input --------------------------------------------------------------------------------

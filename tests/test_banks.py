@@ -309,7 +309,7 @@ MEMORY = (
 @pytest.mark.parametrize(
     ("register", "shared", "shape", "elem_bytes", "target", "message"),
     [
-        (ROWS, ROWS, [64, 64], 2, "nvidia", "one of shared memory, got registers and registers"),
+        (ROWS, ROWS, [64, 64], 2, "nvidia", "a shared layout, got registers and registers"),
         (PLAIN, PLAIN, [64, 64], 2, "nvidia", "got shared memory and shared memory"),
         (ROWS, PLAIN, [64, 64], 3, "nvidia", "must have 1, 2, 4, 8 or 16 bytes, got 3"),
         (ROWS, PLAIN, [64], 2, "nvidia", "is for 2 dimensions"),
@@ -342,15 +342,15 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 WIDE = BLOCKED.format([1, 4], [8, 4], [4, 1], [1, 0])
 EXPECTED = """\
-load: 8 x ld.shared.v4.b32 per warp, 16 bytes a lane
-  8 wavefronts per instruction, 4 at least: 4 too many
-  to another word of the same bank: lane bit 2
+load: 8 x ld.shared.v4.b32 per warp, 16 bytes per lane
+  8 wavefronts per instruction, at least 4: 4 extra wavefronts
+  lane bit 2 selects another word of the same bank
   bank 0: lanes 0, 4 touch 2 words (0, 64)
   bank 1: lanes 0, 4 touch 2 words (1, 65)
   bank 2: lanes 0, 4 touch 2 words (2, 66)
   bank 3: lanes 0, 4 touch 2 words (3, 67)
-  and 12 banks more
-  lane | bank; # where lanes take turns
+  and 12 more banks
+  lane | bank; # where lanes conflict
        | 0         1         2         3
      0 | ####............................
      1 | ....####........................
@@ -376,7 +376,7 @@ def test_no_conflict(capsys: pytest.CaptureFixture[str]) -> None:
         capsys, swizzled, ROWS, "-t", "!ttg.memdesc<3x64x64xf16>", "--fail-on-conflict"
     )  # fmt: skip
     assert status == 0
-    assert out.count("as few as can be") == 2
+    assert out.count("conflict-free") == 2
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -403,9 +403,9 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ((ROWS, PLAIN, "-t", "tensor<64x64xi4>"), "whole bytes, but i4 has 4 bits"),
         ((ROWS, PLAIN, "-t", "tensor<64xf16>"), "is for 2 dimensions"),
-        ((ROWS, ROWS, "-t", "tensor<64x64xf16>"), "one of shared memory"),
+        ((ROWS, ROWS, "-t", "tensor<64x64xf16>"), "a shared layout, got registers"),
         ((ROWS, PLAIN, "-t", "tensor<64x64xf16>", "--target", "tpu"), "unknown target 'tpu'"),
-        ((ROWS, "x", "-t", "tensor<64x64xf16>"), "SHARED must be an attribute"),
+        ((ROWS, "x", "-t", "tensor<64x64xf16>"), "SHARED_LAYOUT must be an attribute"),
     ],
 )
 def test_trouble(

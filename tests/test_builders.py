@@ -182,7 +182,7 @@ TENSOR = "tensor<64x32xf16>"
         (["coalesced", "-t", TENSOR, "--contiguity", "0"], "contiguity must be a power of two"),
         (["coalesced", "-t", "tensor<4xindex>", "--contiguity", "4"], "width of an element"),
         (["coalesced", "-t", TENSOR, "--contiguity", "4", "--num-warps", "0"], "number of warps"),
-        (["shared", FMA, "-t", TENSOR], "must be a #ttg.dot_op, got #ttg.blocked"),
+        (["shared", FMA, "-t", TENSOR], "expected a #ttg.dot_op, got #ttg.blocked"),
         (["nvmma", "-t", "tensor<64x32xi1>"], "elementBitWidth must be"),
         (["nvmma", "-t", TENSOR, "--fp4-padded"], "fp4Padded needs"),
     ],

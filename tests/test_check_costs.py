@@ -121,7 +121,7 @@ cases:
     assert run("check", "--update", "--only", "written", "--only", "named").status == 0
     over = ("-t", "tensor<2xf16>", "--triton", "3.8")
     printed = {"info": run("info", narrow, *over).out}
-    assert "4, 2 of them different" in printed["info"]
+    assert "4, 2 of them distinct" in printed["info"]
     printed["convert"] = run("convert", narrow, narrow, *over).out
     for name in ("written", "named"):
         for kind, text in printed.items():
@@ -165,8 +165,7 @@ def test_another_instruction_and_target_are_said(folder: Path, run: Run) -> None
 def test_a_longer_way_of_a_conversion_is_said_first(folder: Path, run: Run) -> None:
     edit("kernel.mlir", f"#permuted = {PERMUTED}", f"#permuted = {COLUMNS}")
     assert said(run, "epilogue.convert") == [
-        "conversion: was a permutation of registers within each thread, "
-        "is a trip through shared memory",
+        "conversion: was a permutation of registers within each thread, is through shared memory",
         "bytes between threads: was 0, is 8064",
         "compiled wavefronts of stores: was none, is 64",
         "compiled wavefronts of loads: was none, is 64",
@@ -203,7 +202,9 @@ def test_facts_and_keys_of_an_info_are_said(folder: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize("check", ["load.info", "load.conflicts", "epilogue.convert"])
-@pytest.mark.parametrize("text", ["", "x\n", "- x\n+ y\n", "#ttg.x<{}>\ncopies", "store: \n\n"])
+@pytest.mark.parametrize(
+    "text", ["", "x\n", "- x\n+ y\n", "#ttg.x<{}>\nreplication", "store: \n\n"]
+)
 def test_of_a_golden_that_is_none_only_the_diff_is_shown(
     check: str, text: str, folder: Path, run: Run
 ) -> None:
@@ -255,7 +256,7 @@ def test_facts_of_conflicts_are_the_numbers_of_the_json(
         assert float(facts[f"{kind} wavefronts per instruction"]) == pytest.approx(turns, abs=1e-3)
         assert float(facts[f"{kind} wavefronts per warp"]) == pytest.approx(count * turns, abs=0.1)
         excess = facts[f"{kind} wavefronts due to conflicts"].replace("none", "0")
-        assert float(excess) == pytest.approx(access["excess"], abs=1e-3)
+        assert float(excess) == pytest.approx(access["extra_wavefronts_per_instruction"], abs=1e-3)
 
 
 @pytest.mark.parametrize("dst", [ROWS, COLUMNS, LINEAR, PERMUTED])
@@ -292,11 +293,11 @@ RUN_ERRORS = {
     ),
     "registers twice": (
         case(f"  with: '{ROWS}'\n  views: [conflicts]"),
-        5, 9, "bank conflicts need a layout of registers and one of shared memory", f"'{ROWS}'",
+        5, 9, "bank conflicts need a register layout and a shared layout", f"'{ROWS}'",
     ),
     "registers twice, by alias": (
         f"{ALIAS}with: linear, views: [conflicts]}}",
-        3, 32, "one of shared memory, got registers and registers", "linear",
+        3, 32, "a shared layout, got registers and registers", "linear",
     ),
     "no such alias": (
         f"{ALIAS}with: gone, views: [conflicts]}}",
@@ -383,8 +384,8 @@ cases:
         f"many-{phases}-{sm}.conflicts" for phases in (1, 8) for sm in (80, 90)
     ]
     assert "target: sm80" in goldens["many-1-80.conflicts"]
-    assert "28 too many" in goldens["many-1-90.conflicts"]
-    assert "too many" not in goldens["many-8-90.conflicts"]
+    assert "28 extra wavefronts" in goldens["many-1-90.conflicts"]
+    assert "extra wavefronts" not in goldens["many-8-90.conflicts"]
     assert Path("view.tensor.txt").exists()
 
 

@@ -14,7 +14,7 @@ from command import BLOCKED, TYPE, Outcome, Run, runner
 
 import tt_layout
 from tt_layout.cli import main as cli
-from tt_layout.reports import output
+from tt_layout.reports import writing
 from tt_layout.views.view import View
 
 HEADING = f"Print layout attribute: {BLOCKED}\n"
@@ -388,7 +388,7 @@ def test_an_interrupt_half_way_leaves_the_old_file(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.write_text("before")
     with pytest.raises(KeyboardInterrupt):
-        output.write(interrupted(), str(target), size=8)
+        writing.write(interrupted(), str(target), size=8)
     assert target.read_text() == "before"
     assert os.listdir(tmp_path) == ["out"]
 

@@ -185,7 +185,7 @@ def test_lanes_of_a_wavefront_on_cdna3() -> None:
 def test_text(run: Run) -> None:
     result = run("convert", ROWS, COLUMNS, "-t", "tensor<64x64xf32>", "--target", "sm80")
     assert result.status == 0
-    assert "a trip through shared memory" in result.out
+    assert "through shared memory" in result.out
     assert "  lane bit 0 <- warp bit 0\n" in result.out
     assert "at least 128 wavefronts to store and 128 to load, per CTA" in result.out
     assert "16384 bytes of scratch per CTA on sm80, one round of st.shared" in result.out
@@ -213,7 +213,7 @@ def test_json(run: Run) -> None:
             [ROWS, COLUMNS, "-t", "tensor<64x64xf16>", "--target", "H100"],
             "unknown target 'H100'; choose from",
         ),
-        ([ROWS, "nowhere", "-t", TYPE], "DST must be an attribute"),
+        ([ROWS, "nowhere", "-t", TYPE], "DST_LAYOUT must be an attribute"),
         (
             [ROWS, "#ttg.swizzled_shared<{vec=1,perPhase=1,maxPhase=1,order=[1,0]}>", "-t", TYPE],
             "expected a layout of a tensor in registers",

@@ -13,8 +13,8 @@ from tiers import slow
 
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.data import audit_data
 from tt_layout.ir import Module
+from tt_layout.reports.audit_data import audit_data
 
 ROOT = Path(__file__).parent.parent
 DUMPS = sorted([*ROOT.glob("examples/**/*.mlir"), *ROOT.glob("examples/**/*.ttgir")])

@@ -100,12 +100,12 @@ def test_copies_by_brute_force(step: int) -> None:
     for _, _, layout in small("tensor", step):
         info = layout_info(layout)
         counts = np.unique(places(layout, *INPUTS), return_counts=True)[1]
-        assert set(counts) == {info.copies}
+        assert set(counts) == {info.locations_per_element}
         for at, dim in enumerate(INPUTS):
             before, after = different(layout, *INPUTS[:at]), different(layout, *INPUTS[: at + 1])
             size = layout.get_in_dim_size(dim)
             assert info.replication[dim] == size * before // after
-        assert math.prod(info.replication.values()) == info.copies
+        assert math.prod(info.replication.values()) == info.locations_per_element
 
 
 @STEPS
@@ -327,7 +327,7 @@ def test_text_of_registers(run: Run) -> None:
         "elements per thread     32 (64 bytes)",
         "size per thread         [1, 4]",
         "contiguity per warp     [4, 32]",
-        "copies                  none",
+        "replication             none",
         "  vector                4 elements, 8 bytes",
         "  each of them          8 sectors of 32 bytes in 4 lines of 128; at least 8 sectors;",
         "  lane bit 3            (1, 0)",
@@ -336,7 +336,7 @@ def test_text_of_registers(run: Run) -> None:
     ):
         assert f"\n{line}" in out
     out = run("info", BLOCKED, "-t", "tensor<2x2xf16>").out
-    assert "lanes x 2, warps x 2; 4 of each element" in out
+    assert "lanes x 2, warps x 2; 4 locations per element" in out
     out = run("info", ROWS, "-t", "tensor<64x64xf16>", "--memory-order", "0,1").out
     assert "25% of the bytes used" in out
 

@@ -205,7 +205,7 @@ def test_the_audit_of_a_dump(run: Run, tmp_path: Path) -> None:
     outcome = run("audit", str(tmp_path / "dump.mlir"), "--format", "json")
     assert outcome.status == 0
     [module] = json.loads(outcome.out)["modules"]
-    costs = [move["cost"] for move in module["moves"]]
+    costs = [move["cost"] for move in module["data_movements"]]
     assert [cost["text"] if cost else None for cost in costs] == [
         "64 columns",
         "1 x tcgen05.st.sync.aligned.32x32b.x64.b32, 64 registers",

@@ -30,7 +30,7 @@ from tt_layout.colour import (
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
-from tt_layout.reports.output import columns as columns_of_stream
+from tt_layout.reports.writing import terminal_columns as columns_of_stream
 from tt_layout.terminal.options import DisplayOptions
 from tt_layout.terminal.painting import paint
 from tt_layout.terminal.present import Presentation

@@ -21,7 +21,7 @@ def moves(run: Run, *options: str) -> list[dict[str, object]]:
     outcome = run("audit", MATMUL, "--format", "json", *options)
     assert (outcome.status, outcome.err) == (0, "")
     [module] = json.loads(outcome.out)["modules"]
-    found: list[dict[str, object]] = module["moves"]
+    found: list[dict[str, object]] = module["data_movements"]
     return found
 
 
@@ -44,7 +44,9 @@ def test_totals_count_every_run(run: Run) -> None:
     outcome = run("audit", MATMUL, "--format", "json", "--value", "K=64")
     [module] = json.loads(outcome.out)["modules"]
     for total in module["totals"]:
-        own = [m for m in module["moves"] if m["operation"].endswith("." + total["operation"])]
+        own = [
+            m for m in module["data_movements"] if m["operation"].endswith("." + total["operation"])
+        ]
         assert total["executions"] == sum(m["executions"] for m in own)
         assert total["executed_bytes"] == sum(m["executions"] * m["bytes"] for m in own)
 

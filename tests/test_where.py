@@ -55,9 +55,9 @@ def test_holders_of_every_element_of_stored_layouts(step: int) -> None:
         for element, places in list(whole.items())[:20]:
             found = holders(layout, element, limit=1 << MAX_BITS)
             assert found.count == len(places)
-            assert [place.place for place in found.places] == places, "in hardware order"
+            assert [one.location for one in found.locations] == places, "in hardware order"
             few = holders(layout, element, limit=2)
-            assert (few.count, few.places) == (found.count, found.places[:2])
+            assert (few.count, few.locations) == (found.count, found.locations[:2])
 
 
 @STEPS
@@ -116,7 +116,7 @@ def test_all_registers_of_a_thread(run: Run) -> None:
 
 def test_limit(run: Run) -> None:
     out = run("where", BLOCKED, "-t", "tensor<1x1xf16>", "--element", "0,0", "--limit", "2").out
-    assert out.startswith("(0, 0) is held by 8 places\n  T0:0 -> (0, 0)")
+    assert out.startswith("8 locations hold (0, 0)\n  T0:0 -> (0, 0)")
     assert out.endswith("and 6 more; --limit shows more of them\n")
 
 
@@ -124,9 +124,9 @@ def test_json(run: Run) -> None:
     arguments = ("where", BLOCKED, "-t", TYPE, "--element", "2,1", "--format", "json")
     said = json.loads(run(*arguments).out)
     assert said["count"] == 1
-    place = said["places"][0]
+    place = said["locations"][0]
     assert place["label"] == "T4:1"
-    assert place["place"] == {"register": 1, "lane": 0, "warp": 1, "block": 0}
+    assert place["location"] == {"register": 1, "lane": 0, "warp": 1, "block": 0}
     assert place["terms"][0] == {"dim": "register", "bit": 0, "vector": [0, 1]}
 
 
@@ -135,7 +135,7 @@ def test_json(run: Run) -> None:
     [
         ((BLOCKED, "-t", TYPE), "ask for one element"),
         ((BLOCKED, "-t", TYPE, "--element", "0,0", "--thread", "1"), "ask for one element"),
-        ((BLOCKED, "-t", TYPE, "--element", "4,0"), "(4, 0) lies outside the tensor, which is 4x4"),
+        ((BLOCKED, "-t", TYPE, "--element", "4,0"), "(4, 0) is outside the tensor, which is 4x4"),
         ((BLOCKED, "-t", TYPE, "--element", "4"), "an element has 2 coordinates here, got (4)"),
         ((BLOCKED, "-t", TYPE, "--element", "x,0"), "--element takes numbers"),
         ((BLOCKED, "-t", TYPE, "--thread", "8"), "thread must be in 0..7, got 8"),

@@ -2,7 +2,7 @@
 
 A warp-wide access is carried out in *phases*, each for some of the lanes.  Within a phase the
 lanes that touch the same bank in different words take a cycle each; the same word is shared.
-NVIDIA calls such a cycle a wavefront.
+NVIDIA's profiler calls such a cycle a wavefront.
 
 Which lanes make up a phase depends on the bytes that each lane moves.  In every known case
 the phases are the cosets of one subspace: given masks m1, m2, .., the lanes of a phase are
@@ -90,6 +90,7 @@ class Target:
             distances into wider ones.
         matrix_instructions: which of ``ldmatrix`` and ``stmatrix`` there are.
         mnemonics: the assembler's names of a load and of a store.
+        cycle: what a cycle of the banks is called: NVIDIA's profiler counts wavefronts.
         shuffle_bits: what one shuffle brings to each lane.
         weighs_conversions: whether the compiler weighs instructions against each other to
             convert a layout through shared memory.
@@ -120,6 +121,7 @@ class Target:
     joins_registers: bool = False
     matrix_instructions: frozenset[str] = frozenset()
     mnemonics: tuple[str, str]
+    cycle: str = "cycle"
     shuffle_bits: int = 32
     weighs_conversions: bool = False
     conversion_lanes: tuple[tuple[int, ...], ...] = ()
@@ -217,6 +219,7 @@ def _nvidia(
         joins_registers=True,
         matrix_instructions=frozenset(matrix_instructions),
         mnemonics=("ld.shared", "st.shared"),
+        cycle="wavefront",
         weighs_conversions=True,
         load_evidence=evidence,
         store_evidence=evidence,

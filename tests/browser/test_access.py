@@ -20,7 +20,9 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import TARGETS
 from tt_layout.mlir.types import element_bits
-from tt_layout.reports.conflicts import as_text, count, evidence
+from tt_layout.reports.conflicts import ConflictsReport, evidence
+from tt_layout.reports.report import plain_lines
+from tt_layout.reports.wording import count
 
 PAIRS = 800
 DATA = Path(__file__).parents[1] / "data"
@@ -169,7 +171,8 @@ def questions(pair: Pair) -> list[dict[str, Any]]:
 def main_lines(access: Access) -> list[str]:
     """Return what ``tt-layout conflicts`` says, but for its picture."""
     kind = "store" if access.is_store else "load"
-    *lines, _ = (line.strip() for line, _ in as_text(BankConflicts(access, access), [kind]))
+    report = ConflictsReport(BankConflicts(access, access), [kind])
+    *lines, _ = (line.strip() for line in plain_lines(report))
     picture = [k for k, line in enumerate(lines) if " | bank;" in line]
     return lines[: picture[0]] if picture else lines
 
@@ -191,7 +194,7 @@ def test_accesses_cost_what_the_library_says(open_page: Open, seed: int) -> None
             break
     answers = page.page.evaluate("all => all.map(one => window.ttLayout(one))", asked)
     for (pair, access), answer in zip(expected, answers):
-        seen["conflicts"] += bool(access.excess)
+        seen["conflicts"] += bool(access.extra_wavefronts_per_instruction)
         assert "error" not in answer, (pair, answer)
         assert answer["wavefronts"] == access.wavefronts_per_instruction, pair
         assert answer["phases"] == access.ideal_wavefronts_per_instruction, pair
@@ -233,8 +236,8 @@ def test_what_the_library_refuses_is_refused(open_page: Open) -> None:
 COLUMNS = BLOCKED.format([1, 1], [32, 1], [1, 4], [0, 1])
 PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
 SWIZZLED = PLAIN.replace("maxPhase = 1", "maxPhase = 32")
-SPOILT = "32 wavefronts per instruction, 1 at least: 31 too many"
-FREE = "1 wavefront per instruction, as few as can be"
+SPOILT = "32 wavefronts per instruction, at least 1: 31 extra wavefronts"
+FREE = "1 wavefront per instruction, conflict-free"
 
 
 def opened(open_page: Open, shared: str = PLAIN, **more: Any) -> Opened:

@@ -20,7 +20,6 @@ from compiler.agreement import Comparison
 from compiler.wheel import INSIDE, Answer, Question, Wheel
 from tt_layout import parse_ir
 from tt_layout.audit.axis import axis_info
-from tt_layout.audit.cost import chip
 from tt_layout.audit.global_memory import FORMS, Kernel, access_width
 from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
@@ -52,7 +51,7 @@ def accesses(text: str) -> Iterator[Access]:
     """Yield the accesses of a dump; scalars are loads and stores of one element."""
     [module] = parse_ir(text)
     functions = read_functions(module)
-    target = find_target(chip(module.target) or "")
+    target = find_target(module.gpu or "")
     for function in functions:
         kernel = Kernel(function, axis_info(function, functions), PlacedLayouts(), target)
         loops = [o for o in function.walk() if o.name in ("scf.for", "scf.while")]

@@ -1,4 +1,4 @@
-"""Shared-memory bank conflicts: the turns that a warp-wide access takes.
+"""Shared-memory bank conflicts: the cycles that a warp-wide access takes.
 
 The rule, which every measured load and store obeys (``docs/bank-conflicts.md``):
 
@@ -6,11 +6,11 @@ The rule, which every measured load and store obeys (``docs/bank-conflicts.md``)
     all 32 below (NVIDIA; other targets have other tables).
 2.  Two phases of a load go together where every lane of the warp reads the address that its
     neighbour by 1 reads (``lane ^ 1``), or every lane the one of its neighbour by 2.
-3.  Within a phase, different words in one bank take turns; the same word is shared.
+3.  Within a phase, different words in one bank take a cycle each; the same word is shared.
 
 Both sides are linear, so the words of a phase are a coset of a subspace.  As many of them fall
 into each bank that is hit, namely 2^(rank of the words - rank of their banks): no element is
-ever enumerated, and every instruction and every phase of an access takes equally many turns.
+ever enumerated, and every instruction and every phase of an access takes equally many cycles.
 Only padding breaks that; then the addresses are laid out and counted.
 
 Read next:    `tt_layout.analyses.access`, `tt_layout.analyses.addresses`.
@@ -50,8 +50,8 @@ class Access:
         is_store: whether registers go to memory.
         instruction: the instruction that the access consists of.
         phase: how its lanes are divided, merged phases taken together.
-        phases: phases per instruction; without conflicts each takes one turn.
-        wavefronts_per_instruction: turns that an instruction takes; with padding the mean
+        phases: phases per instruction; without conflicts each takes one cycle.
+        wavefronts_per_instruction: cycles that an instruction takes; with padding the mean
             over all instructions of all warps.
         offsets: the map from hardware to offsets.
     """
@@ -76,17 +76,22 @@ class Access:
 
     @property
     def ideal_wavefronts_per_instruction(self) -> int:
-        """The fewest turns that an instruction of these phases can take."""
+        """The fewest cycles that an instruction of these phases can take."""
         return self.phases
 
     @property
-    def excess(self) -> int | float:
-        """Turns per instruction that are due to conflicts."""
+    def extra_wavefronts_per_instruction(self) -> int | float:
+        """Cycles per instruction that bank conflicts add."""
         return self.wavefronts_per_instruction - self.phases
 
     @property
+    def extra_wavefronts(self) -> int | float:
+        """Wavefronts in all that bank conflicts add, per warp."""
+        return self.extra_wavefronts_per_instruction * self.instructions
+
+    @property
     def wavefronts(self) -> int | float:
-        """Turns in all, per warp."""
+        """Cycles in all, per warp."""
         return self.wavefronts_per_instruction * self.instructions
 
     @property
@@ -133,7 +138,8 @@ class BankConflicts:
         ...     "warpsPerCTA = [4, 1], order = [0, 1]}>",
         ...     "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>",
         ...     [128, 32], elem_bytes=4)
-        >>> conflicts.load.wavefronts_per_instruction, conflicts.load.excess
+        >>> load = conflicts.load
+        >>> load.wavefronts_per_instruction, load.extra_wavefronts_per_instruction
         (32, 28)
     """
 
@@ -149,11 +155,11 @@ def bank_conflicts(
     elem_bytes: int,
     target: Target | str = "nvidia",
 ) -> BankConflicts:
-    """Count the shared-memory turns of storing and of loading a tensor.
+    """Count the shared-memory bank conflicts of storing and of loading a tensor.
 
     Args:
-        register: who holds the tensor, an attribute or its text.
-        shared: how it lies in memory, likewise.  The two may be given in either order.
+        register: the register layout, an attribute or its text.
+        shared: the shared layout; the two may be given in either order.
         shape: sizes of the tensor.
         elem_bytes: bytes of an element: 1, 2, 4, 8 or 16.
         target: the GPU; a name of `tt_layout.hardware.TARGETS` or a target of your own.
@@ -170,28 +176,28 @@ def bank_conflicts(
         ...     "warpsPerCTA = [4, 1], order = [1, 0]}>",
         ...     "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>",
         ...     [64, 64], elem_bytes=2)
-        >>> result.store.name, result.store.instructions, result.store.excess
+        >>> result.store.name, result.store.instructions, result.store.extra_wavefronts
         ('st.shared.v4.b32', 4, 0)
 
     Source:
         docs/bank-conflicts.md: the rule, the measurements and where the compiler differs.
     """
     hardware = find_target(target) if isinstance(target, str) else target
-    held, memory = registers_first(as_encoding(register), as_encoding(shared))
-    return conflicts_at(lay(held, memory, shape, elem_bytes), hardware)
+    registers, memory = registers_first(as_encoding(register), as_encoding(shared))
+    return conflicts_at(map_access(registers, memory, shape, elem_bytes), hardware)
 
 
 def registers_first(one: Encoding, other: Encoding) -> tuple[DistributedEncoding, SharedEncoding]:
-    """Return a layout of registers and one of shared memory, given in either order.
+    """Return a register layout and a shared layout, given in either order.
 
     Raises:
         LayoutError: they are others.
     """
-    held, memory = (other, one) if isinstance(one, SharedEncoding) else (one, other)
-    if isinstance(held, DistributedEncoding) and isinstance(memory, SharedEncoding):
-        return held, memory
-    message = "bank conflicts need a layout of registers and one of shared memory"
-    raise LayoutError(f"{message}, got {held.memory_space} and {memory.memory_space}")
+    registers, memory = (other, one) if isinstance(one, SharedEncoding) else (one, other)
+    if isinstance(registers, DistributedEncoding) and isinstance(memory, SharedEncoding):
+        return registers, memory
+    message = "bank conflicts need a register layout and a shared layout"
+    raise LayoutError(f"{message}, got {registers.memory_space} and {memory.memory_space}")
 
 
 def conflicts_at(offsets: AccessMap, target: Target) -> BankConflicts:
@@ -215,13 +221,13 @@ def as_encoding(layout: Encoding | str) -> Encoding:
     return parse_layout(layout)
 
 
-def lay(
+def map_access(
     register: DistributedEncoding, shared: SharedEncoding, shape: Sequence[int], elem_bytes: int
 ) -> AccessMap:
-    """Return where the places of one encoding lie under the other."""
+    """Return the offset in shared memory of each register, lane and warp bit."""
     bits = 8 * elem_bytes
-    held, memory = (e.to_linear_layout(shape, element_bits=bits) for e in (register, shared))
-    return access_map(held, memory, elem_bytes, shared.padding)
+    registers, memory = (e.to_linear_layout(shape, element_bits=bits) for e in (register, shared))
+    return access_map(registers, memory, elem_bytes, shared.padding)
 
 
 def check_lanes(offsets: AccessMap, target: Target) -> None:
@@ -276,7 +282,7 @@ def _address(bases: Sequence[int], mask: int) -> int:
 
 
 def cycles_of(bases: Sequence[int], width: int, banks: int, bank_bytes: int = 4) -> int:
-    """Return the turns of one phase whose addresses are the span of these bytes.
+    """Return the cycles of one phase whose addresses are the span of these bytes.
 
     Example:
         Eight lanes, 16 bytes each, 128 bytes apart: all in the same four banks:

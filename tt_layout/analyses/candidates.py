@@ -38,9 +38,14 @@ class SwizzleCandidate:
         return sum(access.wavefronts for access in self.accesses)
 
     @property
-    def excess(self) -> int | float:
+    def extra_wavefronts(self) -> int | float:
         """Wavefronts per warp that bank conflicts add."""
-        return sum(access.excess * access.instructions for access in self.accesses)
+        return sum(access.extra_wavefronts for access in self.accesses)
+
+    @property
+    def cycles(self) -> tuple[int | float, int | float]:
+        """The wavefronts, and those of them that bank conflicts add."""
+        return self.wavefronts, self.extra_wavefronts
 
     @property
     def rank(self) -> tuple[Any, ...]:

@@ -129,11 +129,12 @@ def _step(
     access = cost(places, target, is_store=is_store, instruction=_instruction(kind, places, target))
     rounds = 1 << len(layout.rounds)
     executions = rounds * access.instructions * held.get_in_dim_size("warp")
+    extra = access.extra_wavefronts_per_instruction
     return Step(
         instruction=access.name.replace(".shared", ".shared::cluster") if crosses else access.name,
         instructions=rounds * access.instructions,
         wavefronts=None if crosses else int(executions * access.wavefronts_per_instruction),
-        extra_wavefronts=None if crosses else int(executions * access.excess),
+        extra_wavefronts=None if crosses else int(executions * extra),
     )
 
 

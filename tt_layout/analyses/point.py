@@ -1,8 +1,8 @@
-"""Point queries: which element a place holds, and which places hold an element.
+"""Point queries: which element a location holds, and which locations hold an element.
 
-A place is the xor of the bases of the bits set in it, so the answer can be shown as a sum.
-The places that hold an element are a coset of the layout's kernel: finding one takes a few
-xors, and the others follow, whatever the tensor's size.
+An element is the xor of the bases of the bits set in its location, so the answer can be shown
+as a sum.  The locations that hold an element are a coset of the layout's kernel: finding one
+takes a few xors, and the others follow, whatever the tensor's size.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.layout_difference import place_label
 from tt_layout.errors import LayoutError
 
-MAX_HOLDERS = 64  # places listed by default
+MAX_HOLDERS = 64  # locations listed by default
 
 
 @dataclass(frozen=True)
 class Term:
-    """A bit that is set in a place, and its basis.
+    """A bit that is set in a location, and its basis.
 
     Attributes:
         dim, bit: the bit of the input.
@@ -37,52 +37,56 @@ class Term:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """A place in the hardware and the element that it holds.
+class HardwareLocation:
+    """A location in the hardware and the element that it holds.
 
     Attributes:
         label: as the views write it, such as ``T5:2``.
-        place: input and coordinate, in the order of the layout.
+        location: input and coordinate, in the order of the layout.
         element: its coordinates.
-        terms: the bits set in the place; their bases xor to the element.
+        terms: the bits set in the location; their bases xor to the element.
     """
 
     label: str
-    place: tuple[tuple[str, int], ...]
+    location: tuple[tuple[str, int], ...]
     element: Basis
     terms: tuple[Term, ...]
 
     def __str__(self) -> str:
         head = f"{self.label} -> {_point(self.element)}"
-        told = " ^ ".join(map(str, self.terms))
-        return f"{head}: {told} = {_point(self.element)}" if told else f"{head}: no bit is set"
+        sum_of_bases = " ^ ".join(map(str, self.terms))
+        if not sum_of_bases:
+            return f"{head}: no bit is set"
+        return f"{head}: {sum_of_bases} = {_point(self.element)}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Holders:
-    """The places that hold an element.
+class ElementLocations:
+    """The locations that hold an element.
 
     Attributes:
         element: its coordinates.
-        count: how many places there are.
-        places: the first of them, in hardware order.
+        count: how many locations there are.
+        locations: the first of them, in hardware order.
     """
 
     element: Basis
     count: int
-    places: tuple[Place, ...]
+    locations: tuple[HardwareLocation, ...]
 
 
-def locate(layout: LinearLayout, place: Mapping[str, int], *, padding: Padding = ()) -> Place:
-    """Return the element that a place holds, and the bases that lead there.
+def locate(
+    layout: LinearLayout, location: Mapping[str, int], *, padding: Padding = ()
+) -> HardwareLocation:
+    """Return the element that a location holds, and the bases that lead there.
 
     Args:
         layout: any layout.
-        place: input -> coordinate; one left out is 0.
+        location: input -> coordinate; one left out is 0.
         padding: for the label of an offset in padded shared memory.
 
     Raises:
-        LayoutError: there is no such place.
+        LayoutError: there is no such location.
 
     Example:
         >>> layout = LinearLayout.from_bases(
@@ -90,17 +94,17 @@ def locate(layout: LinearLayout, place: Mapping[str, int], *, padding: Padding =
         >>> print(locate(layout, {"lane": 3, "register": 2}))
         T3:2 -> (1, 6): register bit 1 (0, 2) ^ lane bit 0 (0, 4) ^ lane bit 1 (1, 0) = (1, 6)
     """
-    element = tuple(layout.apply(dict(place)).values())
+    element = tuple(layout.apply(dict(location)).values())
     terms = tuple(
         Term(name, bit, vector)
         for name, vectors in layout.in_bases
         for bit, vector in enumerate(vectors)
-        if place.get(name, 0) >> bit & 1
+        if location.get(name, 0) >> bit & 1
     )
-    whole = {name: place.get(name, 0) for name in layout.get_in_dim_names()}
-    return Place(
+    whole = {name: location.get(name, 0) for name in layout.get_in_dim_names()}
+    return HardwareLocation(
         label=_label(whole, layout, padding),
-        place=tuple(whole.items()),
+        location=tuple(whole.items()),
         element=element,
         terms=terms,
     )
@@ -114,7 +118,7 @@ def _label(place: dict[str, int], layout: LinearLayout, padding: Padding) -> str
 
 
 def offset_of_slot(slot: int, size: int, padding: Padding) -> int | None:
-    """Return the offset that lies in a slot of padded memory, None where it is padding.
+    """Return the offset stored in a slot of padded memory, None where it is padding.
 
     Args:
         slot: counted in elements.
@@ -144,13 +148,13 @@ def holders(
     *,
     limit: int = MAX_HOLDERS,
     padding: Padding = (),
-) -> Holders:
-    """Return the places that hold an element.
+) -> ElementLocations:
+    """Return the locations that hold an element.
 
     Args:
         layout: any layout.
         element: its coordinates.
-        limit: how many places are listed at most.
+        limit: how many locations are listed at most.
         padding: for the labels of offsets in padded shared memory.
 
     Raises:
@@ -159,7 +163,7 @@ def holders(
     Example:
         >>> layout = LinearLayout.from_bases([("lane", [[1], [0]]), ("warp", [[2]])], ["dim0"])
         >>> found = holders(layout, [3])
-        >>> found.count, [place.label for place in found.places]
+        >>> found.count, [location.label for location in found.locations]
         (2, ['T5:0', 'T7:0'])
     """
     sizes = [size for _, size in layout.out_sizes]
@@ -168,24 +172,24 @@ def holders(
         raise LayoutError(f"{message}, got {_point(tuple(element))}")
     if not all(0 <= x < size for x, size in zip(element, sizes)):
         shape = "x".join(map(str, sizes))
-        raise LayoutError(f"{_point(tuple(element))} lies outside the tensor, which is {shape}")
+        raise LayoutError(f"{_point(tuple(element))} is outside the tensor, which is {shape}")
     columns = [layout.flatten(v) for _, vectors in layout.in_bases for v in vectors]
     span = F2Span(columns)
     first = span.express(layout.flatten(element))
     if first is None:
-        return Holders(element=tuple(element), count=0, places=())
+        return ElementLocations(element=tuple(element), count=0, locations=())
     kernel = [
         (span.express(column) or 0) | 1 << k
         for k, column in enumerate(columns)
         if not span.pivots >> k & 1
     ]
     masks = _smallest(first, kernel, limit)
-    places = tuple(locate(layout, _coordinates(layout, m), padding=padding) for m in masks)
-    return Holders(element=tuple(element), count=1 << len(kernel), places=places)
+    found = tuple(locate(layout, _coordinates(layout, m), padding=padding) for m in masks)
+    return ElementLocations(element=tuple(element), count=1 << len(kernel), locations=found)
 
 
 def _coordinates(layout: LinearLayout, mask: int) -> dict[str, int]:
-    """Return the place whose bits, all inputs after each other, are a mask."""
+    """Return the location whose bits, all inputs after each other, are a mask."""
     place = {}
     for name, vectors in layout.in_bases:
         place[name] = mask & (1 << len(vectors)) - 1

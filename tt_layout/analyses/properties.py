@@ -40,8 +40,8 @@ class LayoutInfo:
             without copies, along each dimension; None likewise.
         contiguity_per_thread: adjacent elements that one thread holds along each dimension.
         contiguity_per_warp: adjacent elements that one warp holds along each dimension.
-        replication: input -> on how many of its places an element is repeated.
-        copies: how many places hold each element.
+        replication: input -> on how many of its locations an element is repeated.
+        locations_per_element: how many hardware locations hold each element.
 
     Source:
         Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp, LinearEncodingAttr.
@@ -63,7 +63,7 @@ class LayoutInfo:
     contiguity_per_thread: Sizes
     contiguity_per_warp: Sizes
     replication: dict[str, int]
-    copies: int
+    locations_per_element: int
 
 
 def layout_info(layout: LinearLayout, element_bits: int | None = None) -> LayoutInfo:
@@ -87,14 +87,14 @@ def layout_info(layout: LinearLayout, element_bits: int | None = None) -> Layout
     """
     layout = with_inputs(layout)
     order = order_of(layout)
-    held = layout.remove_zero_bases("register").get_in_dim_size("register")
+    distinct = layout.remove_zero_bases("register").get_in_dim_size("register")
     contiguous = contiguity_per_thread(layout)
     repeats = replication(layout)
     return LayoutInfo(
         shape=tuple(size for _, size in layout.out_sizes),
         registers=layout.get_in_dim_size("register"),
-        unique_registers=held,
-        bytes_per_thread=None if element_bits is None else held * memory_bytes(element_bits),
+        unique_registers=distinct,
+        bytes_per_thread=None if element_bits is None else distinct * memory_bytes(element_bits),
         order=order,
         thread_order=order_of(layout, "lane", order),
         warp_order=order_of(layout, "warp", order),
@@ -107,12 +107,12 @@ def layout_info(layout: LinearLayout, element_bits: int | None = None) -> Layout
         contiguity_per_thread=contiguous,
         contiguity_per_warp=contiguity(layout, "lane", contiguous),
         replication=repeats,
-        copies=math.prod(repeats.values()),
+        locations_per_element=math.prod(repeats.values()),
     )
 
 
 def replication(layout: LinearLayout) -> dict[str, int]:
-    """Return on how many places of each input an element is repeated.
+    """Return on how many locations of each input an element is repeated.
 
     Example:
         >>> replication(LinearLayout.from_bases([("lane", [[1], [0]])], ["dim0"]))
@@ -145,7 +145,7 @@ def order_of(
 def per_dimension(
     vectors: Sequence[Basis], layout: LinearLayout, *, copies: bool = False
 ) -> Sizes | None:
-    """Return how many of an input's places lie along each dimension.
+    """Return how many of an input's locations are along each dimension.
 
     Args:
         vectors: the input's bases.
@@ -234,7 +234,7 @@ def _step(rank: int, dim: int, size: int) -> Basis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Phase:
+class SwizzlePhase:
     """Rows of shared memory whose columns are xored with the same number.
 
     Attributes:
@@ -257,7 +257,7 @@ class SharedInfo:
 
     Attributes:
         shape: of one buffer.
-        buffers: how many there are in the ring.
+        buffers: how many buffers a multi-buffered memdesc has.
         elements: slots of one buffer in a CTA's memory (and partition), without padding.
         partitions: separate memories over which a buffer is dealt out.
         padding: pairs of an interval and the padding after it, in elements.
@@ -267,7 +267,7 @@ class SharedInfo:
         order: dimensions from the fastest varying to the slowest.
         row_dim, column_dim: the dimensions that `phases` speak of; None without any.
         phases: how the columns of the first rows are xored; after the last row it repeats.
-        unused: factor by which the memory is larger than what lies in it.
+        unused: factor by which the memory is larger than the tensor in it.
     """
 
     shape: Sizes
@@ -281,7 +281,7 @@ class SharedInfo:
     order: Sizes
     row_dim: int | None
     column_dim: int | None
-    phases: tuple[Phase, ...]
+    phases: tuple[SwizzlePhase, ...]
     unused: int
 
 
@@ -311,7 +311,7 @@ def shared_info(
         (4096, ['rows 0 to 1: columns ^ 0', 'rows 2 to 3: columns ^ 4'])
     """
     if "offset" not in layout.get_in_dim_names():
-        raise LayoutError("this is no layout of shared memory: it has no input offset")
+        raise LayoutError("this is not a shared layout: it has no input offset")
     elements = layout.get_in_dim_size("offset")
     slots = padded_size(buffers * elements, padding)
     row, column, phases = _phases(layout)
@@ -333,10 +333,10 @@ def shared_info(
     )
 
 
-MAX_PHASE_ROWS = 64  # rows over which a pattern is told
+MAX_PHASE_ROWS = 64  # rows whose phases are listed at most
 
 
-def _phases(layout: LinearLayout) -> tuple[int | None, int | None, tuple[Phase, ...]]:
+def _phases(layout: LinearLayout) -> tuple[int | None, int | None, tuple[SwizzlePhase, ...]]:
     """Return the dimensions of rows and columns, and how the columns of rows are xored."""
     order = order_of(layout, "offset")
     mixed = [v for v in layout.vectors("offset") if sum(1 for step in v if step) > 1]
@@ -349,15 +349,15 @@ def _phases(layout: LinearLayout) -> tuple[int | None, int | None, tuple[Phase, 
     row = rows[0]
     xors = {v[row]: v[column] for v in mixed if v[row] & v[row] - 1 == 0 and v[column]}
     period = min(2 * max(xors, default=1), MAX_PHASE_ROWS)
-    phases: list[Phase] = []
+    phases: list[SwizzlePhase] = []
     for r in range(period):
         xor = 0
         for bit, columns in xors.items():
             xor ^= columns if r & bit else 0
         if phases and phases[-1].xor == xor:
-            phases[-1] = Phase(rows=(phases[-1].rows[0], r), xor=xor)
+            phases[-1] = SwizzlePhase(rows=(phases[-1].rows[0], r), xor=xor)
         else:
-            phases.append(Phase(rows=(r, r), xor=xor))
+            phases.append(SwizzlePhase(rows=(r, r), xor=xor))
     return row, column, tuple(phases)
 
 
@@ -367,13 +367,13 @@ class TensorMemoryInfo:
 
     Attributes:
         shape: of one buffer.
-        buffers: how many there are in the ring.
+        buffers: how many buffers a multi-buffered memdesc has.
         rows: rows of tensor memory, 128 where all lanes of it are used.
         used_rows: those that hold different elements.
         columns: columns of all buffers, one element each.
         words: columns of 32 bits that these are; None where the width is not known.
         bytes: what is reserved in all; None likewise.
-        copies: how many cells hold each element.
+        locations_per_element: how many cells hold each element.
     """
 
     shape: Sizes
@@ -383,7 +383,7 @@ class TensorMemoryInfo:
     columns: int
     words: int | None
     bytes: int | None
-    copies: int
+    locations_per_element: int
 
 
 def tensor_memory_info(
@@ -397,7 +397,7 @@ def tensor_memory_info(
         buffers: how many such buffers follow each other, along the columns.
     """
     if "row" not in layout.get_in_dim_names():
-        raise LayoutError("this is no layout of tensor memory: it has no input row")
+        raise LayoutError("this is not a tensor-memory layout: it has no input row")
     rows, columns = layout.get_in_dim_size("row"), buffers * layout.get_in_dim_size("col")
     words = None if element_bits is None else -(-columns * element_bits // 32)
     used = F2Span([layout.flatten(v) for v in layout.vectors("row")]).rank
@@ -409,7 +409,7 @@ def tensor_memory_info(
         columns=columns,
         words=words,
         bytes=None if words is None else rows * words * 4,
-        copies=math.prod(replication(layout).values()),
+        locations_per_element=math.prod(replication(layout).values()),
     )
 
 

@@ -58,7 +58,7 @@ class SwizzleSearch:
     @cached_property
     def free_of_conflicts(self) -> bool:
         """Whether any member of the family is free of conflicts."""
-        return any(not candidate.excess for candidate in self.ranking)
+        return any(not candidate.extra_wavefronts for candidate in self.ranking)
 
     @property
     def is_whole(self) -> bool:
@@ -97,7 +97,7 @@ def find_swizzle(
         ...     f"{threads}, warpsPerCTA = [4, 1], order = [1, 0]}}>"
         ...     for threads in ([1, 32], [32, 1]))
         >>> search = find_swizzle([rows], [columns], [128, 32], elem_bytes=4)
-        >>> print(search.best.encoding, search.best.excess)
+        >>> print(search.best.encoding, search.best.extra_wavefronts)
         #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}> 0
     """
     if family not in (*FAMILIES, "all"):
@@ -116,7 +116,7 @@ def find_swizzle(
                     found.append(candidate)
     ranking = tuple(sorted(found, key=lambda candidate: candidate.rank))
     linear = [candidate for candidate in ranking if not candidate.encoding.padding][:1]
-    if linear and (linear[0].wavefronts, linear[0].excess) < (best.wavefronts, best.excess):
+    if linear and linear[0].cycles < best.cycles:
         best = as_shared_linear(problem, linear[0])
     return SwizzleSearch(family, ranking, best)
 

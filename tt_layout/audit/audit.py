@@ -1,4 +1,4 @@
-"""The audit of a module: its layouts, the moves of data in it, totals and findings."""
+"""The audit of a module: its layouts, its data movements, totals and findings."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Total:
-    """How many operations of one name a kernel has, and what they move.
+    """How many operations of one name a kernel has, and what they row.
 
     Attributes:
         function: the kernel; None for operations outside of any.
         operation: the name, without its dialect.
         count: how many there are; a loop counts once.
-        bytes: what they move in all, each run once; None where a type does not tell.
+        bytes: what they move in all, each run once; None where a type does not determine it.
         executions: how often they run in one program; None where that is not known.
         executed_bytes: what they move in all, each as often as it runs; None likewise.
     """
@@ -55,12 +55,12 @@ class Total:
     executed_bytes: int | None
 
 
-class MoveRow(NamedTuple):
+class MovementRow(NamedTuple):
     """An operation, its cost, and how often it runs in one program.
 
     Attributes:
         operation: the operation.
-        cost: None where no analysis can tell.
+        cost: None where no analysis determines it.
         executions: how often it runs.
         fault: why the compiler would refuse the operation; None where it would not.
     """
@@ -78,7 +78,7 @@ class Audit:
     Attributes:
         module: the module.
         layouts: a row for each layout and type.
-        moves: the operations that move data, in the order of the text.
+        movements: the operations that move data, in the order of the text.
         totals: by kernel and operation.
         findings: layouts that are refused, or do not fit the module.
         arguments: names of the kernels' arguments, where values were given for some.
@@ -88,7 +88,7 @@ class Audit:
 
     module: Module
     layouts: tuple[LayoutRow, ...]
-    moves: tuple[MoveRow, ...]
+    movements: tuple[MovementRow, ...]
     totals: tuple[Total, ...]
     findings: tuple[Finding, ...]
     arguments: tuple[str, ...] = ()
@@ -127,17 +127,17 @@ def audit_module(
     rows = tuple(layout_rows(module, shared.layouts))
     audited = AuditedModule(module, shared, given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
-    moves = tuple(_move_row(operation, audited) for operation in module.operations)
+    movements = tuple(_movement_row(operation, audited) for operation in module.operations)
     products = tuple(multiplications(audited))
     return Audit(
         module=module,
         layouts=rows,
-        moves=moves,
-        totals=tuple(totals(moves)),
-        findings=(*_findings(module, rows, moves), *_refused_multiplications(products)),
+        movements=movements,
+        totals=tuple(totals(movements)),
+        findings=(*_findings(module, rows, movements), *_refused_multiplications(products)),
         arguments=arguments,
         multiplications=products,
-        intensities=tuple(_intensities(moves, products)),
+        intensities=tuple(_intensities(movements, products)),
     )
 
 
@@ -146,14 +146,14 @@ GLOBAL_GROUPS = ("global load", "global store", "copy to local", "copy from loca
 
 
 def _intensities(
-    moves: Sequence[MoveRow], products: Sequence[Multiplication]
+    movements: Sequence[MovementRow], products: Sequence[Multiplication]
 ) -> Iterator[Intensity]:
     for function in dict.fromkeys(product.function for product in products):
         own = [product for product in products if product.function == function]
         moved = [
-            _times(move.operation.bytes, move.executions.number)
-            for move in moves
-            if move.operation.function == function and move.operation.group in GLOBAL_GROUPS
+            _times(row.operation.bytes, row.executions.number)
+            for row in movements
+            if row.operation.function == function and row.operation.group in GLOBAL_GROUPS
         ]
         yield intensity(function, own, moved)
 
@@ -168,32 +168,32 @@ def _refused_multiplications(found: Sequence[Multiplication]) -> Iterator[Findin
             yield Finding(product.line, f"{product.name}: {product.fault}")
 
 
-def _move_row(operation: Operation, audited: AuditedModule) -> MoveRow:
+def _movement_row(operation: Operation, audited: AuditedModule) -> MovementRow:
     executions = audited.executions(operation)
     try:
-        return MoveRow(operation, cost_of(operation, audited), executions)
+        return MovementRow(operation, cost_of(operation, audited), executions)
     except UnsupportedError as error:
-        return MoveRow(operation, None, executions, error.message)
+        return MovementRow(operation, None, executions, error.message)
 
 
 SORTS = ("line", "cost", "bytes")
-"""Orders that moves can be shown in."""
+"""Orders that data movements can be shown in."""
 
 
-def sort_moves(audit: Audit, by: str) -> Audit:
-    """Return the audit with its moves in another order: the dearest or largest first."""
+def sort_movements(audit: Audit, by: str) -> Audit:
+    """Return the audit with the most expensive, or the largest, data movements first."""
     if by == "line":
         return audit
 
-    def key(move: MoveRow) -> tuple[float, int]:
-        size = move.operation.bytes or 0
-        return (-size if by == "bytes" else -move.cost.weight if move.cost else 1), -size
+    def key(row: MovementRow) -> tuple[float, int]:
+        size = row.operation.bytes or 0
+        return (-size if by == "bytes" else -row.cost.weight if row.cost else 1), -size
 
-    return replace(audit, moves=tuple(sorted(audit.moves, key=key)))
+    return replace(audit, movements=tuple(sorted(audit.movements, key=key)))
 
 
 def _findings(
-    module: Module, rows: Sequence[LayoutRow], moves: Sequence[MoveRow]
+    module: Module, rows: Sequence[LayoutRow], movements: Sequence[MovementRow]
 ) -> Iterator[Finding]:
     yield from _unused_aliases(module, {row.layout for row in rows})
     for row in rows:
@@ -202,9 +202,10 @@ def _findings(
             yield Finding(row.line, f"{where}: {row.error.message}")
         for message in mismatches(row, module):
             yield Finding(row.line, message)
-    for move in moves:
-        if move.fault is not None:
-            yield Finding(move.operation.line, f"{move.operation.name}: {move.fault}")
+    for movement in movements:
+        if movement.fault is not None:
+            operation = movement.operation
+            yield Finding(operation.line, f"{operation.name}: {movement.fault}")
 
 
 def _unused_aliases(module: Module, used: Set[str]) -> Iterator[Finding]:
@@ -220,15 +221,15 @@ def _unused_aliases(module: Module, used: Set[str]) -> Iterator[Finding]:
         yield Finding(module.aliases[first].line, f"#{first}: {message}")
 
 
-def totals(moves: Sequence[MoveRow]) -> Iterator[Total]:
+def totals(movements: Sequence[MovementRow]) -> Iterator[Total]:
     """Yield the totals by function and name, in the order of first appearance."""
-    groups: dict[tuple[str | None, str], list[MoveRow]] = {}
-    for move in moves:
-        key = move.operation.function, move.operation.name.rpartition(".")[2]
-        groups.setdefault(key, []).append(move)
+    groups: dict[tuple[str | None, str], list[MovementRow]] = {}
+    for row in movements:
+        key = row.operation.function, row.operation.name.rpartition(".")[2]
+        groups.setdefault(key, []).append(row)
     for (function, name), group in groups.items():
-        sizes = [move.operation.bytes for move in group]
-        times = [move.executions.number for move in group]
+        sizes = [row.operation.bytes for row in group]
+        times = [row.executions.number for row in group]
         yield Total(
             function=function,
             operation=name,
@@ -250,17 +251,17 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
 
 
 class Change(NamedTuple):
-    """A move that only one of two modules has; ``sign`` is ``-`` or ``+``."""
+    """A data movement that only one of two modules has; ``sign`` is ``-`` or ``+``."""
 
     sign: str
     operation: Operation
 
 
 def changes(before: Module, after: Module) -> list[Change]:
-    """Return the moves that one module has and the other has not.
+    """Return the data movements that one module has and the other has not.
 
-    Moves are the same if they are in one function, of one name, over one type, from one
-    layout to another; where they stand does not matter.  Of several such moves those that
+    Two are the same if they are in one function, of one name, over one type, from one
+    layout to another; where they stand does not matter.  Of several equal ones those that
     come last are the ones added or removed.
     """
     was, now = (Counter(_identity(o) for o in m.operations) for m in (before, after))

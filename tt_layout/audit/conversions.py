@@ -1,4 +1,4 @@
-"""What conversions between layouts of registers cost."""
+"""What conversions between register layouts cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.audited_module import AuditedModule
-from tt_layout.audit.cost import Cost, shared_target
+from tt_layout.audit.cost import Cost
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 
@@ -20,9 +20,7 @@ def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None
     before, after = (audited.layouts.linear(end) for end in (operation.source, operation.target))
     if before is None or after is None:
         return None
-    return _conversion(
-        before, after, operation.target.element_bits, shared_target(audited.module.target)
-    )
+    return _conversion(before, after, operation.target.element_bits, audited.module.gpu)
 
 
 @lru_cache(maxsize=4096)
@@ -30,7 +28,7 @@ def _conversion(
     before: LinearLayout, after: LinearLayout, bits: int | None, target: str | None
 ) -> Cost:
     from tt_layout.analyses import conversion
-    from tt_layout.hardware import DEFAULT_TARGET
+    from tt_layout.hardware import DEFAULT_TARGET, find_target
 
     found = conversion.classify(before, after)
     text, details = found.kind, {"class": found.kind}
@@ -47,7 +45,9 @@ def _conversion(
         **through,
     }
     text += f", >= {least.shuffles} per warp" * bool(least.shuffles)
-    text += f", {'>= ' * (exact is None)}{wavefronts} wavefronts" * bool(wavefronts)
+    cycle = find_target(target or DEFAULT_TARGET).cycle
+    cycles = f"{wavefronts} {cycle}{'s' * (wavefronts != 1)}"
+    text += f", {'>= ' * (exact is None)}{cycles}" * bool(wavefronts)
     if "scratch_bytes" in numbers:
         text += f", {numbers['scratch_bytes']} bytes of scratch"
     shuffles = least.shuffles * after.get_in_dim_size("warp")

@@ -1,6 +1,6 @@
-"""What a move costs, by the analyses that know: one table from name or group to function.
+"""What a data movement costs: one table from name or group to function.
 
-An analysis is imported when the first move of its group is looked at.
+An analysis is imported for the first data movement of its group.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ COSTS: dict[str, CostFunction] = {
     "tmem_load": message_cost,
     "tmem_store": message_cost,
 }
-"""Name of an operation without its dialect, or group of a move -> what computes its cost."""
+"""Name of an operation without its dialect, or group of data movements -> what costs it."""
 
 
 def cost_of(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the cost of a move; None where no analysis can tell.
+    """Return the cost of a data movement; None where no analysis determines it.
 
     Raises:
         UnsupportedError: the compiler would refuse the operation.

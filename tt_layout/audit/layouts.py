@@ -29,7 +29,7 @@ class LayoutRow(NamedTuple):
         line: of the first use.
         registers: registers per thread; None for layouts in memory.
         contiguity: adjacent elements that one thread holds along each dimension.
-        copies: input dimension -> on how many places of it each element is repeated.
+        replication: input dimension -> on how many locations of it each element is repeated.
         sizes: input dimension -> its size.
         error: why the layout, or its map over the type, is refused.
     """
@@ -42,7 +42,7 @@ class LayoutRow(NamedTuple):
     line: int
     registers: int | None = None
     contiguity: tuple[int, ...] | None = None
-    copies: tuple[tuple[str, int], ...] = ()
+    replication: tuple[tuple[str, int], ...] = ()
     sizes: tuple[tuple[str, int], ...] = ()
     error: LayoutError | None = None
 
@@ -129,11 +129,11 @@ def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRo
     names = linear.get_in_dim_names()
     in_registers = "register" in names
     free = linear.get_free_variable_masks()
-    copies = ((dim, 1 << free.get(dim, 0).bit_count()) for dim in names)
+    replication = ((dim, 1 << free.get(dim, 0).bit_count()) for dim in names)
     return row._replace(
         registers=linear.get_in_dim_size("register") if in_registers else None,
         contiguity=contiguity_per_thread(linear) if in_registers else None,
-        copies=tuple((dim, count) for dim, count in copies if count > 1),
+        replication=tuple((dim, count) for dim, count in replication if count > 1),
         sizes=tuple((dim, linear.get_in_dim_size(dim)) for dim in names),
     )
 

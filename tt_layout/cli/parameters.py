@@ -1,57 +1,195 @@
-"""Arguments that several commands take, and how they are read."""
+"""The types of parameters: each reads its text once, for every command that takes it.
+
+What reads a text is imported when there is one, so that help is quick.
+"""
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.releases import Release, release_names
 
 if TYPE_CHECKING:
+    from tt_layout.encodings import Encoding
     from tt_layout.encodings.alias_table import AliasTable
+    from tt_layout.hardware import Target
+    from tt_layout.mlir.types import TensorType
 
-type_option = click.option("-t", "tensor", required=True, metavar="TYPE", help="Tensor type.")
-release_option = click.option(
-    "--triton", metavar="RELEASE", help=f"Rules of this release: {release_names()}."
-)
-format_option = click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
 
 
-def read_release(text: str | None) -> Release | None:
-    """Return the release named, or None where none is."""
-    return Release.parse(text) if text is not None else None
+def label(parameter: click.Parameter | None) -> str:
+    """Return what messages call a parameter: an option's first name, an argument's metavar.
 
-
-def read_type(text: str) -> TensorType:
-    """Return the type given with ``-t``."""
-    return parse_type(text, name="-t")
-
-
-def read_layout(text: str, release: Release | None, name: str) -> Encoding:
-    """Return the encoding of an argument: an attribute, or an alias as ``FILE:ALIAS``.
-
-    Args:
-        text: the argument.
-        release: whose rules hold.
-        name: what messages call the argument.
+    Example:
+        >>> label(click.Argument(["layout"], metavar="[READER_LAYOUT]..."))
+        'READER_LAYOUT'
     """
-    if text.lstrip().startswith("#"):
+    if isinstance(parameter, click.Option):
+        return parameter.opts[0]
+    return parameter.human_readable_name.strip("[].") if parameter is not None else "<text>"
+
+
+class ReleaseParameter(_ParamType):
+    """A release of Triton, such as ``3.5``."""
+
+    name = "release"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Release:
+        """Return the release.
+
+        Raises:
+            LayoutError: no such release is known.
+        """
+        return value if isinstance(value, Release) else Release.parse(value)
+
+
+class TypeParameter(_ParamType):
+    """A tensor type or a memdesc type."""
+
+    name = "type"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> TensorType:
+        """Return the type.
+
+        Raises:
+            LayoutError: the text is not a type; the error shows where.
+        """
+        from tt_layout.mlir.types import TensorType, parse_type
+
+        return value if isinstance(value, TensorType) else parse_type(value, name=label(param))
+
+
+class AttributeParameter(_ParamType):
+    """A layout attribute, by the rules of ``--triton``, which is read first."""
+
+    name = "layout"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Encoding:
+        """Return the encoding.
+
+        Raises:
+            LayoutError: the text is not a layout attribute; the error shows where.
+        """
+        from tt_layout.encodings import Encoding
+
+        if isinstance(value, Encoding):
+            return value
+        return self.read(value, ctx.meta.get(_RELEASE) if ctx is not None else None, label(param))
+
+    def read(self, text: str, release: Release | None, name: str) -> Encoding:
+        """Return the encoding that a text stands for; messages call it by a name."""
         from tt_layout.encodings.parsing import parse_layout
 
         return parse_layout(text, release=release, name=name)
-    path, separator, alias = text.rpartition(":")
-    if not separator:
-        message = f"{name} must be an attribute such as #ttg.blocked<{{...}}> or FILE:ALIAS"
-        raise LayoutError(f"{message}, got {text!r}")
-    return read_aliases(path, [alias.removeprefix("#")]).layout(alias.removeprefix("#"), release)
+
+
+class LayoutParameter(AttributeParameter):
+    """A layout attribute, or an alias as ``FILE:ALIAS``."""
+
+    def read(self, text: str, release: Release | None, name: str) -> Encoding:
+        """Return the encoding of an attribute, or of an alias in a file."""
+        if text.lstrip().startswith("#"):
+            return super().read(text, release, name)
+        path, separator, alias = text.rpartition(":")
+        if not separator:
+            message = f"{name} must be an attribute such as #ttg.blocked<{{...}}> or FILE:ALIAS"
+            raise LayoutError(f"{message}, got {text!r}")
+        alias = alias.removeprefix("#")
+        return read_aliases(path, [alias]).layout(alias, release)
+
+
+class NumbersParameter(_ParamType):
+    """Numbers such as ``1,0``: an order of dimensions, a size per thread, a coordinate."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[int]:
+        """Return the numbers.
+
+        Raises:
+            LayoutError: the text is not a list of numbers.
+        """
+        if isinstance(value, list):
+            return value
+        parts = value.strip().removeprefix("[").removesuffix("]").split(",")
+        if not all(part.strip().isdecimal() and len(part) < 20 for part in parts):
+            raise LayoutError(f"{label(param)} takes numbers such as 1,0, got {value!r}")
+        return [int(part) for part in parts]
+
+
+class TargetParameter(_ParamType):
+    """A GPU, such as ``sm90`` or ``gfx942``."""
+
+    name = "target"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Target:
+        """Return the GPU.
+
+        Raises:
+            LayoutError: no such GPU is known.
+        """
+        from tt_layout.hardware import Target, find_target
+
+        return value if isinstance(value, Target) else find_target(value)
+
+
+class SizeParameter(_ParamType):
+    """A number of bytes, such as ``4GiB``, ``300 MB`` or ``1000``.
+
+    Example:
+        >>> SizeParameter()("4GiB") == 4 << 30, SizeParameter()("2kB")
+        (True, 2000)
+    """
+
+    name = "size"
+    _TEXT = re.compile(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*(?:([kKMGTPE])(i?))?B?\s*")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number of bytes.
+
+        Raises:
+            LayoutError: the text is not a size.
+        """
+        if isinstance(value, int):
+            return value
+        match = self._TEXT.fullmatch(value)
+        if match is None:
+            raise LayoutError(f"expected a size such as 256MiB or 4GiB, got {value!r}")
+        number, prefix, binary = match.groups()
+        power = " KMGTPE".index((prefix or " ").upper())
+        return int(float(number) * (1024 if binary else 1000) ** power)
+
+
+class AliasesParameter(_ParamType):
+    """Aliases such as ``a,b``, with or without ``#``."""
+
+    name = "aliases"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """Return the names without ``#``."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(name.strip().removeprefix("#") for name in value.split(",") if name)
 
 
 def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
@@ -71,21 +209,49 @@ def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
     return found.table
 
 
-def read_order(text: str | None, option: str) -> list[int] | None:
-    """Return the numbers of an option such as ``1,0``, or None where it is not given.
+# -- options that several commands take ---------------------------------------------------------
 
-    Raises:
-        LayoutError: the text is no list of numbers.
-    """
-    if text is None:
-        return None
-    parts = text.strip().removeprefix("[").removesuffix("]").split(",")
-    if not all(part.strip().isdecimal() and len(part) < 20 for part in parts):
-        raise LayoutError(f"{option} takes numbers such as 1,0, got {text!r}")
-    return [int(part) for part in parts]
+_RELEASE = "tt_layout.release"
 
 
-def echo(line: str, colour: str = "") -> None:
-    """Print a line; coloured only on a terminal, and not where NO_COLOR is set."""
-    plain = False if os.environ.get("NO_COLOR") else None
-    click.echo(click.style(line, fg=colour) if colour else line, color=plain)
+def _choose_release(
+    context: click.Context, parameter: click.Parameter, release: Release | None
+) -> None:
+    """Keep the release for the layouts that are read after it."""
+    if release is not None:
+        context.meta[_RELEASE] = release
+
+
+def chosen_release() -> Release | None:
+    """Return the release of ``--triton``; None where none is given."""
+    release: Release | None = click.get_current_context().meta.get(_RELEASE)
+    return release
+
+
+type_option = click.option(
+    "-t", "tensor", type=TypeParameter(), required=True, help="The tensor type."
+)
+release_option = click.option(
+    "--triton",
+    type=ReleaseParameter(),
+    is_eager=True,
+    expose_value=False,
+    callback=_choose_release,
+    help=f"Use the rules of this release: {release_names()}.",
+)
+format_option = click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Print text or JSON.",
+)
+aliases_option = click.option(
+    "--alias-names",
+    "alias_groups",
+    type=AliasesParameter(),
+    multiple=True,
+    metavar="A,B",
+    help="Only these aliases of the file.",
+)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.analyses.banks import Access, check_lanes, cost, lay
+from tt_layout.analyses.banks import Access, check_lanes, cost, map_access
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, cell_groups, element_labels
@@ -107,7 +107,7 @@ def access_figure(
         raise LayoutError(message)
     hardware = find_target(target)
     size = drawn.placed.element_bytes
-    places = lay(registers.encoding, drawn.encoding, drawn.placed.shape, size)
+    places = map_access(registers.encoding, drawn.encoding, drawn.placed.shape, size)
     check_lanes(places, hardware)
     access = cost(places, hardware, is_store=is_store)
     grid = _grid(drawn, "row", 0, hardware)

@@ -1,22 +1,45 @@
 """What a changed cost means, in words: the leading facts of two texts, one against the other.
 
-The golden and the text printed now are read in the same way.  Of a golden in which no fact is
-found nothing is said.
+The golden and the text printed now are read through the templates that the reports are written
+with.  Nothing is said of a golden in which no fact is found.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from tt_layout.errors import LayoutError
 from tt_layout.golden import costs
 from tt_layout.golden.explain import changed_keys, old_layout
 from tt_layout.golden.inputs import encoding, other_encoding
-from tt_layout.reports.conflicts import KINDS
-from tt_layout.reports.convert import MEANINGS
+from tt_layout.reports import conflicts as conflict_lines
+from tt_layout.reports.convert import (
+    CONFLICTING_STEP,
+    COUNTED_STEP,
+    DST,
+    LEAST,
+    MEANINGS,
+    MOVED,
+    SCRATCH,
+    SHUFFLES,
+    SRC,
+    STEP,
+)
+from tt_layout.reports.info import (
+    ELEMENTS,
+    INSTRUCTIONS,
+    NO_REPLICATION,
+    PADDING,
+    REPLICATION,
+    RESERVED,
+    SECTORS,
+    SIZE,
+    VECTOR,
+)
+from tt_layout.reports.template import Template
 
 if TYPE_CHECKING:
     from tt_layout.encodings import Encoding
@@ -25,39 +48,61 @@ if TYPE_CHECKING:
 Facts = dict[str, str]
 """Label of a fact -> its value, the most telling first."""
 
-Patterns = dict[str, str]
-"""Label of a fact -> where a text says it; the groups are the value."""
 
-INFO: Patterns = {
-    "elements per thread": r"^elements per thread +(.+)$",
-    "copies": r"^copies +([^;\n]+)",
-    "global memory vector": r"^  vector +(\d+ elements?),",
-    "global memory instructions per warp": r"^  instructions per warp +(\d+)$",
-    "sectors per instruction": r"^  each of them +(\d+) sectors",
-    "touched bytes used": r"(\d+%) of the bytes used$",
-    "size per CTA": r"^size per CTA +(.+)$",
-    "padding": r"^padding +(.+)$",
-    "tensor memory": r"^reserved +(.+)$",
+class Fact(NamedTuple):
+    """Where a fact stands in a report.
+
+    Attributes:
+        templates: the lines that may hold it.
+        fields: the names of its parts in them; none for the whole line.
+        where: values that other fields of the line must have.
+    """
+
+    templates: tuple[Template, ...]
+    fields: tuple[str, ...] = ("value",)
+    where: Mapping[str, str] = {}
+
+    def read(self, lines: Sequence[str]) -> str | None:
+        """Return the fact in the lines of a report; None where it has none."""
+        for line in lines:
+            for template in self.templates:
+                values = template.read(line)
+                if values is not None and self.where.items() <= values.items():
+                    return ", ".join(values[field] for field in self.fields) or line
+        return None
+
+
+INFO = {
+    "elements per thread": Fact((ELEMENTS,)),
+    "replication": Fact((REPLICATION, NO_REPLICATION), ("inputs",)),
+    "global memory vector": Fact((VECTOR,), ("elements",)),
+    "global memory instructions per warp": Fact((INSTRUCTIONS,)),
+    "sectors per instruction": Fact((SECTORS,), ("sectors",)),
+    "touched bytes used": Fact((SECTORS,), ("used",)),
+    "size per CTA": Fact((SIZE,)),
+    "padding": Fact((PADDING,)),
+    "tensor memory": Fact((RESERVED,)),
 }
+"""Label -> where ``info`` has the fact, the most telling first."""
 
-CONVERT: Patterns = {
-    "conversion": f"^({'|'.join(map(re.escape, MEANINGS.values()))})$",
-    "bytes between threads": r"^  moves (\d+) bytes between threads$",
-    "shuffles per warp": r"^  at least (\d+) shuffles per warp$",
-    "compiled wavefronts of stores": r"^  store: .*, (\d+) wavefronts per CTA",
-    "compiled wavefronts of loads": r"^  load: .*, (\d+) wavefronts per CTA",
-    "wavefronts to store": r"^  at least (\d+) wavefronts to store ",
-    "wavefronts to load": r"^  at least .* and (\d+) to load, per CTA$",
-    "scratch per CTA": r"^  (\d+ bytes) of scratch per CTA on \w+, (.+)$",
-    "stores per warp": r"^  store: (\d+ x \S+) per warp",
-    "loads per warp": r"^  load: (\d+ x \S+) per warp",
+_COUNTED = CONFLICTING_STEP, COUNTED_STEP
+_STEPS = *_COUNTED, STEP
+CONVERT = {
+    "conversion": Fact(tuple(map(Template, MEANINGS.values())), ()),
+    "bytes between threads": Fact((MOVED,), ("bytes",)),
+    "shuffles per warp": Fact((SHUFFLES,), ("shuffles",)),
+    "compiled wavefronts of stores": Fact(_COUNTED, ("cycles",), {"kind": "store"}),
+    "compiled wavefronts of loads": Fact(_COUNTED, ("cycles",), {"kind": "load"}),
+    "wavefronts to store": Fact((LEAST,), ("store",)),
+    "wavefronts to load": Fact((LEAST,), ("load",)),
+    "scratch per CTA": Fact((SCRATCH,), ("size", "rounds")),
+    "stores per warp": Fact(_STEPS, ("instructions",), {"kind": "store"}),
+    "loads per warp": Fact(_STEPS, ("instructions",), {"kind": "load"}),
 }
+"""The same of ``convert``."""
 
-ACCESS = (
-    r"^{kind}: ((\d{{1,18}}) x \S+) per warp, .*\n"
-    r"  (\d{{1,18}}(?:\.\d+)?) wavefronts? per instruction(?:.* (\S+) too many)?"
-)
-"""Where a text tells of storing or loading: the instructions, how many, their turns, excess."""
+CONFLICTS = {"target": Fact((conflict_lines.TARGET,), ("name",))}
+"""The same of ``conflicts``, besides what each access has."""
 
 NONE = "none"
 
@@ -76,30 +121,32 @@ def conflicts(golden: str, case: Case) -> tuple[str, ...]:
 def convert(golden: str, case: Case) -> tuple[str, ...]:
     """Return what the difference between a golden ``convert`` and the case means."""
     words = _changes(convert_facts(golden), convert_facts(costs.convert(case).decode()))
-    if (pair := re.match(r"- (.*)\n\+ (.*)\n", golden)) is None:
+    heads = zip((SRC, DST), golden.splitlines())
+    layouts = [head["layout"] for template, line in heads if (head := template.read(line))]
+    if len(layouts) < 2:
         return words
-    src = (f"layout: {key}" for key in _keys(pair[1], encoding(case), case))
-    dst = (f"to: {key}" for key in _keys(pair[2], other_encoding(case, "to"), case))
+    src = (f"layout: {key}" for key in _keys(layouts[0], encoding(case), case))
+    dst = (f"to: {key}" for key in _keys(layouts[1], other_encoding(case, "to"), case))
     return (*words, *src, *dst)
 
 
 def info_facts(text: str) -> Facts:
-    """Return what an ``info`` says of costs.
+    """Return the costs that an ``info`` contains.
 
     Example:
-        >>> info_facts("#ttg.x<{}>\\ncopies                  warps x 2; 2 of each element\\n")
-        {'copies': 'warps x 2'}
+        >>> info_facts("#ttg.x<{}>\\nreplication             warps x 2; 2 locations per element\\n")
+        {'replication': 'warps x 2'}
     """
     return _found(INFO, text)
 
 
 def conflict_facts(text: str) -> Facts:
-    """Return what ``conflicts`` say of both accesses, and for which target.
+    """Return the costs of both accesses that ``conflicts`` contain, and the target.
 
     Example:
         >>> for label, value in conflict_facts(
-        ...     "load: 8 x ld.shared.b32 per warp, 4 bytes a lane\\n"
-        ...     "  2 wavefronts per instruction, 1 at least: 1 too many\\n"
+        ...     "load: 8 x ld.shared.b32 per warp, 4 bytes per lane\\n"
+        ...     "  2 wavefronts per instruction, at least 1: 1 extra wavefront\\n"
         ... ).items():
         ...     print(f"{label}: {value}")
         load wavefronts per warp: 16
@@ -107,21 +154,32 @@ def conflict_facts(text: str) -> Facts:
         load wavefronts due to conflicts: 1
         load instructions per warp: 8 x ld.shared.b32
     """
+    lines = text.splitlines()
     facts: Facts = {}
-    for kind in KINDS:
-        if match := re.search(ACCESS.format(kind=kind), text, re.MULTILINE):
-            instructions, times, turns, excess = match.groups()
-            facts |= {
-                f"{kind} wavefronts per warp": _product(times, turns),
-                f"{kind} wavefronts per instruction": turns,
-                f"{kind} wavefronts due to conflicts": excess or NONE,
-                f"{kind} instructions per warp": instructions,
-            }
-    return facts | _found({"target": r"^target: (\w+),"}, text)
+    for line, following in pairwise(lines):
+        if (instructions := conflict_lines.INSTRUCTIONS.read(line)) is not None:
+            facts |= _access_facts(instructions, following)
+    return facts | _found(CONFLICTS, text)
+
+
+def _access_facts(instructions: Mapping[str, str], following: str) -> Facts:
+    """Return the facts of an access, of its line and of the one that follows."""
+    free = conflict_lines.CONFLICT_FREE.read(following)
+    cost = free or conflict_lines.CONFLICTS.read(following)
+    times = instructions["times"]
+    if cost is None or not times.isdecimal():
+        return {}
+    kind, unit = instructions["kind"], cost["unit"].removesuffix("s")
+    return {
+        f"{kind} {unit}s per warp": _product(times, cost["cycles"]),
+        f"{kind} {unit}s per instruction": cost["cycles"],
+        f"{kind} {unit}s due to conflicts": cost.get("extra", NONE),
+        f"{kind} instructions per warp": f"{times} x {instructions['name']}",
+    }
 
 
 def convert_facts(text: str) -> Facts:
-    """Return what a ``convert`` says of costs.
+    """Return the costs that a ``convert`` contains.
 
     Example:
         >>> convert_facts("shuffles within warps\\n  at least 16 shuffles per warp\\n")
@@ -130,21 +188,22 @@ def convert_facts(text: str) -> Facts:
     return _found(CONVERT, text)
 
 
-def _product(times: str, turns: str) -> str:
-    return f"{int(times) * float(turns):.1f}".removesuffix(".0")
+def _product(times: str, cycles: str) -> str:
+    return f"{int(times) * float(cycles):.1f}".removesuffix(".0")
 
 
-def _found(patterns: Patterns, text: str) -> Facts:
-    matches = {label: re.search(known, text, re.MULTILINE) for label, known in patterns.items()}
-    return {label: ", ".join(match.groups()) for label, match in matches.items() if match}
+def _found(known: Mapping[str, Fact], text: str) -> Facts:
+    lines = text.splitlines()
+    found = ((label, fact.read(lines)) for label, fact in known.items())
+    return {label: value for label, value in found if value is not None}
 
 
 def _changes(old: Facts, new: Facts) -> tuple[str, ...]:
     """Return in words which facts differ; nothing where there are no old ones.
 
     Example:
-        >>> _changes({"copies": "none", "padding": "8"}, {"copies": "warps x 2"})
-        ('copies: was none, is warps x 2', 'padding: was 8, is none')
+        >>> _changes({"replication": "none", "padding": "8"}, {"replication": "warps x 2"})
+        ('replication: was none, is warps x 2', 'padding: was 8, is none')
     """
     labels = dict.fromkeys([*new, *old]) if old else {}
     pairs = ((label, old.get(label, NONE), new.get(label, NONE)) for label in labels)

@@ -14,7 +14,7 @@ from pathlib import Path
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.golden.kinds import KINDS
 from tt_layout.golden.manifest import Check, Manifest, owned, read_manifest
-from tt_layout.reports.output import replacing
+from tt_layout.reports.writing import replacing
 
 STATES = ("passed", "written", "changed", "missing", "orphan", "error")
 """What may come of a check; an orphan is a golden file that no case owns."""

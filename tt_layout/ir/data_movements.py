@@ -13,7 +13,7 @@ DIALECTS = ("ttg", "ttng", "tt", "triton_gpu", "triton_nvidia_gpu", "amdg", "amd
 GLOBAL = "global memory"
 
 
-class Move(NamedTuple):
+class DataMovement(NamedTuple):
     """What an operation does with data.
 
     Attributes:
@@ -29,15 +29,15 @@ class Move(NamedTuple):
     is_indexed: bool = False
 
 
-_CONVERT = Move("either", "either", "conversion")
-_LOAD = Move("memory", "registers", "local load")
-_STORE = Move("registers", "memory", "local store")
-_FETCH = Move(GLOBAL, "registers", "global load")
-_WRITE = Move("registers", GLOBAL, "global store")
-_COPY_IN = Move(GLOBAL, "memory", "copy to local")
-_COPY_OUT = Move("memory", GLOBAL, "copy from local")
+_CONVERT = DataMovement("either", "either", "conversion")
+_LOAD = DataMovement("memory", "registers", "local load")
+_STORE = DataMovement("registers", "memory", "local store")
+_FETCH = DataMovement(GLOBAL, "registers", "global load")
+_WRITE = DataMovement("registers", GLOBAL, "global store")
+_COPY_IN = DataMovement(GLOBAL, "memory", "copy to local")
+_COPY_OUT = DataMovement("memory", GLOBAL, "copy from local")
 
-MOVES: dict[str, Move] = {
+DATA_MOVEMENTS: dict[str, DataMovement] = {
     "convert_layout": _CONVERT,
     "local_load": _LOAD,
     "local_load_packed_tranposed": _LOAD,
@@ -51,7 +51,7 @@ MOVES: dict[str, Move] = {
     "tmem_alloc": _STORE,
     "alloc_tensor": _STORE,
     "insert_slice": _STORE,
-    "tmem_copy": Move("memory", "memory", "copy within local"),
+    "tmem_copy": DataMovement("memory", "memory", "copy within local"),
     "load": _FETCH,
     "descriptor_load": _FETCH,
     "descriptor_gather": _FETCH,
@@ -79,5 +79,5 @@ MOVES: dict[str, Move] = {
     "async_copy_local_to_global": _COPY_OUT,
     "store_async": _COPY_OUT,
 }
-"""Name without dialect -> what it does.  The types tell whether a tensor of 2022 to 2.3 with
+"""Name without dialect -> what it does.  The types determine whether a tensor of 2022 to 2.3 with
 a shared layout is in registers or in memory."""

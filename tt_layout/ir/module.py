@@ -5,10 +5,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import find_target
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 
@@ -222,3 +224,25 @@ class Module:
                 return str(self.attributes[name])
         capability = self.number("compute-capability")
         return f"cuda:{capability}" if capability is not None else None
+
+    @property
+    def gpu(self) -> str | None:
+        """The name of the row of `tt_layout.hardware` that it is compiled for; None if unknown."""
+        return gpu_of(self.target)
+
+
+@lru_cache(maxsize=64)
+def gpu_of(target: str | None) -> str | None:
+    """Return the name of the GPU's row of `tt_layout.hardware` for a module's target.
+
+    Example:
+        >>> gpu_of("cuda:89"), gpu_of("hip:gfx1201"), gpu_of("hip:gfx1250"), gpu_of(None)
+        ('sm80', 'gfx12', 'gfx1250', None)
+    """
+    backend, _, chip = (target or "").partition(":")
+    if backend not in ("cuda", "hip"):
+        return None
+    try:
+        return find_target(f"sm{chip}" if backend == "cuda" else chip).name
+    except LayoutError:
+        return None

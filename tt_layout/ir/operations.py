@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tt_layout.encodings import Encoding, SharedEncoding
-from tt_layout.ir.data_movements import GLOBAL, MOVES, Move
+from tt_layout.ir.data_movements import DATA_MOVEMENTS, GLOBAL, DataMovement
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
 
 
 class Location(NamedTuple):
-    """A place in the user's program."""
+    """A location in the user's program."""
 
     file: str
     line: int
@@ -29,7 +29,7 @@ class Operation(NamedTuple):
         name: with its dialect, such as ``ttg.convert_layout``.
         function: the function that it is in; None outside of any.
         line, column: where its name stands, from 1.
-        location: the place in the user's program; None where the dump does not tell.
+        location: the location in the user's program; None where the dump has none.
         types: of its operands and results, in the order written.
         source: the type whose data moves; None where that is global memory, or nothing.
         target: the type that receives it; None where that is global memory.
@@ -47,27 +47,27 @@ class Operation(NamedTuple):
     target: IRType | None
 
     @property
-    def move(self) -> Move:
+    def movement(self) -> DataMovement:
         """What the operation does."""
-        return MOVES[self.name.rpartition(".")[2]]
+        return DATA_MOVEMENTS[self.name.rpartition(".")[2]]
 
     @property
     def group(self) -> str:
         """Under which heading totals count it; what the layouts say goes before the name."""
-        move = self.move
-        if move.group == "local store" and self.source is None:
+        movement = self.movement
+        if movement.group == "local store" and self.source is None:
             return "allocation"
-        if move.group == "conversion":
+        if movement.group == "conversion":
             memories = in_memory(self.source), in_memory(self.target)
             if memories == (False, True):
                 return "local store"
             if memories == (True, False):
                 return "local load"
-        return move.group
+        return movement.group
 
     @property
     def moved(self) -> IRType | None:
-        """The type that tells how much is moved: the tensor's, else the memory's."""
+        """The type that determines how much is moved: the tensor's, else the memory's."""
         if self.group == "allocation":
             return None
         ends = self.source, self.target
@@ -75,7 +75,7 @@ class Operation(NamedTuple):
 
     @property
     def bytes(self) -> int | None:
-        """Bytes moved once through; None where the element type does not tell."""
+        """Bytes moved once through; None where the element type does not determine it."""
         if self.group == "allocation":
             return 0
         return type_bytes(self.moved) if self.moved is not None else None
@@ -108,42 +108,44 @@ def ends(name: str, types: Sequence[IRType], arrow: int) -> tuple[IRType | None,
         types: of operands and results, in the order written.
         arrow: how many of them stand before the last arrow; all, where there is none.
     """
-    move = MOVES[name]
+    movement = DATA_MOVEMENTS[name]
     before, after = list(types[:arrow]), list(types[arrow:])
-    if move.source == "either":
+    if movement.source == "either":
         return (before[0] if before else None), (types[-1] if types else None)
     # Behind the arrow of 3.9's buffer_store stands the value that is stored, no result.
-    stores = move.source == "registers" and move.target == GLOBAL
-    source = _source(move, types if stores else before)
-    target = _target(move, before, after)
+    stores = movement.source == "registers" and movement.target == GLOBAL
+    source = _source(movement, types if stores else before)
+    target = _target(movement, before, after)
     return source, target
 
 
-def _source(move: Move, operands: Sequence[IRType]) -> IRType | None:
+def _source(movement: DataMovement, operands: Sequence[IRType]) -> IRType | None:
     tensors = [t for t in operands if t.kind == "tensor" and not in_memory(t)]
-    if move.source == "registers":
-        if tensors and move.is_indexed:
+    if movement.source == "registers":
+        if tensors and movement.is_indexed:
             return tensors[-1]
-        if move.target == GLOBAL and len(tensors) > 1 and "ptr" in tensors[0].element_type:
+        if movement.target == GLOBAL and len(tensors) > 1 and "ptr" in tensors[0].element_type:
             return tensors[1]
         return tensors[0] if tensors else None
-    if move.source == "memory":
+    if movement.source == "memory":
         return next((t for t in reversed(operands) if in_memory(t)), None)
     # What is fetched from global memory into shared memory is named by a tensor of pointers.
-    return tensors[0] if tensors and move.target == "memory" else None
+    return tensors[0] if tensors and movement.target == "memory" else None
 
 
-def _target(move: Move, before: Sequence[IRType], after: Sequence[IRType]) -> IRType | None:
-    if move.target == "registers":
+def _target(
+    movement: DataMovement, before: Sequence[IRType], after: Sequence[IRType]
+) -> IRType | None:
+    if movement.target == "registers":
         # Until 3.9 the one type of a load is that of the pointers, or of the result.
         return next((t for t in (*after, *before) if t.kind == "tensor"), None)
-    if move.target == "memory":
+    if movement.target == "memory":
         return next((t for t in reversed([*before, *after]) if in_memory(t)), None)
     return None
 
 
 def layout_of(ir_type: IRType | None) -> str:
-    """Return how a report names the layout of one end of a move."""
+    """Return how a report names the layout of one end of a data movement."""
     if ir_type is None:
         return GLOBAL
     return ir_type.layout or "no layout"

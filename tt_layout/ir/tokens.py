@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from string import ascii_letters, digits
 
-from tt_layout.ir.data_movements import DIALECTS, MOVES
+from tt_layout.ir.data_movements import DATA_MOVEMENTS, DIALECTS
 
 _DIALECTS = "|".join(sorted(DIALECTS, key=len, reverse=True))
-_MOVES = "|".join(sorted(MOVES, key=len, reverse=True))
+_MOVES = "|".join(sorted(DATA_MOVEMENTS, key=len, reverse=True))
 DEPTH = 7  # of <...> in a type; what nests deeper is left to the parser
 MAX_GROUPS = 200  # of <...> beside each other in a type; likewise
 

@@ -185,6 +185,7 @@ def _embedded_target(target: Target) -> dict[str, Any]:
         "mergesWideLoads": target.merges_wide_loads,
         "joinsRegisters": target.joins_registers,
         "mnemonics": target.mnemonics,
+        "cycle": target.cycle,
         "matrixInstructions": sorted(target.matrix_instructions),
         "source": target.source,
         "verified": target.verified,

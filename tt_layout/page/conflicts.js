@@ -62,8 +62,8 @@ function nounOf(access) {
   return access.instruction.matrices ? "row" : "lane";
 }
 
-/** Return the wavefronts of an instruction that are due to conflicts. */
-function excessOf(access) {
+/** Return the cycles that conflicts add to an instruction. */
+function extraOf(access) {
   return access.wavefrontsPerInstruction - access.phases;
 }
 
@@ -71,28 +71,36 @@ function excessOf(access) {
 function instructionInWords(access) {
   const { count, widthBytes } = access.instruction;
   const kind = access.isStore ? "store" : "load";
-  return `${kind}: ${count} x ${instructionName(access)} per warp, ${counted(widthBytes, "byte")} a lane`;
+  return `${kind}: ${count} x ${instructionName(access)} per warp, ${counted(widthBytes, "byte")} per lane`;
 }
 
-/** Return what an instruction takes, and how much of that could be spared. */
+/** Return the cycles that an instruction takes, and how many conflicts add. */
 function verdictInWords(access) {
-  const taken = `${counted(access.wavefrontsPerInstruction, "wavefront")} per instruction`;
-  if (!excessOf(access)) return `${taken}, as few as can be`;
-  return `${taken}, ${access.phases} at least: ${rounded(excessOf(access))} too many`;
+  const { cycle } = access.target;
+  const cycles = `${counted(access.wavefrontsPerInstruction, cycle)} per instruction`;
+  if (!extraOf(access)) return `${cycles}, conflict-free`;
+  return `${cycles}, at least ${access.phases}: ${counted(extraOf(access), `extra ${cycle}`)}`;
 }
 
-/** Return which banks have conflicts, a line each. */
+/** Return which bits lead to a conflict. */
+function selectingBits(masks, noun) {
+  const isOne = masks.length === 1 && (masks[0] & (masks[0] - 1)) === 0;
+  const verb = isOne ? "selects" : "select";
+  return `${bitsInWords(masks, noun)} ${verb} another word of the same bank`;
+}
+
+/** Return which lanes are in conflict, a line for each bank. */
 function collisionsInWords(access) {
-  if (!excessOf(access)) return [];
+  if (!extraOf(access)) return [];
   const noun = nounOf(access);
   const [bits, banks] = [collidingBits(access), collisions(access)];
   const lines = banks.slice(0, MAX_COLLISIONS).map(({ bank, lanes, words }) => {
     const named = words.slice(0, 4).join(", ") + (words.length > 4 ? ", .." : "");
     return `bank ${bank}: ${noun}s ${ranges(lanes)} touch ${counted(words.length, "word")} (${named})`;
   });
-  if (bits.length) lines.unshift(`to another word of the same bank: ${bitsInWords(bits, noun)}`);
+  if (bits.length) lines.unshift(selectingBits(bits, noun));
   const more = banks.length - MAX_COLLISIONS;
-  return more > 0 ? [...lines, `and ${counted(more, "bank")} more`] : lines;
+  return more > 0 ? [...lines, `and ${counted(more, "more bank")}`] : lines;
 }
 
 /** Return what the numbers of a target rest on. */
@@ -109,10 +117,11 @@ function accessInNumbers(access) {
   const inConflict = new Set(collisions(access).flatMap(({ lanes }) => lanes));
   const { lanes } = firstPhase(access);
   const who = instruction.matrices ? "Rows" : "Lanes";
-  const perWarp = (wavefronts) => rounded(wavefronts * instruction.count);
+  const perWarp = (cycles) => rounded(cycles * instruction.count);
+  const { cycle } = access.target;
   return [
-    ["Wavefronts per warp", perWarp(wavefrontsPerInstruction), `${perWarp(phases)} at least`],
-    ["Bank conflicts per warp", perWarp(excessOf(access)), "extra wavefronts"],
+    [`${capitalised(cycle)}s per warp`, perWarp(wavefrontsPerInstruction), `at least ${perWarp(phases)}`],
+    ["Bank conflicts per warp", perWarp(extraOf(access)), `extra ${cycle}s`],
     [`${who} in conflict`, inConflict.size, `of ${lanes.length} in the worst phase`],
   ];
 }
@@ -140,7 +149,7 @@ class AccessView {
     this.#fill({
       what: instructionInWords(cost),
       verdict: verdictInWords(cost),
-      style: excessOf(cost) ? "conflict" : "free",
+      style: extraOf(cost) ? "conflict" : "free",
       numbers: accessInNumbers(cost).map(numberTile),
       details: collisionsInWords(cost).map((text) => make("li", { textContent: text })),
       evidence:
@@ -155,6 +164,10 @@ class AccessView {
     this.nodes.details.replaceChildren(...details);
     this.nodes.evidence.textContent = evidence;
   }
+}
+
+function capitalised(word) {
+  return word[0].toUpperCase() + word.slice(1);
 }
 
 function numberTile([name, number, note]) {

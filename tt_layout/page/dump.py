@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from tt_layout.audit.cost import shared_target
 from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.module import Module
@@ -49,7 +48,7 @@ def page_of_dump(source: Source, names: list[str], release: Release | None = Non
     for module in iterate_ir(source, release):
         if module.error is not None:
             raise module.error
-        target = target or shared_target(module.target)
+        target = target or module.gpu
         for used in _layouts(module, names):
             found.setdefault(used.key, used._replace(lines=set())).lines.update(used.lines)
     layouts = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -21,21 +22,34 @@ from tt_layout.encodings import Encoding
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, find_target, usual_target
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
+from tt_layout.reports.report import Line
+from tt_layout.reports.template import Template
 
 JSON_VERSION = 1
+
+SRC, DST = Template("- {layout}"), Template("+ {layout}")
+MOVED = Template("  moves {bytes} bytes between threads")
+SHUFFLES = Template("  at least {shuffles} shuffles per warp")
+LEAST = Template("  at least {store} {unit} to store and {load} to load, per CTA")
+SCRATCH = Template("  {size} of scratch per CTA on {target}, {rounds}")
+STEP = Template("  {kind}: {instructions} per warp")
+COUNTED_STEP = Template("  {kind}: {instructions} per warp, {cycles} {unit} per CTA")
+CONFLICTING_STEP = Template(
+    "  {kind}: {instructions} per warp, {cycles} {unit} per CTA, {extra} from conflicts"
+)
 
 MEANINGS = {
     "nothing": "nothing to do: every thread has its elements in place",
     "registers": "a permutation of registers within each thread",
     "shuffles": "shuffles within warps",
-    "shared memory": "a trip through shared memory",
+    "shared memory": "through shared memory",
     "across CTAs": "across CTAs, through distributed shared memory",
 }
 
 
 @dataclass(frozen=True)
-class Report:
-    """All that is said of a conversion.
+class ConversionReport:
+    """What a conversion takes.
 
     Attributes:
         src, dst: the layouts.
@@ -55,9 +69,69 @@ class Report:
     compiled: CompiledConversion | None
     target: str | None
 
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of the report."""
+        found, cost = self.conversion, self.cost
+        yield Line(SRC.write(layout=self.src), "red")
+        yield Line(DST.write(layout=self.dst), "green")
+        yield Line(MEANINGS[found.kind], "red" if found.needs_shared_memory else "green")
+        yield from (Line(f"  {move}") for move in found.moves)
+        if cost is not None and found.moves:
+            yield Line(MOVED.write(bytes=cost.moved_bytes))
+            yield from self._cost_lines(cost)
+        if self.scratch is not None:
+            buffer = self.scratch
+            rounds = "one round" if buffer.rounds == 1 else f"{buffer.rounds} rounds"
+            rounds = f"{rounds} of {buffer.store} and {buffer.load}"
+            size = f"{buffer.bytes} bytes"
+            yield Line(SCRATCH.write(size=size, target=self.target, rounds=rounds))
+        if self.compiled is not None:
+            for name, step in (("store", self.compiled.store), ("load", self.compiled.load)):
+                if step is not None:
+                    yield Line(self._step(name, step))
 
-def report(src: Encoding, dst: Encoding, tensor: TensorType, target: str | None = None) -> Report:
-    """Return all that is said of a conversion of a tensor type.
+    def _cost_lines(self, cost: ConversionCost) -> Iterator[Line]:
+        if cost.shuffles:
+            yield Line(SHUFFLES.write(shuffles=cost.shuffles))
+        if cost.store_wavefronts:
+            store, load = cost.store_wavefronts, cost.load_wavefronts
+            yield Line(LEAST.write(store=store, unit=f"{self.cycle}s", load=load))
+
+    def _step(self, kind: str, step: Step) -> str:
+        instructions = f"{step.instructions} x {step.instruction}"
+        values = {"kind": kind, "instructions": instructions, "unit": f"{self.cycle}s"}
+        if step.wavefronts is None:
+            return STEP.write(**values)
+        if not step.extra_wavefronts:
+            return COUNTED_STEP.write(**values, cycles=step.wavefronts)
+        extra = step.extra_wavefronts
+        return CONFLICTING_STEP.write(**values, cycles=step.wavefronts, extra=extra)
+
+    @property
+    def cycle(self) -> str:
+        """What a cycle of shared memory is called on the target."""
+        return find_target(self.target or DEFAULT_TARGET).cycle
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; documented in ``docs/analyses.md``."""
+        return {
+            "version": JSON_VERSION,
+            "src": str(self.src),
+            "dst": str(self.dst),
+            "kind": self.conversion.kind,
+            "moves": [asdict(move) for move in self.conversion.moves],
+            "exchanges": self.conversion.exchanges,
+            "target": self.target,
+            "cost": asdict(self.cost) if self.cost else None,
+            "scratch": asdict(self.scratch) if self.scratch else None,
+            "compiled": asdict(self.compiled) if self.compiled else None,
+        }
+
+
+def conversion_report(
+    src: Encoding, dst: Encoding, tensor: TensorType, target: str | None = None
+) -> ConversionReport:
+    """Return the report of converting a tensor type.
 
     Raises:
         LayoutError: a layout does not fit the type, or the two are not of one kernel.
@@ -72,63 +146,4 @@ def report(src: Encoding, dst: Encoding, tensor: TensorType, target: str | None 
     compiled = compiled_conversion(*layouts, bits, gpu) if bits and gpu else None
     name = gpu.name if gpu is not None else None
     named = name if target in TARGETS else target or name
-    return Report(src, dst, found, cost, buffer, compiled, named)
-
-
-def as_text(result: Report) -> list[tuple[str, str]]:
-    """Return the lines of the report, each with the colour it has on a terminal."""
-    found, cost = result.conversion, result.cost
-    colour = "red" if found.needs_shared_memory else "green"
-    lines = [
-        (f"- {result.src}", "red"),
-        (f"+ {result.dst}", "green"),
-        (MEANINGS[found.kind], colour),
-    ]
-    lines += [(f"  {move}", "") for move in found.moves]
-    if cost is not None and found.moves:
-        lines.append((f"  moves {cost.moved_bytes} bytes between threads", ""))
-        lines += [(f"  {words}", "") for words in _cost_words(cost)]
-    if result.scratch is not None:
-        buffer = result.scratch
-        rounds = "one round" if buffer.rounds == 1 else f"{buffer.rounds} rounds"
-        words = f"{buffer.bytes} bytes of scratch per CTA on {result.target}"
-        lines.append((f"  {words}, {rounds} of {buffer.store} and {buffer.load}", ""))
-    if result.compiled is not None:
-        steps = {"store": result.compiled.store, "load": result.compiled.load}
-        lines += [(f"  {name}: {_step_words(step)}", "") for name, step in steps.items() if step]
-    return lines
-
-
-def _step_words(step: Step) -> str:
-    words = f"{step.instructions} x {step.instruction} per warp"
-    if step.wavefronts is None:
-        return words
-    extra = f", {step.extra_wavefronts} from conflicts" * bool(step.extra_wavefronts)
-    return f"{words}, {step.wavefronts} wavefronts per CTA{extra}"
-
-
-def _cost_words(cost: ConversionCost) -> list[str]:
-    words = []
-    if cost.shuffles:
-        words.append(f"at least {cost.shuffles} shuffles per warp")
-    if cost.store_wavefronts:
-        counts = f"{cost.store_wavefronts} wavefronts to store and {cost.load_wavefronts} to load"
-        words.append(f"at least {counts}, per CTA")
-    return words
-
-
-def as_json(result: Report) -> dict[str, Any]:
-    """Return the report as plain data; documented in ``docs/analyses.md``."""
-    found = result.conversion
-    return {
-        "version": JSON_VERSION,
-        "src": str(result.src),
-        "dst": str(result.dst),
-        "kind": found.kind,
-        "moves": [asdict(move) for move in found.moves],
-        "exchanges": found.exchanges,
-        "target": result.target,
-        "cost": asdict(result.cost) if result.cost else None,
-        "scratch": asdict(result.scratch) if result.scratch else None,
-        "compiled": asdict(result.compiled) if result.compiled else None,
-    }
+    return ConversionReport(src, dst, found, cost, buffer, compiled, named)

@@ -1,4 +1,4 @@
-"""What a layout is made of, in numbers: the report of ``tt-layout info``."""
+"""The properties of a layout, in numbers: the report of ``tt-layout info``."""
 
 from __future__ import annotations
 
@@ -20,17 +20,38 @@ from tt_layout.analyses.properties import (
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import PlacedLayout, place
+from tt_layout.reports.report import Line
+from tt_layout.reports.template import Template
 
 JSON_VERSION = 1
 DEFAULT_ALIGNMENT = 16  # of shared memory that asks for no more
 LABEL_WIDTH = 24
 
+
+def _labelled(label: str, value: str = "{value}") -> Template:
+    return Template(f"{label:{LABEL_WIDTH}}{value}")
+
+
+ELEMENTS = _labelled("elements per thread")
+REPLICATION = _labelled("replication", "{inputs}; {locations} per element")
+NO_REPLICATION = _labelled("replication", "{inputs}")
+VECTOR = _labelled("  vector", "{elements}, {bytes} bytes")
+INSTRUCTIONS = _labelled("  instructions per warp")
+SECTORS = _labelled(
+    "  each of them",
+    "{sectors} sectors of 32 bytes in {lines} lines of 128; at least {ideal} sectors; {used} of "
+    "the bytes used",
+)
+SIZE = _labelled("size per CTA")
+PADDING = _labelled("padding")
+RESERVED = _labelled("reserved")
+
 Info = LayoutInfo | SharedInfo | TensorMemoryInfo
 
 
 @dataclass(frozen=True)
-class Report:
-    """All that is said of one layout over one type.
+class InfoReport:
+    """The properties of one layout over one type.
 
     Attributes:
         placed: the layout over its type.
@@ -42,11 +63,45 @@ class Report:
     info: Info
     access: GlobalAccess | None
 
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of the report."""
+        return map(Line, self._texts())
 
-def report(
+    def _texts(self) -> Iterator[str]:
+        yield str(self.placed.encoding)
+        info = self.info
+        if isinstance(info, LayoutInfo):
+            yield from _register_lines(info)
+        elif isinstance(info, SharedInfo):
+            yield from _shared_lines(info)
+        else:
+            yield from _tensor_memory_lines(info)
+        if self.access is not None:
+            yield from _access_lines(self.access)
+        yield ""
+        yield from basis_table(self.placed.layout)
+        yield ""
+        yield from matrix_table(self.placed.layout)
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; documented in ``docs/analyses.md``."""
+        layout, access = self.placed.layout, self.access
+        rows, columns = matrix_labels(layout)
+        return {
+            "version": JSON_VERSION,
+            "layout": str(self.placed.encoding),
+            "memory": self.placed.memory_space,
+            **asdict(self.info),
+            "global_access": asdict(access) | {"efficiency": access.efficiency} if access else None,
+            "bases": dict(layout.bases),
+            "matrix": {"rows": rows, "columns": columns, "values": layout.get_matrix_view()},
+        }
+
+
+def info_report(
     encoding: Encoding, tensor: TensorType, memory_order: Sequence[int] | None = None
-) -> Report:
-    """Return all that is said of a layout over a type.
+) -> InfoReport:
+    """Return the properties of a layout over a type.
 
     Raises:
         LayoutError: the layout does not fit the type, or the memory order does not.
@@ -61,12 +116,12 @@ def report(
             alignment=alignment_of(encoding),
             buffers=placed.buffers,
         )
-        return Report(placed, info, None)
+        return InfoReport(placed, info, None)
     if isinstance(encoding, TensorMemoryBase):
-        return Report(placed, tensor_memory_info(layout, bits, buffers=placed.buffers), None)
+        return InfoReport(placed, tensor_memory_info(layout, bits, buffers=placed.buffers), None)
     is_movable = bits is not None and -(-bits // 8) & -(-bits // 8) - 1 == 0
     access = global_access(layout, bits, memory_order) if is_movable and bits else None
-    return Report(placed, layout_info(layout, bits), access)
+    return InfoReport(placed, layout_info(layout, bits), access)
 
 
 def alignment_of(encoding: Encoding) -> int:
@@ -74,27 +129,6 @@ def alignment_of(encoding: Encoding) -> int:
     inner: Encoding = getattr(encoding, "partition_layout", encoding)
     alignment: int = getattr(inner, "alignment", DEFAULT_ALIGNMENT)
     return alignment
-
-
-# -- text -----------------------------------------------------------------------------------
-
-
-def as_text(result: Report) -> Iterator[str]:
-    """Yield the lines of the report."""
-    yield str(result.placed.encoding)
-    info = result.info
-    if isinstance(info, LayoutInfo):
-        yield from _register_lines(info)
-    elif isinstance(info, SharedInfo):
-        yield from _shared_lines(info)
-    else:
-        yield from _tensor_memory_lines(info)
-    if result.access is not None:
-        yield from _access_lines(result.access)
-    yield ""
-    yield from basis_table(result.placed.layout)
-    yield ""
-    yield from matrix_table(result.placed.layout)
 
 
 def _line(label: str, value: object) -> str:
@@ -110,12 +144,12 @@ def _sizes(values: Sequence[int] | None) -> str:
 
 
 def _register_lines(info: LayoutInfo) -> Iterator[str]:
-    held = f"{info.registers}"
+    elements = f"{info.registers}"
     if info.unique_registers < info.registers:
-        held += f", {info.unique_registers} of them different"
+        elements += f", {info.unique_registers} of them distinct"
     if info.bytes_per_thread is not None:
-        held += f" ({info.bytes_per_thread} bytes)"
-    yield _line("elements per thread", held)
+        elements += f" ({info.bytes_per_thread} bytes)"
+    yield ELEMENTS.write(value=elements)
     yield _line("  by dimension", _sizes(info.elements_per_thread))
     yield _line("size per thread", _sizes(info.size_per_thread))
     yield _line("threads per warp", _sizes(info.threads_per_warp))
@@ -127,32 +161,36 @@ def _register_lines(info: LayoutInfo) -> Iterator[str]:
     yield _line("contiguity per thread", _sizes(info.contiguity_per_thread))
     yield _line("contiguity per warp", _sizes(info.contiguity_per_warp))
     repeats = [f"{name}s x {times}" for name, times in info.replication.items() if times > 1]
-    told = f"{', '.join(repeats)}; {info.copies} of each element" if repeats else "none"
-    yield _line("copies", told)
+    if repeats:
+        locations = f"{info.locations_per_element} locations"
+        yield REPLICATION.write(inputs=", ".join(repeats), locations=locations)
+    else:
+        yield NO_REPLICATION.write(inputs="none")
 
 
 def _access_lines(access: GlobalAccess) -> Iterator[str]:
     yield _line("global memory order", list(access.memory_order))
     width = f"{access.vector} element{'s' if access.vector > 1 else ''}"
-    yield _line("  vector", f"{width}, {access.vector_bytes} bytes")
-    yield _line("  instructions per warp", access.instructions)
-    yield _line(
-        "  each of them",
-        f"{access.sectors} sectors of 32 bytes in {access.lines} lines of 128; at least "
-        f"{access.ideal_sectors} sectors; {access.efficiency:.0%} of the bytes used",
+    yield VECTOR.write(elements=width, bytes=access.vector_bytes)
+    yield INSTRUCTIONS.write(value=access.instructions)
+    yield SECTORS.write(
+        sectors=access.sectors,
+        lines=access.lines,
+        ideal=access.ideal_sectors,
+        used=f"{access.efficiency:.0%}",
     )
 
 
 def _shared_lines(info: SharedInfo) -> Iterator[str]:
     size = f"{info.padded_elements} elements"
-    yield _line("size per CTA", size if info.bytes is None else f"{info.bytes} bytes ({size})")
+    yield SIZE.write(value=size if info.bytes is None else f"{info.bytes} bytes ({size})")
     if info.partitions > 1:
         yield _line("  in each of", f"{info.partitions} partitions")
     if info.buffers > 1:
         yield _line("  buffers", f"{info.buffers} of {info.elements} elements each")
     if info.padding:
         pairs = ", ".join(f"{pad} after every {interval}" for interval, pad in info.padding)
-        yield _line("padding", f"{pairs} elements")
+        yield PADDING.write(value=f"{pairs} elements")
     yield _line("alignment", f"{info.alignment} bytes")
     yield _line("order", list(info.order))
     if info.unused > 1:
@@ -165,14 +203,14 @@ def _shared_lines(info: SharedInfo) -> Iterator[str]:
 
 
 def _tensor_memory_lines(info: TensorMemoryInfo) -> Iterator[str]:
-    yield _line("rows", f"{info.rows}, {info.used_rows} of them different")
+    yield _line("rows", f"{info.rows}, {info.used_rows} of them distinct")
     words = "" if info.words is None else f" ({info.words} of 32 bits)"
     yield _line("columns", f"{info.columns}{words}")
     if info.buffers > 1:
         yield _line("  buffers", info.buffers)
     if info.bytes is not None:
-        yield _line("reserved", f"{info.bytes} bytes")
-    yield _line("copies", f"{info.copies} cells for each element")
+        yield RESERVED.write(value=f"{info.bytes} bytes")
+    yield _line("replication", f"{info.locations_per_element} cells per element")
 
 
 def basis_table(layout: LinearLayout) -> Iterator[str]:
@@ -207,26 +245,3 @@ def matrix_table(layout: LinearLayout) -> Iterator[str]:
             parts.append(shown.ljust(spans[name]))
             at += len(own)
         yield (f"{label:{width}}  " + "  ".join(parts)).rstrip()
-
-
-# -- json -----------------------------------------------------------------------------------
-
-
-def as_json(result: Report) -> dict[str, Any]:
-    """Return the report as plain data; documented in ``docs/analyses.md``."""
-    layout = result.placed.layout
-    rows, columns = matrix_labels(layout)
-    access = result.access
-    return {
-        "version": JSON_VERSION,
-        "layout": str(result.placed.encoding),
-        "memory": result.placed.memory_space,
-        **asdict(result.info),
-        "global_access": asdict(access) | {"efficiency": access.efficiency} if access else None,
-        "bases": dict(layout.bases),
-        "matrix": {
-            "rows": rows,
-            "columns": columns,
-            "values": layout.get_matrix_view(),
-        },
-    }

@@ -22,16 +22,28 @@ from tt_layout.golden.runner import (
 )
 
 
-@click.command("check")
+@click.command("check", short_help="Compare layouts with their golden files.")
 @click.argument("manifest", default=DEFAULT_PATH, metavar="[MANIFEST]")
-@click.option("--update", is_flag=True, help="Make the golden files what is printed now.")
-@click.option("--force", is_flag=True, help="With --update: even where CI is set.")
+@click.option("--update", is_flag=True, help="Update the golden files.")
+@click.option("--force", is_flag=True, help="With --update: also where CI is set.")
 @click.option(
-    "--only", multiple=True, metavar="PATTERN", help="Only cases, or case.view, such as 'mma-*'."
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Run only these cases, or case.view, such as 'mma-*'.",
 )
-@click.option("--list", "lists", is_flag=True, help="List the cases and run none.")
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes for long work.")
+@click.option("--list", "lists", is_flag=True, help="List the cases without running them.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="Print text, JSON, JUnit XML or GitHub annotations.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="The number of processes for long work."
+)
 @click.option("-o", "output", metavar="FILE", help="Write the report to this file.")
 def command(
     manifest: str,
@@ -39,7 +51,7 @@ def command(
     force: bool,
     only: tuple[str, ...],
     lists: bool,
-    form: str,
+    output_format: str,
     jobs: int | None,
     output: str | None,
 ) -> int:
@@ -50,10 +62,10 @@ def command(
     compared.
     """
     if force and not update:
-        raise LayoutError("--force is about --update; give both")
+        raise LayoutError("--force needs --update; give both")
     if update and not force:
         _refuse_in_ci()
-    cases = _read(manifest, form)
+    cases = _read(manifest, output_format)
     checks = select(cases, only)
     if lists:
         click.echo("\n".join(_listed(check) for check in checks))
@@ -61,25 +73,25 @@ def command(
     keep = accept if update else record
     found = () if only else orphans(cases)
     results = _run(cases, checks, keep, jobs or default_jobs(), found)
-    _write(FORMATS[form](results), output)
+    _write(FORMATS[output_format](results), output)
     if output is not None:
         click.echo(summary(results), err=True)
     return results.status
 
 
 def _refuse_in_ci() -> None:
-    """Refuse to accept where nobody looks at what is accepted."""
+    """Refuse to update where nobody looks at what changes."""
     if os.environ.get("CI", "").lower() not in ("", "0", "false", "no"):
-        message = "--update is refused where CI is set: accept where you can look at the change"
+        message = "--update is refused where CI is set: update where you can look at the change"
         raise LayoutError(f"{message}; --force does it anyway")
 
 
-def _read(path: str, form: str) -> Manifest:
+def _read(path: str, output_format: str) -> Manifest:
     """Return the manifest; annotate its line where annotations are asked for."""
     try:
         return read_manifest(path)
     except LayoutError as error:
-        if form == "github":
+        if output_format == "github":
             click.echo(error_annotation(error))
         raise
 
@@ -101,7 +113,7 @@ def _run(
 
 
 def _write(report: str, output: str | None) -> None:
-    from tt_layout.reports.output import write
+    from tt_layout.reports.writing import write
 
     data = report.encode()
     write([data], output, size=len(data))

@@ -1,65 +1,64 @@
-"""``tt-layout conflicts``: the turns that shared-memory accesses take, and which lanes collide."""
+"""``tt-layout conflicts``: shared-memory bank conflicts, and which lanes collide."""
 
 from __future__ import annotations
 
 import click
 
+from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
-    echo,
+    LayoutParameter,
+    TargetParameter,
     format_option,
-    read_layout,
-    read_release,
-    read_type,
     release_option,
     type_option,
 )
+from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import DEFAULT_TARGET, find_target, target_names
-from tt_layout.reports.conflicts import KINDS, as_json, as_text, report
-
-target_option = click.option(
-    "--target", "target_name", default=DEFAULT_TARGET, show_default=True, metavar="TARGET",
-    help=f"The GPU: {target_names()}.",
-)  # fmt: skip
+from tt_layout.hardware import DEFAULT_TARGET, Target, target_names
+from tt_layout.mlir.types import TensorType
+from tt_layout.reports.conflicts import KINDS, conflicts_report
 
 
-@click.command("conflicts")
-@click.argument("register", metavar="REG")
-@click.argument("shared", metavar="SHARED")
+@click.command("conflicts", short_help="Count the bank conflicts of a store and a load.")
+@click.argument("register", type=LayoutParameter(), metavar="REGISTER_LAYOUT")
+@click.argument("shared", type=LayoutParameter(), metavar="SHARED_LAYOUT")
 @type_option
-@target_option
-@click.option("--access", type=click.Choice([*KINDS, "both"]), default="both", show_default=True)
-@click.option("--fail-on-conflict", is_flag=True, help="Exit 1 where lanes take turns.")
+@click.option(
+    "--target",
+    type=TargetParameter(),
+    default=DEFAULT_TARGET,
+    show_default=True,
+    help=f"The GPU: {target_names()}.",
+)
+@click.option(
+    "--access",
+    type=click.Choice([*KINDS, "both"]),
+    default="both",
+    show_default=True,
+    help="Count a store, a load, or both.",
+)
+@click.option("--fail-on-conflict", is_flag=True, help="Exit 1 if there are bank conflicts.")
 @release_option
 @format_option
 def command(
-    register: str,
-    shared: str,
-    tensor: str,
-    target_name: str,
+    register: Encoding,
+    shared: Encoding,
+    tensor: TensorType,
+    target: Target,
     access: str,
     fail_on_conflict: bool,
-    triton: str | None,
-    form: str,
+    output_format: str,
 ) -> int:
-    """Count the shared-memory turns of storing and loading a tensor.
+    """Count the shared-memory bank conflicts of storing and loading a tensor.
 
-    REG and SHARED are attributes, or FILE:ALIAS, in either order. Exits 0; 1 on a conflict with
-    --fail-on-conflict; 2 on trouble.
+    The layouts are attributes, or FILE:ALIAS, and may be given in either order. Exits 0; 1 on a
+    conflict with --fail-on-conflict; 2 on error.
     """
-    target, release, tensor_type = find_target(target_name), read_release(triton), read_type(tensor)
-    encodings = read_layout(register, release, "REG"), read_layout(shared, release, "SHARED")
-    try:
-        result = report(*encodings, tensor_type, target)
-    except LayoutError as error:
-        raise error.at(tensor_type.span) from None
     kinds = KINDS if access == "both" else (access,)
-    if form == "json":
-        import json
-
-        click.echo(json.dumps(as_json(result, kinds), indent=2))
-    else:
-        for line, colour in as_text(result, kinds):
-            echo(line, colour)
-    found = any(getattr(result, kind).excess for kind in kinds)
-    return 1 if found and fail_on_conflict else 0
+    try:
+        report = conflicts_report(register, shared, tensor, target, kinds)
+    except LayoutError as error:
+        raise error.at(tensor.span) from None
+    emit(report, output_format)
+    has_conflicts = any(one.extra_wavefronts for one in report.accesses)
+    return 1 if has_conflicts and fail_on_conflict else 0

@@ -4,46 +4,41 @@ from __future__ import annotations
 
 import click
 
-from tt_layout.cli.parameters import (
-    echo,
-    format_option,
-    read_layout,
-    read_release,
-    read_type,
-    release_option,
-    type_option,
-)
+from tt_layout.cli.output import emit
+from tt_layout.cli.parameters import LayoutParameter, format_option, release_option, type_option
+from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target, target_names
-from tt_layout.reports.convert import as_json, as_text, report
+from tt_layout.mlir.types import TensorType
+from tt_layout.reports.convert import conversion_report
 
 
-@click.command("convert")
-@click.argument("src", metavar="SRC")
-@click.argument("dst", metavar="DST")
+@click.command("convert", short_help="Show what a layout conversion takes.")
+@click.argument("src", type=LayoutParameter(), metavar="SRC_LAYOUT")
+@click.argument("dst", type=LayoutParameter(), metavar="DST_LAYOUT")
 @type_option
-@click.option("--target", metavar="TARGET", help=f"The GPU: {target_names()}.")
+@click.option(
+    "--target",
+    metavar="TARGET",
+    help=f"The GPU: {target_names()}; by default one whose warps have as many lanes.",
+)
 @release_option
 @format_option
 def command(
-    src: str, dst: str, tensor: str, target: str | None, triton: str | None, form: str
+    src: Encoding,
+    dst: Encoding,
+    tensor: TensorType,
+    target: str | None,
+    output_format: str,
 ) -> None:
-    """Say what converting a tensor from layout SRC to layout DST takes.
+    """Show what converting a tensor from one layout to another takes.
 
-    SRC and DST are attributes, or FILE:ALIAS, of tensors in registers.
+    Both are register layouts: attributes, or FILE:ALIAS.
     """
-    release, tensor_type = read_release(triton), read_type(tensor)
     if target is not None:
         find_target(target)
-    encodings = read_layout(src, release, "SRC"), read_layout(dst, release, "DST")
     try:
-        result = report(*encodings, tensor_type, target)
+        report = conversion_report(src, dst, tensor, target)
     except LayoutError as error:
-        raise error.at(tensor_type.span) from None
-    if form == "json":
-        import json
-
-        click.echo(json.dumps(as_json(result), indent=2))
-        return
-    for line, colour in as_text(result):
-        echo(line, colour)
+        raise error.at(tensor.span) from None
+    emit(report, output_format)

@@ -2,63 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
-
 import click
 
-from tt_layout.analyses.encoding_difference import LEVELS, Difference, difference
-from tt_layout.cli.parameters import (
-    echo,
-    format_option,
-    read_layout,
-    read_release,
-    read_type,
-    release_option,
-    type_option,
-)
+from tt_layout.analyses.encoding_difference import LEVELS, difference
+from tt_layout.cli.output import emit
+from tt_layout.cli.parameters import LayoutParameter, format_option, release_option, type_option
+from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-
-JSON_VERSION = 1
-
-VERDICTS = {
-    "text": "same text",
-    "map": "same map, written differently",
-    "registers": "same but for the order of registers",
-    "lanes": "same but for the order of lanes",
-    "warps": "same but for the order of warps",
-    "different": "different",
-}
+from tt_layout.mlir.types import TensorType
+from tt_layout.reports.difference import DifferenceReport
 
 
-def as_text(result: Difference) -> list[tuple[str, str]]:
-    """Return the lines of the report, each with the colour it has on a terminal."""
-    colour = "red" if result.verdict == "different" else "green"
-    lines = [
-        (f"- {result.before}", "red"),
-        (f"+ {result.after}", "green"),
-        (VERDICTS[result.verdict], colour),
-    ]
-    lines += [(f"  {words}", "") for words in result.words()]
-    others = result.comparison.first_moves[1:]
-    return lines + [(f"  next: {move}", "") for move in others]
-
-
-def as_json(result: Difference) -> dict[str, Any]:
-    """Return the report as plain data; documented in ``docs/diff.md``."""
-    return {
-        "version": JSON_VERSION,
-        "before": str(result.before),
-        "after": str(result.after),
-        "verdict": result.verdict,
-        "words": result.words(),
-        **asdict(result.comparison),
-    }
-
-
-@click.command("diff")
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
+@click.command("diff", short_help="Explain what changed between two layouts.")
+@click.argument("before", type=LayoutParameter(), metavar="OLD_LAYOUT")
+@click.argument("after", type=LayoutParameter(), metavar="NEW_LAYOUT")
 @type_option
 @release_option
 @click.option(
@@ -67,26 +24,24 @@ def as_json(result: Difference) -> dict[str, Any]:
     type=click.Choice(LEVELS),
     default="map",
     show_default=True,
-    help="What counts as same: the text, the map, or the map but for an order.",
+    help="What counts as equal: the text, the map, or the map up to an order.",
 )
 @format_option
-def command(before: str, after: str, tensor: str, triton: str | None, level: str, form: str) -> int:
-    """Say what changed between two layouts of one tensor.
+def command(
+    before: Encoding,
+    after: Encoding,
+    tensor: TensorType,
+    level: str,
+    output_format: str,
+) -> int:
+    """Explain what changed between two layouts of one tensor.
 
-    A and B are attributes, or FILE:ALIAS. Exits 0 if they are the same, 1 if they differ, 2 on
-    trouble.
+    The layouts are attributes, or FILE:ALIAS. Exits 0 if they are equal, 1 if they differ, 2 on
+    error.
     """
-    release, tensor_type = read_release(triton), read_type(tensor)
-    encodings = read_layout(before, release, "A"), read_layout(after, release, "B")
     try:
-        result = difference(*encodings, tensor_type)
+        found = difference(before, after, tensor)
     except LayoutError as error:
-        raise error.at(tensor_type.span) from None
-    if form == "json":
-        import json
-
-        click.echo(json.dumps(as_json(result), indent=2))
-    else:
-        for line, colour in as_text(result):
-            echo(line, colour)
-    return 0 if result.is_equal(level) else 1
+        raise error.at(tensor.span) from None
+    emit(DifferenceReport(found), output_format)
+    return 0 if found.is_equal(level) else 1

@@ -1,46 +1,41 @@
-"""``tt-layout info``: what a layout is made of, in numbers."""
+"""``tt-layout info``: the properties of a layout, in numbers."""
 
 from __future__ import annotations
 
 import click
 
+from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
-    echo,
+    LayoutParameter,
+    NumbersParameter,
     format_option,
-    read_layout,
-    read_order,
-    read_release,
-    read_type,
     release_option,
     type_option,
 )
-from tt_layout.reports.info import as_json, as_text, report
+from tt_layout.encodings import Encoding
+from tt_layout.mlir.types import TensorType
+from tt_layout.reports.info import info_report
 
 
-@click.command("info")
-@click.argument("layout", metavar="LAYOUT")
+@click.command("info", short_help="Show the properties of a layout.")
+@click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")
 @type_option
 @click.option(
     "--memory-order",
+    type=NumbersParameter(),
     metavar="1,0",
     help="Dimensions in global memory, the fastest first; by default the last first.",
 )
 @release_option
 @format_option
 def command(
-    layout: str, tensor: str, memory_order: str | None, triton: str | None, form: str
+    layout: Encoding,
+    tensor: TensorType,
+    memory_order: list[int] | None,
+    output_format: str,
 ) -> None:
-    """Say what a layout is made of: who holds how much, in which order, and how it is moved.
+    """Show the properties of a layout: elements per thread, order, contiguity, replication.
 
     LAYOUT is an attribute, or FILE:ALIAS.
     """
-    tensor_type = read_type(tensor)
-    encoding = read_layout(layout, read_release(triton), "LAYOUT")
-    result = report(encoding, tensor_type, read_order(memory_order, "--memory-order"))
-    if form == "json":
-        import json
-
-        click.echo(json.dumps(as_json(result), indent=2))
-        return
-    for line in as_text(result):
-        echo(line)
+    emit(info_report(layout, tensor, memory_order), output_format)

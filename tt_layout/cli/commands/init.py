@@ -11,7 +11,7 @@ from itertools import product
 
 import click
 
-from tt_layout.cli.parameters import read_aliases
+from tt_layout.cli.parameters import TypeParameter, read_aliases
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.linear import GenericLinear
@@ -20,7 +20,7 @@ from tt_layout.golden.kinds import SELF_CONTAINED
 from tt_layout.golden.manifest import DEFAULT_PATH, MAX_CASES
 from tt_layout.golden.nodes import is_plain_text
 from tt_layout.ir.file_aliases import split_module
-from tt_layout.mlir.types import parse_type
+from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 
 SIZES = (16, 32, 64, 128, 256)
@@ -35,11 +35,16 @@ _RULE = """\
 _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
 
 
-@click.command("init")
+@click.command("init", short_help="Write a first manifest for the layouts of a file.")
 @click.argument("file", metavar="FILE")
-@click.option("-t", "tensor", metavar="TYPE", help="Tensor type of every case.")
+@click.option("-t", "tensor", type=TypeParameter(), help="The tensor type of every case.")
 @click.option(
-    "-o", "output", default=DEFAULT_PATH, show_default=True, metavar="FILE", help="The manifest."
+    "-o",
+    "output",
+    default=DEFAULT_PATH,
+    show_default=True,
+    metavar="FILE",
+    help="The manifest to write.",
 )
 @click.option(
     "--view",
@@ -48,9 +53,9 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
     type=click.Choice(SELF_CONTAINED),
     show_default=True,
     default=("tensor", "hardware"),
-    help="Kind of output of every case; may be repeated.",
+    help="A view of every case; may be repeated.",
 )
-@click.option("--force", is_flag=True, help="Replace the manifest if there is one.")
+@click.option("--force", is_flag=True, help="Replace an existing manifest.")
 @click.option(
     "--max-cases",
     type=click.IntRange(1, MAX_CASES),
@@ -61,32 +66,30 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
 )
 def command(
     file: str,
-    tensor: str | None,
+    tensor: TensorType | None,
     output: str,
     views: tuple[str, ...],
     force: bool,
     max_cases: int,
-) -> int:
+) -> None:
     """Write a first manifest: a case for each layout alias in FILE.
 
-    Exits 0, or 2 on trouble; a manifest that is there is not replaced.
+    Exits 0, or 2 on error; an existing manifest is not replaced.
     """
-    from tt_layout.reports.output import write
+    from tt_layout.reports.writing import write
 
-    if tensor is not None:
-        parse_type(tensor, name="-t")
     if os.path.lexists(output) and not force:
-        message = "there is a manifest already; --force replaces it, -o names another"
+        message = "the manifest already exists; --force replaces it, -o names another"
         raise LayoutError(message, FileLocation(output))
     inside = _inside(file, output)
-    document = read_aliases(file)
-    names = document.layout_names(max_cases + 1)
+    aliases = read_aliases(file)
+    names = aliases.layout_names(max_cases + 1)
     if not names:
         raise LayoutError("no alias in the file is a layout", FileLocation(file))
     if len(names) > max_cases:
         message = f"more than {max_cases} aliases of the file are layouts; --max-cases allows more"
         raise TooLargeError(message, FileLocation(file))
-    text = manifest_text(document, names, inside, tensor, tuple(dict.fromkeys(views)))
+    text = manifest_text(aliases, names, inside, tensor, tuple(dict.fromkeys(views)))
     if "  - name: " not in text:
         message = "no layout of the file fits a type; give one with -t"
         raise LayoutError(message, FileLocation(file))
@@ -98,7 +101,6 @@ def command(
         f"wrote {output}: {count} case{'s' if count != 1 else ''}; "
         f"write the golden files with: tt-layout check{update} --update"
     )
-    return 0
 
 
 def _inside(file: str, output: str) -> str:
@@ -115,12 +117,16 @@ def _inside(file: str, output: str) -> str:
 
 
 def manifest_text(
-    document: AliasTable, names: list[str], file: str, tensor: str | None, views: tuple[str, ...]
+    aliases: AliasTable,
+    names: list[str],
+    file: str,
+    tensor: TensorType | None,
+    views: tuple[str, ...],
 ) -> str:
     """Return a manifest with a case per alias.
 
     Args:
-        document: the file's aliases.
+        aliases: the file's aliases.
         names: those that are layouts.
         file: how the manifest names the file.
         tensor: the type of every case; by default each has one that fits.
@@ -128,35 +134,35 @@ def manifest_text(
     """
     lines = ["version: 1", "", "defaults:", f"  file: {_quoted(file)}"]
     if tensor is not None:
-        lines.append(f"  type: {_quoted(tensor)}")
+        lines.append(f"  type: {_quoted(tensor.span.text)}")
     lines += [f"  views: [{', '.join(views)}]", "", "cases:"]
-    types = _Types(document, tensor)
+    types = _Types(aliases, tensor)
     for name, alias in zip(_unique(names), names):
         lines += _case(name, alias, types.of(alias))
-    head = f"# Layouts of {file}: tt-layout check compares what they print with the files beside.\n"
+    head = f"# Layouts of {file}: tt-layout check compares what they print with the golden files.\n"
     return head + (_RULE if tensor is None else "") + "\n".join(lines) + "\n"
 
 
 class _Types:
     """The types that layouts are shown on; those of layouts written alike are found once."""
 
-    def __init__(self, document: AliasTable, tensor: str | None) -> None:
-        self._document = document
+    def __init__(self, aliases: AliasTable, tensor: TensorType | None) -> None:
+        self._aliases = aliases
         self._tensor = tensor
         self._known: dict[str, str | LayoutError] = {}
 
     def of(self, alias: str) -> str | LayoutError:
         """Return a type that a layout fits, or why there is none; empty where it is given."""
-        text = self._document.definitions.text(alias) or f"#{alias}"
+        text = self._aliases.definitions.text(alias) or f"#{alias}"
         if text not in self._known:
             self._known[text] = self._find(alias)
         return self._known[text]
 
     def _find(self, alias: str) -> str | LayoutError:
         try:
-            encoding = self._document.layout(alias)
+            encoding = self._aliases.layout(alias)
             if self._tensor is not None:
-                place(encoding, parse_type(self._tensor))  # raises where it does not fit
+                place(encoding, self._tensor)  # raises where it does not fit
                 return ""
             return f"tensor<{'x'.join(map(str, fitting_shape(encoding)))}xf16>"
         except LayoutError as error:

@@ -8,16 +8,22 @@ from typing import Any
 
 import click
 
-from tt_layout.cli.parameters import read_layout, read_release, read_type, release_option
+from tt_layout.cli.parameters import (
+    LayoutParameter,
+    TypeParameter,
+    aliases_option,
+    chosen_release,
+    release_option,
+)
 from tt_layout.cli.selection import read_selection, selection_options
 from tt_layout.encodings import DistributedEncoding, Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.model import Figure
-from tt_layout.mlir.types import TensorType
+from tt_layout.hardware import DEFAULT_TARGET, target_names
+from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.placement import buffer_shape, place
-from tt_layout.releases import Release
-from tt_layout.reports.output import write
+from tt_layout.reports.writing import write
 
 COLOR_BY = ("warp", "lane", "register", "block", "bank", "row", "column")
 
@@ -37,81 +43,86 @@ def _png(figure: Figure) -> bytes:
 FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
 
 
-@click.command("plot")
-@click.argument("layout", metavar="ATTR", required=False)
-@click.argument("other", metavar="[OTHER]", required=False)
-@click.option("-t", "tensor", metavar="TYPE", help="Tensor type.")
-@click.option("-i", "path", metavar="FILE", help="One page of every layout of a dump.")
-@click.option("-o", "output", required=True, metavar="FILE", help="FILE.svg, .png or .html.")
-@click.option("--alias-names", multiple=True, metavar="A,B", help="Only these aliases of -i.")
-@click.option("--view", type=click.Choice(VIEWS), help="What is shown; tensor by default.")
-@click.option("--color-by", type=click.Choice(COLOR_BY), help="What has its own colour.")
+@click.command("plot", short_help="Draw layouts, or make a page to explore them.")
+@click.argument("layout", type=LayoutParameter(), metavar="[LAYOUT]", required=False)
+@click.argument("other", type=LayoutParameter(), metavar="[OTHER_LAYOUT]", required=False)
+@click.option("-t", "tensor", type=TypeParameter(), help="The tensor type.")
+@click.option("-i", "path", metavar="FILE", help="Make one page of every layout of a dump.")
 @click.option(
-    "--access", type=click.Choice(["load", "store"]), default="load", help="Banks: of OTHER."
+    "-o", "output", required=True, metavar="FILE", help="Write to FILE.svg, .png or .html."
 )
-@click.option("--target", default="nvidia", metavar="NAME", help="Banks and pages: the GPU.")
+@aliases_option
+@click.option("--view", type=click.Choice(VIEWS), help="The figure to draw; tensor by default.")
+@click.option("--color-by", type=click.Choice(COLOR_BY), help="What has a colour of its own.")
+@click.option(
+    "--access",
+    type=click.Choice(["load", "store"]),
+    default="load",
+    show_default=True,
+    help="The access whose banks are drawn.",
+)
+@click.option(
+    "--target",
+    default=DEFAULT_TARGET,
+    show_default=True,
+    metavar="TARGET",
+    help=f"The GPU whose banks are drawn, and which a page starts with: {target_names()}.",
+)
 @selection_options
 @release_option
 def command(
-    layout: str | None,
-    other: str | None,
-    tensor: str | None,
+    layout: Encoding | None,
+    other: Encoding | None,
+    tensor: TensorType | None,
     path: str | None,
     output: str,
-    alias_names: tuple[str, ...],
-    triton: str | None,
-    **looks: Any,
+    alias_groups: tuple[tuple[str, ...], ...],
+    **display: Any,
 ) -> None:
     """Draw a layout, two side by side, or make a page of the layouts of a dump.
 
-    ATTR and OTHER are attributes, or FILE:ALIAS. Of one layout of registers and one of shared
-    memory, the banks of an access are drawn.
+    The layouts are attributes, or FILE:ALIAS. For a register layout and a shared layout, the
+    banks of an access are drawn.
     """
-    ending, release = os.path.splitext(output)[1].lower(), read_release(triton)
+    ending = os.path.splitext(output)[1].lower()
     if ending not in (*FORMATS, ".html"):
         raise LayoutError(f"-o must end in .svg, .png or .html, got {output!r}")
     if path is not None:
         if layout is not None or ending != ".html":
             message = "-i makes a page of all layouts of a file: -o must be an .html"
-            raise LayoutError(f"{message}, without ATTR; for one figure give FILE:ALIAS")
-        _write(output, _dump_page(path, alias_names, release))
+            raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
+        _write(output, _dump_page(path, [name for group in alias_groups for name in group]))
         return
     if layout is None or tensor is None:
-        what = "layout: give ATTR, or a dump with -i" if layout is None else "tensor type: give -t"
-        raise LayoutError(f"no {what}")
-    texts = [text for text in (layout, other) if text is not None]
-    _write(output, _drawn(texts, tensor, release, ending, looks))
+        missing = (
+            "layout: give one, or a dump with -i" if layout is None else "tensor type: give -t"
+        )
+        raise LayoutError(f"no {missing}")
+    encodings = [encoding for encoding in (layout, other) if encoding is not None]
+    _write(output, _drawn(encodings, tensor, ending, display))
 
 
 def _drawn(
-    texts: list[str],
-    tensor: str,
-    release: Release | None,
-    ending: str,
-    looks: dict[str, Any],
+    encodings: list[Encoding], tensor: TensorType, ending: str, display: dict[str, Any]
 ) -> bytes:
     """Return the file of one layout or two."""
-    tensor_type = read_type(tensor)
-    named = [(n, read_layout(text, release, n)) for n, text in zip(("ATTR", "OTHER"), texts)]
-    types = _types([encoding for _, encoding in named], tensor_type)
-    selection = read_selection(looks)
+    selection = read_selection(display)
     if ending == ".html":
         selection.check_options("a page")
+    placed = [place(e, over) for e, over in zip(encodings, _types(encodings, tensor))]
+    if ending == ".html":
         from tt_layout.page.dump import page_of
 
-        titles = _titles([encoding for _, encoding in named])
-        layouts = [place(e, over) for (_, e), over in zip(named, types)]
-        return page_of(dict(zip(titles, layouts)), looks["target"]).encode()
+        return page_of(dict(zip(_titles(encodings), placed)), display["target"]).encode()
     from tt_layout.figures.drawing import draw
     from tt_layout.figures.drawn import DrawnLayout
 
-    placed = [place(encoding, over) for (_, encoding), over in zip(named, types)]
     figure = draw(
         *(DrawnLayout(one, selection) for one in placed),
-        access=looks["access"] or "load",
-        target=looks["target"] or "nvidia",
-        view=looks["view"],
-        color_by=looks["color_by"],
+        access=display["access"],
+        target=display["target"],
+        view=display["view"],
+        color_by=display["color_by"],
     )
     return FORMATS[ending](figure)
 
@@ -132,16 +143,15 @@ def _types(encodings: list[Encoding], tensor: TensorType) -> list[TensorType]:
     buffers = [e for e in encodings if not isinstance(e, DistributedEncoding)]
     shape = buffer_shape(buffers[0], tensor) if buffers else tensor.shape
     sizes = "".join(f"{size}x" for size in shape)
-    held = read_type(f"tensor<{sizes}{tensor.element_type}>")
-    return [held if isinstance(e, DistributedEncoding) else tensor for e in encodings]
+    accessed = parse_type(f"tensor<{sizes}{tensor.element_type}>", name="-t")
+    return [accessed if isinstance(e, DistributedEncoding) else tensor for e in encodings]
 
 
-def _dump_page(path: str, alias_names: tuple[str, ...], release: Release | None) -> bytes:
+def _dump_page(path: str, names: list[str]) -> bytes:
     from tt_layout.mlir.source import read_source
     from tt_layout.page.dump import page_of_dump
 
-    names = [n.strip().removeprefix("#") for part in alias_names for n in part.split(",") if n]
-    return page_of_dump(read_source(path), names, release).encode()
+    return page_of_dump(read_source(path), names, chosen_release()).encode()
 
 
 def _write(output: str, content: bytes) -> None:

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
+    LayoutParameter,
+    NumbersParameter,
     format_option,
-    read_layout,
-    read_order,
-    read_release,
-    read_type,
     release_option,
     type_option,
 )
+from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
-
-if TYPE_CHECKING:
-    from tt_layout.encodings import Encoding
-
-JSON_VERSION = 1
+from tt_layout.reports.suggestion import SuggestionReport
 
 order_option = click.option(
-    "--order", metavar="1,0", help="Dimensions, the fastest first; by default the last first."
+    "--order",
+    type=NumbersParameter(),
+    metavar="1,0",
+    help="Dimensions, the fastest first; by default the last first.",
 )
 warps_option = click.option("--num-warps", default=4, show_default=True, help="Warps per CTA.")
 threads_option = click.option(
@@ -33,25 +32,19 @@ threads_option = click.option(
 )
 
 
-@click.group("suggest")
+@click.group("suggest", short_help="Print the layout that the compiler would choose.")
 def command() -> None:
     """Print the layout that the compiler would choose, as an attribute."""
 
 
-def _print(kind: str, tensor: TensorType, form: str, build: Callable[[], Encoding]) -> None:
-    """Build a layout, lay it over the type to see that it fits, and print it."""
+def _emit(kind: str, tensor: TensorType, output_format: str, build: Callable[[], Encoding]) -> None:
+    """Build a layout, check that it fits the type, and write it."""
     try:
         encoding = build()
         encoding.to_linear_layout(tensor.shape, element_bits=tensor.element_bits)
     except LayoutError as error:
         raise error.at(tensor.span) from None
-    if form == "json":
-        import json
-
-        said = {"version": JSON_VERSION, "kind": kind, "layout": str(encoding)}
-        click.echo(json.dumps(said, indent=2))
-    else:
-        click.echo(str(encoding))
+    emit(SuggestionReport(kind, encoding), output_format)
 
 
 def _bits(tensor: TensorType) -> int:
@@ -65,31 +58,35 @@ def _bits(tensor: TensorType) -> int:
 @type_option
 @warps_option
 @threads_option
-@click.option("--size-per-thread", metavar="1,4", help="By default one element.")
+@click.option(
+    "--size-per-thread",
+    type=NumbersParameter(),
+    metavar="1,4",
+    help="Elements per thread; by default one.",
+)
 @order_option
 @click.option("--num-ctas", default=1, show_default=True, help="CTAs of a cluster.")
 @format_option
 def blocked(
-    tensor: str,
+    tensor: TensorType,
     num_warps: int,
     threads_per_warp: int,
-    size_per_thread: str | None,
-    order: str | None,
+    size_per_thread: list[int] | None,
+    order: list[int] | None,
     num_ctas: int,
-    form: str,
+    output_format: str,
 ) -> None:
-    """The default blocked layout of a shape."""
+    """Print the default blocked layout of a shape."""
     from tt_layout.analyses.builders import default_blocked
 
-    parsed = read_type(tensor)
     options: dict[str, Any] = {
         "num_warps": num_warps,
         "threads_per_warp": threads_per_warp,
-        "size_per_thread": read_order(size_per_thread, "--size-per-thread"),
-        "order": read_order(order, "--order"),
+        "size_per_thread": size_per_thread,
+        "order": order,
         "num_ctas": num_ctas,
     }
-    _print("blocked", parsed, form, lambda: default_blocked(parsed.shape, **options))
+    _emit("blocked", tensor, output_format, lambda: default_blocked(tensor.shape, **options))
 
 
 @command.command("coalesced")
@@ -105,69 +102,65 @@ def blocked(
 @order_option
 @format_option
 def coalesced(
-    tensor: str,
+    tensor: TensorType,
     contiguity: int,
     num_warps: int,
     threads_per_warp: int,
-    order: str | None,
-    form: str,
+    order: list[int] | None,
+    output_format: str,
 ) -> None:
-    """The blocked layout that coalescing gives the pointers of a load or store.
+    """Print the blocked layout that coalescing gives the pointers of a load or store.
 
     The type is that of the values, not of the pointers.
     """
     from tt_layout.analyses.builders import coalesced_blocked
 
-    parsed = read_type(tensor)
-    bits = _bits(parsed)
+    bits = _bits(tensor)
     options: dict[str, Any] = {
         "num_warps": num_warps,
         "threads_per_warp": threads_per_warp,
-        "order": read_order(order, "--order"),
+        "order": order,
     }
 
     def build() -> Encoding:
-        return coalesced_blocked(parsed.shape, bits, contiguity, **options)
+        return coalesced_blocked(tensor.shape, bits, contiguity, **options)
 
-    _print("coalesced", parsed, form, build)
+    _emit("coalesced", tensor, output_format, build)
 
 
 @command.command("shared")
-@click.argument("operand", metavar="OPERAND")
+@click.argument("operand", type=LayoutParameter(), metavar="OPERAND_LAYOUT")
 @type_option
 @order_option
 @click.option("--transposed", is_flag=True, help="The operand is read against its order.")
 @release_option
 @format_option
 def shared(
-    operand: str,
-    tensor: str,
-    order: str | None,
+    operand: Encoding,
+    tensor: TensorType,
+    order: list[int] | None,
     transposed: bool,
-    triton: str | None,
-    form: str,
+    output_format: str,
 ) -> None:
-    """The swizzled shared memory through which a dot operand goes.
+    """Print the swizzled shared layout of a dot operand.
 
-    OPERAND is a #ttg.dot_op, as an attribute or FILE:ALIAS.
+    OPERAND_LAYOUT is a #ttg.dot_op, as an attribute or FILE:ALIAS.
     """
     from tt_layout.analyses.builders import operand_shared
     from tt_layout.encodings.dot_op import DotOperand
 
-    parsed = read_type(tensor)
-    encoding = read_layout(operand, read_release(triton), "OPERAND")
-    if not isinstance(encoding, DotOperand):
-        span = encoding.origin.whole if encoding.origin else None
-        raise LayoutError(f"OPERAND must be a #ttg.dot_op, got #{encoding.name}", span)
-    encoding.check_layout()
-    bits, numbers = _bits(parsed), read_order(order, "--order")
+    if not isinstance(operand, DotOperand):
+        span = operand.origin.whole if operand.origin else None
+        raise LayoutError(f"expected a #ttg.dot_op, got #{operand.name}", span)
+    operand.check_layout()
+    bits = _bits(tensor)
 
     def build() -> Encoding:
         return operand_shared(
-            encoding, parsed.shape, bits, order=numbers, need_transposition=transposed
+            operand, tensor.shape, bits, order=order, need_transposition=transposed
         )
 
-    _print("shared", parsed, form, build)
+    _emit("shared", tensor, output_format, build)
 
 
 @command.command("nvmma")
@@ -175,14 +168,15 @@ def shared(
 @order_option
 @click.option("--fp4-padded", is_flag=True, help="Packed fp4 is spread out.")
 @format_option
-def nvmma(tensor: str, order: str | None, fp4_padded: bool, form: str) -> None:
-    """The shared memory from which wgmma, tcgen05 and TMA read by default."""
+def nvmma(
+    tensor: TensorType, order: list[int] | None, fp4_padded: bool, output_format: str
+) -> None:
+    """Print the shared layout that wgmma, tcgen05 and TMA use by default."""
     from tt_layout.analyses.builders import default_nvmma
 
-    parsed = read_type(tensor)
-    bits, numbers = _bits(parsed), read_order(order, "--order")
+    bits = _bits(tensor)
 
     def build() -> Encoding:
-        return default_nvmma(parsed.shape, bits, order=numbers, fp4_padded=fp4_padded)
+        return default_nvmma(tensor.shape, bits, order=order, fp4_padded=fp4_padded)
 
-    _print("nvmma", parsed, form, build)
+    _emit("nvmma", tensor, output_format, build)

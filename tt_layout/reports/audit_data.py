@@ -1,11 +1,11 @@
-"""An audit as plain data; the schema is in ``docs/audit.md``."""
+"""The audit of a module as plain data; the schema is in ``docs/audit.md``."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
 
-from tt_layout.audit.audit import Audit, Change, MoveRow
+from tt_layout.audit.audit import Audit, MovementRow
 from tt_layout.audit.layouts import LayoutRow
 from tt_layout.audit.multiplications import multiplication_data
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
@@ -23,7 +23,7 @@ def audit_data(audit: Audit) -> dict[str, Any]:
         "target": module.target,
         "attributes": dict(module.attributes),
         "layouts": [_layout(row) for row in audit.layouts],
-        "moves": [_move(move) for move in audit.moves],
+        "data_movements": [_movement(row) for row in audit.movements],
         "multiplications": [multiplication_data(found) for found in audit.multiplications],
         "intensities": [
             {**asdict(one), "flops_per_byte": one.flops_per_byte} for one in audit.intensities
@@ -43,16 +43,16 @@ def _layout(row: LayoutRow) -> dict[str, Any]:
         "line": row.line,
         "registers": row.registers,
         "contiguity": list(row.contiguity) if row.contiguity is not None else None,
-        "copies": dict(row.copies),
+        "replication": dict(row.replication),
         "sizes": dict(row.sizes),
         "error": row.error.message if row.error is not None else None,
     }
 
 
-def _move(move: MoveRow) -> dict[str, Any]:
-    cost, executions = move.cost, move.executions
+def _movement(row: MovementRow) -> dict[str, Any]:
+    cost, executions = row.cost, row.executions
     return {
-        **_operation(move.operation),
+        **operation_data(row.operation),
         "executions": executions.number,
         "executions_text": executions.text,
         "loop": executions.loop._asdict() if executions.loop is not None else None,
@@ -60,15 +60,16 @@ def _move(move: MoveRow) -> dict[str, Any]:
     }
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
-    place, moved = operation.location, operation.moved or operation.target
+def operation_data(operation: Operation) -> dict[str, Any]:
+    """Return an operation without its cost."""
+    location, moved = operation.location, operation.moved or operation.target
     return {
         "operation": operation.name,
         "group": operation.group,
         "function": operation.function,
         "line": operation.line,
         "column": operation.column,
-        "location": place._asdict() if place is not None else None,
+        "location": location._asdict() if location is not None else None,
         "type": moved.bare if moved is not None else None,
         "from": _end(operation, is_source=True),
         "to": _end(operation, is_source=False),
@@ -85,8 +86,3 @@ def _end(operation: Operation, is_source: bool) -> dict[str, Any] | None:
         "attribute": attribute_of(ir_type),
         "type": ir_type.bare if ir_type is not None else None,
     }
-
-
-def change_data(change: Change) -> dict[str, Any]:
-    """Return a move that was added or removed."""
-    return _operation(change.operation)

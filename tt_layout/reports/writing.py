@@ -13,7 +13,7 @@ from tt_layout.errors import FileLocation, LayoutError, TooLargeError
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
-USUAL_COLUMNS = 80  # of a terminal that does not tell
+DEFAULT_COLUMNS = 80  # of a terminal of unknown width
 
 
 def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) -> None:
@@ -41,13 +41,13 @@ def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) 
         raise LayoutError(f"cannot write: {error.strerror or error}", FileLocation(path)) from None
 
 
-def columns(stream: IO[str]) -> int | None:
+def terminal_columns(stream: IO[str]) -> int | None:
     """Return the characters in a line of the terminal that a stream is; None where it is none."""
     if not stream.isatty():
         return None
     from shutil import get_terminal_size
 
-    return get_terminal_size().columns or USUAL_COLUMNS  # until 3.11 it may return 0
+    return get_terminal_size().columns or DEFAULT_COLUMNS  # until 3.11 it may return 0
 
 
 def _write_to_stdout(chunks: Iterable[bytes | memoryview]) -> None:
@@ -148,23 +148,3 @@ def human_size(size: int) -> str:
             break
         value /= 1024
     return f"{value:.1f}".removesuffix(".0") + f" {unit}"
-
-
-def parse_size(text: str) -> int:
-    """Return the bytes that a text such as ``4GiB``, ``300 MB`` or ``1000`` stands for.
-
-    Raises:
-        LayoutError: the text is no size.
-
-    Example:
-        >>> parse_size("4GiB") == 4 << 30, parse_size("2kB")
-        (True, 2000)
-    """
-    import re
-
-    match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*(?:([kKMGTPE])(i?))?B?\s*", text)
-    if match is None:
-        raise LayoutError(f"expected a size such as 256MiB or 4GiB, got {text!r}")
-    number, prefix, binary = match.groups()
-    power = " KMGTPE".index((prefix or " ").upper())
-    return int(float(number) * (1024 if binary else 1000) ** power)

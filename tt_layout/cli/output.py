@@ -1,0 +1,66 @@
+"""The one way out: a report as text or JSON, plain in a pipe and coloured on a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from tt_layout.reports.report import Report
+
+
+def emit(report: Report, output_format: str = "text") -> None:
+    """Write a report to standard output, once all of it has been made.
+
+    Args:
+        report: what to write.
+        output_format: ``text`` or ``json``.
+    """
+    from tt_layout.reports.writing import write
+
+    if output_format == "json":
+        texts = list(_json_chunks(report.data()))
+    elif sys.stdout.isatty():
+        from tt_layout.reports.terminal_text import terminal_text
+
+        texts = [terminal_text(report, has_colours=not os.environ.get("NO_COLOR"))]
+    else:
+        from tt_layout.reports.report import plain_lines
+
+        texts = [f"{line}\n" for line in plain_lines(report)]
+    chunks = [text.encode("utf-8", "backslashreplace") for text in texts]
+    write(chunks, None, size=sum(map(len, chunks)))
+
+
+def note(text: str) -> None:
+    """Say something beside a report, on standard error."""
+    click.echo(f"note: {text}", err=True)
+
+
+def _json_chunks(data: dict[str, Any]) -> Iterator[str]:
+    """Yield the text of an object; a value that is an iterator is a list, made item by item."""
+    import json
+
+    separator = "{"
+    for key, value in data.items():
+        yield f"{separator}\n  {json.dumps(key)}: "
+        separator = ","
+        if isinstance(value, Iterator):
+            yield from _json_items(value)
+        else:
+            yield json.dumps(value, indent=2).replace("\n", "\n  ")
+    yield "\n}\n"
+
+
+def _json_items(items: Iterator[Any]) -> Iterator[str]:
+    import json
+
+    separator = "["
+    for item in items:
+        yield f"{separator}\n    " + json.dumps(item, indent=2).replace("\n", "\n    ")
+        separator = ","
+    yield "[]" if separator == "[" else "\n  ]"

@@ -1,0 +1,48 @@
+"""What changed between two layouts, in words: the report of ``tt-layout diff``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tt_layout.analyses.encoding_difference import Difference
+from tt_layout.reports.report import Line
+
+JSON_VERSION = 1
+
+VERDICTS = {
+    "text": "same text",
+    "map": "same map, written differently",
+    "registers": "same up to the order of registers",
+    "lanes": "same up to the order of lanes",
+    "warps": "same up to the order of warps",
+    "different": "different",
+}
+
+
+@dataclass(frozen=True)
+class DifferenceReport:
+    """What changed between two layouts."""
+
+    difference: Difference
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of the report."""
+        found = self.difference
+        yield Line(f"- {found.before}", "red")
+        yield Line(f"+ {found.after}", "green")
+        yield Line(VERDICTS[found.verdict], "red" if found.verdict == "different" else "green")
+        yield from (Line(f"  {words}") for words in found.words())
+        yield from (Line(f"  next: {move}") for move in found.comparison.first_moves[1:])
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; documented in ``docs/analyses.md``."""
+        return {
+            "version": JSON_VERSION,
+            "before": str(self.difference.before),
+            "after": str(self.difference.after),
+            "verdict": self.difference.verdict,
+            "words": self.difference.words(),
+            **asdict(self.difference.comparison),
+        }

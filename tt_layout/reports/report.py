@@ -1,0 +1,85 @@
+"""What every report is: lines and tables for people, and data for programs.
+
+A command makes one report and hands it to `tt_layout.cli.output.emit`, the one way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+GAP = "  "
+
+
+class Line(NamedTuple):
+    """A line of a report.
+
+    Attributes:
+        text: without its end.
+        colour: the colour that it has on a terminal; empty for none.
+    """
+
+    text: str = ""
+    colour: str = ""
+
+
+class Table(NamedTuple):
+    """A table of a report.
+
+    Attributes:
+        header: the names of the columns.
+        rows: the cells.
+        right: the names of the columns that are flush right.
+        indent: what stands in front of every line.
+
+    Example:
+        >>> table = Table(["name", "count"], [["a", "10"], ["bcdef", "9"]], ["count"])
+        >>> print(*table.lines(), sep="\\n")
+          name   count
+          a         10
+          bcdef      9
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: Sequence[str] = ()
+    indent: str = GAP
+
+    def without(self, *names: str) -> Table:
+        """Return the table without some of its columns."""
+        kept = [at for at, name in enumerate(self.header) if name not in names]
+        header, *rows = ([row[at] for at in kept] for row in (self.header, *self.rows))
+        return self._replace(header=header, rows=rows)
+
+    def lines(self) -> Iterator[str]:
+        """Yield aligned lines, the same for the same cells."""
+        columns = zip(self.header, *self.rows)
+        widths = [max(len(cell) for cell in column) for column in columns]
+        is_right = [name in self.right for name in self.header]
+        for row in (self.header, *self.rows):
+            cells = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, is_right))
+            yield (self.indent + GAP.join(cells)).rstrip()
+
+
+class Report(Protocol):
+    """What a command found out."""
+
+    def lines(self) -> Iterable[Line | Table]:
+        """Return what people read."""
+
+    def data(self) -> dict[str, Any]:
+        """Return what programs read; a value may be an iterator, of a list that is long."""
+
+
+def plain_lines(report: Report) -> Iterator[str]:
+    """Yield the lines of a report as plain text, without their ends."""
+    for element in report.lines():
+        if isinstance(element, Table):
+            yield from element.lines()
+        else:
+            yield element.text
+
+
+def plain_text(report: Report) -> str:
+    """Return a report as plain text."""
+    return "".join(f"{line}\n" for line in plain_lines(report))

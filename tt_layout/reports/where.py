@@ -1,0 +1,139 @@
+"""Which locations hold an element, and what a location holds: ``tt-layout where``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tt_layout.analyses.point import (
+    MAX_HOLDERS,
+    ElementLocations,
+    HardwareLocation,
+    holders,
+    locate,
+    offset_of_slot,
+)
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.placement import PlacedLayout
+from tt_layout.reports.report import Line
+from tt_layout.reports.wording import count
+
+JSON_VERSION = 1
+INPUTS = ("block", "warp", "lane", "thread", "register", "offset", "partition", "row", "column")
+"""What a location may be asked for by."""
+_DIMENSIONS = {"column": "col"}
+
+
+@dataclass(frozen=True)
+class WhereReport:
+    """What was asked and found.
+
+    Attributes:
+        encoding: the layout.
+        locations: those asked for, or the first of those that hold the element.
+        element: the element asked for; None where a location was asked for.
+        count: how many locations there are.
+        padding: the slot of shared memory asked for, where it is padding.
+    """
+
+    encoding: Encoding
+    locations: tuple[HardwareLocation, ...]
+    element: tuple[int, ...] | None = None
+    count: int = 0
+    padding: int | None = None
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of the report."""
+        if self.padding is not None:
+            yield Line(f"offset {self.padding} is padding")
+        elif self.element is None:
+            yield from (Line(str(location)) for location in self.locations)
+        else:
+            yield from self._element_lines(f"({', '.join(map(str, self.element))})")
+
+    def _element_lines(self, element: str) -> Iterator[Line]:
+        if not self.count:
+            yield Line(f"no location holds {element}")
+            return
+        verb = "holds" if self.count == 1 else "hold"
+        yield Line(f"{count(self.count, 'location')} {verb} {element}")
+        yield from (Line(f"  {location}") for location in self.locations)
+        if self.count > len(self.locations):
+            more = self.count - len(self.locations)
+            yield Line(f"  and {more} more; --limit shows more of them")
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; documented in ``docs/analyses.md``."""
+        return {
+            "version": JSON_VERSION,
+            "layout": str(self.encoding),
+            "element": self.element,
+            "count": self.count,
+            "is_padding": self.padding is not None,
+            "locations": [
+                {**asdict(one), "location": dict(one.location)} for one in self.locations
+            ],
+        }
+
+
+def element_report(placed: PlacedLayout, element: Sequence[int], limit: int) -> WhereReport:
+    """Return which locations hold an element.
+
+    Args:
+        placed: the layout.
+        element: its coordinates.
+        limit: how many locations are listed at most.
+
+    Raises:
+        LayoutError: the tensor has no such element.
+    """
+    found: ElementLocations = holders(placed.layout, element, limit=limit, padding=placed.padding)
+    return WhereReport(placed.encoding, found.locations, found.element, found.count)
+
+
+def location_report(placed: PlacedLayout, given: Mapping[str, int]) -> WhereReport:
+    """Return what a location holds; of a thread, what all its registers hold.
+
+    Args:
+        placed: the layout.
+        given: of `INPUTS`, those that are asked for.
+
+    Raises:
+        LayoutError: this kind of memory has no such locations.
+    """
+    layout, padding = placed.layout, placed.padding
+    location = _location(placed, given)
+    if padding and "offset" in location:
+        slot, size = location["offset"], layout.get_in_dim_size("offset")
+        offset = offset_of_slot(slot, size, padding)
+        if offset is None:
+            return WhereReport(placed.encoding, (), padding=slot)
+        location["offset"] = offset
+    wanted = [location]
+    if "register" in layout.get_in_dim_names() and "register" not in location:
+        registers = min(layout.get_in_dim_size("register"), MAX_HOLDERS)
+        wanted = [{**location, "register": register} for register in range(registers)]
+    found = tuple(locate(layout, one, padding=padding) for one in wanted)
+    return WhereReport(placed.encoding, found, count=len(found))
+
+
+def _location(placed: PlacedLayout, given: Mapping[str, int]) -> dict[str, int]:
+    """Return input -> coordinate for what was given."""
+    layout = placed.layout
+    location = {_DIMENSIONS.get(n, n): value for n, value in given.items() if n != "thread"}
+    if "thread" in given:
+        if "lane" in location or "warp" in location:
+            raise LayoutError("--thread counts lanes over all warps; leave out --lane and --warp")
+        lanes = layout.get_in_dim_size("lane")
+        threads = lanes * layout.get_in_dim_size("warp")
+        if "lane" in layout.get_in_dim_names() and given["thread"] >= threads:
+            raise LayoutError(f"thread must be in 0..{threads - 1}, got {given['thread']}")
+        location |= {"warp": given["thread"] // lanes, "lane": given["thread"] % lanes}
+    for name in location:
+        if name not in layout.get_in_dim_names():
+            own = ", ".join(n.replace("col", "column") for n in layout.get_in_dim_names())
+            option = next(o for o in given if _DIMENSIONS.get(o, o) == name or o == "thread")
+            raise LayoutError(f"this layout has no {option}; its locations have {own}")
+    return location
