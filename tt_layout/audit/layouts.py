@@ -55,7 +55,9 @@ class PlacedLayouts:
     """The layouts of types; each is placed and measured once for a whole dump."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], tuple[Encoding, PlacedLayout | LayoutError]] = {}
+        self._known: dict[
+            tuple[object, ...], tuple[Encoding, PlacedLayout | LayoutError | None]
+        ] = {}
         self._rows: dict[tuple[object, ...], LayoutRow] = {}
 
     def of(self, ir_type: IRType) -> PlacedLayout | LayoutError | None:
@@ -87,11 +89,30 @@ def _key(ir_type: IRType) -> tuple[object, ...]:
     return id(ir_type.encoding), ir_type.kind, ir_type.shape, ir_type.allocation, bits
 
 
-def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError:
+GATHERED_ROWS = 8
+"""Rows of shared memory for which a layout is tried that belongs to a descriptor of one row."""
+
+
+def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError | None:
     try:
         return place(encoding, ir_type.tensor_type())
     except LayoutError as error:
-        return error
+        return None if _is_row_of(encoding, ir_type) else error
+
+
+def _is_row_of(encoding: Encoding, ir_type: IRType) -> bool:
+    """Tell whether a type describes a row of a tensor, of which gathers fetch several.
+
+    Its layout is that of the rows together.
+    """
+    if ir_type.kind != "tensordesc" or ir_type.shape[:1] != (1,):
+        return False
+    rows = ir_type._replace(shape=(GATHERED_ROWS, *ir_type.shape[1:]))
+    try:
+        place(encoding, rows.tensor_type())
+    except LayoutError:
+        return False
+    return True
 
 
 def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:

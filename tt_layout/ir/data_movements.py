@@ -20,7 +20,8 @@ class DataMovement(NamedTuple):
         source: ``registers``, ``memory`` (shared or tensor), ``either``, or `GLOBAL`.
         target: likewise.
         group: under which heading totals count it.
-        is_indexed: whether a tensor of indices stands before that of the values stored.
+        is_indexed: whether a tensor of indices stands before that of the values stored, or in
+            place of pointers.
     """
 
     source: str
@@ -35,6 +36,7 @@ _STORE = DataMovement("registers", "memory", "local store")
 _FETCH = DataMovement(GLOBAL, "registers", "global load")
 _WRITE = DataMovement("registers", GLOBAL, "global store")
 _COPY_IN = DataMovement(GLOBAL, "memory", "copy to local")
+_GATHER_IN = DataMovement(GLOBAL, "memory", "copy to local", is_indexed=True)
 _COPY_OUT = DataMovement("memory", GLOBAL, "copy from local")
 
 DATA_MOVEMENTS: dict[str, DataMovement] = {
@@ -64,9 +66,9 @@ DATA_MOVEMENTS: dict[str, DataMovement] = {
     "buffer_store": _WRITE,
     "async_copy_global_to_local": _COPY_IN,
     "async_tma_copy_global_to_local": _COPY_IN,
-    "async_tma_gather": _COPY_IN,
+    "async_tma_gather": _GATHER_IN,
     "async_tdm_copy_global_to_local": _COPY_IN,
-    "async_tdm_gather": _COPY_IN,
+    "async_tdm_gather": _GATHER_IN,
     "buffer_load_to_local": _COPY_IN,
     "insert_slice_async": _COPY_IN,
     "insert_slice_async_v2": _COPY_IN,

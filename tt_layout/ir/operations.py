@@ -130,7 +130,8 @@ def _source(movement: DataMovement, operands: Sequence[IRType]) -> IRType | None
     if movement.source == "memory":
         return next((t for t in reversed(operands) if in_memory(t)), None)
     # What is fetched from global memory into shared memory is named by a tensor of pointers.
-    return tensors[0] if tensors and movement.target == "memory" else None
+    has_pointers = movement.target == "memory" and not movement.is_indexed
+    return tensors[0] if tensors and has_pointers else None
 
 
 def _target(
