@@ -135,7 +135,7 @@ ATTRIBUTES: dict[str, tuple[str, int, str, str]] = {
         blocked(foo="1"),
         102,
         "foo",
-        "#ttg.blocked has no key 'foo'; it takes sizePerThread, threadsPerWarp, warpsPerCTA, ",
+        "#ttg.blocked has no key 'foo'; it takes sizePerThread, threadsPerWarp, ",
     ),
     "unknown key of a parent": (
         f"#ttg.slice<{{dim = 0, parent = {blocked(ordre='[1, 0]')}}}>",
@@ -629,7 +629,7 @@ def test_a_fault_in_the_options(run: Run, case: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--use-hw-vie"], "No such option --use-hw-vie Did you mean --use-hw-view?"),
+        (["--use-hw-vie"], "No such option --use-hw-vie .*Did you mean .*--use-hw-view"),
         (["-l"], "Option -l requires an argument"),
         (["-t", TYPE, "-l", BLOCKED, "file.mlir"], "No such command file.mlir"),
     ],
@@ -638,7 +638,8 @@ def test_options_that_do_not_exist(run: Run, options: list[str], message: str) -
     outcome = run(*options)
     assert (outcome.status, outcome.out) == (2, "")
     assert "Traceback" not in outcome.err
-    assert message in re.sub(r"[':]|\.(?= |$)", "", outcome.err), "in each click's punctuation"
+    told = re.sub(r"[':]|\.(?= |$)", "", outcome.err)
+    assert re.search(message, told), "whatever the punctuation of this release of click"
 
 
 def test_a_directory_is_not_written_over(run: Run, tmp_path: Path) -> None:

@@ -456,6 +456,8 @@ def test_a_gpu_is_found_by_the_name_that_the_compiler_gives_it() -> None:
         "gfx1030": "gfx10", "gfx1100": "gfx11", "gfx1201": "gfx12", "gfx1250": "gfx1250",
     }  # fmt: skip
     assert {name: find_target(name).name for name in names} == names
+    newest = max(int(name[2:]) for name in TARGETS if name.startswith("sm"))
+    assert find_target("sm999").name == f"sm{newest}"
 
 
 @pytest.mark.parametrize("name", ["sm60", "gfx803", "gfx1300", "h100", "", "smx"])

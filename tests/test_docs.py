@@ -114,6 +114,23 @@ def test_every_command_prints_what_stands_below_it(
         assert output == example.output, example.command
 
 
+def test_the_examples_of_the_analyses_are_true(
+    run: Run, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shell[0])
+    guide = (ROOT / "docs" / "analyses.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    [dump] = [text for kind, text in blocks if kind == "mlir"]
+    Path("kernel.mlir").write_text(dump, encoding="utf-8")
+    console = "".join(text for kind, text in blocks if kind == "console")
+    examples = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", console, re.MULTILINE)
+    assert len(examples) > 10
+    for command, output in examples:
+        words = words_of(command)
+        shown = output_of(command, shell) if words is None else run(*words).out
+        assert shown == output, command
+
+
 def test_there_are_commands_to_run() -> None:
     assert len(EXAMPLES) > 10
 

@@ -20,6 +20,9 @@ from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
 from tt_layout.views.selection import EVERYTHING, Selection
 from tt_layout.views.view import BareLayout, View
 
+BOTH = (TENSOR, HARDWARE)
+"""The views that are of every memory space."""
+
 Vectors = list[list[int]]
 DISTRIBUTED = ("register", "lane", "warp", "block")
 SHARED = ("offset", "block")
@@ -227,7 +230,7 @@ SEEDS = pytest.mark.parametrize("seeds", [range(12), slow(range(12, 60))], ids=s
 def test_distributed_views_are_as_defined(seeds: range) -> None:
     for seed in seeds:
         layout = random_layout(random.Random(seed), DISTRIBUTED)
-        for kind in KINDS:
+        for kind in BOTH:
             assert_prints(distributed_view(layout, kind), expected_distributed(layout, kind), seed)
 
 
@@ -236,7 +239,7 @@ def test_shared_views_are_as_defined(seeds: range) -> None:
     for seed in seeds:
         names = PARTITIONED if seed % 3 == 0 else SHARED
         layout = random_layout(random.Random(seed), names, max_bits=11)
-        for kind in KINDS:
+        for kind in BOTH:
             assert_prints(shared_view(layout, kind), expected_shared(layout, kind), seed)
 
 
@@ -261,7 +264,7 @@ def test_padded_tensor_view_is_that_of_the_elements() -> None:
 def test_tensor_memory_views_are_as_defined(seeds: range) -> None:
     for seed in seeds:
         layout = random_layout(random.Random(seed), TENSOR_MEMORY, max_bits=10)
-        for kind in KINDS:
+        for kind in BOTH:
             expected = expected_tensor_memory(layout, kind)
             assert_prints(tensor_memory_view(layout, kind), expected, seed)
 
@@ -318,7 +321,7 @@ def test_cells_are_what_the_text_says(seeds: range, monkeypatch: pytest.MonkeyPa
             (TENSOR_MEMORY, tensor_memory_view),
         ):
             layout = random_layout(rng, names, max_bits=8)
-            for kind in KINDS:
+            for kind in BOTH:
                 view = show(layout, kind, padding=padding if show is shared_view else ())
                 sizes = layout.get_in_dim_size("block"), layout.get_in_dim_size("lane")
                 if view.shape.fields.count:  # there is a text where there is an element
@@ -512,7 +515,7 @@ def test_the_first_chunk_of_a_huge_view_comes_at_once() -> None:
     assert len(chunks[0]) < 1 << 20
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", BOTH)
 @SEEDS
 def test_small_pages_and_blocks_print_the_same(
     seeds: range, kind: str, monkeypatch: pytest.MonkeyPatch

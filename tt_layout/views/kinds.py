@@ -13,7 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tt_layout.errors import LayoutError
-from tt_layout.views.selection import EVERYTHING, LOCATION_FIELDS, SLICE, Selection
+from tt_layout.views.selection import (
+    EVERYTHING,
+    LOCATION_FIELDS,
+    SELECTION_FIELDS,
+    SLICE,
+    Selection,
+)
 
 if TYPE_CHECKING:
     from tt_layout.algebra.linear_layout import LinearLayout
@@ -69,6 +75,8 @@ class ViewKind:
             spaces = " or ".join(self.makers)
             message = f"the {self.name} view is of layouts in {spaces}"
             raise LayoutError(f"{message}, but this one lives in {placed.memory_space}")
+        fields = (SELECTION_FIELDS[key] for key in self.selects)
+        selection.check_options(f"a {self.name} view", *fields)
         module, _, function = maker.partition(":")
         view: View = getattr(import_module(module), function)(placed, selection)
         return view

@@ -85,6 +85,9 @@ LOCATION_FIELDS = {
 SLICE = "slice"
 """What people call a part of a tensor view."""
 
+SELECTION_FIELDS = {SLICE: "slices", **LOCATION_FIELDS}
+"""What people call a part of a view -> the field of `Selection` that it fills."""
+
 _RANGE = re.compile(r"\s*(\d{1,18})\s*(?::\s*(\d{1,18})\s*)?")
 
 

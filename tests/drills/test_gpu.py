@@ -1,0 +1,98 @@
+"""A new GPU: a row of the table; help, page, figure and costs follow."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from drills.conftest import Clone
+
+NVIDIA = '    _nvidia("sm120", "NVIDIA Blackwell of workstations", "ldmatrix"),\n'
+AMD = """\
+    _rdna(
+        "gfx1350",
+        "AMD of a drill",
+        "gfx135",
+        banks=64,
+        conversion_lanes=_QUADS_OVER_64_BANKS,
+        load_evidence=Evidence.ASSUMED,
+        source="a drill",
+    ),
+"""
+FIRST_AMD = '    _cdna("gfx90a",'
+ROWS = (
+    "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
+    "order = [1, 0]}>"
+)
+COLUMNS = (
+    "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], "
+    "order = [0, 1]}>"
+)
+SHARED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+TYPE = ("-t", "tensor<64x64xf32>")
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "banks"),
+    [("sm120", NVIDIA, 32), ("gfx1350", AMD, 64)],
+    ids=["NVIDIA", "AMD"],
+)
+def test_all_that_names_a_gpu_follows(clone: Clone, name: str, row: str, banks: int) -> None:
+    clone.insert("tt_layout/hardware.py", FIRST_AMD, row)
+    assert len(clone.touched) == 1
+    target = ("--target", name)
+    for command in ("conflicts", "swizzle", "convert"):
+        told = re.sub(r"\s+", " ", clone.prints(command, "--help"))
+        assert name in told
+    assert f"target: {name}" in clone.prints("conflicts", COLUMNS, SHARED, *TYPE, *target)
+    assert "ttg.swizzled_shared" in clone.prints("swizzle", ROWS, COLUMNS, *TYPE, *target)
+    scratch = clone.prints("convert", ROWS, COLUMNS, *TYPE, *target)
+    assert re.search(rf"bytes of scratch per CTA on {name}\b", scratch)
+    check_figure(clone, target, banks)
+    check_page(clone, name, banks)
+    check_dump(clone, name)
+
+
+def check_figure(clone: Clone, target: tuple[str, str], banks: int) -> None:
+    """The banks that are drawn are those of the row."""
+    clone.prints("plot", ROWS, SHARED, *TYPE, *target, "-o", "banks.svg")
+    texts = [
+        text.strip() for text in ElementTree.parse(clone.root / "banks.svg").getroot().itertext()
+    ]
+    header = [text for text in texts if text.isdecimal() or text == "bank"]
+    assert header[: banks + 1] == [*map(str, range(banks)), "bank"]
+
+
+def check_page(clone: Clone, name: str, banks: int) -> None:
+    """The page gets the row as data, and names no GPU itself."""
+    clone.prints("plot", ROWS, *TYPE, "-o", "page.html")
+    text = (clone.root / "page.html").read_text(encoding="utf-8")
+    [data] = re.findall(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', text, re.S)
+    [own] = [target for target in json.loads(data)["targets"] if target["name"] == name]
+    assert {phase["banks"] for phase in own["loadPhases"].values()} == {banks}
+    assert text.count(name) == 1 or name.startswith("sm")
+
+
+def check_dump(clone: Clone, name: str) -> None:
+    """The compiler's name of the GPU leads to the row."""
+    arch = f"cuda:{name[2:]}" if name.startswith("sm") else f"hip:{name}"
+    (clone.root / "dump.mlir").write_text(
+        f"#rows = {ROWS}\n#shared = {SHARED}\n"
+        f'module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "{arch}", '
+        '"ttg.threads-per-warp" = 32 : i32} {\n'
+        "  tt.func @f(%x: tensor<64x64xf32, #rows>) {\n"
+        "    %0 = ttg.local_alloc %x : (tensor<64x64xf32, #rows>) -> "
+        "!ttg.memdesc<64x64xf32, #shared, #ttg.shared_memory>\n"
+        "    tt.return\n  }\n}\n"
+    )
+    assert "wavefronts" in clone.prints("audit", "dump.mlir")
+
+
+@pytest.mark.slow
+def test_its_tests_pass(clone: Clone) -> None:
+    clone.insert("tt_layout/hardware.py", FIRST_AMD, NVIDIA + AMD)
+    clone.passes("tests/test_banks.py", "tests/test_page.py", "tests/test_conversion.py")
+    clone.passes("tt_layout/hardware.py", "tt_layout/page")
