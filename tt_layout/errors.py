@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
+from tt_layout.safe_text import safe
+
 
 class SourceLocation(Protocol):
     """Where something is wrong; as much of it as is known."""
@@ -88,7 +90,7 @@ class LayoutError(ValueError):
         if where is None:
             return self.message
         numbers = [str(number) for number in (where.line, where.column) if number is not None]
-        heading = ":".join([where.file, *numbers]) + ": error: " + self.message
+        heading = ":".join([safe(where.file), *numbers]) + ": error: " + self.message
         return f"{heading}\n{where.excerpt}" if where.excerpt else heading
 
 

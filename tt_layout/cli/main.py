@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -24,6 +24,7 @@ from tt_layout.cli.parameters import (
     release_option,
 )
 from tt_layout.cli.selection import ViewName, read_selection, selection_options, view_kind
+from tt_layout.cli.streams import standard_streams
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.version import __version__
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from tt_layout.views.kinds import ViewKind
 
 ERROR = 2
+INTERRUPTED = 130
 
 _LONG_OPTION = re.compile(r"-(alias-names|use-hw-view|help|version)(=.*)?", re.DOTALL)
 _SHORT_OPTION = re.compile(r"--?([ltio])(?:=(.*))?", re.DOTALL)
@@ -43,17 +45,44 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     # A run is short: collecting garbage would cost more than it frees.
     gc.disable()
     given = sys.argv[1:] if arguments is None else list(arguments)
+    with standard_streams():
+        status = _status(given)
+        for stream in (sys.stdout, sys.stderr):
+            status = _flushed(stream, status)
+    sys.exit(status)
+
+
+def _status(given: Sequence[str]) -> int:
+    """Run the command line and return its status; what ends it is told in a line."""
     try:
         status = cli.main(_from_llvm(given), prog_name="tt-layout", standalone_mode=False)
-    except click.exceptions.Abort:
-        sys.exit(130)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return INTERRUPTED
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except LayoutError as error:
-        click.echo(error.printed(), err=True)
-        sys.exit(ERROR)
-    sys.exit(status if isinstance(status, int) else 0)
+        return _told(error)
+    except MemoryError:
+        return _told(LayoutError("there is not enough memory for this"))
+    except OSError as error:
+        name = f": {error.filename}" if error.filename is not None else ""
+        return _told(LayoutError(f"{error.strerror or error}{name}"))
+    return status if isinstance(status, int) else 0
+
+
+def _told(error: LayoutError) -> int:
+    click.echo(error.printed(), err=True)
+    return ERROR
+
+
+def _flushed(stream: IO[str], status: int) -> int:
+    """Write what is left of a stream; return the status of the run after that."""
+    try:
+        stream.flush()
+    except LayoutError as error:
+        return _told(error)
+    return status
 
 
 def _from_llvm(arguments: Sequence[str]) -> list[str]:

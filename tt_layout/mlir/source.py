@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+import stat
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -139,23 +143,25 @@ MAX_BYTES = 1 << 29
 _CHUNK = 1 << 20
 
 
+_STREAMS = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
+"""Names of descriptors, which may be of a pipe or a terminal."""
+
+
 def read_source(path: str) -> Source:
     """Return the text of a file, or of standard input for ``-``.
 
     Raises:
-        LayoutError: the file cannot be read, is no text, is empty, or has more than
-            `MAX_BYTES`.
+        LayoutError: the file cannot be read, is no regular file or no text, is empty, or has
+            more than `MAX_BYTES`.
     """
-    import sys
-
     if not path:
         raise LayoutError("-i needs the name of a file, got ''")
     name = "<stdin>" if path == "-" else path
     try:
         if path == "-":
-            data = _read(sys.stdin.buffer, name)
+            data = _read(_standard_input(), name)
         else:
-            with open(path, "rb") as file:
+            with open_file(path) as file:
                 data = _read(file, name)
         text = data.decode("utf-8")
     except OSError as error:
@@ -166,6 +172,41 @@ def read_source(path: str) -> Source:
     if not text.strip():
         raise LayoutError("the file is empty", FileLocation(name))
     return Source(text.replace("\r\n", "\n"), name)
+
+
+def _standard_input() -> BinaryIO:
+    import sys
+
+    if sys.stdin is None:
+        raise OSError("standard input is closed")
+    return sys.stdin.buffer
+
+
+def open_file(path: str) -> BinaryIO:
+    """Open a file to read it; one that is no regular file is refused at once.
+
+    Only what is named as a descriptor, such as ``/dev/stdin``, may be a pipe or a terminal.
+
+    Raises:
+        OSError: it cannot be read, or is a folder, a device, a pipe or a socket.
+    """
+    if _STREAMS.fullmatch(path):
+        return open(path, "rb")
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    except ValueError:
+        raise OSError("its name has a character 0x00") from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        raise OSError(f"it is {_NAMES.get(stat.S_IFMT(mode), 'a device')}, not a file")
+    return os.fdopen(descriptor, "rb")
+
+
+_BINARY = getattr(os, "O_BINARY", 0)
+_NAMES = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
 def _read(file: BinaryIO, name: str) -> bytearray:

@@ -14,6 +14,7 @@ from tt_layout.errors import FileLocation, LayoutError, TooLargeError
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
 DEFAULT_COLUMNS = 80  # of a terminal of unknown width
+MAX_PREFIX = 40  # characters of a file's name in that of the file that takes its place
 
 
 def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) -> None:
@@ -51,19 +52,10 @@ def terminal_columns(stream: IO[str]) -> int | None:
 
 
 def _write_to_stdout(chunks: Iterable[bytes | memoryview]) -> None:
-    """Write to standard output; a reader that has gone away ends it without complaint."""
-    try:
-        sys.stdout.flush()
-        for chunk in chunks:
-            sys.stdout.buffer.write(chunk)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        # What is left in the buffer must not be flushed into the closed pipe at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        message = f"cannot write to standard output: {error.strerror or error}"
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise LayoutError(message) from None
+    sys.stdout.flush()
+    for chunk in chunks:
+        sys.stdout.buffer.write(chunk)
+    sys.stdout.buffer.flush()
 
 
 @contextmanager
@@ -72,17 +64,19 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
 
     What is not a regular file (a device, a pipe) is written in place; a link is followed.
     """
-    target = os.path.realpath(path)
-    mode = os.stat(target).st_mode if os.path.exists(target) else None
+    mode = _mode(path)
     if mode is not None and not stat.S_ISREG(mode):
-        with open(target, "wb") as file:
+        # A pipe that nobody reads is refused at once, where it would be waited for.
+        descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+        os.set_blocking(descriptor, True)
+        with os.fdopen(descriptor, "wb") as file:
             yield file
         return
     from tempfile import mkstemp
 
-    descriptor, temporary = mkstemp(
-        dir=os.path.dirname(target), prefix=f".{os.path.basename(target)}."
-    )
+    target = os.path.realpath(path)
+    name = os.path.basename(target)[:MAX_PREFIX]
+    descriptor, temporary = mkstemp(dir=os.path.dirname(target), prefix=f".{name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -91,6 +85,20 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _mode(path: str) -> int | None:
+    """Return the mode of a file; None where there is none yet.
+
+    Raises:
+        OSError: the path leads nowhere, such as a link to itself.
+    """
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        raise OSError("its name has a character 0x00") from None
 
 
 def _umask() -> int:
@@ -111,7 +119,7 @@ def _counted(chunks: Iterable[bytes | memoryview], size: int) -> Iterator[bytes 
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
     columns = BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Console(file=sys.__stderr__), transient=True) as progress:
         task = progress.add_task("", total=size)
         for chunk in chunks:
             yield chunk

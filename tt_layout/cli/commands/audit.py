@@ -52,7 +52,7 @@ def _progress(size: int) -> Iterator[Callable[[int], None] | None]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
 
     columns = BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Console(file=sys.__stderr__), transient=True) as progress:
         task = progress.add_task("", total=size)
         yield lambda done: progress.update(task, completed=done)
 

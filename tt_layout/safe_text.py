@@ -1,0 +1,53 @@
+"""Text of files made safe to show: whatever it holds, it is shown, never obeyed.
+
+A terminal acts on control characters, a viewer on those that turn the direction of text, and the
+log of a CI run on lines that begin with ``::`` or ``##[``.
+
+Source:
+    ECMA-48; Unicode, UAX 9; GitHub, "Workflow commands for GitHub Actions"; Azure, "Logging
+    commands".
+"""
+
+from __future__ import annotations
+
+import re
+
+_COMMAND = re.compile(r"^(\s*)(?=::|##\[)(.)", re.MULTILINE)
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,32}m")
+
+
+def safe(text: str) -> str:
+    r"""Return a text on one line, with ``?`` for each character that is not shown as itself.
+
+    Example:
+        >>> safe("a\x1b]8;;x\x07b\nc\u202ed")
+        'a?]8;;x?b?c?d'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)
+
+
+def safe_lines(text: str, *, coloured: bool = False) -> str:
+    r"""Return a text of several lines, of which none is a command to CI.
+
+    Args:
+        text: the lines.
+        coloured: whether the colours in it are our own.
+
+    Example:
+        >>> safe_lines("a\x07\n  ::stop-commands::x\n##[group]y")
+        'a?\n  ?:stop-commands::x\n?#[group]y'
+    """
+    lines = (_safe_line(line, coloured) for line in text.split("\n"))
+    return (
+        _COMMAND.sub(r"\1?", "\n".join(lines)) if ":" in text or "#" in text else "\n".join(lines)
+    )
+
+
+def _safe_line(line: str, coloured: bool) -> str:
+    if line.isprintable() or not coloured:
+        return safe(line)
+    parts = _COLOUR.split(line)
+    colours = [*_COLOUR.findall(line), ""]
+    return "".join(safe(part) + colour for part, colour in zip(parts, colours))
