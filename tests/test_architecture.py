@@ -48,7 +48,7 @@ RANKS = {
 }
 """Every part of the package -> its rank."""
 
-EDGE = {"cli"}
+EDGE = {"cli", "__main__"}
 """What talks to the user; nothing else prints or exits."""
 
 MAX_MODULE_LINES = 400

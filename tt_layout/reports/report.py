@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from tt_layout.safe_text import safe, safe_lines
+
 GAP = "  "
 
 
@@ -71,11 +73,20 @@ class Report(Protocol):
         """Return what programs read; a value may be an iterator, of a list that is long."""
 
 
-def plain_lines(report: Report) -> Iterator[str]:
-    """Yield the lines of a report as plain text, without their ends."""
+def safe_elements(report: Report) -> Iterator[Line | Table]:
+    """Yield what a report says, without anything that a terminal would act on."""
     for element in report.lines():
         if isinstance(element, Table):
-            yield from element.lines()
+            yield element._replace(rows=[[safe(cell) for cell in row] for row in element.rows])
+        else:
+            yield element._replace(text=safe_lines(element.text))
+
+
+def plain_lines(report: Report) -> Iterator[str]:
+    """Yield the lines of a report as plain text, without their ends; none is one to obey."""
+    for element in safe_elements(report):
+        if isinstance(element, Table):
+            yield from map(safe_lines, element.lines())
         else:
             yield element.text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tt_layout.reports.report import Report, Table
+from tt_layout.reports.report import Report, Table, safe_elements
 
 
 def terminal_text(report: Report, *, has_colours: bool, width: int | None = None) -> str:
@@ -16,7 +16,7 @@ def terminal_text(report: Report, *, has_colours: bool, width: int | None = None
     from click import style
 
     lines = []
-    for element in report.lines():
+    for element in safe_elements(report):
         if isinstance(element, Table):
             lines.append(_table(element, has_colours, width))
         else:
