@@ -22,10 +22,10 @@ from work import calls_of
 
 from tt_layout.encodings.alias_table import alias_table
 from tt_layout.golden import runner as golden_runner
-from tt_layout.golden.cutting import MAX_ALIGNED, MAX_LINES, WIDTH, cut_diff
 from tt_layout.golden.manifest import read_manifest
 from tt_layout.golden.report import annotation
 from tt_layout.golden.runner import run_checks
+from tt_layout.golden.short_diff import MAX_ALIGNED, MAX_LINES, WIDTH, cut_diff
 from tt_layout.mlir.source import read_source
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -237,14 +237,14 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
         1,
         {
             "changed: blocked.tensor": (
-                "the golden was edited: line 3 is not what its heading prints",
+                "does not match its heading: line 3 is not what that prints",
             )
         },
     ),
     "an edited heading": (
         edit("blocked.tensor.txt", "threadsPerWarp = [4, 8]", "threadsPerWarp = [8, 4]"),
         1,
-        {"changed: blocked.tensor": ("the golden was edited: line 2 is not what",)},
+        {"changed: blocked.tensor": ("does not match its heading: line 2 is not what",)},
     ),
     "no heading": (
         edit("blocked.tensor.txt", "Print layout", "print layout"),
@@ -254,12 +254,12 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
     "a heading without a layout": (
         edit("blocked.tensor.txt", "ttg.blocked", "ttg.blocker"),
         1,
-        {"changed: blocked.tensor": ("its heading holds no layout that can be read",)},
+        {"changed: blocked.tensor": ("does not match its heading: the layout cannot be read",)},
     ),
     "a golden that is no text": (
         write("blocked.tensor.txt", b"\xff\x00"),
         1,
-        {"changed: blocked.tensor": ("the golden was edited: byte 0 is not UTF-8",)},
+        {"changed: blocked.tensor": ("the golden file is not text: byte 0 is not UTF-8",)},
     ),
     "an empty golden": (
         write("blocked.tensor.txt", b""),
@@ -269,7 +269,7 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
     "no line end": (
         edit("swizzled.tensor.txt", ")]]\n", ")]]"),
         1,
-        {"changed: swizzled.tensor": ("the golden was edited: line 17 is not what",)},
+        {"changed: swizzled.tensor": ("does not match its heading: line 17 is not what",)},
     ),
     "CRLF": (
         edit("swizzled.hardware.txt", "\n", "\r\n"),
@@ -285,7 +285,7 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
         {
             "changed: swizzled.hardware": (
                 "the golden has CRLF line endings",
-                "the golden was edited: line 4 is not what its heading prints",
+                "does not match its heading: line 4 is not what that prints",
             )
         },
     ),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command import Outcome, Run, runner
 
-from tt_layout.golden.facts import (
+from tt_layout.golden.cost_facts import (
     CONVERT,
     INFO,
     conflict_facts,

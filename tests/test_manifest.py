@@ -14,8 +14,8 @@ from tt_layout.golden.case import Case
 from tt_layout.golden.kinds import all_keys
 from tt_layout.golden.manifest import MANIFEST_KEYS, read_manifest
 from tt_layout.golden.matrix import expand
-from tt_layout.golden.nodes import MAX_BYTES, MAX_DEPTH, Mapping, Scalar, parse_nodes
 from tt_layout.golden.runner import Results
+from tt_layout.golden.yaml_nodes import MAX_BYTES, MAX_DEPTH, MappingNode, ScalarNode, parse_nodes
 from tt_layout.mlir.source import Source
 
 CASE = f"- {{name: a, layout: '{BLOCKED}', type: '{TYPE}'}}"
@@ -235,11 +235,11 @@ cases:
 def test_substitution_is_done_once_and_leaves_other_braces() -> None:
     text = "{name: '{a}', note: '{a} {b} {c} <{x}>', m: {a: ['{b}'], b: ['{a}']}}"
     node = parse_nodes(Source(text))
-    assert isinstance(node, Mapping)
+    assert isinstance(node, MappingNode)
     values = {key.text: value for key, value in node.entries}
     (only,) = expand(values, values.pop("m"))
     note = only["note"]
-    assert isinstance(note, Scalar)
+    assert isinstance(note, ScalarNode)
     assert note.text == "{b} {a} {c} <{x}>"
 
 

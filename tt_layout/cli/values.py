@@ -31,16 +31,16 @@ def read_values(texts: Sequence[str], path: str | None) -> GivenValues:
 
 
 def _from_file(path: str) -> dict[str, int]:
-    from tt_layout.golden.nodes import Mapping, Scalar, read_nodes
+    from tt_layout.golden.yaml_nodes import MappingNode, ScalarNode, read_nodes
 
     root = read_nodes(path, "file of values")
-    if not isinstance(root, Mapping):
+    if not isinstance(root, MappingNode):
         message = "a file of values maps the names of arguments to integers"
         raise LayoutError(f"{message}, got a {root.kind}", root.span)
     values: dict[str, int] = {}
     for key, node in root.entries:
         name = plain_name(key.text)
-        if not isinstance(node, Scalar) or node.kind not in ("number", "boolean"):
+        if not isinstance(node, ScalarNode) or node.kind not in ("number", "boolean"):
             message = f"the value of {name} must be an integer, got a {node.kind}"
             raise LayoutError(message, node.span)
         try:

@@ -2,7 +2,7 @@
 
 One way through, a value per stage:
 
-    nodes      manifest text -> nodes, each with its place in the text
+    yaml_nodes manifest text -> nodes, each with its place in the text
     matrix     a case with a matrix -> a case per combination
     manifest   nodes -> cases
     kinds      the kinds of output that a case may have
@@ -11,6 +11,6 @@ One way through, a value per stage:
     costs      what the kinds info, conflicts and convert print
     runner     case and kind -> outcome
     explain    what a changed view means, in words
-    facts      what a changed cost means, in words
+    cost_facts what a changed cost means, in words
     report     outcomes -> text, JSON, JUnit or annotations
 """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tt_layout.errors import LayoutError
-from tt_layout.golden.nodes import Node, Scalar
+from tt_layout.golden.yaml_nodes import Node, ScalarNode
 from tt_layout.mlir.source import Span
 
 
@@ -35,7 +35,7 @@ class Case:
     def text(self, key: str) -> str | None:
         """Return the text of a key, if the case has it."""
         node = self.get(key)
-        return node.text if isinstance(node, Scalar) else None
+        return node.text if isinstance(node, ScalarNode) else None
 
     def span(self, key: str) -> Span:
         """Return where the value of a key stands; where the case does, if it has none."""
@@ -53,7 +53,7 @@ class Case:
         if not isinstance(span, Span):
             return error.at(self.place)
         for _, node in self.values:
-            if isinstance(node, Scalar) and node.text == span.source.text:
+            if isinstance(node, ScalarNode) and node.text == span.source.text:
                 inner = node.span.text.find(node.text)
                 if inner < 0:  # written with escapes, over several lines, or by a matrix
                     return error

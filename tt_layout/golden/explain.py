@@ -2,7 +2,8 @@
 
 The golden's heading holds the attribute that made it, and its body shows the shape.  If that
 attribute at that shape prints the golden again, then what changed is the type, the layout or
-the options of the case, and they are compared as such.  If not, the golden itself is at fault.
+the options of the case, and they are compared as such.  If not, the golden file does not match
+its heading.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ def view(golden: str, case: Case, name: str) -> tuple[str, ...]:
         return ()
     heading = _heading(golden)
     if heading is None:
-        return ("the golden was edited: line 1 is not the heading of a view",)
+        return ("golden file does not match its heading: line 1 is not the heading of a view",)
     try:
         layout = old_layout(heading.attribute, case)
     except LayoutError as error:
         reason = error.message
-        return (f"the golden was edited: its heading holds no layout that can be read: {reason}",)
+        return (f"golden file does not match its heading: the layout cannot be read: {reason}",)
     first_wrong = 1
     for candidate in _candidates(golden, heading, layout, case, kind):
         text = _text(candidate, heading.alias)
@@ -63,7 +64,7 @@ def view(golden: str, case: Case, name: str) -> tuple[str, ...]:
             return tuple(_differences(candidate, heading, case, kind))
         first_wrong = max(first_wrong, _first_difference(text, golden))
     return (
-        f"the golden was edited: line {first_wrong} is not what its heading prints "
+        f"golden file does not match its heading: line {first_wrong} is not what that prints "
         "(if nobody edited it, other options or another version of tt-layout made it)",
     )
 
@@ -129,9 +130,9 @@ def _with_shape(like: TensorType, shape: tuple[int, ...], kind: str) -> TensorTy
 
 
 def _shape(body: str) -> tuple[int, ...]:
-    """Return the shape of the tensor that a view shows; () where it cannot be told.
+    """Return the shape of the tensor that a view shows; () where it cannot be determined.
 
-    Where the cells are coordinates the largest ones tell it, else the brackets do.
+    Where the cells are coordinates the largest ones determine it, else the brackets do.
 
     Example:
         >>> _shape("[[T0:0, T0:1]\\n[ T1:0, T1:1]]\\n")

@@ -17,7 +17,7 @@ from tt_layout.views.selection import SLICE
 
 
 @dataclass(frozen=True)
-class Key:
+class CaseKey:
     """A key of a case.
 
     Attributes:
@@ -38,22 +38,22 @@ class Key:
 TEXT, WORD = ("text",), ("text", "number")
 
 CASE_KEYS = (
-    Key("name", WORD, "Unique; the stem of the golden files.", False),
-    Key("layout", TEXT, "The layout attribute, in the spelling of some release.", False),
-    Key("file", TEXT, "A file with alias definitions, instead of layout."),
-    Key("alias", TEXT, "The alias in the file whose layout is meant.", False),
-    Key("type", TEXT, "The tensor or memdesc type."),
-    Key("views", ("list",), "The kinds of output; tensor when left out."),
-    Key("triton", WORD, "The release whose rules hold, such as 3.5."),
-    Key("note", WORD, "Words for readers.", False),
-    Key("matrix", ("mapping",), "Lists of values; {key} is replaced by each.", False),
+    CaseKey("name", WORD, "Unique; the stem of the golden files.", False),
+    CaseKey("layout", TEXT, "The layout attribute, in the spelling of some release.", False),
+    CaseKey("file", TEXT, "A file with alias definitions, instead of layout."),
+    CaseKey("alias", TEXT, "The alias in the file whose layout is meant.", False),
+    CaseKey("type", TEXT, "The tensor or memdesc type."),
+    CaseKey("views", ("list",), "The kinds of output; tensor when left out."),
+    CaseKey("triton", WORD, "The release whose rules hold, such as 3.5."),
+    CaseKey("note", WORD, "Words for readers.", False),
+    CaseKey("matrix", ("mapping",), "Lists of values; {key} is replaced by each.", False),
 )
 """The keys of every case, whatever its kinds."""
 
 _EITHER = "an attribute, or an alias of the case's file"
-WITH = Key("with", TEXT, f"Conflicts: the other layout, {_EITHER}.", is_needed=True)
-TO = Key("to", TEXT, f"Convert: the layout afterwards, {_EITHER}.", is_needed=True)
-TARGET = Key("target", WORD, "Conflicts and convert: the GPU, such as sm90.")
+WITH = CaseKey("with", TEXT, f"Conflicts: the other layout, {_EITHER}.", is_needed=True)
+TO = CaseKey("to", TEXT, f"Convert: the layout afterwards, {_EITHER}.", is_needed=True)
+TARGET = CaseKey("target", WORD, "Conflicts and convert: the GPU, such as sm90.")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Kind:
     summary: str
     text: str
     explain: str | None = None
-    keys: tuple[Key, ...] = ()
+    keys: tuple[CaseKey, ...] = ()
     view: tuple[str, ...] = ()
 
     @property
@@ -88,7 +88,7 @@ class Kind:
         return function(case, *self.view)
 
     def words(self, golden: str, case: Case) -> tuple[str, ...]:
-        """Return what the difference to a golden means; nothing where nobody can say."""
+        """Return what the difference to a golden means; nothing where that is not known."""
         if self.explain is None:
             return ()
         function: Callable[..., tuple[str, ...]] = _load(self.explain)
@@ -100,11 +100,11 @@ def _load(place: str) -> Any:
     return getattr(import_module(module), function)
 
 
-def _selecting_key(name: str) -> Key:
+def _selecting_key(name: str) -> CaseKey:
     """Return the key that chooses a part of a view."""
     if name == SLICE:
-        return Key(name, WORD, "Tensor view: only this part, such as 0:16,32:64.")
-    return Key(name, WORD, f"Hardware view: only this {name}, or 0:4.")
+        return CaseKey(name, WORD, "Tensor view: only this part, such as 0:16,32:64.")
+    return CaseKey(name, WORD, f"Hardware view: only this {name}, or 0:4.")
 
 
 KINDS = {
@@ -125,20 +125,20 @@ KINDS = {
             "info",
             "what the layout is made of, and how global memory is accessed",
             "tt_layout.golden.costs:info",
-            "tt_layout.golden.facts:info",
+            "tt_layout.golden.cost_facts:info",
         ),
         Kind(
             "conflicts",
             "the turns of storing to shared memory and loading from it",
             "tt_layout.golden.costs:conflicts",
-            "tt_layout.golden.facts:conflicts",
+            "tt_layout.golden.cost_facts:conflicts",
             (WITH, TARGET),
         ),
         Kind(
             "convert",
             "what converting to another layout takes",
             "tt_layout.golden.costs:convert",
-            "tt_layout.golden.facts:convert",
+            "tt_layout.golden.cost_facts:convert",
             (TO, TARGET),
         ),
     )
@@ -148,10 +148,10 @@ KINDS = {
 DEFAULT_KINDS = ("tensor",)
 
 SELF_CONTAINED = tuple(kind.name for kind in KINDS.values() if not kind.needed_keys)
-"""The kinds that say something of a layout and a type alone."""
+"""The kinds that need nothing but a layout and a type."""
 
 
-def all_keys() -> dict[str, Key]:
+def all_keys() -> dict[str, CaseKey]:
     """Return every key that a case may have.
 
     Example:

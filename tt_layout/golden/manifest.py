@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tt_layout.errors import LayoutError, nearest
 from tt_layout.golden.case import Case
-from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, Key, all_keys
+from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, CaseKey, all_keys
 from tt_layout.golden.matrix import Values, expand
-from tt_layout.golden.nodes import Mapping, Node, Scalar, Sequence, read_nodes
+from tt_layout.golden.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, read_nodes
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.mlir.source import Span
 
@@ -20,10 +20,10 @@ DEFAULT_PATH = "layouts.yaml"
 MAX_CASES = 100_000
 
 MANIFEST_KEYS = (
-    Key("version", ("number",), "The version of this format: 1."),
-    Key("defaults", ("mapping",), "Values that cases have where they give none."),
-    Key("include", ("list",), "Other manifests, in this folder or below."),
-    Key("cases", ("list",), "The cases."),
+    CaseKey("version", ("number",), "The version of this format: 1."),
+    CaseKey("defaults", ("mapping",), "Values that cases have where they give none."),
+    CaseKey("include", ("list",), "Other manifests, in this folder or below."),
+    CaseKey("cases", ("list",), "The cases."),
 )
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@-]{0,199}")
@@ -92,7 +92,7 @@ class _Reader:
         root = _as_mapping("a manifest", read_nodes(str(path)))
         values = _checked(root, {key.name: key for key in MANIFEST_KEYS}, "a manifest")
         version = values.get("version")
-        if isinstance(version, Scalar) and version.text != VERSION:
+        if isinstance(version, ScalarNode) and version.text != VERSION:
             message = f"the version of a manifest is {VERSION}, got {version.text}"
             raise LayoutError(message, version.span)
         defaults = self._defaults(values.get("defaults"))
@@ -100,7 +100,7 @@ class _Reader:
         includes = _items(values.get("include"))
         if not entries and not includes:
             place = values["cases"].span if "cases" in values else root.span
-            message = "the manifest has no cases; nothing compared is not success"
+            message = "the manifest has no cases; nothing was compared"
             raise LayoutError(message, _first_line(place))
         for node in includes:
             self._include(node, path.parent)
@@ -116,14 +116,14 @@ class _Reader:
         return values
 
     def _include(self, node: Node, folder: Path) -> None:
-        if not isinstance(node, Scalar) or node.kind != "text":
+        if not isinstance(node, ScalarNode) or node.kind != "text":
             raise LayoutError(f"include lists files, got {_words(node)}", node.span)
         path = self._inside(node, folder)
         if any(path.resolve() == file.resolve() for file in self.files):
             raise LayoutError(f"{node.text} is included already", node.span)
         self.read(path)
 
-    def _inside(self, node: Scalar, folder: Path) -> Path:
+    def _inside(self, node: ScalarNode, folder: Path) -> Path:
         """Return a file that is named relative to a folder, and is inside the top one."""
         path = Path(split_module(str(folder / node.text)).path)
         if Path(node.text).is_absolute() or not path.resolve().is_relative_to(self.top):
@@ -133,11 +133,11 @@ class _Reader:
             raise LayoutError(f"there is no file {node.text!r}", node.span)
         return path
 
-    def _add(self, node: Mapping, defaults: Values, folder: Path) -> None:
+    def _add(self, node: MappingNode, defaults: Values, folder: Path) -> None:
         """Add a case, or those of its matrix."""
         own = _checked(node, all_keys(), "a case")
         name = own.get("name")
-        if not isinstance(name, Scalar):
+        if not isinstance(name, ScalarNode):
             raise LayoutError("the case has no name", _first_line(node.span))
         kinds = _kinds({**defaults, **own})
         _refuse_strange_keys(own, kinds)
@@ -152,7 +152,7 @@ class _Reader:
 
     def _add_one(self, values: Values, folder: Path) -> None:
         name = values.pop("name")
-        assert isinstance(name, Scalar)
+        assert isinstance(name, ScalarNode)
         if not _SAFE_NAME.fullmatch(name.text):
             message = "a name is a file's: letters, digits and _ . + = @ -, at most 200"
             raise LayoutError(f"{message}; got {name.text!r}", name.span)
@@ -162,7 +162,7 @@ class _Reader:
             place = f"{source.name}:{source.line_column(before.place.start)[0]}"
             raise LayoutError(f"the name {name.text!r} is used twice; first at {place}", name.span)
         if len(self.cases) >= MAX_CASES:
-            raise LayoutError(f"a manifest may have {MAX_CASES} cases", name.span)
+            raise LayoutError(f"a manifest has at most {MAX_CASES} cases", name.span)
         self._check_layout(values, name, folder)
         self.cases[name.text.lower()] = Case(
             name=name.text,
@@ -172,7 +172,7 @@ class _Reader:
             folder=folder,
         )
 
-    def _check_layout(self, values: Values, name: Scalar, folder: Path) -> None:
+    def _check_layout(self, values: Values, name: ScalarNode, folder: Path) -> None:
         """Refuse a case that does not have one layout and a type."""
         file, alias = values.get("file"), values.get("alias")
         if "layout" in values:
@@ -186,14 +186,14 @@ class _Reader:
         elif alias is None:
             raise LayoutError("the case has a file but no alias of it", name.span)
         else:
-            assert isinstance(file, Scalar)
+            assert isinstance(file, ScalarNode)
             self._inside(file, folder)
         if "type" not in values:
             message = "the case has no type, and defaults give none"
             raise LayoutError(f"{message}; such as type: tensor<16x16xf16>", name.span)
 
 
-def _checked(node: Mapping, known: dict[str, Key], what: str) -> Values:
+def _checked(node: MappingNode, known: dict[str, CaseKey], what: str) -> Values:
     """Return the values of a mapping whose keys are known and accept them."""
     values: Values = {}
     for key, value in node.entries:
@@ -226,20 +226,20 @@ def _hint(value: Node) -> str:
 
 
 def _words(node: Node) -> str:
-    if not isinstance(node, Scalar):
+    if not isinstance(node, ScalarNode):
         return f"a {node.kind}"
     return "nothing" if node.kind == "null" else f"the {node.kind} {node.text}"
 
 
-def _as_mapping(what: str, node: Node) -> Mapping:
-    if not isinstance(node, Mapping):
+def _as_mapping(what: str, node: Node) -> MappingNode:
+    if not isinstance(node, MappingNode):
         message = f"{what} is a mapping of keys and values, got {_words(node)}"
         raise LayoutError(message, _first_line(node.span))
     return node
 
 
 def _items(node: Node | None) -> tuple[Node, ...]:
-    return node.items if isinstance(node, Sequence) else ()
+    return node.items if isinstance(node, SequenceNode) else ()
 
 
 def _first_line(span: Span) -> Span:
@@ -255,8 +255,8 @@ def _kinds(values: Values) -> tuple[str, ...]:
         return DEFAULT_KINDS
     kinds: list[str] = []
     for item in _items(node):
-        if not isinstance(item, Scalar) or item.text not in KINDS:
-            got = repr(item.text) if isinstance(item, Scalar) else _words(item)
+        if not isinstance(item, ScalarNode) or item.text not in KINDS:
+            got = repr(item.text) if isinstance(item, ScalarNode) else _words(item)
             raise LayoutError(f"views are of {', '.join(KINDS)}, got {got}", item.span)
         if item.text in kinds:
             raise LayoutError(f"the view {item.text!r} is listed twice", item.span)
@@ -267,7 +267,7 @@ def _kinds(values: Values) -> tuple[str, ...]:
 
 
 def _refuse_strange_keys(own: Values, kinds: tuple[str, ...]) -> None:
-    """Refuse a key that none of the case's kinds takes; in defaults it is no fault."""
+    """Refuse a key that none of the case's kinds takes; in defaults that is allowed."""
     common = {key.name for key in CASE_KEYS}
     for key in own:
         takers = [kind.name for kind in KINDS.values() if key in {k.name for k in kind.keys}]
@@ -276,7 +276,7 @@ def _refuse_strange_keys(own: Values, kinds: tuple[str, ...]) -> None:
             raise LayoutError(f"{message}, but the case has {', '.join(kinds)}", own[key].span)
 
 
-def _require_keys(values: Values, kinds: tuple[str, ...], name: Scalar) -> None:
+def _require_keys(values: Values, kinds: tuple[str, ...], name: ScalarNode) -> None:
     """Refuse a case without a key that one of its kinds needs."""
     for kind in kinds:
         for key in KINDS[kind].needed_keys:

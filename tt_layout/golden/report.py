@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tt_layout.errors import LayoutError
-from tt_layout.golden.cutting import cut_diff, printable
 from tt_layout.golden.manifest import DEFAULT_PATH
 from tt_layout.golden.runner import Outcome, Results
+from tt_layout.golden.short_diff import cut_diff, printable
 
 JSON_VERSION = 1
 

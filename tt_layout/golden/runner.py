@@ -76,7 +76,7 @@ class Results:
 
     @property
     def status(self) -> int:
-        """The exit status: 0 all as expected, 1 a difference, 2 trouble or nothing compared."""
+        """The exit status: 0 all as expected, 1 a difference, 2 an error or nothing compared."""
         counts = self.counts
         if counts["error"] or not self.outcomes:
             return 2
@@ -140,7 +140,7 @@ def _words(check: Check, before: bytes, after: bytes) -> tuple[str, ...]:
     try:
         text = before.decode()
     except UnicodeDecodeError as error:
-        return (*crlf, f"the golden was edited: byte {error.start} is not UTF-8")
+        return (*crlf, f"the golden file is not text: byte {error.start} is not UTF-8")
     return (*crlf, *KINDS[check.kind].words(text, check.case))
 
 

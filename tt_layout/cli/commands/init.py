@@ -18,7 +18,7 @@ from tt_layout.encodings.linear import GenericLinear
 from tt_layout.errors import FileLocation, LayoutError, TooLargeError
 from tt_layout.golden.kinds import SELF_CONTAINED
 from tt_layout.golden.manifest import DEFAULT_PATH, MAX_CASES
-from tt_layout.golden.nodes import is_plain_text
+from tt_layout.golden.yaml_nodes import is_plain_text
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place

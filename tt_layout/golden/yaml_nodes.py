@@ -21,7 +21,7 @@ MAX_DEPTH = 16
 
 
 @dataclass(frozen=True)
-class Scalar:
+class ScalarNode:
     """A text, number, boolean or null, always with the text that was written.
 
     Attributes:
@@ -36,7 +36,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Sequence:
+class SequenceNode:
     """A list of nodes."""
 
     items: tuple[Node, ...]
@@ -45,10 +45,10 @@ class Sequence:
 
 
 @dataclass(frozen=True)
-class Mapping:
+class MappingNode:
     """Keys and values in the order in which they were written; no key twice."""
 
-    entries: tuple[tuple[Scalar, Node], ...]
+    entries: tuple[tuple[ScalarNode, Node], ...]
     span: Span
     kind = "mapping"
 
@@ -57,7 +57,7 @@ class Mapping:
         return next((node for key, node in self.entries if key.text == name), None)
 
 
-Node = Scalar | Sequence | Mapping
+Node = ScalarNode | SequenceNode | MappingNode
 
 _TAG = "tag:yaml.org,2002:"
 _KINDS = {"int": "number", "float": "number", "bool": "boolean", "null": "null"}
@@ -71,7 +71,7 @@ def read_nodes(path: str, what: str = "manifest") -> Node:
         what: what messages call it.
 
     Raises:
-        LayoutError: the file cannot be read, is too large, or is no YAML of this kind.
+        LayoutError: the file cannot be read, is too large, or is not such YAML.
     """
     try:
         size = os.path.getsize(path)
@@ -89,7 +89,7 @@ def parse_nodes(source: Source, what: str = "manifest") -> Node:
     """Return the one document of a source.
 
     Raises:
-        LayoutError: it is no YAML, uses what is refused, or has no or several documents.
+        LayoutError: it is not YAML, uses what is refused, or has no or several documents.
 
     Example:
         >>> node = parse_nodes(Source("slice: 1:16"))
@@ -152,7 +152,7 @@ class _Builder:
 
         self._refuse(event, depth)
         if isinstance(event, yaml.ScalarEvent):
-            return Scalar(event.value, self._scalar_kind(event), self._span(event))
+            return ScalarNode(event.value, self._scalar_kind(event), self._span(event))
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(event, depth)
         return self._mapping(event, depth)
@@ -184,7 +184,7 @@ class _Builder:
             return "text"  # quoted, or in a block
         return _KINDS.get(_resolve(event.value).removeprefix(_TAG), "text")
 
-    def _sequence(self, start: Any, depth: int) -> Sequence:
+    def _sequence(self, start: Any, depth: int) -> SequenceNode:
         import yaml
 
         items: list[Node] = []
@@ -192,24 +192,24 @@ class _Builder:
             if isinstance(event, yaml.SequenceEndEvent):
                 break
             items.append(self._node(event, depth + 1))
-        return Sequence(tuple(items), self._span(start, event))
+        return SequenceNode(tuple(items), self._span(start, event))
 
-    def _mapping(self, start: Any, depth: int) -> Mapping:
+    def _mapping(self, start: Any, depth: int) -> MappingNode:
         import yaml
 
-        entries: list[tuple[Scalar, Node]] = []
-        seen: dict[str, Scalar] = {}
+        entries: list[tuple[ScalarNode, Node]] = []
+        seen: dict[str, ScalarNode] = {}
         for event in self.events:
             if isinstance(event, yaml.MappingEndEvent):
                 break
             key = self._key(self._node(event, depth + 1), seen)
             seen[key.text] = key
             entries.append((key, self._node(next(self.events), depth + 1)))
-        return Mapping(tuple(entries), self._span(start, event))
+        return MappingNode(tuple(entries), self._span(start, event))
 
-    def _key(self, node: Node, seen: dict[str, Scalar]) -> Scalar:
+    def _key(self, node: Node, seen: dict[str, ScalarNode]) -> ScalarNode:
         """Return a node as a key that is not there yet."""
-        if not isinstance(node, Scalar):
+        if not isinstance(node, ScalarNode):
             raise LayoutError(f"a key must be text, got a {node.kind}", node.span)
         if node.text == "<<":
             message = f"merge keys are refused in a {self.what}: use defaults"

@@ -39,7 +39,7 @@ def cut_diff(before: str, after: str, old_name: str, new_name: str) -> list[str]
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines; what is missing at the end of the last one is said."""
+    """Return the lines; a missing line end is noted."""
     lines = text.split("\n")
     last = lines.pop()
     return [*lines, f"{last} (no line end)"] if last else lines
