@@ -333,3 +333,13 @@ tt.func @f(%a: !t) -> !t {
     found = function.type_of("%0")
     assert found is not None
     assert found.shape == (8,)
+
+
+def test_blanks_within_types_and_packs_mean_nothing() -> None:
+    spread = """%i : 2 =
+      scf.for %k = %a to %b step %c iter_args(%x = %p, %y = %q) -> (tensor <4 x
+      f32>, i32) { scf.yield %x, %y : tensor< 4xf32>, i32 }"""
+    [first, _] = operation(spread).results
+    assert (first.name, first.text) == ("%i#0", "tensor<4xf32>")
+    reduced = operation('%r = "tt.reduce"(%x) < {axis = 1 : i32} > ({}) : (i32) -> i32')
+    assert reduced.integer("axis") == 1

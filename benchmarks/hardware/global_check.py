@@ -42,11 +42,11 @@ def predicted(row: dict[str, Any]) -> Counts:
     for x in range(row["grid"][0]):
         for y in range(row["grid"][1]):
             given = GivenValues({**row["args"], "program_id_x": x, "program_id_y": y})
-            for move in audit_module(module, given=given).moves:
-                kind = move.operation.name.removeprefix("tt.")
+            for movement in audit_module(module, given=given).movements:
+                kind = movement.operation.name.removeprefix("tt.")
                 if kind not in ("load", "store"):
                     continue
-                details = move.cost.details if move.cost is not None else {}
+                details = movement.cost.details if movement.cost is not None else {}
                 for unit in ("requests", "sectors"):
                     number = details.get(f"total_{unit}")
                     if number is None:

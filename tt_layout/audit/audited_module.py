@@ -12,6 +12,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 
 if TYPE_CHECKING:
+    from tt_layout.audit.global_memory.width import Kernel
     from tt_layout.audit.values.evaluator import Evaluator
     from tt_layout.audit.values.executions import Executions
     from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader
@@ -67,6 +68,7 @@ class AuditedModule:
         self._shared = shared
         self.given = given or GivenValues()
         self._evaluators: dict[int, Evaluator] = {}
+        self._kernels: dict[int, Kernel] = {}
 
     @cached_property
     def functions(self) -> list[SsaFunction]:
@@ -100,6 +102,20 @@ class AuditedModule:
         if number not in self._evaluators:
             self._evaluators[number] = Evaluator(function, self.given, self.layouts)
         return self._evaluators[number]
+
+    def kernel(self, function: SsaFunction) -> Kernel | None:
+        """Return what is known of a function's values; None where the target is not known."""
+        from tt_layout.audit.axis import axis_info
+        from tt_layout.audit.global_memory.width import Kernel
+        from tt_layout.hardware import find_target
+
+        name, number = self.module.gpu, id(function)
+        if name is None:
+            return None
+        if number not in self._kernels:
+            known = axis_info(function, self.functions)
+            self._kernels[number] = Kernel(function, known, self.layouts, find_target(name))
+        return self._kernels[number]
 
     def executions(self, operation: Operation) -> Executions:
         """Return how often an operation runs in one program."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.conversions import conversion_cost
 from tt_layout.audit.cost import Cost, UnsupportedError
+from tt_layout.audit.global_memory.cost import global_cost
 from tt_layout.audit.shared_memory import shared_cost
 from tt_layout.audit.tensor_memory import allocation_cost, copy_cost, message_cost
 from tt_layout.errors import LayoutError
@@ -19,6 +20,10 @@ CostFunction = Callable[[Operation, AuditedModule], "Cost | None"]
 
 COSTS: dict[str, CostFunction] = {
     "conversion": conversion_cost,
+    "global load": global_cost,
+    "global store": global_cost,
+    "copy to local": global_cost,
+    "copy from local": global_cost,
     "local load": shared_cost,
     "local store": shared_cost,
     "tmem_alloc": allocation_cost,

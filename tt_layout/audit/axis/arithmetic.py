@@ -52,9 +52,11 @@ class Binary:
     constancy: PerDimension = _common_constancy
     known: Callable[[AxisInfo, AxisInfo], int | None] = _unknown
 
-    def __call__(self, step: Step) -> AxisInfo:
-        """Return what is known of the result."""
-        left, right = step.operands[0], step.operands[1]
+    def __call__(self, step: Step) -> AxisInfo | None:
+        """Return what is known of the result; None where the operands do not fit each other."""
+        if len(step.operands) < 2 or step.operands[0].rank != step.operands[1].rank:
+            return None
+        left, right = step.operands[:2]
         dims = range(left.rank)
         constant = self._value(step, left, right)
         if constant is not None:

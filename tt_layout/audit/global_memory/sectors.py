@@ -26,7 +26,7 @@ MAX_ADDRESSES = 1 << 24
 """Addresses of all executions of an access that are counted."""
 
 
-class Bounds(NamedTuple):
+class SectorBounds(NamedTuple):
     """What holds for all arguments.
 
     Attributes:
@@ -95,7 +95,7 @@ class Sectors(NamedTuple):
     requests: int | None
     sectors: int | None
     unknown: Unknown | None
-    bounds: Bounds | None
+    bounds: SectorBounds | None
 
 
 def access_sectors(
@@ -185,7 +185,7 @@ def _all_executions(
 
 
 @lru_cache(maxsize=256)
-def run_bounds(shape: Shape, info: AxisInfo) -> Bounds:
+def run_bounds(shape: Shape, info: AxisInfo) -> SectorBounds:
     """Return how many sectors a request touches, whatever the arguments.
 
     Args:
@@ -201,7 +201,7 @@ def run_bounds(shape: Shape, info: AxisInfo) -> Bounds:
         ...     [("register", [[0, 1], [0, 2]]),
         ...      ("lane", [[0, 4], [0, 8], [0, 16], [0, 32], [1, 0]])], ["dim0", "dim1"])
         >>> run_bounds(Shape(layout, 4, 8, False, False), AxisInfo((1, 64), (16, 16), (1, 1)))
-        Bounds(least=4, most=10)
+        SectorBounds(least=4, most=10)
     """
     runs, offsets, step = _runs(shape, info)
     rows = np.arange(len(runs))[:, None]
@@ -216,7 +216,7 @@ def run_bounds(shape: Shape, info: AxisInfo) -> Bounds:
     firsts[:, 1:] = owners[:, 1:] != owners[:, :-1]
     starts = np.concatenate([[0], np.cumsum(firsts.sum(axis=1))[:-1]])
     lanes = pairs.shape[1] * max(1, shape.width_bytes // shape.sector_bytes)
-    return Bounds(
+    return SectorBounds(
         int(np.maximum.reduceat(least, starts).min()),
         min(lanes, int(np.add.reduceat(most, starts).max())),
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from tt_layout.ir.ssa.attributes import Attribute, attribute_value, parse_dictionary
 from tt_layout.ir.ssa.draft import Draft
 from tt_layout.ir.ssa.model import Region, Successor
-from tt_layout.ir.ssa.tokens import DICTIONARY, RESULT, RESULTS, SCALAR, Cursor, closing
+from tt_layout.ir.ssa.tokens import DICTIONARY, RESULT, RESULTS, SCALAR, Cursor, closing, compact
 
 _BARE = frozenset({"return", "call", "br", "cond_br"})
 """Operations of old releases without a dialect; they begin a line."""
@@ -133,9 +133,9 @@ class OperationReader:
 
     def _type(self, draft: Draft) -> None:
         if draft.types is not None:
-            draft.types.append(self.cursor.text)
+            draft.types.append(compact(self.cursor.text))
         else:
-            draft.literal = self.cursor.text  # dense<...>
+            draft.literal = compact(self.cursor.text)  # dense<...>
         self.cursor.advance()
 
     def _arrow(self, draft: Draft) -> None:
@@ -260,7 +260,7 @@ class OperationReader:
                 else:
                     end = closing(cursor.source, cursor.start) if cursor.text == "(" else cursor.end
                     cursor.move_to(end)
-            found.append((name, cursor.source[begin:end], entries))
+            found.append((name, compact(cursor.source[begin:end]), entries))
             if cursor.text == ",":
                 cursor.advance()
         cursor.advance()

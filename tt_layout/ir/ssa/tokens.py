@@ -21,7 +21,7 @@ _VALUE = r"%[\w$.-]+"
 TOKEN = re.compile(
     rf"""(?:\s|//[^\n]*(?:\n|\Z))*(?:
         (?P<value>{_VALUE}(?:\#\d+)?)
-      | (?P<type>!?[A-Za-z_][\w$.]*{BALANCED}|![A-Za-z_][\w$.-]*)
+      | (?P<type>!?[A-Za-z_][\w$.]*\s*{BALANCED}|![A-Za-z_][\w$.-]*)
       | (?P<word>[A-Za-z_][\w$.]*)
       | (?P<attribute>\#[A-Za-z_][\w$.-]*(?:{BALANCED})?)
       | (?P<number>-?(?:0x[\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?))
@@ -29,7 +29,7 @@ TOKEN = re.compile(
       | (?P<symbol>@(?:[\w$.-]+|"[^"\n]*"))
       | (?P<block>\^[\w$.-]+)
       | (?P<arrow>->)
-      | (?P<short><(?![{{]){BALANCED[1:]})
+      | (?P<short><(?!\s*\{{){BALANCED[1:]})
       | (?P<mark>.)
       | \Z
     )""",
@@ -52,10 +52,24 @@ TOKEN = re.compile(
 =============  ============================================================================
 """
 
-RESULTS = re.compile(rf"{_VALUE}(?::\d+)?(?:\s*,\s*{_VALUE}(?::\d+)?)*\s*=(?!=)", re.ASCII)
+_SPREAD = re.compile(r"\s[<x]|[<x]\s|\n")
+
+
+def compact(text: str) -> str:
+    """Return a type without blanks, if there are some where types usually have none.
+
+    Example:
+        >>> compact("tensor <4x\\n f32>"), compact("!tt.ptr<f32, 1>")
+        ('tensor<4xf32>', '!tt.ptr<f32, 1>')
+    """
+    return "".join(text.split()) if _SPREAD.search(text) else text
+
+
+_PACK = rf"{_VALUE}(?:\s*:\s*\d+)?"
+RESULTS = re.compile(rf"{_PACK}(?:\s*,\s*{_PACK})*\s*=(?!=)", re.ASCII)
 """What stands before the name of an operation that returns something."""
 
-RESULT = re.compile(rf"({_VALUE})(?::(\d+))?", re.ASCII)
+RESULT = re.compile(rf"({_VALUE})(?:\s*:\s*(\d+))?", re.ASCII)
 
 DICTIONARY = re.compile(
     r"""\{\s*(?:\} | (?:"[^"\n]*"|(?P<word>[A-Za-z_][\w$.-]*))\s*(?:=(?!=)|(?P<end>[,}])))""",

@@ -1,0 +1,136 @@
+"""What accesses to global memory cost: their instructions, requests and sectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tt_layout.analyses.global_access import LINE_BYTES, SECTOR_BYTES
+from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.audit.axis import AxisInfo
+from tt_layout.audit.cost import Cost
+from tt_layout.audit.global_memory.operands import FORMS, operands
+from tt_layout.audit.global_memory.sectors import Addresses, Sectors, Shape, access_sectors
+from tt_layout.audit.global_memory.width import Kernel, Width, access_width
+from tt_layout.encodings import Encoding
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.ssa import SsaOperation
+from tt_layout.releases import Release
+
+AMD_SECTOR_BYTES = 64
+"""The smallest request of AMD's memory; its lines are of 128 bytes, as NVIDIA's."""
+
+
+def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the instructions of an access to global memory, and what they ask of it."""
+    full = audited.in_full(operation)
+    if full is None or full.operation.name not in FORMS:
+        return None
+    kernel = audited.kernel(full.function)
+    width = access_width(kernel, full.operation) if kernel is not None else None
+    if kernel is None or width is None:
+        return None
+    roles = operands(full.operation)
+    shape = _shape(kernel, full.operation, roles, width)
+    addresses = Addresses(
+        roles["pointer"], roles.get("offsets"), roles.get("mask"), width.element_bytes
+    )
+    info = _runs(kernel, roles, width)
+    sectors = access_sectors(
+        audited.evaluator(full.function), full.operation, shape, addresses, info
+    )
+    text = f"{width.instructions} x {width.instruction or full.operation.name}"
+    details = {
+        "instruction": width.instruction,
+        "width_bytes": width.width_bytes,
+        "instructions": width.instructions,
+        **sector_details(sectors, shape),
+    }
+    warps = shape.layout.get_in_dim_size("warp") * shape.layout.get_in_dim_size("block")
+    counts = sectors.first or sectors.most
+    lanes = shape.layout.get_in_dim_size("lane")
+    least = width.instructions * warps * lanes * width.width_bytes / shape.sector_bytes
+    weight = counts.sectors if counts is not None else least
+    return Cost(text + sector_text(sectors, shape), weight, details)
+
+
+def _shape(
+    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], width: Width
+) -> Shape:
+    """Return how the lanes of an access stand."""
+    ir_type = kernel.function.type_of(roles.get("offsets", roles["pointer"]))
+    layout = kernel.layouts.linear(ir_type) if ir_type is not None else None
+    assert ir_type is not None
+    assert layout is not None
+    is_amd = not kernel.target.name.startswith("sm")
+    is_load = operation.name.endswith(("tt.load", "buffer_load"))
+    encoding = ir_type.encoding
+    is_old = isinstance(encoding, Encoding) and encoding.release < Release.V3_9
+    is_repeated = operation.name == "tt.store" or (operation.name == "tt.load" and "mask" in roles)
+    return Shape(
+        layout=layout,
+        vector=width.elements,
+        width_bytes=width.width_bytes,
+        one_holder=not is_load,
+        repeats=is_old and is_repeated and not is_amd,
+        sector_bytes=AMD_SECTOR_BYTES if is_amd else SECTOR_BYTES,
+        line_bytes=LINE_BYTES,
+    )
+
+
+def _runs(kernel: Kernel, roles: Mapping[str, str], width: Width) -> AxisInfo:
+    """Return what is known of the addresses, their divisibility in bytes."""
+    info = kernel.known[roles.get("offsets", roles["pointer"])]
+    if "offsets" not in roles:
+        return info
+    base = kernel.known[roles["pointer"]].divisibility[0]
+    divisibility = tuple(min(d * width.element_bytes, base) for d in info.divisibility)
+    return info._replace(divisibility=divisibility)
+
+
+def sector_details(sectors: Sectors, shape: Shape) -> dict[str, Any]:
+    """Return what is known of requests and sectors as plain data."""
+    first, bounds, unknown = sectors.first, sectors.bounds, sectors.unknown
+    names = [*sorted(unknown.names), *sorted(unknown.reasons)] if unknown is not None else []
+    return {
+        "requests": first.requests if first is not None else None,
+        "sectors": first.sectors if first is not None else None,
+        "ideal_sectors": first.ideal_sectors if first is not None else None,
+        "lines": first.lines if first is not None else None,
+        "asked_bytes": first.asked_bytes if first is not None else None,
+        "moved_bytes": first.moved_bytes if first is not None else None,
+        "total_requests": sectors.requests,
+        "total_sectors": sectors.sectors,
+        "sectors_per_request": list(bounds) if bounds is not None else None,
+        "sector_bytes": shape.sector_bytes,
+        "unknown": names,
+    }
+
+
+def sector_text(sectors: Sectors, shape: Shape) -> str:
+    """Return the same in a few words, to stand behind the instructions."""
+    is_amd = shape.sector_bytes == AMD_SECTOR_BYTES
+    unit = "pieces of 64 bytes" if is_amd else "sectors"
+    counts, bounds = sectors.first or sectors.most, sectors.bounds
+    text = ""
+    if counts is not None:
+        text = f", {'at most ' * (sectors.first is None)}{counts.requests} requests, "
+        text += f"{counts.sectors} {unit}"
+        is_ideal = counts.sectors == counts.ideal_sectors
+        text += f" ({counts.ideal_sectors} ideal)" * (sectors.first is not None and not is_ideal)
+        text += f", {sectors.sectors} in all runs" * (sectors.sectors not in (None, counts.sectors))
+    elif bounds is not None:
+        least, most = bounds
+        text = f", {least}{f' to {most}' * (least != most)} {unit} per request"
+    text += ", not measured" * (is_amd and text != "")
+    return text + _way_out(sectors)
+
+
+def _way_out(sectors: Sectors) -> str:
+    """Return what would make the numbers exact, or why they cannot be."""
+    if sectors.unknown is None:
+        return ""
+    if sectors.unknown.reasons:
+        return f"; it depends on {', '.join(sorted(sectors.unknown.reasons)[:2])}"
+    options = " ".join(f"--value {name}=..." for name in sorted(sectors.unknown.names))
+    return f"; exact with {options}"
