@@ -114,7 +114,7 @@ def check_permutes(comparison: Comparison, before: LinearLayout, after: LinearLa
     for dim in names:
         reached = [_reached_along(layout, dim) for layout in (before, after)]
         expected = before != after and reached[0] == reached[1] and dim not in ("offset", "block")
-        assert (dim in comparison.permutes) == expected
+        assert (dim in comparison.permuted_inputs) == expected
 
 
 def _reached_along(layout: LinearLayout, dim: str) -> dict[tuple[int, ...], list[object]]:

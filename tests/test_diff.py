@@ -102,7 +102,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((ROWS, SHARED, "-t", "tensor<32x16xf16>"), "layouts of different memories"),
+        ((ROWS, SHARED, "-t", "tensor<32x16xf16>"), "layouts in different memory spaces"),
         ((ROWS, "blocked", "-t", "tensor<32x16xf16>"), "FILE:ALIAS"),
         ((ROWS, "absent.mlir:a", "-t", "tensor<32x16xf16>"), "cannot read"),
         ((ROWS, ROWS, "-t", "tensor<32xf16>"), "is for 2 dimensions"),

@@ -92,7 +92,7 @@ def access_map(
     element_bytes: int,
     padding: tuple[tuple[int, int], ...] = (),
 ) -> AccessMap:
-    """Return where each place of a register layout lies in shared memory.
+    """Return the offset in shared memory of each location of a register layout.
 
     Raises:
         LayoutError: the element has no size of 1, 2, 4, 8 or 16 bytes; the memory is in
@@ -103,7 +103,7 @@ def access_map(
         raise LayoutError(f"{message}, got {element_bytes}")
     if shared.get_in_dim_size("partition") > 1:
         message = "the partitions of a partitioned_shared are buffers at unknown distances"
-        raise LayoutError(f"{message}, so their banks cannot be told")
+        raise LayoutError(f"{message}, so their banks are not known")
     offsets = register.remove_zero_bases("register").invert_and_compose(shared)
     offset = offsets.get_out_dim_names().index("offset")
     for name in ("register", "lane", "warp"):
@@ -184,10 +184,10 @@ def _matrix_rows(offsets: AccessMap) -> tuple[int, ...] | None:
         return None
     packed = log2(4 // offsets.element_bytes)
     tile = tuple(1 << bit for bit in range(packed + 2))
-    held = tile[:packed]
-    rest = [basis for basis in offsets.register if basis not in held]
+    packed_bits = tile[:packed]
+    rest = [basis for basis in offsets.register if basis not in packed_bits]
     others = (*rest, *offsets.lane[2:], *offsets.warp)
-    fits = set(held) <= set(offsets.register) and offsets.lane[:2] == tile[packed:]
+    fits = set(packed_bits) <= set(offsets.register) and offsets.lane[:2] == tile[packed:]
     if not fits or any(basis & sum(tile) for basis in others):
         return None
     return offsets.lane[2:]

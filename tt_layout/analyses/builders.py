@@ -1,4 +1,4 @@
-"""The layouts that the compiler chooses where nobody tells it one.
+"""The layouts that the compiler chooses by default.
 
 Source:
     Triton, TritonGPUAttrDefs.td (the builders of BlockedEncodingAttr, SwizzledSharedEncodingAttr
@@ -71,7 +71,7 @@ def default_blocked(
         num_ctas: CTAs of a cluster.
 
     Raises:
-        LayoutError: a number is no power of two, or the lists do not suit the shape.
+        LayoutError: a number is not a power of two, or the lists do not suit the shape.
 
     Example:
         >>> print(default_blocked([16, 64], size_per_thread=[1, 4]))
@@ -101,7 +101,7 @@ order = [1, 0]}>
 def _dealt_out(
     shape: Sequence[int], size: Sequence[int], order: Sequence[int], lanes: int, warps: int
 ) -> tuple[list[int], list[int]]:
-    """Return how many lanes and warps lie along each dimension."""
+    """Return how many lanes and warps are along each dimension."""
     per_warp, per_cta = [1] * len(shape), [1] * len(shape)
     threads = lanes * warps
     for d in order[:-1]:

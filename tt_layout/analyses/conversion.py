@@ -60,8 +60,8 @@ class BitMove:
     sources: tuple[Position, ...]
 
     def __str__(self) -> str:
-        told = " ^ ".join(f"{dim} bit {bit}" for dim, bit in self.sources)
-        return f"{self.to[0]} bit {self.to[1]} <- {told or 'a copy'}"
+        sources = " ^ ".join(f"{dim} bit {bit}" for dim, bit in self.sources)
+        return f"{self.to[0]} bit {self.to[1]} <- {sources or 'replicated'}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -346,8 +346,8 @@ def _wavefronts(
     layout: LinearLayout, dims: tuple[str, ...], element_bytes: int, wavefront_bytes: int
 ) -> int:
     """Return how many wavefronts the different elements along some inputs fill."""
-    held = F2Span([layout.flatten(v) for dim in dims for v in layout.vectors(dim)]).rank
-    return -(-(element_bytes << held) // wavefront_bytes)
+    distinct = F2Span([layout.flatten(v) for dim in dims for v in layout.vectors(dim)]).rank
+    return -(-(element_bytes << distinct) // wavefront_bytes)
 
 
 def _lacking(old: LinearLayout, new: LinearLayout) -> tuple[int, int]:

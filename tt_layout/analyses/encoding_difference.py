@@ -11,7 +11,7 @@ from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 
 LEVELS = ("text", "map", "registers", "lanes", "warps")
-"""How equal two layouts may be asked to be; each of the last three only but for an order."""
+"""How equal two layouts may be asked to be; each of the last three up to an order."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Difference:
             return "map"
         if self.paddings[0] == self.paddings[1]:
             for level in LEVELS[2:]:
-                if level.removesuffix("s") in self.comparison.permutes:
+                if level.removesuffix("s") in self.comparison.permuted_inputs:
                     return level
         return "different"
 
@@ -59,11 +59,11 @@ class Difference:
             return False
         return self.same_map or (
             self.paddings[0] == self.paddings[1]
-            and level.removesuffix("s") in self.comparison.permutes
+            and level.removesuffix("s") in self.comparison.permuted_inputs
         )
 
     def words(self) -> list[str]:
-        """Return the difference in words, the most telling first."""
+        """Return the difference in words, the most important first."""
         words = self.comparison.words()
         if self.paddings[0] != self.paddings[1]:
             was, now = (format_padding(padding) for padding in self.paddings)
@@ -75,7 +75,7 @@ def difference(before: Encoding, after: Encoding, tensor: TensorType) -> Differe
     """Compare two encodings over one type.
 
     Raises:
-        LayoutError: one of them does not fit the type, or they are of different memories.
+        LayoutError: one of them does not fit the type, or they are in different memory spaces.
     """
     layouts = (place(encoding, tensor).layout for encoding in (before, after))
     return Difference(before, after, compare(*layouts))

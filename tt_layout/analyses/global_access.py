@@ -66,7 +66,7 @@ def global_access(
         memory_order: dimensions in memory, the fastest first; by default the last first.
 
     Raises:
-        LayoutError: the order is no permutation, or the elements are of an odd width.
+        LayoutError: the order is not a permutation, or the elements are of an odd width.
 
     Example:
         >>> import tt_layout
@@ -120,12 +120,12 @@ def vector_width(layout: LinearLayout, element_bytes: int, memory_order: Sequenc
     """
     if not memory_order or order_of(layout)[0] != memory_order[0]:
         return 1
-    held = contiguity_per_thread(layout)
-    return max(1, min(held[memory_order[0]], MAX_VECTOR_BYTES // element_bytes))
+    contiguous = contiguity_per_thread(layout)
+    return max(1, min(contiguous[memory_order[0]], MAX_VECTOR_BYTES // element_bytes))
 
 
 def address(point: Sequence[int], layout: LinearLayout, memory_order: Sequence[int]) -> int:
-    """Return where an element lies in memory, counted in elements."""
+    """Return where an element is stored in memory, counted in elements."""
     place = shift = 0
     for d in memory_order:
         place |= point[d] << shift

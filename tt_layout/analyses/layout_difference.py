@@ -1,7 +1,7 @@
 """Two layouts of one tensor compared as functions: what moved, and by which bits.
 
 Everything is computed from the basis vectors, so the cost does not grow with the tensor.
-An element *moves* when the set of places that hold it is another one.  Which elements stay
+An element *moves* when the set of locations that hold it is another one.  Which elements stay
 is a subspace, because the layouts are linear: its size is counted, never enumerated.
 """
 
@@ -59,13 +59,13 @@ class BitChange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Move:
+class ElementMove:
     """An element and its holders before and after, as the views write them.
 
     Attributes:
         element: its coordinates.
         before, after: the holders joined by ``|``, the first few where there are many;
-            None where nobody holds it.
+            None where no location holds it.
     """
 
     element: Basis
@@ -73,7 +73,7 @@ class Move:
     after: str | None
 
     def __str__(self) -> str:
-        was, now = self.before or "held by none", self.after or "held by none"
+        was, now = self.before or "nowhere", self.after or "nowhere"
         return f"{_point(self.element)} was {was}, is {now}"
 
 
@@ -83,13 +83,13 @@ class Comparison:
 
     Attributes:
         changes: the basis bits that differ.
-        moved: how many elements have other holders.
+        moved: how many elements are at other locations.
         elements: how many elements the tensor has.
         first_moves: the first few of them, in row-major order.
-        permutes: the inputs (``register``, ``lane``, ``warp``) of which each single one
+        permuted_inputs: the inputs (``register``, ``lane``, ``warp``) of which each single one
             explains the whole difference as another order within it.
         sizes: input dimension -> its size before and after.
-        copies: input dimension -> on how many of its places an element is repeated,
+        replication: input dimension -> on how many of its locations an element is repeated,
             before and after.
 
     Example:
@@ -103,10 +103,10 @@ only the order of lanes differs
     changes: tuple[BitChange, ...]
     moved: int
     elements: int
-    first_moves: tuple[Move, ...]
-    permutes: tuple[str, ...]
+    first_moves: tuple[ElementMove, ...]
+    permuted_inputs: tuple[str, ...]
     sizes: tuple[tuple[str, int, int], ...]
-    copies: tuple[tuple[str, int, int], ...]
+    replication: tuple[tuple[str, int, int], ...]
 
     @property
     def same_map(self) -> bool:
@@ -114,7 +114,7 @@ only the order of lanes differs
         return not self.changes
 
     def words(self) -> list[str]:
-        """Return the difference in words, the most telling first; nothing if there is none."""
+        """Return the difference in words, the most important first; nothing if there is none."""
         if self.same_map:
             return []
         words = [str(change) for change in self.changes[:MAX_CHANGES]]
@@ -123,9 +123,9 @@ only the order of lanes differs
         words.append(f"{self.moved} of {self.elements} elements move")
         if self.first_moves:
             words.append(f"first: {self.first_moves[0]}")
-        words += _size_words(self.sizes, self.copies)
-        if self.permutes:
-            named = " or of ".join(f"{dim}s" for dim in self.permutes)
+        words += _size_words(self.sizes, self.replication)
+        if self.permuted_inputs:
+            named = " or of ".join(f"{dim}s" for dim in self.permuted_inputs)
             words.append(f"only the order of {named} differs")
         return words
 
@@ -142,7 +142,7 @@ def _point(vector: Basis | None) -> str:
 
 
 def _size_words(
-    sizes: Sequence[tuple[str, int, int]], copies: Sequence[tuple[str, int, int]]
+    sizes: Sequence[tuple[str, int, int]], replication: Sequence[tuple[str, int, int]]
 ) -> list[str]:
     words = []
     for dim, before, after in sizes:
@@ -150,9 +150,9 @@ def _size_words(
             words.append(f"{_NAMES.get(dim, dim)}: {before}, now {after}")
         elif dim == "register":
             words.append(f"{_NAMES[dim]} unchanged")
-    for dim, before, after in copies:
+    for dim, before, after in replication:
         if before != after:
-            words.append(f"copies over {dim}s: {before}, now {after}")
+            words.append(f"replication over {dim}s: {before}, now {after}")
     return words
 
 
@@ -173,20 +173,20 @@ def compare(before: LinearLayout, after: LinearLayout, *, first: int = 3) -> Com
         first: how many elements that move are looked up.
 
     Raises:
-        LayoutError: the layouts are of different tensors, or of different memories.
+        LayoutError: the layouts are of different tensors, or in different memory spaces.
     """
     if before.out_sizes != after.out_sizes:
         message = "layouts are compared over one tensor, got shapes"
         raise LayoutError(f"{message} {_shape(before)} and {_shape(after)}")
     if _memory(before) != _memory(after):
-        message = "layouts of different memories cannot be compared: one has the inputs"
+        message = "layouts in different memory spaces cannot be compared: one has the inputs"
         ins = ", ".join(before.get_in_dim_names()), ", ".join(after.get_in_dim_names())
         raise LayoutError(f"{message} {ins[0]}, the other {ins[1]}")
     changes = tuple(_changes(_vectors(before), _vectors(after)))
     if not changes:
         return _report(before, after, (), 0, ())
-    holders = _Holders(before, after)
-    return _report(before, after, changes, holders.moved, tuple(holders.first_moves(first)))
+    locations = _Locations(before, after)
+    return _report(before, after, changes, locations.moved, tuple(locations.first_moves(first)))
 
 
 def _report(
@@ -194,7 +194,7 @@ def _report(
     after: LinearLayout,
     changes: tuple[BitChange, ...],
     moved: int,
-    first_moves: tuple[Move, ...],
+    first_moves: tuple[ElementMove, ...],
 ) -> Comparison:
     dims = list(dict.fromkeys([*before.get_in_dim_names(), *after.get_in_dim_names()]))
     masks = before.get_free_variable_masks(), after.get_free_variable_masks()
@@ -203,14 +203,16 @@ def _report(
         moved=moved,
         elements=math.prod(size for _, size in before.out_sizes),
         first_moves=first_moves,
-        permutes=tuple(d for d in ORDERED if changes and _differs_only_in_order(before, after, d)),
+        permuted_inputs=tuple(
+            d for d in ORDERED if changes and _differs_only_in_order(before, after, d)
+        ),
         sizes=tuple((d, before.get_in_dim_size(d), after.get_in_dim_size(d)) for d in dims),
-        copies=tuple((d, *_copies(masks, d)) for d in dims),
+        replication=tuple((d, *_copies(masks, d)) for d in dims),
     )
 
 
 def _copies(masks: Sequence[dict[str, int]], dim: str) -> tuple[int, int]:
-    """Return on how many places of ``dim`` an element is repeated, before and after."""
+    """Return on how many locations of ``dim`` an element is repeated, before and after."""
     before, after = (1 << mask.get(dim, 0).bit_count() for mask in masks)
     return before, after
 
@@ -237,7 +239,7 @@ def _vectors(layout: LinearLayout) -> dict[Position, Basis]:
 
 
 def _changes(before: dict[Position, Basis], after: dict[Position, Basis]) -> list[BitChange]:
-    """Return the changes: cycles of bases that only changed places, then single bits."""
+    """Return the changes: cycles of bases that only moved, then single bits."""
     positions = list(dict.fromkeys([*before, *after]))
     differing = [p for p in positions if before.get(p) != after.get(p)]
     cycles = _cycles(before, after, [p for p in differing if p in before and p in after])
@@ -310,7 +312,7 @@ def _differs_only_in_order(before: LinearLayout, after: LinearLayout, dim: str) 
 
 
 class _Inverse:
-    """Who holds an element: the places as a coset of the kernel, over shared bit numbers."""
+    """The locations of an element, as a coset of the kernel, over shared bit numbers."""
 
     def __init__(self, layout: LinearLayout, numbers: dict[Position, int]) -> None:
         vectors = _vectors(layout)
@@ -326,13 +328,13 @@ class _Inverse:
         return sum(1 << number for k, number in enumerate(self.bits) if mask >> k & 1)
 
     def place(self, element: int) -> int | None:
-        """Return one place that holds an element, or None."""
+        """Return one location that holds an element, or None."""
         mask = self.span.express(element)
         return None if mask is None else self._spread(mask)
 
 
-class _Holders:
-    """The holders of every element under two layouts."""
+class _Locations:
+    """The locations of every element under two layouts."""
 
     def __init__(self, before: LinearLayout, after: LinearLayout) -> None:
         positions = list(dict.fromkeys([*_vectors(before), *_vectors(after)]))
@@ -347,7 +349,7 @@ class _Holders:
         )
 
     @cached_property
-    def _held_by_both(self) -> list[int]:
+    def _stored_by_both(self) -> list[int]:
         """A basis of the elements that both layouts hold."""
         columns = [*self.before.columns, *self.after.columns]
         span, count = F2Span(columns), len(self.before.columns)
@@ -364,11 +366,11 @@ class _Holders:
     @property
     def moved(self) -> int:
         """The number of elements whose holders differ."""
-        both = len(self._held_by_both)
+        both = len(self._stored_by_both)
         held = (1 << self.before.span.rank) + (1 << self.after.span.rank) - (1 << both)
         if not self.same_kernel:
             return held
-        shifts = [self._shift(vector) for vector in self._held_by_both]
+        shifts = [self._shift(vector) for vector in self._stored_by_both]
         rank = F2Span([*self.before.kernel, *shifts]).rank - self.kernel.rank
         return held - (1 << both - rank)
 
@@ -382,13 +384,13 @@ class _Holders:
             return was is not now
         return not self.same_kernel or self.kernel.express(was ^ now) is None
 
-    def first_moves(self, count: int) -> list[Move]:
+    def first_moves(self, count: int) -> list[ElementMove]:
         """Return the first elements that move, in row-major order."""
         sizes = [size for _, size in self.layouts[0].out_sizes]
         total = math.prod(sizes)
         candidates = [0, *(1 << bit for bit in range(log2(total)))]
         start = next((index for index in candidates if self._moves(self._flat(index))), total)
-        moves: list[Move] = []
+        moves: list[ElementMove] = []
         for index in range(start, min(total, start + MAX_SEARCH)):
             if len(moves) == count:
                 break
@@ -407,13 +409,13 @@ class _Holders:
     def _flat(self, index: int) -> int:
         return self.layouts[0].flatten(self._coordinates(index))
 
-    def _move(self, index: int) -> Move:
+    def _move(self, index: int) -> ElementMove:
         flat = self._flat(index)
         labels = [
             self._labels(layout, inverse.place(flat), inverse)
             for layout, inverse in zip(self.layouts, (self.before, self.after))
         ]
-        return Move(element=self._coordinates(index), before=labels[0], after=labels[1])
+        return ElementMove(element=self._coordinates(index), before=labels[0], after=labels[1])
 
     def _labels(self, layout: LinearLayout, place: int | None, inverse: _Inverse) -> str | None:
         """Return the holders as the views write them, in hardware order."""

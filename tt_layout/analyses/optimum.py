@@ -1,8 +1,8 @@
-"""The shared layout with the fewest turns among all linear layouts.
+"""The shared layout with the fewest cycles among all linear layouts.
 
 A linear layout of shared memory is an order of basis vectors: first those inside a vector,
-then those that tell the banks, then the *segments*, that is, the rows of banks.  Two lanes of
-a phase take turns exactly when they differ by a segment direction.  So with V for the span of
+then those that select the banks, then the *segments*, that is, the rows of banks.  Two lanes of
+a phase conflict exactly when they differ by a segment direction.  So with V for the span of
 the vector and P for the span of the lanes of an access's phase, an access is free of conflicts
 when the span of the segments meets P + V in 0 alone.
 
@@ -49,7 +49,7 @@ def linear_optimum(problem: SwizzleProblem) -> SwizzleCandidate:
 
 def _layouts(problem: SwizzleProblem) -> Iterator[tuple[tuple[int, ...], ...]]:
     """Yield the offset bases of every candidate."""
-    accesses = [_Flat(held, is_store) for held, is_store in problem.registers]
+    accesses = [_Flat(linear, is_store) for linear, is_store in problem.registers]
     bits = log2(problem.elements)
     seen = set()
     for vector in _vectors(problem, accesses):
@@ -66,10 +66,10 @@ def _layouts(problem: SwizzleProblem) -> Iterator[tuple[tuple[int, ...], ...]]:
 class _Flat:
     """The basis vectors of a layout as packed tensor bits."""
 
-    def __init__(self, held: LinearLayout, is_store: bool) -> None:
+    def __init__(self, layout: LinearLayout, is_store: bool) -> None:
         self.is_store = is_store
         self.register, self.lane, self.warp = (
-            [held.flatten(vector) for vector in held.vectors(name)]
+            [layout.flatten(vector) for vector in layout.vectors(name)]
             for name in ("register", "lane", "warp")
         )
         self.register = [vector for vector in self.register if vector]
@@ -159,8 +159,8 @@ def _outside(pool: Vectors, taken: F2Span, spans: Sequence[F2Span]) -> int:
 
 def _phase(problem: SwizzleProblem, access: _Flat, vector: Vectors) -> Vectors:
     """Return the directions in which the lanes of one phase differ."""
-    held, bits = F2Span(access.register), 0
-    while bits < len(vector) and held.express(vector[bits]) is not None:
+    registers, bits = F2Span(access.register), 0
+    while bits < len(vector) and registers.express(vector[bits]) is not None:
         bits += 1
     width = problem.elem_bytes << bits
     masks = problem.target.phase(width, access.is_store).masks

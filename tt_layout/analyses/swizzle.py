@@ -1,4 +1,4 @@
-"""The layout of shared memory with the fewest turns, for given writers and readers.
+"""The shared layout with the fewest cycles, for given writers and readers.
 
 Each family is searched whole: its parameters are powers of two, and most of them repeat each
 other, so that a few hundred distinct layouts are left.  Each is costed as in
@@ -75,11 +75,11 @@ def find_swizzle(
     target: Target | str = "nvidia",
     family: str = "swizzled",
 ) -> SwizzleSearch:
-    """Search a family of shared layouts for the one with the fewest turns.
+    """Search a family of shared layouts for the one with the fewest cycles.
 
     Args:
-        writers: layouts of registers from which the tensor is stored.
-        readers: layouts of registers into which it is loaded.
+        writers: register layouts from which the tensor is stored.
+        readers: register layouts into which it is loaded.
         shape: sizes of the tensor.
         elem_bytes: bytes of an element.
         target: the GPU.
@@ -124,7 +124,7 @@ def find_swizzle(
 def _distributed(layout: Encoding | str) -> DistributedEncoding:
     encoding = as_encoding(layout)
     if not isinstance(encoding, DistributedEncoding):
-        message = "writers and readers are layouts of registers"
+        message = "writers and readers are register layouts"
         raise LayoutError(f"{message}, but #{encoding.name} is of {encoding.memory_space}")
     return encoding
 

@@ -15,7 +15,7 @@ function accessMap(register, shared) {
   const elementBytes = bytesOfElements(register.spec.bits, shared.spec.bits);
   if (shared.size("partition") > 1) {
     const message = "the partitions of a partitioned_shared are buffers at unknown distances";
-    throw new AccessError(`${message}, so their banks cannot be told`);
+    throw new AccessError(`${message}, so their banks are not known`);
   }
   const vectors = Object.fromEntries(register.layout.ins);
   const offsets = (name, own) => own.map((vector) => offsetOf(shared, vector, name));
