@@ -190,12 +190,12 @@ def test_a_release_names_the_rules(run: Run) -> None:
     assert before.splitlines()[1] == "[T0:0|T0:2|T1:0|T1:2, T0:1|T0:3|T1:1|T1:3]"
 
 
-# -- a ring of buffers --------------------------------------------------------------------------
+# -- a multi-buffered memdesc ---------------------------------------------------------------------
 
 
 def test_a_leading_buffer_index_is_named_in_the_heading(run: Run) -> None:
     heading, _, view = printed(run("-l", SWIZZLED, "-t", "!ttg.memdesc<3x4x4xf16>")).partition("\n")
-    note = "(each of the 3 buffers of a shared-memory ring)"
+    note = "(each of the 3 buffers of a multi-buffered memdesc in shared memory)"
     assert heading == f"Print layout attribute: {SWIZZLED} {note}"
     assert view == SWIZZLED_VIEW
 

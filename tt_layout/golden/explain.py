@@ -30,7 +30,7 @@ MAX_GOLDEN = 8 << 20  # characters of a golden that is looked into
 
 _HEADING = re.compile(
     r"Print layout attribute: (?:#(?P<alias>[^\s=]+) = )?(?P<attribute>#.*?)"
-    r"(?: \(each of the (?P<buffers>\d+) buffers? of a [a-z-]+ ring\))?"
+    r"(?: \(each of the (?P<buffers>\d+) buffers? of a multi-buffered memdesc in [a-z ]+\))?"
 )
 _POINT = re.compile(r"\(([ \d]+(?:[,:][ \d]+)*)\)")
 
@@ -70,11 +70,11 @@ def view(golden: str, case: Case, name: str) -> tuple[str, ...]:
 
 
 def _heading(golden: str) -> _Heading | None:
-    """Return what the first line of a golden says, None where it is no heading.
+    """Return what the first line of a golden says; None if it is not a heading.
 
     Example:
         >>> _heading("Print layout attribute: #a = #ttg.x<{}> (each of the 2 buffers of a \
-shared-memory ring)\\n")
+multi-buffered memdesc in shared memory)\\n")
         _Heading(alias='a', attribute='#ttg.x<{}>', buffers=2)
     """
     match = _HEADING.fullmatch(golden.partition("\n")[0])

@@ -60,4 +60,4 @@ def _buffer_note(placed: PlacedLayout) -> str:
     if not placed.is_multi_buffered:
         return ""
     buffers = f"{placed.buffers} buffer{'s' if placed.buffers != 1 else ''}"
-    return f" (each of the {buffers} of a {placed.memory_space.replace(' ', '-')} ring)"
+    return f" (each of the {buffers} of a multi-buffered memdesc in {placed.memory_space})"
