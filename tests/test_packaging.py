@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import tt_layout
@@ -23,6 +26,37 @@ def test_ci_tries_the_oldest_dependencies_that_are_allowed() -> None:
     said = re.findall(r'"([A-Za-z-]+)>=([\d.]+)"', PROJECT.split("browser =")[0])
     tried = re.findall(r"^([A-Za-z-]+)==([\d.]+)$", (ROOT / ".ci" / "oldest.txt").read_text(), re.M)
     assert sorted(tried) == sorted(own for own in said if own[0] != "setuptools")
+
+
+HELPS = """
+import contextlib, io, click
+from tt_layout.cli.main import cli
+
+def show(command, path):
+    with contextlib.suppress(SystemExit):
+        command.main(["--help"], prog_name=path)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(click.Context(command)):
+            show(command.get_command(click.Context(command), name), f"{path} {name}")
+
+show(cli, "tt-layout")
+"""
+
+
+def test_without_docstrings_every_help_is_the_same() -> None:
+    """Which is how PYTHONOPTIMIZE=2 runs."""
+    told = [
+        subprocess.run(
+            [sys.executable, *options, "-c", HELPS],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for options in ((), ("-OO",))
+    ]
+    assert "Count the shared-memory bank conflicts" in told[0]
+    assert told[1] == told[0]
 
 
 def test_ci_has_every_python_that_is_named() -> None:

@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import click
 
-from tt_layout.cli.parameters import read_layout, read_release, release_option
+from tt_layout.cli.parameters import LayoutParameter, release_option
+from tt_layout.encodings import Encoding
 
 
 @click.command("rank", help="Print how many dimensions a layout is for.")
-@click.argument("layout")
+@click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")
 @release_option
-def command(layout: str, triton: str | None) -> None:
+def command(layout: Encoding) -> None:
     """Print the rank of a layout."""
-    click.echo(read_layout(layout, read_release(triton), "LAYOUT").rank)
+    click.echo(layout.rank)
 '''
 SECTION = """\
 ## `tt-layout rank`

@@ -154,6 +154,14 @@ def _display_options(function: Any) -> Any:
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="""\
+    Show who holds which element of a tensor under a Triton GPU layout.
+
+    \b
+    tt-layout -l LAYOUT -t TYPE        the layout of an attribute
+    tt-layout -i FILE -t TYPE          the layouts that a file's aliases name
+    tt-layout -i FILE                  the same, each over the types that the file has it on
+    """,
 )
 @click.option("-l", "layout", type=AttributeParameter(), help="The layout attribute, as text.")
 @click.option(
@@ -177,13 +185,7 @@ def _display_options(function: Any) -> Any:
 @click.version_option(__version__, "--version", prog_name="tt-layout")
 @click.pass_context
 def cli(context: click.Context, /, **options: Any) -> None:
-    """Show who holds which element of a tensor under a Triton GPU layout.
-
-    \b
-    tt-layout -l LAYOUT -t TYPE        the layout of an attribute
-    tt-layout -i FILE -t TYPE          the layouts that a file's aliases name
-    tt-layout -i FILE                  the same, each over the types that the file has it on
-    """
+    """Show who holds which element of a tensor under a Triton GPU layout."""
     if context.invoked_subcommand is None:
         show(**options)
 

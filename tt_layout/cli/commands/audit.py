@@ -96,7 +96,16 @@ def pairs(sources: Sequence[Source], is_partial: bool) -> list[Pair]:
     return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]
 
 
-@click.command("audit", short_help="Show the layouts and data movements of a dump.")
+@click.command(
+    "audit",
+    short_help="Show the layouts and data movements of a dump.",
+    help="""\
+    Show the layouts of a .ttgir file or dump, and its data movements.
+
+    FILE is MLIR text, whatever operations are in it; - is stdin. With several modules in it,
+    each is audited. Exits 0; 1 with --diff if data movements were added or removed; 2 on error.
+    """,
+)
 @click.argument("files", nargs=-1, required=True, metavar="FILE")
 @click.option(
     "--diff",
@@ -125,11 +134,7 @@ def command(
     values_file: str | None,
     output_format: str,
 ) -> int:
-    """Show the layouts of a .ttgir file or dump, and its data movements.
-
-    FILE is MLIR text, whatever operations are in it; - is stdin. With several modules in it,
-    each is audited. Exits 0; 1 with --diff if data movements were added or removed; 2 on error.
-    """
+    """Show the layouts of a .ttgir file or dump, and its data movements."""
     if len(files) > 1 + is_diff:
         takes = "at most two files with --diff" if is_diff else "one file, or two with --diff"
         raise LayoutError(f"audit takes {takes}, got {len(files)}")

@@ -22,7 +22,17 @@ from tt_layout.golden.runner import (
 )
 
 
-@click.command("check", short_help="Compare layouts with their golden files.")
+@click.command(
+    "check",
+    short_help="Compare layouts with their golden files.",
+    help="""\
+    Check that layouts print what their golden files hold.
+
+    MANIFEST is layouts.yaml unless given. Exits 0 if every case prints its golden file, 1 if one
+    differs, has none, or a golden file has no case, 2 if a case cannot be run or nothing was
+    compared.
+    """,
+)
 @click.argument("manifest", default=DEFAULT_PATH, metavar="[MANIFEST]")
 @click.option("--update", is_flag=True, help="Update the golden files.")
 @click.option("--force", is_flag=True, help="With --update: also where CI is set.")
@@ -55,12 +65,7 @@ def command(
     jobs: int | None,
     output: str | None,
 ) -> int:
-    """Check that layouts print what their golden files hold.
-
-    MANIFEST is layouts.yaml unless given. Exits 0 if every case prints its golden file, 1 if one
-    differs, has none, or a golden file has no case, 2 if a case cannot be run or nothing was
-    compared.
-    """
+    """Check that layouts print what their golden files hold."""
     if force and not update:
         raise LayoutError("--force needs --update; give both")
     if update and not force:

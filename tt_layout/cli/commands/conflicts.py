@@ -19,7 +19,16 @@ from tt_layout.mlir.types import TensorType
 from tt_layout.reports.conflicts import KINDS, conflicts_report
 
 
-@click.command("conflicts", short_help="Count the bank conflicts of a store and a load.")
+@click.command(
+    "conflicts",
+    short_help="Count the bank conflicts of a store and a load.",
+    help="""\
+    Count the shared-memory bank conflicts of storing and loading a tensor.
+
+    The layouts are attributes, or FILE:ALIAS, and may be given in either order. Exits 0; 1 on a
+    conflict with --fail-on-conflict; 2 on error.
+    """,
+)
 @click.argument("register", type=LayoutParameter(), metavar="REGISTER_LAYOUT")
 @click.argument("shared", type=LayoutParameter(), metavar="SHARED_LAYOUT")
 @type_option
@@ -49,11 +58,7 @@ def command(
     fail_on_conflict: bool,
     output_format: str,
 ) -> int:
-    """Count the shared-memory bank conflicts of storing and loading a tensor.
-
-    The layouts are attributes, or FILE:ALIAS, and may be given in either order. Exits 0; 1 on a
-    conflict with --fail-on-conflict; 2 on error.
-    """
+    """Count the shared-memory bank conflicts of storing and loading a tensor."""
     kinds = KINDS if access == "both" else (access,)
     try:
         report = conflicts_report(register, shared, tensor, target, kinds)

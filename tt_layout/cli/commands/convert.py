@@ -13,7 +13,15 @@ from tt_layout.mlir.types import TensorType
 from tt_layout.reports.convert import conversion_report
 
 
-@click.command("convert", short_help="Show what a layout conversion takes.")
+@click.command(
+    "convert",
+    short_help="Show what a layout conversion takes.",
+    help="""\
+    Show what converting a tensor from one layout to another takes.
+
+    Both are register layouts: attributes, or FILE:ALIAS.
+    """,
+)
 @click.argument("src", type=LayoutParameter(), metavar="SRC_LAYOUT")
 @click.argument("dst", type=LayoutParameter(), metavar="DST_LAYOUT")
 @type_option
@@ -31,10 +39,7 @@ def command(
     target: str | None,
     output_format: str,
 ) -> None:
-    """Show what converting a tensor from one layout to another takes.
-
-    Both are register layouts: attributes, or FILE:ALIAS.
-    """
+    """Show what converting a tensor from one layout to another takes."""
     if target is not None:
         find_target(target)
     try:

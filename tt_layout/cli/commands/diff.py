@@ -13,7 +13,16 @@ from tt_layout.mlir.types import TensorType
 from tt_layout.reports.difference import DifferenceReport
 
 
-@click.command("diff", short_help="Explain what changed between two layouts.")
+@click.command(
+    "diff",
+    short_help="Explain what changed between two layouts.",
+    help="""\
+    Explain what changed between two layouts of one tensor.
+
+    The layouts are attributes, or FILE:ALIAS. Exits 0 if they are equal, 1 if they differ, 2 on
+    error.
+    """,
+)
 @click.argument("before", type=LayoutParameter(), metavar="OLD_LAYOUT")
 @click.argument("after", type=LayoutParameter(), metavar="NEW_LAYOUT")
 @type_option
@@ -34,11 +43,7 @@ def command(
     level: str,
     output_format: str,
 ) -> int:
-    """Explain what changed between two layouts of one tensor.
-
-    The layouts are attributes, or FILE:ALIAS. Exits 0 if they are equal, 1 if they differ, 2 on
-    error.
-    """
+    """Explain what changed between two layouts of one tensor."""
     try:
         found = difference(before, after, tensor)
     except LayoutError as error:

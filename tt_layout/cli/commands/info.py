@@ -17,7 +17,15 @@ from tt_layout.mlir.types import TensorType
 from tt_layout.reports.info import info_report
 
 
-@click.command("info", short_help="Show the properties of a layout.")
+@click.command(
+    "info",
+    short_help="Show the properties of a layout.",
+    help="""\
+    Show the properties of a layout: elements per thread, order, contiguity, replication.
+
+    LAYOUT is an attribute, or FILE:ALIAS.
+    """,
+)
 @click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")
 @type_option
 @click.option(
@@ -34,8 +42,5 @@ def command(
     memory_order: list[int] | None,
     output_format: str,
 ) -> None:
-    """Show the properties of a layout: elements per thread, order, contiguity, replication.
-
-    LAYOUT is an attribute, or FILE:ALIAS.
-    """
+    """Show the properties of a layout: elements per thread, order, contiguity, replication."""
     emit(info_report(layout, tensor, memory_order), output_format)

@@ -35,7 +35,15 @@ _RULE = """\
 _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
 
 
-@click.command("init", short_help="Write a first manifest for the layouts of a file.")
+@click.command(
+    "init",
+    short_help="Write a first manifest for the layouts of a file.",
+    help="""\
+    Write a first manifest: a case for each layout alias in FILE.
+
+    Exits 0, or 2 on error; an existing manifest is not replaced.
+    """,
+)
 @click.argument("file", metavar="FILE")
 @click.option("-t", "tensor", type=TypeParameter(), help="The tensor type of every case.")
 @click.option(
@@ -72,10 +80,7 @@ def command(
     force: bool,
     max_cases: int,
 ) -> None:
-    """Write a first manifest: a case for each layout alias in FILE.
-
-    Exits 0, or 2 on error; an existing manifest is not replaced.
-    """
+    """Write a first manifest: a case for each layout alias in FILE."""
     from tt_layout.reports.writing import write
 
     if os.path.lexists(output) and not force:

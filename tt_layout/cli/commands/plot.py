@@ -43,7 +43,16 @@ def _png(figure: Figure) -> bytes:
 FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
 
 
-@click.command("plot", short_help="Draw layouts, or make a page to explore them.")
+@click.command(
+    "plot",
+    short_help="Draw layouts, or make a page to explore them.",
+    help="""\
+    Draw a layout, two side by side, or make a page of the layouts of a dump.
+
+    The layouts are attributes, or FILE:ALIAS. For a register layout and a shared layout, the
+    banks of an access are drawn.
+    """,
+)
 @click.argument("layout", type=LayoutParameter(), metavar="[LAYOUT]", required=False)
 @click.argument("other", type=LayoutParameter(), metavar="[OTHER_LAYOUT]", required=False)
 @click.option("-t", "tensor", type=TypeParameter(), help="The tensor type.")
@@ -79,11 +88,7 @@ def command(
     alias_groups: tuple[tuple[str, ...], ...],
     **display: Any,
 ) -> None:
-    """Draw a layout, two side by side, or make a page of the layouts of a dump.
-
-    The layouts are attributes, or FILE:ALIAS. For a register layout and a shared layout, the
-    banks of an access are drawn.
-    """
+    """Draw a layout, two side by side, or make a page of the layouts of a dump."""
     ending = os.path.splitext(output)[1].lower()
     if ending not in (*FORMATS, ".html"):
         raise LayoutError(f"-o must end in .svg, .png or .html, got {output!r}")

@@ -32,7 +32,11 @@ threads_option = click.option(
 )
 
 
-@click.group("suggest", short_help="Print the layout that the compiler would choose.")
+@click.group(
+    "suggest",
+    short_help="Print the layout that the compiler would choose.",
+    help="Print the layout that the compiler would choose, as an attribute.",
+)
 def command() -> None:
     """Print the layout that the compiler would choose, as an attribute."""
 
@@ -54,7 +58,10 @@ def _bits(tensor: TensorType) -> int:
     return tensor.element_bits
 
 
-@command.command("blocked")
+@command.command(
+    "blocked",
+    help="Print the default blocked layout of a shape.",
+)
 @type_option
 @warps_option
 @threads_option
@@ -89,7 +96,14 @@ def blocked(
     _emit("blocked", tensor, output_format, lambda: default_blocked(tensor.shape, **options))
 
 
-@command.command("coalesced")
+@command.command(
+    "coalesced",
+    help="""\
+    Print the blocked layout that coalescing gives the pointers of a load or store.
+
+    The type is that of the values, not of the pointers.
+    """,
+)
 @type_option
 @click.option(
     "--contiguity",
@@ -109,10 +123,7 @@ def coalesced(
     order: list[int] | None,
     output_format: str,
 ) -> None:
-    """Print the blocked layout that coalescing gives the pointers of a load or store.
-
-    The type is that of the values, not of the pointers.
-    """
+    """Print the blocked layout that coalescing gives the pointers of a load or store."""
     from tt_layout.analyses.builders import coalesced_blocked
 
     bits = _bits(tensor)
@@ -128,7 +139,14 @@ def coalesced(
     _emit("coalesced", tensor, output_format, build)
 
 
-@command.command("shared")
+@command.command(
+    "shared",
+    help="""\
+    Print the swizzled shared layout of a dot operand.
+
+    OPERAND_LAYOUT is a #ttg.dot_op, as an attribute or FILE:ALIAS.
+    """,
+)
 @click.argument("operand", type=LayoutParameter(), metavar="OPERAND_LAYOUT")
 @type_option
 @order_option
@@ -142,10 +160,7 @@ def shared(
     transposed: bool,
     output_format: str,
 ) -> None:
-    """Print the swizzled shared layout of a dot operand.
-
-    OPERAND_LAYOUT is a #ttg.dot_op, as an attribute or FILE:ALIAS.
-    """
+    """Print the swizzled shared layout of a dot operand."""
     from tt_layout.analyses.builders import operand_shared
     from tt_layout.encodings.dot_op import DotOperand
 
@@ -163,7 +178,10 @@ def shared(
     _emit("shared", tensor, output_format, build)
 
 
-@command.command("nvmma")
+@command.command(
+    "nvmma",
+    help="Print the shared layout that wgmma, tcgen05 and TMA use by default.",
+)
 @type_option
 @order_option
 @click.option("--fp4-padded", is_flag=True, help="Packed fp4 is spread out.")

@@ -21,7 +21,16 @@ from tt_layout.reports.conflicts import element_bytes
 from tt_layout.reports.swizzle import SwizzleReport
 
 
-@click.command("swizzle", short_help="Find the shared layout with the fewest bank conflicts.")
+@click.command(
+    "swizzle",
+    short_help="Find the shared layout with the fewest bank conflicts.",
+    help="""\
+    Find the shared layout with the fewest bank conflicts for a writer and its readers.
+
+    Writers and readers are register layouts: attributes, or FILE:ALIAS. Without a reader the
+    writer reads the tensor back.
+    """,
+)
 @click.argument("writer", type=LayoutParameter(), metavar="WRITER_LAYOUT")
 @click.argument("readers", type=LayoutParameter(), metavar="[READER_LAYOUT]...", nargs=-1)
 @type_option
@@ -59,11 +68,7 @@ def command(
     has_ranking: bool,
     output_format: str,
 ) -> None:
-    """Find the shared layout with the fewest bank conflicts for a writer and its readers.
-
-    Writers and readers are register layouts: attributes, or FILE:ALIAS. Without a reader the
-    writer reads the tensor back.
-    """
+    """Find the shared layout with the fewest bank conflicts for a writer and its readers."""
     writers = [writer, *more_writers]
     size = element_bytes(tensor)
     try:

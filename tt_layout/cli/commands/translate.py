@@ -45,7 +45,16 @@ class NotationParameter(LayoutParameter):
         return Given(super().convert(value, param, ctx))
 
 
-@click.command("translate", short_help="Write a layout in another spelling.")
+@click.command(
+    "translate",
+    short_help="Write a layout in another spelling.",
+    help="""\
+    Write the same layout in another spelling, or explain why that is not possible.
+
+    LAYOUT is an attribute, FILE:ALIAS, a constructor of Gluon (gl.BlockedLayout(...)), or the
+    JSON of --to json as FILE.json or - for standard input. Exits 2 if it is refused.
+    """,
+)
 @click.argument("given", type=NotationParameter(), metavar="LAYOUT")
 @click.option(
     "--to",
@@ -57,11 +66,7 @@ class NotationParameter(LayoutParameter):
 @release_option
 @format_option
 def command(given: Given, to: str, tensor: TensorType | None, output_format: str) -> None:
-    """Write the same layout in another spelling, or explain why that is not possible.
-
-    LAYOUT is an attribute, FILE:ALIAS, a constructor of Gluon (gl.BlockedLayout(...)), or the
-    JSON of --to json as FILE.json or - for standard input. Exits 2 if it is refused.
-    """
+    """Write the same layout in another spelling, or explain why that is not possible."""
     over = given.tensor
     if tensor is not None:
         over = TensorSpec(place(given.encoding, tensor).shape, tensor.element_bits)

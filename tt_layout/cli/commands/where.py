@@ -38,7 +38,17 @@ def _input_options(function: Any) -> Any:
     return function
 
 
-@click.command("where", short_help="Find an element, or what a location holds.")
+@click.command(
+    "where",
+    short_help="Find an element, or what a location holds.",
+    help="""\
+    Show which locations hold an element, or what a location holds, and by which bits.
+
+    LAYOUT is an attribute, or FILE:ALIAS. Ask for an element with --element, or for a location:
+    --thread (or --lane and --warp) and --register; --offset; --row and --column. Without
+    --register, all registers of the thread are listed.
+    """,
+)
 @click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")
 @type_option
 @click.option(
@@ -62,12 +72,7 @@ def command(
     output_format: str,
     **inputs: int | None,
 ) -> None:
-    """Show which locations hold an element, or what a location holds, and by which bits.
-
-    LAYOUT is an attribute, or FILE:ALIAS. Ask for an element with --element, or for a location:
-    --thread (or --lane and --warp) and --register; --offset; --row and --column. Without
-    --register, all registers of the thread are listed.
-    """
+    """Show which locations hold an element, or what a location holds, and by which bits."""
     given = {name: value for name, value in inputs.items() if value is not None}
     if (element is None) == (not given):
         message = "ask for one element with --element 3,5, or for one location"
