@@ -25,6 +25,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 
 BANK_ROW_BITS = 8 * TARGETS[DEFAULT_TARGET].row_bytes
+WARP_LANES = TARGETS[DEFAULT_TARGET].lanes
 VECTOR_BITS = 8 * TARGETS[DEFAULT_TARGET].max_vector_bytes
 
 
@@ -52,7 +53,7 @@ def default_blocked(
     shape: Sequence[int],
     *,
     num_warps: int = 4,
-    threads_per_warp: int = 32,
+    threads_per_warp: int = WARP_LANES,
     size_per_thread: Sequence[int] | None = None,
     order: Sequence[int] | None = None,
     num_ctas: int = 1,
@@ -135,7 +136,7 @@ def coalesced_blocked(
     contiguity: int,
     *,
     num_warps: int = 4,
-    threads_per_warp: int = 32,
+    threads_per_warp: int = WARP_LANES,
     order: Sequence[int] | None = None,
 ) -> Blocked:
     """Return the blocked layout that coalescing gives the pointers of a load or store.
