@@ -110,8 +110,7 @@ class CheckItem(_Item):
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return where the case stands."""
         span = self.check.case.place
-        line, _ = span.source.line_column(span.start)
-        return Path(span.source.name), line - 1, self.name
+        return Path(span.file), span.line - 1, self.name
 
 
 class OrphansItem(_Item):

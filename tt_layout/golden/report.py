@@ -77,7 +77,7 @@ def place(outcome: Outcome) -> tuple[str, int]:
     if outcome.check is None:
         return _relative(str(outcome.golden)), 0
     span = outcome.check.case.place
-    return _relative(span.source.name), span.source.line_column(span.start)[0]
+    return _relative(span.file), span.line
 
 
 def _relative(path: str) -> str:
