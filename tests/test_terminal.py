@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from click import unstyle
 from command import BLOCKED, TYPE, Run, runner
 
 from tt_layout.colour import (
@@ -35,7 +36,7 @@ from tt_layout.terminal.options import DisplayOptions
 from tt_layout.terminal.painting import paint
 from tt_layout.terminal.present import Presentation
 from tt_layout.views import box, frames
-from tt_layout.views.folding import fold, unpainted
+from tt_layout.views.folding import fold
 from tt_layout.views.kinds import KINDS
 from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest
@@ -139,7 +140,7 @@ def test_colours_change_nothing_else(
     coloured = run("-l", layout, "-t", tensor, *more, "--color", "always")
     assert coloured.status == 0
     assert "\x1b[" in coloured.out
-    assert unpainted(coloured.out) == plain.out
+    assert unstyle(coloured.out) == plain.out
 
 
 def test_a_pipe_gets_plain_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +209,7 @@ def test_no_line_is_wider_than_the_terminal(layout: str, tensor: str) -> None:
         printed = print_view(ViewRequest(placed, kind))
         options = DisplayOptions(color="always", header=header, legend=True)
         text = b"".join(Presentation([printed], options, width).chunks()).decode()
-        assert max(map(len, unpainted(text).splitlines())) <= width
+        assert max(map(len, unstyle(text).splitlines())) <= width
 
 
 def test_a_column_that_is_too_wide_is_cut() -> None:
@@ -266,7 +267,7 @@ def test_folding_changes_nothing_but_spaces() -> None:
 def test_colours_take_no_room_in_a_folded_line() -> None:
     coloured = ", ".join(f"\x1b[38;5;27mwarp {number}\x1b[0m" for number in range(8))
     folded = fold(coloured, 30)
-    assert unpainted(folded) == fold(unpainted(coloured), 30)
+    assert unstyle(folded) == fold(unstyle(coloured), 30)
     assert re.sub(r"\n +", " ", folded) == coloured
 
 
@@ -383,7 +384,7 @@ def test_colours_of_a_dump(run: Run, arguments: tuple[str, ...]) -> None:
     plain = run("-i", *arguments)
     coloured = run("-i", *arguments, "--color", "always")
     assert "\x1b[" in coloured.out
-    assert unpainted(coloured.out) == plain.out
+    assert unstyle(coloured.out) == plain.out
 
 
 def test_colours_stream(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tt_layout.cli.output import note
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release, release_names
 
@@ -205,7 +206,7 @@ def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
     path, module = split_module(name)
     found = FileAliases(read_source(path)).choose(aliases, module)
     if found.note is not None:
-        click.echo(f"note: {found.note}", err=True)
+        note(found.note)
     return found.table
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from click import unstyle
+
 from tt_layout.colour import RESET
 from tt_layout.terminal.margins import Render, last_line
 from tt_layout.views.axes import Axis
-from tt_layout.views.folding import characters, unpainted
+from tt_layout.views.folding import characters
 from tt_layout.views.request import ViewRequest
 
 Chunk = bytes | memoryview
@@ -91,7 +93,7 @@ def cut(lines: Iterable[Chunk], width: int) -> Iterator[bytes]:
 
 
 def _cut_line(line: bytes, width: int) -> bytes:
-    if len(line) <= width or len(unpainted(line.decode())) <= width:
+    if len(line) <= width or len(unstyle(line.decode())) <= width:
         return line
     kept = "".join(characters(line.decode())[: width - 1])
     return f"{kept}{ELLIPSIS}".encode() + (RESET if "\x1b" in kept else b"")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from click import unstyle
+
 INDENT = 4
 
 _COLOUR = r"\x1b\[[0-9;]*m"
@@ -41,7 +43,7 @@ def fold(text: str, width: int | None) -> str:
 
 def _pieces(line: str, width: int) -> Iterator[str]:
     """Yield the lines that a line becomes."""
-    plain, shown, start, indent = unpainted(line), characters(line), 0, ""
+    plain, shown, start, indent = unstyle(line), characters(line), 0, ""
     while len(plain) - start > width - len(indent):
         end = start + _end(plain[start:], width - len(indent))
         yield indent + "".join(shown[start:end])
@@ -76,13 +78,3 @@ def characters(text: str) -> list[str]:
         ['a', '\\x1b[38;5;27mb\\x1b[0m']
     """
     return _CHARACTER.findall(text)
-
-
-def unpainted(text: str) -> str:
-    """Return text without any colours.
-
-    Example:
-        >>> unpainted("\\x1b[38;5;27mT0:0\\x1b[0m")
-        'T0:0'
-    """
-    return re.sub(_COLOUR, "", text)
