@@ -80,7 +80,8 @@ class Audit:
         layouts: a row for each layout and type.
         movements: the operations that move data, in the order of the text.
         totals: by kernel and operation.
-        findings: layouts that are refused, or do not fit the module.
+        findings: layouts that are refused, or do not fit the module; operations that the
+            compiler refuses; narrow accesses to global memory.
         arguments: names of the kernels' arguments, where values were given for some.
         multiplications: the operations that multiply matrices, in the order of the text.
         intensities: of the kernels that have any.
@@ -206,6 +207,9 @@ def _findings(
         if movement.fault is not None:
             operation = movement.operation
             yield Finding(operation.line, f"{operation.name}: {movement.fault}")
+        if movement.cost is not None and movement.cost.finding is not None:
+            operation = movement.operation
+            yield Finding(operation.line, f"{operation.name} {movement.cost.finding}")
 
 
 def _unused_aliases(module: Module, used: Set[str]) -> Iterator[Finding]:

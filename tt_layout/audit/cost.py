@@ -15,11 +15,13 @@ class Cost(NamedTuple):
         weight: to sort by: cycles of shared memory, shuffles, or 128 bytes of tensor memory, of all
             warps of a CTA.
         details: plain data for the JSON report.
+        finding: what the reader should look at; None where there is nothing.
     """
 
     text: str
     weight: float
     details: dict[str, Any]
+    finding: str | None = None
 
 
 class UnsupportedError(LayoutError):

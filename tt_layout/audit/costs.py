@@ -22,6 +22,7 @@ COSTS: dict[str, CostFunction] = {
     "conversion": conversion_cost,
     "global load": global_cost,
     "global store": global_cost,
+    "global atomic": global_cost,
     "copy to local": global_cost,
     "copy from local": global_cost,
     "local load": shared_cost,

@@ -35,6 +35,7 @@ _LOAD = DataMovement("memory", "registers", "local load")
 _STORE = DataMovement("registers", "memory", "local store")
 _FETCH = DataMovement(GLOBAL, "registers", "global load")
 _WRITE = DataMovement("registers", GLOBAL, "global store")
+_ATOMIC = DataMovement("registers", GLOBAL, "global atomic")
 _COPY_IN = DataMovement(GLOBAL, "memory", "copy to local")
 _GATHER_IN = DataMovement(GLOBAL, "memory", "copy to local", is_indexed=True)
 _COPY_OUT = DataMovement("memory", GLOBAL, "copy from local")
@@ -64,6 +65,10 @@ DATA_MOVEMENTS: dict[str, DataMovement] = {
     "descriptor_scatter": _WRITE._replace(is_indexed=True),
     "experimental_descriptor_store": _WRITE,
     "buffer_store": _WRITE,
+    "atomic_rmw": _ATOMIC,
+    "atomic_cas": _ATOMIC,
+    "buffer_atomic_rmw": _ATOMIC,
+    "buffer_atomic_cas": _ATOMIC,
     "async_copy_global_to_local": _COPY_IN,
     "async_tma_copy_global_to_local": _COPY_IN,
     "async_tma_gather": _GATHER_IN,

@@ -33,6 +33,10 @@ HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 """Attributes by which a program says what it knows, in the order of `AxisInfo`."""
 
 _RULES = {**RULES, **ARITHMETIC}
+_SOURCES = frozenset({"arith.constant", "tt.make_range", "ub.poison", "amdg.rematerialized_range"})
+_ELEMENTWISE = {*ARITHMETIC, "arith.cmpi", "arith.select"} | {
+    f"arith.{name}{sign}i" for name in ("min", "max") for sign in "su"
+}
 
 
 def axis_info(
@@ -136,7 +140,7 @@ def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
     vectors: list[Sequence[int]] = [
         integers(attributes.get(hint)) or own for hint, own in zip(HINTS, info.vectors)
     ]
-    if len({len(vector) for vector in vectors}) != 1:
+    if any(len(vector) != info.rank for vector in vectors):
         return info
     return AxisInfo.of_vectors(vectors, info.constant)
 
@@ -219,7 +223,11 @@ class _Visitor:
                 return
             operands.append(info)
         rule = _RULES.get(operation.name)
-        info = rule(self._step(operation, operands)) if rule is not None else None
+        info = None
+        if rule is not None and _is_sound(operation, operands):
+            info = rule(self._step(operation, operands))
+            if info is not None and not _has_rank(info, rank_of(operation.results[0].type)):
+                info = None
         for value in operation.results:
             found = pessimistic(rank_of(value.type)) if info is None else info
             attributes = operation.attributes if self.takes_hints else {}
@@ -343,6 +351,21 @@ class _Visitor:
             if region:
                 self._join(region[0].arguments, captured)
                 self._region(region)
+
+
+def _has_rank(info: AxisInfo, rank: int) -> bool:
+    return len(info.contiguity) == len(info.divisibility) == len(info.constancy) == rank
+
+
+def _is_sound(operation: SsaOperation, operands: Sequence[AxisInfo]) -> bool:
+    """Tell whether an operation has as many operands and dimensions as it has in a valid dump."""
+    if operation.name not in _ELEMENTWISE:
+        return bool(operands) or operation.name in _SOURCES
+    rank = rank_of(operation.results[0].type)
+    is_choice = operation.name == "arith.select"
+    values = operands[1:] if is_choice else operands
+    is_even = all(info.rank == rank for info in values)
+    return len(operands) == 2 + is_choice and is_even and operands[0].rank in (1, rank)
 
 
 def _trips(low: AxisInfo, high: AxisInfo | None, step: AxisInfo) -> int | None:

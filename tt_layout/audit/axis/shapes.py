@@ -8,6 +8,7 @@ Source:
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from itertools import accumulate
 from math import gcd
@@ -64,7 +65,7 @@ def _constant_value(attribute: Attribute | None) -> int | None:
         return int(attribute)
     if attribute is None or not attribute.startswith("dense<"):
         return None
-    content = attribute.partition("> :")[0].removeprefix("dense<").removesuffix(">").strip()
+    content = re.split(r"> ?:", attribute)[0].removeprefix("dense<").removesuffix(">").strip()
     if content in ("true", "false"):
         return int(content == "true")
     if any(character in content for character in '.e"x'):
@@ -95,7 +96,10 @@ def _comparison(step: Step) -> AxisInfo | None:
         values = left.constant, right.constant
         if predicate.startswith("u"):
             values = values[0] % (1 << 64), values[1] % (1 << 64)
-        holds = _COMPARISONS[predicate[-2:]](*values)
+        compare = _COMPARISONS.get(predicate[-2:])
+        if compare is None:
+            return None
+        holds = compare(*values)
         return AxisInfo.of(ones, ones, step.result.shape, int(holds))
     constancy = [_compared(step, predicate[-2:], left, right, d) for d in range(left.rank)]
     return AxisInfo.of(ones, ones, constancy)

@@ -1,8 +1,13 @@
-"""Accesses to global memory: how wide their instructions are, and what keeps them narrow."""
+"""Accesses to global memory: how wide their instructions are, and what keeps them narrow.
 
-from __future__ import annotations
-
-from tt_layout.audit.global_memory.operands import FORMS
-from tt_layout.audit.global_memory.width import Bounds, Kernel, Width, access_width
-
-__all__ = ["FORMS", "Bounds", "Kernel", "Width", "access_width"]
+==============  ============================================================================
+`operands`      which operand is the address, the mask, the value
+`width`         elements per instruction, and how many instructions there are
+`instructions`  their names in PTX and AMD's assembly
+`limits`        what keeps an access narrow
+`origins`       where in the function that begins, over `sources` of its values
+`advice`        the way out, in the terms of the language
+`sectors`       what the addresses cost: requests, sectors, lines
+`cost`          all of it, as the audit has it
+==============  ============================================================================
+"""

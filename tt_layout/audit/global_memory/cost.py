@@ -9,6 +9,7 @@ from tt_layout.analyses.global_access import LINE_BYTES, SECTOR_BYTES
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.cost import Cost
+from tt_layout.audit.global_memory.limits import limit_of
 from tt_layout.audit.global_memory.operands import FORMS, operands
 from tt_layout.audit.global_memory.sectors import Addresses, Sectors, Shape, access_sectors
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
@@ -39,11 +40,14 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     sectors = access_sectors(
         audited.evaluator(full.function), full.operation, shape, addresses, info
     )
+    limit = limit_of(kernel, full.operation, width)
     text = f"{width.instructions} x {width.instruction or full.operation.name}"
+    text += f", limited by {limit.what}" if limit is not None else ""
     details = {
         "instruction": width.instruction,
         "width_bytes": width.width_bytes,
         "instructions": width.instructions,
+        "limited_by": limit.as_data() if limit is not None else None,
         **sector_details(sectors, shape),
     }
     warps = shape.layout.get_in_dim_size("warp") * shape.layout.get_in_dim_size("block")
@@ -51,7 +55,8 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     lanes = shape.layout.get_in_dim_size("lane")
     least = width.instructions * warps * lanes * width.width_bytes / shape.sector_bytes
     weight = counts.sectors if counts is not None else least
-    return Cost(text + sector_text(sectors, shape), weight, details)
+    finding = limit.finding(width.width_bytes, operation.line) if limit is not None else None
+    return Cost(text + sector_text(sectors, shape), weight, details, finding)
 
 
 def _shape(

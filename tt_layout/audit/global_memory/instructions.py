@@ -52,7 +52,7 @@ _CACHES = {"load": ("ca", "cg", "cs", "cv"), "store": ("wb", "cg", "cs", "wt")}
 _EVICTIONS = ("evict_first", "evict_last")
 _CACHE_NUMBERS = ("", "none", "ca", "cg", "wb", "cs", "wt", "cv")
 _EVICTION_NUMBERS = ("", "evict_normal", *_EVICTIONS)
-_POLICY = re.compile(r"cache_modifier = (\w+), eviction_policy = (\w+)")
+_POLICY = re.compile(r"cache_modifier ?= ?(\w+), ?eviction_policy ?= ?(\w+)")
 
 
 def _cache_policy(attributes: Mapping[str, object]) -> tuple[str, str]:

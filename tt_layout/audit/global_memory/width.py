@@ -30,8 +30,10 @@ from tt_layout.analyses.properties import contiguity_per_thread, order_of
 from tt_layout.audit.axis import AxisInfo, unhinted_axis_info
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.global_memory.operands import operands
+from tt_layout.audit.global_memory.origins import Origins
+from tt_layout.audit.global_memory.sources import Sources
 from tt_layout.audit.layouts import PlacedLayouts
-from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
@@ -98,6 +100,11 @@ class Kernel:
     target: Target
 
     @cached_property
+    def origins(self) -> Origins:
+        """Where properties of its values were lost."""
+        return Origins(Sources(self.function), self.known)
+
+    @cached_property
     def unhinted(self) -> Mapping[str, AxisInfo]:
         """What LLVM can know of each value."""
         return unhinted_axis_info(self.function)
@@ -112,10 +119,15 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
     if "pointer" not in roles or not values.keys() >= set(roles.values()):
         return None
     element = values[roles["pointer"]].type
-    ir_type = kernel.function.type_of(roles.get("offsets", roles["pointer"]))
-    layout = kernel.layouts.linear(ir_type) if ir_type is not None else None
+    address = roles.get("offsets", roles["pointer"])
+    ir_type = kernel.function.type_of(address)
+    is_tensor = ir_type is not None and isinstance(ir_type.encoding, DistributedEncoding)
+    layout = kernel.layouts.linear(ir_type) if is_tensor and ir_type is not None else None
     if element.bits is None or layout is None or not layout.num_out_dims:
         return None
+    dimensioned = (address, roles.get("mask", address))
+    if any(kernel.known[name].rank != layout.num_out_dims for name in dimensioned):
+        return None  # the dump is not a valid one
     dim, element_bytes = order_of(layout)[0], max(1, element.bits // 8)
     bounds = _bounds(kernel, operation, roles, layout)
     vector = _joined(kernel, operation, roles, bounds, dim, _vector(operation, bounds))
@@ -149,12 +161,12 @@ def _bounds(
         aligned //= element_bytes
     else:
         aligned = min(aligned, kernel.known[pointer].divisibility[0] // element_bytes)
-    mask = kernel.known[roles["mask"]] if roles.get("mask") in kernel.known else None
+    mask = kernel.known[roles["mask"]] if "mask" in roles else None
     return Bounds(
         layout=contiguity_per_thread(layout)[dim],
         contiguity=info.contiguity[dim],
         divisibility=max(1, aligned),
-        mask=mask.constancy[dim] if mask is not None and mask.rank == info.rank else None,
+        mask=mask.constancy[dim] if mask is not None else None,
         memory=_memory_bound(kernel, roles, layout, element_bytes),
         instruction=_widest(kernel.target, operation, values[pointer].type.pointee or "", bits),
         hint=operation.integer("contiguity") or 1,

@@ -10,6 +10,9 @@ _INTEGER = re.compile(r"(-?(?:0x[\da-fA-F]{1,40}|\d{1,40}))\s*(?::\s*(?:[su]?i\d
 _BOOLEAN = re.compile(r"(true|false)\s*(?::\s*i1)?")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ENTRY = re.compile(r'\s*(?:"([^"\n]*)"|([A-Za-z_][\w$.-]*))\s*', re.ASCII)
+_TYPED = re.compile(r"> ?: ?")
+"""Between the values of ``dense<...>`` and their type."""
+_BLANKS = re.compile(r"\s+")
 _NUMBER = re.compile(r"-?\d+")
 _PIECE = re.compile(
     rf"""(?P<open>[{{\[(]) | (?P<close>[}}\])]) | (?P<comma>,)
@@ -30,7 +33,7 @@ def attribute_value(text: str) -> Attribute:
         >>> attribute_value("array<i32: 1, 2>")
         'array<i32: 1, 2>'
     """
-    text = text.strip()
+    text = _BLANKS.sub(" ", text.strip()).replace(" <", "<")
     if match := _INTEGER.fullmatch(text):
         return int(match.group(1), 16 if "0x" in match.group(1) else 10)
     if match := _BOOLEAN.fullmatch(text):
@@ -51,7 +54,7 @@ def integers(attribute: Attribute | None) -> list[int]:
     """
     if attribute is None or isinstance(attribute, int):
         return [] if attribute is None else [int(attribute)]
-    text = attribute.partition("> :")[0].rpartition("<")[2]
+    text = _TYPED.split(attribute)[0].rpartition("<")[2]
     return [int(number[:40]) for number in _NUMBER.findall(text.rpartition(":")[2])]
 
 

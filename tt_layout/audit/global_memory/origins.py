@@ -1,0 +1,253 @@
+"""Back from a value that is not contiguous, divisible or constant enough to where that began.
+
+A *trace* says what was wanted of a value along a dimension.  A step leads from the result of an
+operation to the operand that lacks what the result lacks; where no operand lacks it, the
+operation itself is where it was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from tt_layout.audit.axis import AxisInfo
+from tt_layout.audit.global_memory.sources import Sources
+from tt_layout.ir.ssa import SsaOperation, ValueType, integers, value_type
+
+CONTIGUITY, DIVISIBILITY, CONSTANCY = range(3)
+"""The properties, as they stand in `AxisInfo.vectors`."""
+
+
+class Trace(NamedTuple):
+    """What was wanted of a value.
+
+    Attributes:
+        wanted: the property, such as `CONTIGUITY`.
+        name: of the value.
+        dim: along which dimension.
+        least: how much of it.
+    """
+
+    wanted: int
+    name: str
+    dim: int
+    least: int
+
+
+class Origin(NamedTuple):
+    """Where a property was lost.
+
+    Attributes:
+        operation: the first operation without it; None where there is none.
+        trace: what was wanted there.
+        kind: ``argument``, ``join``, or the name of the operation that lost it.
+        factor: the operand to blame: a stride, a divisor, a bound; or the argument.
+        is_pointer: whether that is a pointer.
+    """
+
+    operation: SsaOperation | None
+    trace: Trace
+    kind: str
+    factor: str
+    is_pointer: bool = False
+
+
+_PASSED_ON = frozenset(
+    {
+        "tt.broadcast",
+        "tt.splat",
+        "ttg.convert_layout",
+        "triton_gpu.convert_layout",
+        "arith.extsi",
+        "arith.extui",
+        "arith.trunci",
+        "tt.bitcast",
+    }
+)
+
+
+class Origins:
+    """Finds where properties of a function's values were lost.
+
+    Attributes:
+        sources: where its values come from.
+        known: what the axis analysis says of each.
+        types: of each.
+    """
+
+    def __init__(self, sources: Sources, known: Mapping[str, AxisInfo]) -> None:
+        self.sources = sources
+        self.known = known
+        self.types: Mapping[str, ValueType] = {
+            name: value.type for name, value in sources.function.values.items()
+        }
+        self._steps: tuple[Callable[[Trace, SsaOperation], Trace | None], ...] = (
+            self._contiguity,
+            self._divisibility,
+            self._constancy,
+        )
+
+    def find(self, trace: Trace) -> Origin:
+        """Return where what a trace wants was lost."""
+        seen: set[Trace] = set()
+        used_by: SsaOperation | None = None
+        while trace not in seen:
+            seen.add(trace)
+            if trace.name in self.sources.arguments:
+                is_pointer = self.types[trace.name].pointee is not None
+                return Origin(used_by, trace, "argument", trace.name, is_pointer)
+            operation = self.sources.definition(trace.name)
+            if operation is None:
+                following = self._joined(trace, seen)
+                if following is None:
+                    break
+            else:
+                following = self._steps[trace.wanted](trace, operation)
+                if following is None:
+                    factor = self._factor(trace, operation)
+                    return Origin(operation, trace, operation.name, factor)
+                used_by = operation
+            trace = following
+        return Origin(used_by, trace, "join", trace.name)
+
+    def lacks(self, trace: Trace) -> bool:
+        """Tell whether a value has less of a property than a trace wants."""
+        return self._has(trace) < trace.least
+
+    def _has(self, trace: Trace) -> int:
+        info = self.known.get(trace.name)
+        if info is None or trace.dim >= info.rank:
+            return 1
+        return info.vectors[trace.wanted][trace.dim]
+
+    def _type(self, name: str) -> ValueType:
+        return self.types.get(name) or value_type("")
+
+    def _joined(self, trace: Trace, seen: Iterable[Trace]) -> Trace | None:
+        """Return the first of the values that a value is one of that lacks something, too."""
+        names = self.sources.joined.get(trace.name, ())
+        traces = [trace._replace(name=name) for name in names]
+        return next((t for t in traces if t not in seen and self.lacks(t)), None)
+
+    def _lacking(self, traces: Iterable[Trace]) -> Trace | None:
+        """Return the trace whose value lacks most; None where none lacks anything."""
+        found = [trace for trace in traces if self.lacks(trace)]
+        return min(found, key=lambda trace: self._has(trace) / trace.least, default=None)
+
+    def _operands(self, trace: Trace, operation: SsaOperation) -> list[Trace]:
+        return [trace._replace(name=name) for name in operation.operands]
+
+    def _moved(self, trace: Trace, operation: SsaOperation) -> Trace | None:
+        """Return the trace before an operation that moves dimensions; None where it is another."""
+        name, dim = operation.operands[0] if operation.operands else "", trace.dim
+        if operation.name == "tt.expand_dims" and name:
+            axis = operation.integer("axis") or 0
+            return trace._replace(name=name, dim=max(0, dim - (dim >= axis)))
+        if operation.name == "tt.trans":
+            order = integers(operation.attributes.get("order"))
+            is_known = bool(name) and dim < len(order)
+            return trace._replace(name=name, dim=order[dim]) if is_known else None
+        if operation.name not in _PASSED_ON or not name:
+            return None
+        return trace._replace(name=name, dim=0 if operation.name == "tt.splat" else dim)
+
+    def _factor(self, trace: Trace, operation: SsaOperation) -> str:
+        """Return the operand that an operation lost a property to; an argument if it is one."""
+        names = [name for name in operation.operands if self._is_constant(name, trace.dim)]
+        return self.root(names[-1]) if names else ""
+
+    def _is_constant(self, name: str, dim: int) -> bool:
+        info = self.known.get(name)
+        return info is not None and (dim >= info.rank or info.constancy[dim] > 1 or info.rank == 1)
+
+    def root(self, name: str) -> str:
+        """Return the argument that a value is a copy of; the value itself if it is none."""
+        for _ in range(len(self.types)):
+            operation = self.sources.definition(name)
+            single = self.sources.joined.get(name, ())
+            is_copy = operation is not None and operation.name in {*_PASSED_ON, "tt.expand_dims"}
+            if operation is not None and is_copy and operation.operands:
+                name = operation.operands[0]
+            elif len(single) == 1:
+                name = single[0]
+            else:
+                break
+        return name
+
+    # -- contiguity -------------------------------------------------------------------------
+
+    def _contiguity(self, trace: Trace, operation: SsaOperation) -> Trace | None:
+        moved = self._moved(trace, operation)
+        if moved is not None:
+            return None if self._is_same_along(trace, operation) else moved
+        operands = self._operands(trace, operation)
+        if operation.name in ("tt.addptr", "arith.addi", "arith.subi"):
+            return self._run_of_sum(operands)
+        if operation.name == "arith.muli":
+            has_run = any(not self.lacks(t) for t in operands)
+            return None if has_run else self._varying(operands)
+        if operation.name in ("arith.remsi", "arith.remui", "arith.divsi", "arith.divui"):
+            return self._lacking(operands[:1])
+        if operation.name in ("arith.select", "arith.minsi", "arith.maxsi"):
+            return self._lacking(operands[-2:])
+        return None
+
+    def _is_same_along(self, trace: Trace, operation: SsaOperation) -> bool:
+        """Tell whether an operation makes all elements along a dimension equal."""
+        if operation.name == "tt.splat":
+            return True
+        before = self._type(operation.operands[0]).shape
+        is_cast = operation.name == "tt.broadcast" and trace.dim < len(before)
+        return is_cast and before[trace.dim] == 1
+
+    def _run_of_sum(self, operands: Sequence[Trace]) -> Trace | None:
+        """Return the addend that is no run, or that is not constant where the other is a run."""
+        runs = [trace for trace in operands if not self.lacks(trace)]
+        if runs:
+            others = [t._replace(wanted=CONSTANCY) for t in operands if t is not runs[0]]
+            return self._lacking(others)
+        return self._varying(operands)
+
+    def _varying(self, operands: Sequence[Trace]) -> Trace | None:
+        """Return the operand that varies along the dimension, if there is one."""
+        varying = [t for t in operands if self.lacks(t._replace(wanted=CONSTANCY))]
+        return self._lacking(varying or operands)
+
+    # -- divisibility -----------------------------------------------------------------------
+
+    def _divisibility(self, trace: Trace, operation: SsaOperation) -> Trace | None:
+        moved = self._moved(trace, operation)
+        if moved is not None:
+            return moved
+        operands = self._operands(trace, operation)
+        if operation.name == "tt.addptr":
+            bits = self._type(operation.operands[0]).bits or 8
+            least = max(1, trace.least // max(1, bits // 8))
+            return self._lacking([*operands[:1], *(t._replace(least=least) for t in operands[1:])])
+        if operation.name in ("arith.addi", "arith.subi"):
+            return self._lacking(operands)
+        if operation.name == "arith.muli":
+            return self._factor_of_product(operands)
+        if operation.name in ("arith.remsi", "arith.remui"):
+            return self._lacking(operands)
+        if operation.name in ("arith.select", "arith.minsi", "arith.maxsi"):
+            return self._lacking(operands[-2:])
+        return None
+
+    def _factor_of_product(self, operands: Sequence[Trace]) -> Trace | None:
+        """Return the factor to make divisible: an argument rather than the number of a row."""
+        lacking = [trace for trace in operands if self.lacks(trace)]
+        arguments = [t for t in lacking if self.root(t.name) in self.sources.arguments]
+        return next(iter(arguments or lacking), None)
+
+    # -- constancy --------------------------------------------------------------------------
+
+    def _constancy(self, trace: Trace, operation: SsaOperation) -> Trace | None:
+        moved = self._moved(trace, operation)
+        if moved is not None:
+            return moved
+        if operation.name == "arith.cmpi":
+            return None
+        is_known = operation.name.startswith("arith.") or operation.name == "tt.addptr"
+        is_cut = operation.name.startswith(("arith.div", "arith.rem"))
+        return self._lacking(self._operands(trace, operation)) if is_known and not is_cut else None
