@@ -241,8 +241,11 @@ def apply(a: Application) -> tuple[Ints, bool]:
         raise UndefinedError("no integer")
     if int(np.prod(a.result.shape, dtype=np.float64)) > MAX_ELEMENTS:
         raise UndefinedError(f"a tensor of more than {MAX_ELEMENTS} elements")
-    with np.errstate(all="ignore"):
-        exact = RULES[a.operation.name](a)
+    try:
+        with np.errstate(all="ignore"):
+            exact = RULES[a.operation.name](a)
+    except (IndexError, KeyError, ValueError):  # of a dump that is not a valid one
+        raise UndefinedError("operands that such an operation cannot have") from None
     result = wrap(exact, a.result.integer_bits or 64)
     if result.shape != a.result.shape:
         raise UndefinedError(f"operands that do not make {a.result.shape}")
