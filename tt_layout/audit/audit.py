@@ -11,6 +11,7 @@ from typing import NamedTuple
 from tt_layout.audit.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.costs import cost_of
+from tt_layout.audit.known_rows import KnownRow, KnownRows
 from tt_layout.audit.layouts import LayoutRow, layout_rows, mismatches
 from tt_layout.audit.multiplications import (
     Intensity,
@@ -127,8 +128,9 @@ def audit_module(
     shared = shared or SharedWork()
     rows = tuple(layout_rows(module, shared.layouts))
     audited = AuditedModule(module, shared, given)
+    shared.rows.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
-    movements = tuple(_movement_row(operation, audited) for operation in module.operations)
+    movements = tuple(_movement_row(o, audited, shared.rows) for o in module.operations)
     products = tuple(multiplications(audited))
     return Audit(
         module=module,
@@ -169,12 +171,17 @@ def _refused_multiplications(found: Sequence[Multiplication]) -> Iterator[Findin
             yield Finding(product.line, f"{product.name}: {product.fault}")
 
 
-def _movement_row(operation: Operation, audited: AuditedModule) -> MovementRow:
-    executions = audited.executions(operation)
-    try:
-        return MovementRow(operation, cost_of(operation, audited), executions)
-    except UnsupportedError as error:
-        return MovementRow(operation, None, executions, error.message)
+def _movement_row(operation: Operation, audited: AuditedModule, rows: KnownRows) -> MovementRow:
+    known = rows.find(audited.module, operation)
+    if known is None:
+        executions, cost, fault = audited.executions(operation), None, None
+        try:
+            cost = cost_of(operation, audited)
+        except UnsupportedError as error:
+            fault = error.message
+        known = KnownRow(operation, cost, executions, fault)
+        rows.add(audited.module, known)
+    return MovementRow(*known)
 
 
 SORTS = ("line", "cost", "bytes")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from tt_layout.audit.known_rows import KnownRows
 from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.module import Module
@@ -38,10 +39,12 @@ class SharedWork:
 
     Attributes:
         layouts: over the types of all of them.
+        rows: what was said of data movements.
     """
 
     def __init__(self) -> None:
         self.layouts = PlacedLayouts()
+        self.rows = KnownRows()
 
     @cached_property
     def reader(self) -> SsaReader:

@@ -1,0 +1,44 @@
+"""A module of a dump whose functions an earlier one had, too, is audited as if it came alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tt_layout import parse_ir
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.audited_module import SharedWork
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.reports.audit_data import audit_data
+
+KERNELS = sorted((Path(__file__).parent.parent / "examples" / "kernels").glob("*.ttgir"))
+HEADER = "// -----// IR Dump After Nothing (nothing) //----- //\n"
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
+def test_a_module_that_comes_again_is_audited_as_if_alone(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    shared = SharedWork()
+    for module in parse_ir(f"{HEADER}{text}\n\n{HEADER}{text}"):
+        together = audit_data(audit_module(module, shared))
+        assert together == audit_data(audit_module(module))
+
+
+def test_other_arguments_are_not_those_of_before() -> None:
+    text = KERNELS[-1].read_text(encoding="utf-8")
+    shared = SharedWork()
+    [module] = parse_ir(text)
+    for given in (None, GivenValues({"width": 64}), GivenValues({"width": 128})):
+        together = audit_data(audit_module(module, shared, given))
+        assert together == audit_data(audit_module(module, given=given))
+
+
+def test_the_same_text_with_other_layouts_is_another_kernel() -> None:
+    text = KERNELS[-1].read_text(encoding="utf-8")
+    other = text.replace("sizePerThread = [1, 8]", "sizePerThread = [1, 4]")
+    assert other != text
+    shared = SharedWork()
+    for module in parse_ir(f"{HEADER}{text}\n\n{HEADER}{other}"):
+        together = audit_data(audit_module(module, shared))
+        assert together == audit_data(audit_module(module))
