@@ -507,7 +507,7 @@ def test_a_file_that_cannot_be_read(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_file_without_an_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    heading = "/dev/zero: error: not text: byte 0 is 0x00"
+    heading = "/dev/zero: error: cannot read: it is a device, not a file"
     check(run("-i", "/dev/zero", "-t", TYPE), heading)
     check(run("check", "/dev/zero"), heading)
     monkeypatch.setattr("tt_layout.mlir.source.MAX_BYTES", 4 << 20)

@@ -8,6 +8,7 @@ import random
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -780,3 +781,116 @@ def test_the_guides_manifest_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         for view in ("tensor", "hardware")
     ]
     assert {name for name, state in outcomes.items() if state != "missing"} == {"x.tensor"}
+
+
+# -- hostile folders --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder within another, with a manifest of one case."""
+    (tmp_path / "secret").write_text("a secret\n")
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    monkeypatch.delenv("CI", raising=False)
+    Path("layouts.yaml").write_text(
+        f"cases:\n  - name: a\n    layout: '{BLOCKED}'\n    type: tensor<4x4xf16>\n"
+        "    views: [tensor]\n"
+    )
+    return inside
+
+
+def test_what_was_printed_never_goes_through_a_link(one: Path, run: Run) -> None:
+    Path("a.tensor.txt").write_text("old\n")
+    Path("a.tensor.txt.new").symlink_to("../secret")
+    assert run("check").status == 1
+    assert (one.parent / "secret").read_text() == "a secret\n"
+    assert not Path("a.tensor.txt.new").is_symlink()
+    assert "Print layout" in Path("a.tensor.txt.new").read_text()
+
+
+@pytest.mark.parametrize("options", [(), ("--update",)])
+def test_a_golden_that_is_a_link_out_of_the_folder_is_refused(
+    options: tuple[str, ...], one: Path, run: Run
+) -> None:
+    Path("a.tensor.txt").symlink_to("../secret")
+    outcome = run("check", *options)
+    assert outcome.status == 2
+    assert "a.tensor.txt: error: cannot read: it is a link out of the manifest's folder" in (
+        outcome.out
+    )
+    assert "a secret" not in outcome.out + outcome.err
+    assert (one.parent / "secret").read_text() == "a secret\n"
+
+
+def test_a_link_within_the_folder_is_followed(one: Path, run: Run) -> None:
+    Path("there").write_text("old\n")
+    Path("a.tensor.txt").symlink_to("there")
+    assert run("check", "--update").status == 0
+    assert "Print layout" in Path("there").read_text()
+    assert run("check").status == 0
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "socket", "itself"])
+def test_a_golden_that_is_no_file_is_refused_at_once(kind: str, one: Path, run: Run) -> None:
+    make_special(kind, Path("a.tensor.txt"))
+    outcome = run("check")
+    assert outcome.status == 2
+    assert "a.tensor.txt: error: cannot read: " in outcome.out
+    assert run("check", "--update").status == 2
+
+
+def make_special(kind: str, path: Path) -> None:
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "itself":
+        path.symlink_to(path.name)
+    else:
+        with socket.socket(socket.AF_UNIX) as opened:
+            opened.bind(path.name)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "socket", "itself"])
+@pytest.mark.parametrize("key", ["file", "include"])
+def test_a_file_of_a_case_that_is_none_is_refused(kind: str, key: str, one: Path, run: Run) -> None:
+    make_special(kind, Path("x"))
+    case = "cases: [{name: a, alias: b, file: x, type: tensor<4xf16>}]"
+    Path("layouts.yaml").write_text(case if key == "file" else "include: [x]")
+    outcome = run("check")
+    assert outcome.status == 2
+    assert outcome.err.startswith("layouts.yaml:1:")
+
+
+@pytest.mark.parametrize("name", ['"a\\0b"', "a" * 100_000, '"\\x80"', "a" * 300, "../secret"])
+@pytest.mark.parametrize("key", ["file", "include"])
+@pytest.mark.parametrize("form", ["text", "json", "junit", "github"])
+def test_names_of_files_that_cannot_be(form: str, key: str, name: str, one: Path, run: Run) -> None:
+    case = f"cases: [{{name: a, alias: b, file: {name}, type: tensor<4xf16>}}]"
+    Path("layouts.yaml").write_text(case if key == "file" else f"include: [{name}]")
+    outcome = run("check", "--format", form)
+    assert outcome.status == 2
+    assert "layouts.yaml:1:" in outcome.err
+    assert len(outcome.err + outcome.out) < 5000
+
+
+def test_in_ci_nothing_is_written_unless_asked(
+    one: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("a.tensor.txt").write_text("old\n")
+    monkeypatch.setenv("CI", "true")
+    assert run("check").status == 1
+    assert sorted(os.listdir()) == ["a.tensor.txt", "layouts.yaml"]
+    assert run("check", "--keep-actual", "kept/here").status == 1
+    assert "Print layout" in Path("kept/here/a.tensor.txt").read_text()
+    assert sorted(os.listdir()) == ["a.tensor.txt", "kept", "layouts.yaml"]
+
+
+def test_lines_of_a_golden_are_no_commands_to_ci(one: Path, run: Run) -> None:
+    Path("a.tensor.txt").write_text("::stop-commands::x\n##[group]y\n\x1b]0;z\x07\u202e\n")
+    for form in ("text", "github", "junit"):
+        out = run("check", "--format", form).out
+        assert not re.search(r"^\s*(::(?!error )|##\[)", out, re.MULTILINE)
+        assert not set("\x1b\x07\u202e") & set(out)

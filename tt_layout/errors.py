@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from tt_layout.safe_text import safe
+from tt_layout.safe_text import safe, shortened
+
+MAX_MESSAGE = 4000  # characters; it may repeat a name of any length
+MAX_NAME = 1000  # characters of the name of a file
 
 
 class SourceLocation(Protocol):
@@ -56,8 +59,8 @@ class LayoutError(ValueError):
     """
 
     def __init__(self, message: str, location: SourceLocation | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = shortened(message, MAX_MESSAGE)
+        super().__init__(self.message)
         self.location = location
 
     def at(self, location: SourceLocation | None) -> LayoutError:
@@ -90,7 +93,9 @@ class LayoutError(ValueError):
         if where is None:
             return self.message
         numbers = [str(number) for number in (where.line, where.column) if number is not None]
-        heading = ":".join([safe(where.file), *numbers]) + ": error: " + self.message
+        heading = (
+            ":".join([safe(shortened(where.file, MAX_NAME)), *numbers]) + ": error: " + self.message
+        )
         return f"{heading}\n{where.excerpt}" if where.excerpt else heading
 
 

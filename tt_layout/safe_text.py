@@ -28,6 +28,19 @@ def safe(text: str) -> str:
     return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text, or its beginning and its end where it is longer than so many characters.
+
+    Example:
+        >>> shortened("a" * 1000 + "b", 20)
+        'aaaaaaaa ... aaaaaab'
+    """
+    if len(text) <= most:
+        return text
+    half = (most - len(" ... ")) // 2
+    return f"{text[: most - len(' ... ') - half]} ... {text[-half:]}"
+
+
 def safe_lines(text: str, *, coloured: bool = False) -> str:
     r"""Return a text of several lines, of which none is a command to CI.
 

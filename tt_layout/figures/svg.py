@@ -24,6 +24,7 @@ from tt_layout.figures.page_layout import (
     Text,
     lay_out_figure,
 )
+from tt_layout.safe_text import safe
 
 FONT = "DejaVu Sans Mono,Menlo,Consolas,Liberation Mono,monospace"
 MIN_LINES = 6  # cells from this size on have lines between them
@@ -45,7 +46,7 @@ def _parts(page_layout: FigureLayout, title: str) -> Iterator[str]:
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="{FONT}" font-size="{LABEL}">\n'
-        f"<title>{escape(title, quote=False)}</title>\n"
+        f"<title>{_xml(title)}</title>\n"
         f'<rect width="{width}" height="{height}" fill="{PAGE}"/>\n'
     )
     for number, placed in enumerate(page_layout.grids):
@@ -53,6 +54,11 @@ def _parts(page_layout: FigureLayout, title: str) -> Iterator[str]:
     yield from map(_swatch, page_layout.swatches)
     yield from map(_text, page_layout.texts)
     yield "</svg>"
+
+
+def _xml(text: str) -> str:
+    """Return a text as the content of an element; XML has no control characters."""
+    return escape(safe(text), quote=False)
 
 
 def fill(number: int) -> str:
@@ -188,7 +194,7 @@ def _labels(placed: PlacedGrid) -> Iterator[str]:
     places = [f"{(c + 0.5) * placed.width:g}" for c in range(placed.grid.shape[1])]
     yield f'<g text-anchor="middle" fill="{INK}">\n'
     for number, row in enumerate(placed.grid.labels):
-        texts = (escape(text, quote=False) for text in row)
+        texts = (_xml(text) for text in row)
         spans = [f'<tspan x="{x}">{text}</tspan>' for x, text in zip(places, texts) if text]
         if spans:
             yield f'<text y="{number * placed.height + down:g}">{"".join(spans)}</text>\n'
@@ -207,5 +213,5 @@ def _text(text: Text) -> str:
     weight = ' font-weight="bold"' if text.bold else ""
     return (
         f'<text x="{text.x:g}" y="{text.y:g}" font-size="{text.size}" fill="{text.colour}"'
-        f'{anchor}{weight} xml:space="preserve">{escape(text.text, quote=False)}</text>\n'
+        f'{anchor}{weight} xml:space="preserve">{_xml(text.text)}</text>\n'
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tt_layout.errors import LayoutError, nearest
 from tt_layout.golden.case import Case
+from tt_layout.golden.files import is_inside
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, CaseKey, all_keys
 from tt_layout.golden.matrix import Values, expand
 from tt_layout.golden.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, read_nodes
@@ -18,6 +21,7 @@ from tt_layout.mlir.source import Span
 VERSION = "1"
 DEFAULT_PATH = "layouts.yaml"
 MAX_CASES = 100_000
+MAX_PATH = 4096  # characters
 
 MANIFEST_KEYS = (
     CaseKey("version", ("number",), "The version of this format: 1."),
@@ -82,7 +86,7 @@ class _Reader:
     """Collects the cases of a manifest and of those it includes."""
 
     def __init__(self, top: Path) -> None:
-        self.top = top.resolve()
+        self.top = top
         self.cases: dict[str, Case] = {}  # by name in lower case, as some file systems have it
         self.files: list[Path] = []
 
@@ -119,18 +123,25 @@ class _Reader:
         if not isinstance(node, ScalarNode) or node.kind != "text":
             raise LayoutError(f"include lists files, got {_words(node)}", node.span)
         path = self._inside(node, folder)
-        if any(path.resolve() == file.resolve() for file in self.files):
+        if any(os.path.realpath(path) == os.path.realpath(file) for file in self.files):
             raise LayoutError(f"{node.text} is included already", node.span)
         self.read(path)
 
     def _inside(self, node: ScalarNode, folder: Path) -> Path:
         """Return a file that is named relative to a folder, and is inside the top one."""
+        if "\0" in node.text or len(node.text) > MAX_PATH:
+            message = f"a file's name has no character 0x00, and at most {MAX_PATH} characters"
+            raise LayoutError(message, node.span)
         path = Path(split_module(str(folder / node.text)).path)
-        if Path(node.text).is_absolute() or not path.resolve().is_relative_to(self.top):
+        if Path(node.text).is_absolute() or not is_inside(path, self.top):
             message = "a file must be inside the manifest's folder"
             raise LayoutError(f"{message}, got {node.text!r}", node.span)
-        if not path.is_file():
-            raise LayoutError(f"there is no file {node.text!r}", node.span)
+        try:
+            mode = path.stat().st_mode
+        except OSError:
+            raise LayoutError(f"there is no file {node.text!r}", node.span) from None
+        if not stat.S_ISREG(mode):
+            raise LayoutError(f"{node.text!r} is not a file", node.span)
         return path
 
     def _add(self, node: MappingNode, defaults: Values, folder: Path) -> None:
@@ -285,7 +296,7 @@ def _require_keys(values: Values, kinds: tuple[str, ...], name: ScalarNode) -> N
                 raise LayoutError(f"{message}, and defaults give none", name.span)
 
 
-def owned(manifest: Manifest) -> Iterator[Path]:
+def owned(manifest: Manifest) -> Iterator[str]:
     """Yield the golden files that a manifest's cases own."""
     for check in manifest.checks:
-        yield check.golden.resolve()
+        yield os.path.realpath(check.golden)

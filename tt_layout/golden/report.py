@@ -11,6 +11,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.golden.manifest import DEFAULT_PATH
 from tt_layout.golden.runner import Outcome, Results
 from tt_layout.golden.short_diff import cut_diff, printable
+from tt_layout.safe_text import safe, safe_lines
 
 JSON_VERSION = 1
 
@@ -38,7 +39,7 @@ def as_text(results: Results) -> str:
         parts.append(f"{len(found) - MAX_DESCRIBED} more; --format json has them all")
     if hint := accept_hint(results):
         parts.append(hint)
-    return "\n\n".join([*parts, summary(results)]) + "\n"
+    return safe_lines("\n\n".join([*parts, summary(results)])) + "\n"
 
 
 def describe(outcome: Outcome) -> str:
@@ -82,6 +83,7 @@ def place(outcome: Outcome) -> tuple[str, int]:
 
 def _relative(path: str) -> str:
     """Return a path as seen from the current folder, if it is inside, with ``/``."""
+    path = safe(path)
     relative = os.path.relpath(path)
     return (path if relative.startswith("..") else relative).replace(os.sep, "/")
 
@@ -144,7 +146,7 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
         "file": path,
         "line": line or None,
         "golden": _relative(str(outcome.golden)),
-        "new": _relative(str(outcome.new)) if is_changed else None,
+        "new": _relative(str(outcome.new)) if is_changed and outcome.new.exists() else None,
         "words": list(outcome.words),
         "diff": difference(outcome) if is_changed else [],
         "error": str(outcome.error) if outcome.error is not None else None,
@@ -159,7 +161,7 @@ def as_junit(results: Results) -> str:
     failures = counts["changed"] + counts["missing"] + counts["orphan"]
     suite = ET.Element(
         "testsuite",
-        name=results.manifest,
+        name=_xml(results.manifest),
         tests=str(len(results.outcomes)),
         failures=str(failures),
         errors=str(counts["error"]),
@@ -167,7 +169,9 @@ def as_junit(results: Results) -> str:
     )
     for outcome in results.outcomes:
         path, line = place(outcome)
-        case = ET.SubElement(suite, "testcase", classname=results.manifest, name=outcome.id)
+        case = ET.SubElement(
+            suite, "testcase", classname=_xml(results.manifest), name=_xml(outcome.id)
+        )
         case.set("file", path)
         case.set("line", str(line))
         if outcome.state in ("passed", "written"):
@@ -229,7 +233,8 @@ def annotation(message: str, path: str, line: int, title: str) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    lines = text.replace("%", "%25").split("\n")
+    return "%0A".join("%0D".join(map(safe, line.split("\r"))) for line in lines)
 
 
 def _property(text: str) -> str:

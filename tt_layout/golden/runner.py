@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.golden.files import read_golden, remove_actual, write_actual, write_golden
 from tt_layout.golden.kinds import KINDS
 from tt_layout.golden.manifest import Check, Manifest, owned, read_manifest
-from tt_layout.reports.writing import replacing
 
 STATES = ("passed", "written", "changed", "missing", "orphan", "error")
 """What may come of a check; an orphan is a golden file that no case owns."""
@@ -107,12 +107,13 @@ def run_check(check: Check) -> Outcome:
     """Return what comes of a check; nothing is written."""
     try:
         after = KINDS[check.kind].printed(check.case)
-        before = check.golden.read_bytes() if check.golden.is_file() else None
+        before = read_golden(check.golden)
     except LayoutError as error:
         located = check.case.located(error)
         return Outcome(state="error", golden=check.golden, check=check, error=located)
     except OSError as error:
-        trouble = LayoutError(f"cannot read: {error.strerror}", FileLocation(error.filename))
+        file = str(check.golden if error.filename is None else error.filename)
+        trouble = LayoutError(f"cannot read: {error.strerror or error}", FileLocation(file))
         return Outcome(state="error", golden=check.golden, check=check, error=trouble)
     if before == after:
         return Outcome(state="passed", golden=check.golden, check=check)
@@ -180,11 +181,33 @@ def record(outcome: Outcome) -> Outcome:
 
     A folder that cannot be written to does not change the outcome.
     """
-    with suppress(OSError):
-        if outcome.state == "changed" and outcome.after is not None:
-            _replace(outcome.new, outcome.after)
-        else:
-            outcome.new.unlink(missing_ok=True)
+    if outcome.state == "changed" and outcome.after is not None:
+        with suppress(OSError):
+            write_actual(outcome.new, outcome.after)
+    else:
+        remove_actual(outcome.new)
+    return outcome
+
+
+def leave(outcome: Outcome) -> Outcome:
+    """Write nothing: in CI nobody asked for files beside the golden ones."""
+    return outcome
+
+
+def keep_in(folder: str, outcome: Outcome) -> Outcome:
+    """Write what was printed of an outcome that differs into a folder.
+
+    Raises:
+        LayoutError: it cannot be written there.
+    """
+    if outcome.state in ("changed", "missing") and outcome.after is not None:
+        path = Path(folder) / outcome.golden.name
+        try:
+            os.makedirs(folder, exist_ok=True)
+            write_actual(path, outcome.after)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise LayoutError(f"cannot write: {reason}", FileLocation(str(path))) from None
     return outcome
 
 
@@ -196,21 +219,15 @@ def accept(outcome: Outcome) -> Outcome:
     """
     if outcome.state in ("changed", "missing") and outcome.after is not None:
         try:
-            _replace(outcome.golden, outcome.after)
+            write_golden(outcome.golden, outcome.after)
         except OSError as error:
             message = f"cannot write: {error.strerror or error}"
             raise LayoutError(message, FileLocation(str(outcome.golden))) from None
         words = outcome.words if outcome.state == "changed" else ("a new golden file",)
         outcome = Outcome(state="written", golden=outcome.golden, check=outcome.check, words=words)
     if outcome.state in ("passed", "written"):
-        with suppress(OSError):
-            outcome.new.unlink(missing_ok=True)
+        remove_actual(outcome.new)
     return outcome
-
-
-def _replace(path: Path, content: bytes) -> None:
-    with replacing(str(path)) as file:
-        file.write(content)
 
 
 def orphans(manifest: Manifest) -> tuple[Outcome, ...]:
@@ -221,17 +238,17 @@ def orphans(manifest: Manifest) -> tuple[Outcome, ...]:
     """
     folders = sorted({path.parent for path in manifest.files})
     found = {
-        path.resolve(): path
+        os.path.realpath(path): path
         for folder in folders
         for kind in KINDS
         for path in sorted(folder.glob(f"*.{kind}.txt"))
     }
     for path in owned(manifest):
         found.pop(path, None)
-    ours = {path.resolve() for path in manifest.files}
+    ours = {os.path.realpath(path) for path in manifest.files}
     for folder in folders if found else ():
         for other in sorted(folder.glob("*layouts.yaml")):
-            if is_manifest_name(other.name) and other.resolve() not in ours:
+            if is_manifest_name(other.name) and os.path.realpath(other) not in ours:
                 for path in owned(read_manifest(str(other))):
                     found.pop(path, None)
     words = ("no case of the manifest owns this golden file",)

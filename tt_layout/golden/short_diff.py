@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import zip_longest
 
+from tt_layout.safe_text import safe
+
 MAX_LINES = 4  # lines of each text that are shown
 WIDTH = 96  # columns of a line that are shown
 LEAD = 32  # columns shown in front of the first difference of a long line
@@ -116,4 +118,4 @@ def _cut(line: str, first: int) -> str:
 
 def printable(text: str) -> str:
     """Return a text that a terminal shows as it is."""
-    return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)
+    return safe(text)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.safe_text import safe
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -124,7 +125,7 @@ class Span:
         width = max(1, min(self.end - self.start, len(line) - indent))
         if len(line) > EXCERPT_WIDTH:
             line, indent, width = _cut(line, indent, width)
-        shown = "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in line)
+        shown = safe(line)
         return f"{shown}\n{' ' * indent}{'^' * width}"
 
 

@@ -35,6 +35,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import ROWS, USUAL_TARGETS, PhaseTable, Target, find_target
 from tt_layout.placement import PlacedLayout
 from tt_layout.releases import Release
+from tt_layout.safe_text import safe
 from tt_layout.version import __version__
 
 SCRIPTS = (
@@ -138,7 +139,7 @@ def build(
     }
     script = _script()
     parts = {
-        "title": html.escape(title),
+        "title": html.escape(safe(title)),
         "version": html.escape(__version__),
         "style": _template("page.css"),
         "script": script,

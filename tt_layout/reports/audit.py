@@ -16,6 +16,7 @@ from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.types import IRType
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data, operation_data
 from tt_layout.reports.report import GAP, Line, Table
+from tt_layout.safe_text import safe
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class ComparisonReport:
 def heading(module: Module, file: str) -> Iterator[Line]:
     """Yield the lines above the tables of a module."""
     of_pass = f", {module.stage} {module.pass_name}" if module.pass_name is not None else ""
-    yield Line(f"{file}:{module.line}{of_pass}")
+    yield Line(clean(f"{file}:{module.line}{of_pass}"))
     known = [f"target {module.target}"] if module.target is not None else []
     for attribute, unit in (("num-warps", "warp"), ("threads-per-warp", "thread")):
         count = module.number(attribute)
@@ -260,7 +261,7 @@ def _totals(audit: Audit, function: str | None) -> Table:
 
 def clean(text: str) -> str:
     """Return a text of the dump without anything that a terminal would act on."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
+    return safe(text)
 
 
 # -- two modules ------------------------------------------------------------------------------

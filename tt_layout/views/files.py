@@ -14,6 +14,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 from tt_layout.placement import place
 from tt_layout.releases import Release
+from tt_layout.safe_text import safe
 from tt_layout.views.kinds import KINDS, TENSOR, ViewKind
 from tt_layout.views.printed import PrintedView, print_view
 from tt_layout.views.request import ViewRequest
@@ -148,11 +149,11 @@ def _view(
     except LayoutError as error:
         return _note(name, encoding, f"{ir_type.bare}: {error.message}")
     text = str(encoding)
-    heading = printed.heading.decode().replace(text, f"{text} on {ir_type.bare}", 1)
+    heading = printed.heading.decode().replace(text, f"{text} on {safe(ir_type.bare)}", 1)
     return printed._replace(heading=heading.encode())
 
 
 def _note(name: str, encoding: Encoding, text: str) -> PrintedView:
     """Return a heading without a view."""
-    heading = f"Print layout attribute: #{name} = {encoding} on {text}\n"
+    heading = safe(f"Print layout attribute: #{name} = {encoding} on {text}") + "\n"
     return PrintedView(heading.encode())

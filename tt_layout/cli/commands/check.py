@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import click
 
@@ -15,6 +16,8 @@ from tt_layout.golden.runner import (
     Results,
     accept,
     default_jobs,
+    keep_in,
+    leave,
     orphans,
     record,
     run_checks,
@@ -55,6 +58,11 @@ from tt_layout.golden.runner import (
     "--jobs", type=click.IntRange(1), metavar="N", help="The number of processes for long work."
 )
 @click.option("-o", "output", metavar="FILE", help="Write the report to this file.")
+@click.option(
+    "--keep-actual",
+    metavar="DIR",
+    help="Write what differs into this folder, in CI too; by default beside the golden files.",
+)
 def command(
     manifest: str,
     update: bool,
@@ -64,6 +72,7 @@ def command(
     output_format: str,
     jobs: int | None,
     output: str | None,
+    keep_actual: str | None,
 ) -> int:
     """Check that layouts print what their golden files hold."""
     if force and not update:
@@ -75,7 +84,7 @@ def command(
     if lists:
         click.echo("\n".join(_listed(check) for check in checks))
         return 0
-    keep = accept if update else record
+    keep = _keep(update, keep_actual)
     found = () if only else orphans(cases)
     results = _run(cases, checks, keep, jobs or default_jobs(), found)
     _write(FORMATS[output_format](results), output)
@@ -84,9 +93,22 @@ def command(
     return results.status
 
 
+def _keep(update: bool, keep_actual: str | None) -> Callable[[Outcome], Outcome]:
+    """Return what is done with an outcome: accepted, kept for a look at it, or left alone."""
+    if update:
+        return accept
+    if keep_actual is not None:
+        return partial(keep_in, keep_actual)
+    return leave if _is_ci() else record
+
+
+def _is_ci() -> bool:
+    return os.environ.get("CI", "").lower() not in ("", "0", "false", "no")
+
+
 def _refuse_in_ci() -> None:
     """Refuse to update where nobody looks at what changes."""
-    if os.environ.get("CI", "").lower() not in ("", "0", "false", "no"):
+    if _is_ci():
         message = "--update is refused where CI is set: update where you can look at the change"
         raise LayoutError(f"{message}; --force does it anyway")
 
@@ -97,7 +119,7 @@ def _read(path: str, output_format: str) -> Manifest:
         return read_manifest(path)
     except LayoutError as error:
         if output_format == "github":
-            click.echo(error_annotation(error))
+            _write(error_annotation(error) + "\n", None)
         raise
 
 
@@ -120,5 +142,5 @@ def _run(
 def _write(report: str, output: str | None) -> None:
     from tt_layout.reports.writing import write
 
-    data = report.encode()
+    data = report.encode("utf-8", "backslashreplace")
     write([data], output, size=len(data))

@@ -1,0 +1,84 @@
+"""The files of a manifest: within its folder, regular, and never reached through a link out."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from tt_layout.mlir.source import open_file
+from tt_layout.reports.writing import replacing
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Tell whether a file is inside a folder once every link is followed.
+
+    Raises:
+        OSError: it leads nowhere, or its name is none.
+    """
+    try:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    except ValueError:
+        raise OSError("its name has a character 0x00") from None
+
+
+def exists(path: Path) -> bool:
+    """Tell whether there is a file of any kind.
+
+    Raises:
+        OSError: its name is too long, or none.
+    """
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return False
+    except ValueError:
+        raise OSError("its name has a character 0x00") from None
+    return True
+
+
+def read_golden(path: Path) -> bytes | None:
+    """Return the content of a golden file; None where there is none.
+
+    Raises:
+        OSError: it is no regular file, leads out of its folder, or cannot be read.
+    """
+    if not os.path.lexists(path):
+        return None
+    _refuse_link_out(path)
+    with open_file(str(path)) as file:
+        return file.read()
+
+
+def write_golden(path: Path, content: bytes) -> None:
+    """Replace a golden file, all at once.
+
+    Raises:
+        OSError: it is no regular file, leads out of its folder, or cannot be written.
+    """
+    if os.path.lexists(path):
+        _refuse_link_out(path)
+        if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+            raise OSError("it is not a file")
+    with replacing(str(path)) as file:
+        file.write(content)
+
+
+def write_actual(path: Path, content: bytes) -> None:
+    """Write what was printed; whatever stands in its place gives way, be it a link."""
+    if os.path.islink(path) or (os.path.lexists(path) and not os.path.isfile(path)):
+        path.unlink()
+    with replacing(str(path)) as file:
+        file.write(content)
+
+
+def remove_actual(path: Path) -> None:
+    """Remove what was printed before, if it is there and can be removed."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+def _refuse_link_out(path: Path) -> None:
+    if not is_inside(path, path.parent):
+        raise OSError("it is a link out of the manifest's folder")
