@@ -83,7 +83,7 @@ ATTRIBUTES: dict[str, tuple[str, int, str, str]] = {
         "#foo.blocked",
         "#foo.blocked is not a layout attribute",
     ),
-    "an attribute that is no layout": (
+    "an attribute that is not a layout": (
         "#ttg.shared_memory",
         1,
         "#ttg.shared_memory",

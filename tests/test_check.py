@@ -257,7 +257,7 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
         1,
         {"changed: blocked.tensor": ("does not match its heading: the layout cannot be read",)},
     ),
-    "a golden that is no text": (
+    "a golden that is not text": (
         write("blocked.tensor.txt", b"\xff\x00"),
         1,
         {"changed: blocked.tensor": ("the golden file is not text: byte 0 is not UTF-8",)},

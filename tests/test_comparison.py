@@ -107,7 +107,7 @@ def check_bits(comparison: Comparison, before: LinearLayout, after: LinearLayout
 
 
 def check_permutes(comparison: Comparison, before: LinearLayout, after: LinearLayout) -> None:
-    """An input permutes if, all other inputs fixed, it reaches the same elements as often."""
+    """An input is reordered if, all other inputs fixed, it reaches the same elements as often."""
     names = before.get_in_dim_names()
     if any(before.get_in_dim_size(n) != after.get_in_dim_size(n) for n in names):
         return

@@ -12,7 +12,7 @@ import pytest
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
 from tt_layout.analyses.compiled_conversion import CompiledConversion, Step, compiled_conversion
-from tt_layout.analyses.conversion import without_copies
+from tt_layout.analyses.conversion import without_replication
 from tt_layout.analyses.optimal_swizzling import Buffer, complement
 from tt_layout.analyses.scratch import buffer
 from tt_layout.hardware import find_target
@@ -116,7 +116,7 @@ def worst_bank(words: list[int]) -> int:
 
 def wavefronts(layout: LinearLayout, found: Buffer, size: int) -> int:
     """Count the wavefronts of plain accesses of up to 4 bytes, element by element."""
-    own, turns = without_copies(layout), 0
+    own, turns = without_replication(layout), 0
     for warp in range(own.get_in_dim_size("warp")):
         accesses: dict[tuple[int, int], list[int]] = {}
         for register in range(own.get_in_dim_size("register")):

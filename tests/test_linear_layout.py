@@ -480,7 +480,7 @@ def test_views_are_those_of_the_command() -> None:
     assert offsets.get_shared_view(True) == "Block: 0:\nOffset: 0 -> (0)\nOffset: 1 -> (1)\n"
 
 
-# -- what is no layout --------------------------------------------------------------------------
+# -- what is not a layout --------------------------------------------------------------------------
 
 LANES = LinearLayout.identity_1d(4, "lane", "x")
 

@@ -89,7 +89,7 @@ ERRORS = {
     ),
     "unsafe name": ("cases:\n- {name: ../a, layout: x, type: y}", 2, 10, "a name is a file's"),
     "no name": ("cases:\n- layout: x", 2, 3, "the case has no name"),
-    "case that is no mapping": ("cases:\n- a", 2, 3, "a case is a mapping of keys and values"),
+    "case that is not a mapping": ("cases:\n- a", 2, 3, "a case is a mapping of keys and values"),
     "no layout": ("cases:\n- name: a", 2, 9, "the case has no layout"),
     "no type": (f"cases:\n- name: a\n  layout: '{BLOCKED}'", 2, 9, "the case has no type"),
     "alias without file": ("cases:\n- name: a\n  alias: x", 3, 10, "the case has no file with it"),

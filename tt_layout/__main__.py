@@ -1,4 +1,4 @@
-"""``python -m tt_layout`` and ``tt-layout``; an interrupt is told from here on."""
+"""``python -m tt_layout`` and ``tt-layout``; an interrupt is reported from here on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours that can be told apart and read: for the cells of figures, and for text on terminals.
+"""Distinct, legible colours for the cells of figures and for text on terminals.
 
 Figures put dark text on light cells, so a colour must be light.  A terminal's background is
 dark or light and unknown, so a colour must be neither: on both its contrast is at most 4.58.

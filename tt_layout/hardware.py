@@ -53,7 +53,7 @@ _MATRIX_PHASE = Phase((1, 2, 4), 32)
 
 
 class Evidence(Enum):
-    """What the phases of a row rest on; each value is the word that the reports say."""
+    """What the phases of a row rest on; each value is the word in the reports."""
 
     MEASURED = "measured"
     DOCUMENTED = "documented"
@@ -80,8 +80,8 @@ class Target:
         has_vector_atomics: whether one atomic instruction adds several floats.
         loops_atomics: whether sums of floats, minima and maxima in global memory are loops
             around a comparison.
-        scatters_async_copies: whether each lane of an asynchronous copy says where in shared
-            memory its data goes.
+        scatters_async_copies: whether each lane of an asynchronous copy gives the address in
+            shared memory that its data goes to.
         load_phases, store_phases: the phases per width.
         matrix_phase: the phase of a matrix instruction: one matrix, eight rows.
         merges_wide_loads: whether the phases of a wide load go in pairs where all lanes read

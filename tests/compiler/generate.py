@@ -528,7 +528,7 @@ SIZES = ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "numPartitions", "num
 
 
 def odd_size(r: Random, draft: Draft) -> Draft | None:
-    """Replace a size by one that is no power of two."""
+    """Replace a size by one that is not a power of two."""
     places = [at for at, (key, _) in enumerate(draft.attr.entries) if key in SIZES]
     if not places:
         return None

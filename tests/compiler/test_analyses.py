@@ -203,7 +203,7 @@ def test_bounds_hold(conversions: list[tuple[Question, Answer]], tally: Counter[
 
 
 def test_values_of_a_thread(conversions: list[tuple[Question, Answer]]) -> None:
-    """A thread keeps one value for each register that is no copy."""
+    """A thread keeps one value for each register that is not a copy."""
     for question, answer in conversions:
         layout, _ = layouts_of(question)
         assert answer["held"] == layout_info(layout).unique_registers, question

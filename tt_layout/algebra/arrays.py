@@ -143,7 +143,7 @@ def distinct(values: Ints) -> tuple[Ints, Places]:
     return found + low, places[shifted]
 
 
-def covering(values: Ints) -> tuple[Ints, Places]:
+def ascending_superset(values: Ints) -> tuple[Ints, Places]:
     """Return ascending values, all given ones among them, and for each given one its place.
 
     Unlike `distinct` this is quick rather than exact: a range where that is not longer.

@@ -1,8 +1,8 @@
 """Linear layouts: functions from hardware coordinates to tensor coordinates over F2.
 
 A tensor spread over registers, lanes and warps is described by the function that says, for
-each place in the hardware, which element it holds.  That direction is chosen because one
-element may be held in many locations, while one location holds one element.
+each hardware location, which element it holds.  That direction is chosen because one
+element may be in many locations, while one location holds one element.
 
 The functions met in practice obey one law, with ^ for xor on every coordinate:
 

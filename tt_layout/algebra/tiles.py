@@ -107,8 +107,8 @@ def ensure_layout_not_larger_than(
     sizes = dict(layout.out_sizes)
     for at, (dim, size) in enumerate(layout.out_sizes):
         present = {vector[at] for _, vectors in bases for vector in vectors if vector[at]}
-        excess = (size // min(size, shape[dim])).bit_length() - 1
-        clipped = set(sorted(present, reverse=True)[:excess])
+        dropped = (size // min(size, shape[dim])).bit_length() - 1
+        clipped = set(sorted(present, reverse=True)[:dropped])
         bases = [(n, _clip(n, vs, at, clipped, drop_registers)) for n, vs in bases]
         sizes[dim] = min(size, shape[dim])
     return LinearLayout(tuple((n, tuple(vs)) for n, vs in bases), tuple(sizes.items()))

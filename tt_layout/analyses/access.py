@@ -1,6 +1,6 @@
 """How a tensor's move between registers and shared memory becomes instructions.
 
-Everything is read off one map: hardware place -> offset in shared memory, as the compiler
+Everything is read off one map: hardware location -> offset in shared memory, as the compiler
 computes it.  Three things decide the instructions, in this order:
 
 1.  ``ldmatrix`` and ``stmatrix``, where the map has their tile: rows of 16 bytes, held by the
@@ -35,7 +35,7 @@ MATRIX_ROW_BYTES = 16
 
 @dataclass(frozen=True)
 class AccessMap:
-    """Hardware place -> offset in shared memory, in elements and before padding.
+    """Hardware location -> offset in shared memory, in elements and before padding.
 
     Attributes:
         register, lane, warp: the offsets of single bits; registers hold no copies.
@@ -67,7 +67,7 @@ class Instruction:
         kind: ``vector``, ``matrix`` or ``matrix.trans``.
         width_bytes: bytes that each lane moves.
         count: instructions per warp.
-        addresses: byte offsets of single bits of the places that give an address: the lanes,
+        addresses: byte offsets of single bits of the locations that give an address: the lanes,
             or the eight rows of each matrix.
         matrices: matrices per instruction, 0 for a vector.
     """

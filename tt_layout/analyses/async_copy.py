@@ -1,7 +1,7 @@
 """What an asynchronous copy's writes cost shared memory: ``cp.async`` on NVIDIA.
 
 A plain store writes what the lanes hold.  An asynchronous copy writes what comes back from
-global memory, and passes it on as it lies there: a word at byte ``g`` of global memory leaves
+global memory, in the order that it has there: a word at byte ``g`` of that leaves
 the cache at position ``g mod 128`` and enters shared memory in the bank of its address, so that
 two lanes get in each other's way on either side.  The rule that fits every access measured on
 an H100 but the few that ``docs/bank-conflicts.md`` names:

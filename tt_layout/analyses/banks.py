@@ -11,7 +11,7 @@ The rule, which every measured load and store obeys (``docs/bank-conflicts.md``)
 Both sides are linear, so the words of a phase are a coset of a subspace.  As many of them fall
 into each bank that is hit, namely 2^(rank of the words - rank of their banks): no element is
 ever enumerated, and every instruction and every phase of an access takes equally many cycles.
-Only padding breaks that; then the addresses are laid out and counted.
+Only padding breaks that; then the addresses are enumerated and counted.
 
 Read next:    `tt_layout.analyses.access`, `tt_layout.analyses.addresses`.
 """

@@ -126,8 +126,8 @@ def _default_ctas(
         count //= split[d]
     ctas = list(split)
     ctas[-1] *= count
-    triple = {"CTAsPerCGA": ctas, "CTASplitNum": split, "CTAOrder": order}
-    return bases_of_split({name: tuple(values) for name, values in triple.items()})
+    split_parameters = {"CTAsPerCGA": ctas, "CTASplitNum": split, "CTAOrder": order}
+    return bases_of_split({name: tuple(values) for name, values in split_parameters.items()})
 
 
 def coalesced_blocked(

@@ -26,7 +26,7 @@ from tt_layout.analyses.access import (
     vector_instruction,
 )
 from tt_layout.analyses.banks import cost
-from tt_layout.analyses.conversion import classify, without_copies
+from tt_layout.analyses.conversion import classify, without_replication
 from tt_layout.analyses.scratch import buffer
 from tt_layout.hardware import Target, find_target
 
@@ -36,10 +36,10 @@ class Step:
     """The stores or the loads of a conversion, of all rounds.
 
     Attributes:
-        instruction: as the assembler spells it.
+        instruction: its name in assembly.
         instructions: how many each warp executes.
         wavefronts: of all warps of a CTA; None where the loads reach into other CTAs, whose
-            turns were not measured.
+            wavefronts were not measured.
         extra_wavefronts: those of them that are due to bank conflicts.
     """
 
@@ -115,7 +115,7 @@ def _compiled(
 
 
 def _step(
-    held: LinearLayout,
+    registers: LinearLayout,
     layout: optimal_swizzling.Buffer,
     element_bytes: int,
     target: Target,
@@ -124,11 +124,11 @@ def _step(
     crosses: bool = False,
 ) -> Step:
     """Return what storing or loading a tensor to or from a buffer takes."""
-    places = access_map(held, layout, element_bytes)
+    places = access_map(registers, layout, element_bytes)
     kind = layout.store if is_store else layout.load
     access = cost(places, target, is_store=is_store, instruction=_instruction(kind, places, target))
     rounds = 1 << len(layout.rounds)
-    executions = rounds * access.instructions * held.get_in_dim_size("warp")
+    executions = rounds * access.instructions * registers.get_in_dim_size("warp")
     extra = access.extra_wavefronts_per_instruction
     return Step(
         instruction=access.name.replace(".shared", ".shared::cluster") if crosses else access.name,
@@ -139,14 +139,14 @@ def _step(
 
 
 def access_map(
-    held: LinearLayout, layout: optimal_swizzling.Buffer, element_bytes: int
+    registers: LinearLayout, layout: optimal_swizzling.Buffer, element_bytes: int
 ) -> AccessMap:
-    """Return where each place of a register layout lies in a buffer, within one round."""
+    """Return where each location of a register layout is stored in a buffer, within one round."""
 
     def locations(name: str) -> list[tuple[int, int, int]]:
-        return [layout.location(held.flatten(vector)) for vector in own.vectors(name)]
+        return [layout.location(registers.flatten(vector)) for vector in own.vectors(name)]
 
-    own = without_copies(held)
+    own = without_replication(registers)
     return AccessMap(
         register=tuple(
             offset for offset, in_round, _ in locations("register") if offset or not in_round

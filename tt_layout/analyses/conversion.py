@@ -1,7 +1,7 @@
 """What converting a tensor from one distributed layout to another takes.
 
-A thread that needs an element under the new layout reads it from a place that holds it under
-the old one.  That map, from new places to old ones, is linear: ``composed`` below.  What it
+A thread that needs an element under the new layout reads it from a location that holds it under
+the old one.  That map, from new locations to old ones, is linear: ``composed`` below.  What it
 leaves alone decides how far the data travels:
 
     ===============  ======================================================================
@@ -15,8 +15,8 @@ leaves alone decides how far the data travels:
     across CTAs      elements change CTAs: distributed shared memory
     ===============  ======================================================================
 
-Copies matter: where the old layout repeats an element over warps or CTAs, each reads its own
-copy.  Everything is computed from basis vectors, so the cost does not grow with the tensor.
+Replication matters: where the old layout repeats an element over warps or CTAs, each reads its
+own.  Everything is computed from basis vectors, so the cost does not grow with the tensor.
 
 Source:
     Triton, lib/Analysis/Utility.cpp, minimalCvtLayout, cvtNeedsSharedMemory and
@@ -44,7 +44,7 @@ Position = tuple[str, int]
 
 @dataclass(frozen=True, kw_only=True)
 class BitMove:
-    """A bit of the new place, and the bits of the old place that it is read from.
+    """A bit of the new location, and the bits of the old one that it is read from.
 
     Attributes:
         to: input dimension and bit under the new layout.
@@ -72,7 +72,7 @@ class Conversion:
         kind: one of `KINDS`.
         moves: the bits that are read from elsewhere.
         exchanges: how many bits change between register and lane.
-        composed: new place -> old place, without registers that repeat elements.
+        composed: new location -> old location, without registers that repeat elements.
 
     Example:
         >>> src = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2]])], ["dim0"])
@@ -94,7 +94,7 @@ class Conversion:
 
     @property
     def needs_shared_memory(self) -> bool:
-        """Whether the data takes a trip through shared memory."""
+        """Whether the data goes through shared memory."""
         return self.severity >= KINDS.index("shared memory")
 
 
@@ -105,7 +105,7 @@ class ConversionCost:
     Attributes:
         moved_bytes: bytes that threads need and do not hold, over all threads.
         shuffles: for the class ``shuffles``, instructions per warp: 32 bits to each lane at
-            a time, and the lane that lacks most needs so many.  Otherwise 0.
+            a time, until the lane that lacks the most elements has all of them.  Otherwise 0.
         store_wavefronts, load_wavefronts: for shared memory, per CTA: each different
             element stored once, each warp loading each different element that it needs
             once, 128 bytes at a time.  Otherwise 0.
@@ -131,7 +131,7 @@ def with_inputs(layout: LinearLayout) -> LinearLayout:
     return LinearLayout(bases, layout.out_sizes)
 
 
-def without_copies(layout: LinearLayout) -> LinearLayout:
+def without_replication(layout: LinearLayout) -> LinearLayout:
     """Return the layout without the registers that only repeat an element."""
     return with_inputs(layout).remove_zero_bases("register")
 
@@ -147,9 +147,9 @@ def classify(src: LinearLayout, dst: LinearLayout) -> Conversion:
 
 @lru_cache(maxsize=4096)
 def _classified(src: LinearLayout, dst: LinearLayout) -> Conversion:
-    old, new = without_copies(src), without_copies(dst)
+    old, new = without_replication(src), without_replication(dst)
     _check_pair(src, dst)
-    composed = _stay_local(old, new.invert_and_compose(old))
+    composed = _prefer_own_replica(old, new.invert_and_compose(old))
     exchanges = count_exchanges(old, new)
     can_shuffle = exchanges <= MAX_EXCHANGES and all(map(is_permutation, (old, new)))
     return Conversion(
@@ -181,16 +181,22 @@ def _check_pair(src: LinearLayout, dst: LinearLayout) -> None:
 _UNITS = {"lane": "lanes per warp", "warp": "warps", "block": "CTAs"}
 
 
-def _stay_local(old: LinearLayout, composed: LinearLayout) -> LinearLayout:
-    """Let each warp and CTA read its own copy, where the old layout has copies."""
+def _prefer_own_replica(old: LinearLayout, composed: LinearLayout) -> LinearLayout:
+    """Let each warp and CTA read its own replica, where the old layout replicates elements."""
     names = composed.get_out_dim_names()
     for dim in ("warp", "block"):
-        copies = [bit for bit, vector in enumerate(old.vectors(dim)) if not any(vector)]
+        replicated = [bit for bit, vector in enumerate(old.vectors(dim)) if not any(vector)]
         at = names.index(dim)
-        for copy in copies:
+        for position in replicated:
             bases = tuple(
-                (n, tuple(_with_bit(v, at, copy, (n, k) == (dim, copy)) for k, v in enumerate(own)))
-                for n, own in composed.in_bases
+                (
+                    n,
+                    tuple(
+                        _with_bit(v, at, position, (n, k) == (dim, position))
+                        for k, v in enumerate(vs)
+                    ),
+                )
+                for n, vs in composed.in_bases
             )
             composed = LinearLayout(bases, composed.out_sizes)
     return composed
@@ -202,7 +208,7 @@ def _with_bit(vector: Basis, at: int, bit: int, is_set: bool) -> Basis:
 
 
 def _is_identity(composed: LinearLayout, dim: str) -> bool:
-    """Tell whether component ``dim`` of the old place is that of the new one."""
+    """Tell whether component ``dim`` of the old location is that of the new one."""
     at = composed.get_out_dim_names().index(dim)
     return all(
         vector[at] == (1 << bit if name == dim else 0)
@@ -316,7 +322,7 @@ def conversion_cost(
     gpu = find_target(target) if isinstance(target, str) else target
     found = classify(src, dst)
     element_bytes = memory_bytes(element_bits)
-    moved, most = _lacking(without_copies(src), without_copies(dst))
+    moved, most = _missing_elements(without_replication(src), without_replication(dst))
     shuffles = stores = loads = 0
     if found.kind == "shuffles":
         shuffles = -(-most * max(8, element_bits) // gpu.shuffle_bits)
@@ -350,7 +356,7 @@ def _wavefronts(
     return -(-(element_bytes << distinct) // wavefront_bytes)
 
 
-def _lacking(old: LinearLayout, new: LinearLayout) -> tuple[int, int]:
+def _missing_elements(old: LinearLayout, new: LinearLayout) -> tuple[int, int]:
     """Return how many elements all threads together lack, and the most that one lacks.
 
     A thread holds a coset of the span of the registers, and needs another.  Two cosets meet

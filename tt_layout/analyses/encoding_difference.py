@@ -30,12 +30,12 @@ class Difference:
     @property
     def paddings(self) -> tuple[tuple[tuple[int, int], ...], ...]:
         """The paddings of both, as far as they are shared memory."""
-        both = self.before, self.after
-        return tuple(e.padding if isinstance(e, SharedEncoding) else () for e in both)
+        encodings = self.before, self.after
+        return tuple(e.padding if isinstance(e, SharedEncoding) else () for e in encodings)
 
     @property
     def same_map(self) -> bool:
-        """Whether both put every element at the same places."""
+        """Whether both map every element to the same locations."""
         return self.comparison.same_map and self.paddings[0] == self.paddings[1]
 
     @property

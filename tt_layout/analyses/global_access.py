@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.span import F2Span
-from tt_layout.analyses.conversion import memory_bytes, without_copies
+from tt_layout.analyses.conversion import memory_bytes, without_replication
 from tt_layout.analyses.properties import contiguity_per_thread, order_of
 from tt_layout.errors import LayoutError
 
@@ -77,7 +77,7 @@ def global_access(
         >>> access.vector_bytes, access.instructions, access.sectors, access.lines
         (8, 8, 8, 4)
     """
-    own = without_copies(layout)
+    own = without_replication(layout)
     order = _checked_order(memory_order, own.num_out_dims)
     size = memory_bytes(element_bits)
     if size & size - 1:

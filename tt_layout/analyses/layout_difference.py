@@ -64,7 +64,7 @@ class ElementMove:
 
     Attributes:
         element: its coordinates.
-        before, after: the holders joined by ``|``, the first few where there are many;
+        before, after: the holders joined by ``|``, at most `MAX_HOLDERS` of them;
             None where no location holds it.
     """
 
@@ -133,8 +133,8 @@ only the order of lanes differs
         return "; ".join(self.words())
 
 
-MAX_CHANGES = 8  # bits spelled out in words
-MAX_HOLDERS = 4  # holders of an element spelled out in words
+MAX_CHANGES = 8  # bits named in words
+MAX_HOLDERS = 4  # holders of an element named in words
 
 
 def _point(vector: Basis | None) -> str:
@@ -207,11 +207,11 @@ def _report(
             d for d in ORDERED if changes and _differs_only_in_order(before, after, d)
         ),
         sizes=tuple((d, before.get_in_dim_size(d), after.get_in_dim_size(d)) for d in dims),
-        replication=tuple((d, *_copies(masks, d)) for d in dims),
+        replication=tuple((d, *_replication(masks, d)) for d in dims),
     )
 
 
-def _copies(masks: Sequence[dict[str, int]], dim: str) -> tuple[int, int]:
+def _replication(masks: Sequence[dict[str, int]], dim: str) -> tuple[int, int]:
     """Return on how many locations of ``dim`` an element is repeated, before and after."""
     before, after = (1 << mask.get(dim, 0).bit_count() for mask in masks)
     return before, after
@@ -222,7 +222,7 @@ def _shape(layout: LinearLayout) -> str:
 
 
 def _memory(layout: LinearLayout) -> str:
-    """Return the memory that the inputs belong to, by the one that only it has."""
+    """Return the input that only the memory space of the layout has."""
     names = layout.get_in_dim_names()
     return next((name for name in ("register", "offset", "row") if name in names), names[0])
 
@@ -292,7 +292,7 @@ def _cycle_change(
 
 
 def _differs_only_in_order(before: LinearLayout, after: LinearLayout, dim: str) -> bool:
-    """Tell whether, all else fixed, the same elements lie along ``dim`` in another order."""
+    """Tell whether, all else fixed, the same elements are along ``dim`` in another order."""
     if before.get_in_dim_size(dim) != after.get_in_dim_size(dim):
         return False
     spans = [F2Span([x.flatten(v) for v in x.vectors(dim)]) for x in (before, after)]
@@ -375,7 +375,7 @@ class _Locations:
         return held - (1 << both - rank)
 
     def _shift(self, element: int) -> int:
-        """Return by how much the place of an element changes; it is held by both."""
+        """Return by how much the location of an element that both layouts hold changes."""
         return (self.before.place(element) or 0) ^ (self.after.place(element) or 0)
 
     def _moves(self, element: int) -> bool:
@@ -430,7 +430,7 @@ class _Locations:
 
 
 def _hardware_order(layout: LinearLayout) -> list[Position]:
-    """Return the input bits from the fastest to the slowest place."""
+    """Return the input bits from the fastest to the slowest."""
     return [(name, bit) for name, vectors in layout.in_bases for bit in range(len(vectors))]
 
 
@@ -475,11 +475,11 @@ def _place_label(place: int, order: Sequence[Position], layout: LinearLayout) ->
 
 
 def place_label(point: dict[str, int], layout: LinearLayout) -> str:
-    """Return a place as the views write it, such as ``T5:2`` or ``offset 96``.
+    """Return a location as the views write it, such as ``T5:2`` or ``offset 96``.
 
     Args:
         point: input dimension -> coordinate.
-        layout: the layout whose place it is.
+        layout: the layout whose location it is.
 
     Example:
         >>> lanes = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2]])], ["dim0"])

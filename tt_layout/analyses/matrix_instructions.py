@@ -302,7 +302,7 @@ def _tiles(d: Operand, tile_registers: int) -> int:
 def _mfma(a: Operand, b: Operand, d: Operand, mma: AmdMfma) -> MatrixInstruction:
     """Return ``v_mfma``."""
     if len(mma.instr_shape) < 3 or not isinstance(a.encoding, DotOperand):
-        raise LayoutError("the layouts do not tell how much of K one instruction takes")
+        raise LayoutError("the layouts do not determine how much of K one instruction takes")
     m, n, k = mma.instr_shape
     blocks = MATRIX_LANES // min(m, n)  # that lanes spread K over
     width, base = a.encoding.k_width, k // blocks

@@ -72,8 +72,8 @@ class Buffer:
 
     Attributes:
         vector, bank, segment: the tensor bits that the offset bits stand for.
-        rounds: the tensor bits that tell the rounds apart.
-        blocks: the tensor bits that tell the CTAs apart.
+        rounds: the tensor bits that determine the round.
+        blocks: the tensor bits that determine the CTA.
         store, load: the instructions.
         conflicts: extra wavefronts of a store and a load, as the compiler counts them to
             choose the instructions; 0 where it does not choose.

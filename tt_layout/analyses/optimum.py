@@ -111,17 +111,17 @@ def _intersection(first: Vectors, second: Vectors) -> Vectors:
     plain = [vector for vector in first if other.express(vector) is not None]
     rest = [vector for vector in first if vector not in plain]
     columns = [*second, *rest]
-    both = list(plain)
+    common = list(plain)
     for index, vector in enumerate(rest):
         mask = F2Span(columns[: len(second) + index]).express(vector)
         if mask is not None:
-            own = [v for k, v in enumerate(columns) if mask >> k & 1 and k >= len(second)]
-            both.append(reduce(xor, own, vector))
-    return both
+            chosen = [v for k, v in enumerate(columns) if mask >> k & 1 and k >= len(second)]
+            common.append(reduce(xor, chosen, vector))
+    return common
 
 
 def _extended(start: Vectors, more: Vectors, size: int) -> Vectors:
-    """Return independent vectors, those of ``start`` and of ``more``, at most so many."""
+    """Return independent vectors, those of ``start`` and of ``more``, at most ``size``."""
     vectors = list(start)
     for vector in more:
         if len(vectors) < size and F2Span(vectors).express(vector) is None:

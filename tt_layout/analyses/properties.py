@@ -28,16 +28,16 @@ class LayoutInfo:
 
     Attributes:
         shape: of the tensor.
-        registers: elements that one thread holds, copies included.
+        registers: elements that one thread holds, replication included.
         unique_registers: without registers that only repeat an element.
         bytes_per_thread: of the unique ones; None where the element's width is not known.
         order: dimensions from the fastest varying to the slowest, by registers.
         thread_order, warp_order: the same by lanes and by warps.
         size_per_thread: elements of a thread along each dimension in one tile, before the
             tile repeats; None where a basis moves along several dimensions.
-        elements_per_thread: likewise over the whole tensor, copies included.
+        elements_per_thread: the same over the whole tensor, replication included.
         threads_per_warp, warps_per_cta, ctas, cta_split: lanes, warps, CTAs, and CTAs
-            without copies, along each dimension; None likewise.
+            without replication, along each dimension; None as above.
         contiguity_per_thread: adjacent elements that one thread holds along each dimension.
         contiguity_per_warp: adjacent elements that one warp holds along each dimension.
         replication: input -> on how many of its locations an element is repeated.
@@ -263,7 +263,7 @@ class SharedInfo:
         padding: pairs of an interval and the padding after it, in elements.
         padded_elements: slots of all buffers in a CTA's memory (and partition), with padding.
         bytes: the same in bytes; None where the element's width is not known.
-        alignment: in bytes; None where no release says.
+        alignment: in bytes; None where no release defines one.
         order: dimensions from the fastest varying to the slowest.
         row_dim, column_dim: the dimensions that `phases` speak of; None without any.
         phases: how the columns of the first rows are xored; after the last row it repeats.
@@ -372,7 +372,7 @@ class TensorMemoryInfo:
         used_rows: those that hold different elements.
         columns: columns of all buffers, one element each.
         words: columns of 32 bits that these are; None where the width is not known.
-        bytes: what is reserved in all; None likewise.
+        bytes: what is reserved in all; None as for ``words``.
         locations_per_element: how many cells hold each element.
     """
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.conversion import classify, without_copies
+from tt_layout.analyses.conversion import classify, without_replication
 from tt_layout.analyses.optimal_swizzling import (
     Buffer,
     Instruction,
@@ -89,7 +89,7 @@ def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Buff
             another number of lanes.
     """
     _check(src, bits, gpu)
-    old, new = without_copies(src), without_copies(dst)
+    old, new = without_replication(src), without_replication(dst)
     swizzler = Swizzler.of(old, new, bits, gpu)
     if not gpu.weighs_conversions:
         return swizzler.plain()

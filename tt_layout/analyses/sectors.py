@@ -49,7 +49,7 @@ class SectorCounts:
         instructions: of a warp, whether or not a lane is active in them.
         requests: instructions in which some lane is active.
         sectors: of ``sector_bytes`` that the requests touch, summed over the requests.
-        lines: of ``line_bytes``, likewise.
+        lines: of ``line_bytes``, summed in the same way.
         asked_bytes: different bytes that each request asks for, summed over the requests.
         ideal_sectors: the fewest that could hold what each request asks for.
         sector_bytes, line_bytes: the units.
@@ -83,7 +83,7 @@ def lanes_of(
             masked loads and in stores until 3.8.
 
     Raises:
-        LayoutError: the thread does not hold that many elements, or ``vector`` is no power of
+        LayoutError: the thread does not hold that many elements, or ``vector`` is not a power of
             two.
 
     Example:
@@ -99,8 +99,8 @@ def lanes_of(
     bits = flat_bases(layout, "register")
     kept = [b for i, b in enumerate(bits) if repeats or not free.get("register", 0) >> i & 1]
     if not is_power_of_two(vector) or 1 << len(kept) < vector:
-        held = 1 << len(kept)
-        raise LayoutError(f"a vector must be a power of two up to {held}, got {vector}")
+        per_thread = 1 << len(kept)
+        raise LayoutError(f"a vector must be a power of two up to {per_thread}, got {vector}")
     first = all_values(kept[log2(vector) :])
     warp = all_values(flat_bases(layout, "warp") + flat_bases(layout, "block"))
     lane = all_values(flat_bases(layout, "lane"))
@@ -145,7 +145,7 @@ def count_sectors(
         sector_bytes, line_bytes: the units, powers of two.
 
     Raises:
-        LayoutError: an active lane's address is no multiple of the width.
+        LayoutError: an active lane's address is not a multiple of the width.
 
     Example:
         Four lanes read 4 bytes each, 32 bytes apart but for the last, which is switched off:

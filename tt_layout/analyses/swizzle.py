@@ -4,7 +4,7 @@ Each family is searched whole: its parameters are powers of two, and most of the
 other, so that a few hundred distinct layouts are left.  Each is costed as in
 `tt_layout.analyses.banks`; without padding that takes some ranks over F2 and no enumeration.
 
-Read next:    `tt_layout.analyses.optimum`, for the best of all linear layouts.
+Read next:    `tt_layout.analyses.optimum`, for the best linear layout.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SwizzleSearch:
     Attributes:
         family: the family searched, or ``all``.
         ranking: the distinct members of the family, the best first.
-        optimum: the best of all linear layouts that was found.
+        optimum: the best linear layout that was found.
     """
 
     family: str

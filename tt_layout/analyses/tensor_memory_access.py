@@ -10,7 +10,7 @@ columns.  Which cells it takes from which registers and lanes is fixed by its *s
     16x64b      16 rows by 2 columns
     16x128b     16 rows by 4 columns, two registers: rows 8 apart
     16x256b     16 rows by 8 columns, four registers: neighbours, and rows 8 apart
-    16x32bx2    16 rows by 1 column, twice, as far apart as the message says
+    16x32bx2    16 rows by 1 column, twice, as far apart as the message has it
     ==========  ==============================================================================
 
 A layout of registers can be loaded or stored if the map from registers, lanes and warps to rows
@@ -69,7 +69,7 @@ TILES = (
 """The shapes that one message covers, in the order in which they are tried."""
 
 HALVES = Tile("16x32bx2", (), (*ROWS_OF_8, (8, 0)), 1)
-"""The shape of two halves; what tells them apart is lane bit 4."""
+"""The shape of two halves; they differ in lane bit 4."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,7 @@ def _access(
 
 @dataclass(frozen=True)
 class _Cells:
-    """The cells that single bits of hardware lead to; registers hold no copies.
+    """The cells that single bits of hardware lead to; registers repeat no element.
 
     Attributes:
         fills_cells: whether every second column stays empty.

@@ -20,7 +20,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.errors import LayoutError
 
 BLOCK_BITS = 32 * 128  # of scales
-GROUP_BITS = (5, 6)  # bits of the row that tell the four groups of 32 rows apart
+GROUP_BITS = (5, 6)  # bits of the row that determine the group of 32 rows
 PIECES = {
     (False, False): (128, ""),
     (True, False): (64, ".warpx2::02_13"),

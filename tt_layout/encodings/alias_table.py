@@ -54,12 +54,12 @@ class AliasTable:
         return any(True for _ in self._possible_layouts())
 
     def layout_names(self, most: int | None = None) -> list[str]:
-        """Return the aliases that are layouts, in file order; at most so many of them."""
+        """Return the aliases that are layouts, in file order, at most ``most`` of them."""
         known: dict[str, bool] = {}
         return list(islice(filter(partial(self._names_layout, known), self.definitions), most))
 
     def _names_layout(self, known: dict[str, bool], name: str) -> bool:
-        """Tell whether an alias stands for a layout; what is written alike is so, too."""
+        """Tell whether an alias stands for a layout; equal texts are looked at once."""
         text = self.definitions.text(name)
         if text is None:
             return self.names_layout(name)
@@ -89,7 +89,7 @@ class AliasTable:
         """Return the encoding that an alias stands for.
 
         Raises:
-            LayoutError: there is no such alias, or it is no layout, or it breaks a rule.
+            LayoutError: there is no such alias, or it is not a layout, or it breaks a rule.
         """
         if name not in self.definitions:
             raise LayoutError(self.unknown(name), FileLocation(self.source.name))
@@ -135,14 +135,14 @@ def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:
 
     known = list(dict.fromkeys(islice(layouts, MAX_SEEN)))
     if near := get_close_matches(name, known, n=MAX_SUGGESTED):
-        *others, last = (f"#{one}" for one in near)
+        *others, last = (f"#{alias}" for alias in near)
         either = f"{', '.join(others)} or {last}" if others else last
         return f"there is no alias #{name}{where}; did you mean {either}?"
     if not known:
         return f"there is no alias #{name}{where}, nor any other that is a layout"
     many = "at least " * (len(known) == MAX_SEEN)
     more = f" and {many}{len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
-    listed = ", ".join(f"#{one}" for one in known[:MAX_LISTED])
+    listed = ", ".join(f"#{alias}" for alias in known[:MAX_LISTED])
     return f"there is no alias #{name}{where}; the layouts are {listed}{more}"
 
 

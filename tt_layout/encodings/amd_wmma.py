@@ -148,9 +148,9 @@ def _split_and_lists_from_fields(wmma: AmdWmma, element_bits: int | None) -> Val
 
 def _rank_to_fields(values: Values) -> Values:
     register, warp = values["ctaLayout"]
-    told = [len(basis) for basis in (*register, *warp, *values["CGALayout"])]
-    is_told = values["rank"] == (told[0] if told else 2)
-    return {"rank_key": None if is_told else values["rank"]}
+    ranks = [len(basis) for basis in (*register, *warp, *values["CGALayout"])]
+    is_implied = values["rank"] == (ranks[0] if ranks else 2)
+    return {"rank_key": None if is_implied else values["rank"]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +161,7 @@ class AmdWmma(DistributedEncoding):
         version: 1 RDNA3, 2 RDNA4, 3 gfx1250.
         is_transpose: whether rows and columns of the tile are exchanged.
         cta_layout: bases of ``register`` and of ``warp``, in units of instruction tiles.
-        rank_key: the rank where the bases do not tell it; None otherwise.
+        rank_key: the rank where the bases do not determine it; None otherwise.
         cga: the bases of ``block``; none for one CTA.
         instr_shape: ``[M, N, K]``; see INSTRUCTIONS.
 

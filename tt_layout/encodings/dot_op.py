@@ -1,4 +1,4 @@
-"""``#ttg.dot_op``: an operand of a matrix multiplication, laid out as its result asks."""
+"""``#ttg.dot_op``: an operand of a matrix multiplication, in the order that its result asks for."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _normalize_k_width(values: Values) -> Values:
 
 @dataclass(frozen=True, kw_only=True)
 class DotOperand(DistributedEncoding):
-    """An operand of ``tt.dot``, laid out as the instruction behind ``parent`` reads it.
+    """An operand of ``tt.dot``, in the registers that the instruction behind ``parent`` reads.
 
     Warps that differ only along the result's other dimension hold the same elements.
 

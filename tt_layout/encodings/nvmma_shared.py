@@ -64,9 +64,9 @@ def _hides_rank(values: Values) -> bool:
 
 
 def _rank_to_fields(values: Values) -> Values:
-    """Leave out a rank that CGALayout, or the default, tells as well."""
-    told = len(values["CGALayout"][0]) if values["CGALayout"] else 2
-    return {"rank_key": None if values["rank"] == told else values["rank"]}
+    """Leave out a rank that CGALayout, or the default, determines as well."""
+    implied = len(values["CGALayout"][0]) if values["CGALayout"] else 2
+    return {"rank_key": None if values["rank"] == implied else values["rank"]}
 
 
 def _split_with_rank_from_fields(nvmma: NvmmaShared, element_bits: int | None) -> Values:
@@ -98,7 +98,7 @@ class NvmmaShared(SharedEncoding):
         element_bit_width: bits of an element.
         fp4_padded: whether each 8 bytes of packed fp4 are followed by 8 unused ones.
         cga: the bases of ``block``; none for one CTA.
-        rank_key: the rank, where it is written; None where nothing tells it, which means 2
+        rank_key: the rank, where it is written; None where nothing determines it, which means 2
             (until 3.5: any).
 
     Example:

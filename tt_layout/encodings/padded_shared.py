@@ -129,7 +129,7 @@ def _as_identity(offset: Bases, rank: int) -> tuple[Shape | None, Shape | None]:
 class PaddedShared(SharedEncoding):
     """Shared memory where gaps are left out of reach, so that a column changes its bank.
 
-    Element ``i`` of the linear component lies at ``i + sum(i // interval * padding)``.
+    Element ``i`` of the linear component is stored at ``i + sum(i // interval * padding)``.
     That is not linear, so the linear layout is of the component, by unpadded offset.
 
     Attributes:
@@ -138,7 +138,7 @@ class PaddedShared(SharedEncoding):
         block: bases of the CTAs, with ``offset``.
         order: dimensions from the fastest to the slowest, where ``offset`` is None.
         cga: bases of the CTAs, where ``offset`` is None.
-        rank_key: the rank where the bases do not tell it, as for a single element.
+        rank_key: the rank where the bases do not determine it, as for a single element.
 
     Example:
         >>> padded = PaddedShared(paddings=((2, 2),), offset=((1,), (2,)))
@@ -252,9 +252,9 @@ class PaddedShared(SharedEncoding):
         """Return the shape if it is the one that the linear component spans."""
         sizes = super().checked_shape(shape)
         if self.offset is not None:
-            own = [size for _, size in self._component().out_sizes]
-            if own != list(sizes):
-                message = f"this #{self.name} is for the shape {own}, got {list(sizes)}"
+            base_sizes = [size for _, size in self._component().out_sizes]
+            if base_sizes != list(sizes):
+                message = f"this #{self.name} is for the shape {base_sizes}, got {list(sizes)}"
                 raise LayoutError(message)
         return sizes
 

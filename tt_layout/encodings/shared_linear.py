@@ -101,9 +101,9 @@ class SharedLinear(SharedEncoding):
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape if it is the one that the bases span."""
         sizes = super().checked_shape(shape)
-        own = [size for _, size in self._layout().out_sizes]
-        if own != list(sizes):
-            raise LayoutError(f"this #{self.name} is for the shape {own}, got {list(sizes)}")
+        base_sizes = [size for _, size in self._layout().out_sizes]
+        if base_sizes != list(sizes):
+            raise LayoutError(f"this #{self.name} is for the shape {base_sizes}, got {list(sizes)}")
         return sizes
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:

@@ -21,7 +21,7 @@ _KEYS = (
 class Slice(DistributedEncoding):
     """A distributed layout without one of its dimensions.
 
-    The tensor is laid out as if it had size 1 along ``dim`` of the parent.  Lanes, warps
+    The tensor is mapped as if it had size 1 along ``dim`` of the parent.  Lanes, warps
     and blocks that moved along it now repeat elements; registers that did are dropped (in 2.0
     they repeat elements too).
 

@@ -42,7 +42,7 @@ _NORMALIZE = normalize_split(_RANK)
 class SwizzledShared(SharedEncoding):
     """Shared memory in rows; vectors of a row are xored by the row's phase.
 
-    Element (row, column) lies at ``row * columns + (column ^ vec * phase)`` with
+    Element (row, column) is stored at ``row * columns + (column ^ vec * phase)`` with
     ``phase = row // perPhase % maxPhase``, so that a column does not fall into one bank.
 
     Attributes:

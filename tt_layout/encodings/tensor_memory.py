@@ -349,7 +349,7 @@ class TensorMemoryScales(TensorMemoryBase):
             raise LayoutError(f"scales have elements of 8 bits, got {bits}")
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
-        """Return blocks of 64 x 4 scales, each held by all four 32-row slices."""
+        """Return blocks of 64 x 4 scales, each stored in all four 32-row slices."""
         rows, columns = shape_per_cta(self.cga, shape)
         blocks, depth = -(-rows // 64), -(-columns // 4)
         tile = product(

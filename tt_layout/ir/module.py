@@ -26,7 +26,7 @@ class Alias(NamedTuple):
     Attributes:
         name: without the number sign.
         kind: ``layout``, ``location`` or ``other``.
-        encoding: the layout, or the error that it has; None where it is no layout.
+        encoding: the layout, or the error that it has; None where it is not a layout.
         line, column: where the name stands, from 1.
     """
 
@@ -167,7 +167,7 @@ class Meanings(Protocol):
     """What texts of a module stand for, by its aliases."""
 
     def type_of_text(self, text: str) -> IRType | None:
-        """Return a type; None for a scalar and for what is no type."""
+        """Return a type; None for a scalar and for what is not a type."""
 
     def expand_type(self, text: str) -> str:
         """Return a type with what it is an alias of in its place."""
@@ -192,7 +192,7 @@ class Module:
         operations: those that move data between layouts, in order.
         partition_warps: warps of the partitions of specialised regions.
         meanings: what types and locations in its text stand for.
-        error: why the part is no whole module: it is cut off.
+        error: why the part is not a whole module: it is cut off.
     """
 
     source: Source

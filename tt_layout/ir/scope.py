@@ -83,7 +83,7 @@ class PartNodes(Mapping[str, Node]):
         return self.definitions[name].value
 
     def value_text(self, name: str) -> str | None:
-        """Return the text of the attribute that an alias stands for; None if it is no such."""
+        """Return the text of the attribute that an alias stands for; None if it is not one."""
         start = self.value_start(name)
         match = _VALUE.match(self.source.text, start)
         if match is not None and _NEXT.match(self.source.text, match.end()):
@@ -192,7 +192,7 @@ class Scope:
         return Alias(name, kind, encoding, *place)
 
     def _alias_encoding(self, name: str, start: int) -> Encoding | LayoutError | None:
-        """Return the encoding of an alias, its error, or None if it is no layout."""
+        """Return the encoding of an alias, its error, or None if it is not a layout."""
         dialect = _DIALECT.match(self.source.text, start)
         if not self.source.text.startswith("#", start):
             return None
@@ -221,7 +221,7 @@ class Scope:
         return self._type_at(text, self.source, offset)
 
     def type_of_text(self, text: str) -> IRType | None:
-        """Return the type that a text stands for; None for a scalar and for what is no type."""
+        """Return the type that a text stands for; None for a scalar and for what is not a type."""
         head = _TYPE_HEAD.match(text)
         if head is None or head.group(1) not in KINDS:
             return None
@@ -276,7 +276,7 @@ class Scope:
         return self.source.text[slice(*span)] if span is not None else text
 
     def _type_span(self, name: str) -> tuple[int, int] | None:
-        """Return where the type stands that an alias is of; None if it is no alias of one."""
+        """Return where the type stands that an alias is of; None if it is not an alias of one."""
         definition = self.type_definitions.get(name[1:]) if name.startswith("!") else None
         if definition is None:
             return None

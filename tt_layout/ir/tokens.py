@@ -143,7 +143,7 @@ WORD = frozenset(ascii_letters + digits + "_")
 """Characters of the name of a dialect."""
 
 BEFORE_NAME = frozenset("$.@%#!^-")
-"""Characters before a word that is no name of a dialect."""
+"""Characters before a word that is not a name of a dialect."""
 
 LOCATION = re.compile(r"loc\s*\(")
 SPLIT = re.compile(r"\s*$")

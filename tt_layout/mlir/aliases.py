@@ -138,7 +138,7 @@ class Nodes(Mapping[str, Node]):
     def text(self, name: str) -> str | None:
         """Return the attribute that an alias stands for, as it is written.
 
-        None where that cannot be told without parsing it, or where it names other aliases.
+        None where that is not known without parsing it, or where it names other aliases.
         """
         text = self._source.text
         match = _ATTRIBUTE.match(text, self._value(name))

@@ -36,7 +36,7 @@ class Source:
     def _blocks(self) -> list[tuple[int, int]]:
         """How many lines end before each block, and where the line begins that it begins in.
 
-        An offset for each line of a large text would be too many.
+        An offset for each line of a large text would take too much memory.
         """
         text, count, line = self.text, 0, 0
         blocks = [(0, 0)]
@@ -152,7 +152,7 @@ def read_source(path: str) -> Source:
     """Return the text of a file, or of standard input for ``-``.
 
     Raises:
-        LayoutError: the file cannot be read, is no regular file or no text, is empty, or has
+        LayoutError: the file cannot be read, is not a regular file or not text, is empty, or has
             more than `MAX_BYTES`.
     """
     if not path:
@@ -184,7 +184,7 @@ def _standard_input() -> BinaryIO:
 
 
 def open_file(path: str) -> BinaryIO:
-    """Open a file to read it; one that is no regular file is refused at once.
+    """Open a file to read it; one that is not a regular file is refused at once.
 
     Only what is named as a descriptor, such as ``/dev/stdin``, may be a pipe or a terminal.
 

@@ -52,7 +52,7 @@ class TensorType(NamedTuple):
 
     @property
     def element_bits(self) -> int | None:
-        """Width of an element in bits; None where the type does not tell it."""
+        """Width of an element in bits; None where the type does not determine it."""
         return element_bits(self.element_type)
 
 
@@ -76,7 +76,7 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
     """Return the tensor type that a text stands for.
 
     Raises:
-        LayoutError: the text is no such type; the error shows where.
+        LayoutError: the text is not such a type; the error shows where.
 
     Example:
         >>> parse_type("tensor<16x16xf16>").shape

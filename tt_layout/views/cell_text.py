@@ -22,7 +22,7 @@ from tt_layout.algebra.arrays import (
     Ints,
     Places,
     all_values,
-    covering,
+    ascending_superset,
     distinct,
     distinct_rows,
 )
@@ -134,7 +134,7 @@ class TupleText:
     def _layer(self, axis: int, firsts: Ints, offsets: Ints) -> Layer:
         coordinate = self.coordinates[axis]
         keys, which = distinct(coordinate(firsts))
-        values, index = covering(keys[:, np.newaxis] ^ coordinate(offsets))
+        values, index = ascending_superset(keys[:, np.newaxis] ^ coordinate(offsets))
         texts = np.take(self._stamps(axis, values), index, axis=0)
         return Layer(texts.reshape(len(keys), -1), which)
 
@@ -291,7 +291,7 @@ class LabelText:
         return (self.outer(offsets)[:, np.newaxis] ^ all_values(self.outer_copies)).ravel()
 
     def _outer_rows(self, outers: Ints, inner_digits: Bytes, span: int) -> Bytes:
-        values, index = covering(outers)
+        values, index = ascending_superset(outers)
         texts, width = self.label.outer_texts(values), self.label.width
         longest = digits(self.label.inner_size)
         wide = np.full((len(values), longest, width), ord(" "), np.uint8)
@@ -301,7 +301,7 @@ class LabelText:
         return self._join(stamps, index * longest + (inner_digits - 1), span, b"")
 
     def _inner_rows(self, inners: Ints, span: int) -> Bytes:
-        values, index = covering(inners)
+        values, index = ascending_superset(inners)
         stamps = np.full((len(values), self.label.width), FILLER, np.uint8)
         stamps[:, -self.label.inner_width :] = self.label.inner_texts(values)
         return self._join(stamps, index, span, b"|")

@@ -96,7 +96,7 @@ def _modules(source: Source, release: Release | None, number: int | None) -> Ite
 
 
 def _encoding(alias: Alias) -> Encoding | None:
-    """Return the encoding of an alias; None where it is no layout.
+    """Return the encoding of an alias; None where it is not a layout.
 
     Raises:
         LayoutError: it has an error.

@@ -25,7 +25,7 @@ Attribute = str | int | bool
 
 
 def attribute_value(text: str) -> Attribute:
-    """Return the value that a text stands for; a text where it is no number, truth value or string.
+    """Return the value that a text stands for; a text if no number, truth value or string.
 
     Example:
         >>> attribute_value("16 : i32"), attribute_value("true"), attribute_value('"a"')

@@ -23,7 +23,7 @@ class ValueType(NamedTuple):
         kind: ``scalar``, ``tensor``, ``memdesc``, or ``other`` (tokens, descriptors, unknown).
         shape: sizes of the dimensions; empty for a scalar.
         element: the element type as written, of a scalar the type itself.
-        pointee: what an element points at; None where it is no pointer.
+        pointee: what an element points at; None where it is not a pointer.
     """
 
     kind: str
@@ -88,7 +88,7 @@ def with_element(text: str, element: str) -> str:
 
 
 def pointed_at(text: str) -> str:
-    """Return the type that loading through a type yields; the type itself if it is no pointer.
+    """Return the type that loading through a type yields; the type itself if it is not a pointer.
 
     Example:
         >>> pointed_at("tensor<8x!tt.ptr<f16>, #a>"), pointed_at("!tt.ptr<tensor<8xf16>>")
