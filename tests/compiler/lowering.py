@@ -3,8 +3,8 @@
 usage: lowering.py QUESTIONS
 
 A question has ``convert``, ``assemble`` (source and destination), ``load``, ``messages``,
-``multiply``, ``descriptors``, ``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the
-module needs: ``shape, elem, target, warps, threads, ctas``.
+``multiply``, ``descriptors``, ``tma``, ``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and
+what the module needs: ``shape, elem, target, warps, threads, ctas``.
 """
 
 from __future__ import annotations
@@ -164,6 +164,39 @@ class Lowering(inside.Compiler):
         messages = re.findall(r"(tcgen05\.(?:ld|st)\S*) .*?\[\$\d+ \+ (\d+)\](?:, (\d+))?", text)
         return {"messages": [[name, int(at), half and int(half)] for name, at, half in messages]}
 
+    def answer_tma(self, question: Question) -> Answer:
+        """Return how many messages of the tensor memory accelerator stand in the code."""
+        operation, memory = question["tma"], question["memory"]
+        dims = [str(size) for size in question["shape"]]
+        buffer = f"!ttg.memdesc<{'x'.join([*dims, question['elem']])}, {memory}, #ttg.shared_memory"
+        buffer += ", mutable>"
+        rows = [*dims] if "indices" not in question else ["1", *dims[1:]]
+        kind = "!ttng.tensordesc_im2col" if operation == "im2col" else "!tt.tensordesc"
+        descriptor = f"{kind}<{'x'.join([*rows, question['elem']])}, {memory}>"
+        indices = f"tensor<{dims[0]}xi32, {question.get('indices')}>"
+        barrier = f"!ttg.memdesc<1xi64, {BARRIER}, #ttg.shared_memory, mutable>"
+        at = ", ".join(["%i"] * (4 if operation == "im2col" else len(dims)))
+        offsets = "offsets = [%o, %o] " if operation == "im2col" else ""
+        into = f"ttng.async_tma_copy_global_to_local %d[{at}] {offsets}%m, %b, %p : {descriptor}, "
+        into += f"{barrier} -> {buffer}"
+        moved = {
+            "copy in": into,
+            "im2col": into,
+            "copy out": f"ttng.async_tma_copy_local_to_global %d[{at}] %m : {descriptor}, {buffer}",
+            "reduce": f"ttng.async_tma_reduce add, %d[{at}] %m : {descriptor}, {buffer}",
+            "gather": f"ttng.async_tma_gather %d[%x, %i] %m, %b, %p : {descriptor}, {indices}, "
+            f"i32, {barrier}, {buffer}, i1",
+            "scatter": f"ttng.async_tma_scatter %d[%x, %i] %m : {descriptor}, {indices}, i32, "
+            f"{buffer}",
+        }[operation]
+        given = f", %x: {indices}" if "indices" in question else ""
+        text = self.lowered(
+            question,
+            f"tt.func private @f(%d: {descriptor}, %m: {buffer}, %b: {barrier}, %i: i32, %o: i16, "
+            f"%p: i1{given}) {{\n  {moved}\n  tt.return }}",
+        )
+        return {"count": len(re.findall(r"cp\.(?:reduce\.)?async\.bulk\.tensor", text))}
+
     def answer_coalesce(self, question: Question) -> Answer:
         """Return the layout that coalescing gives a load."""
         shape, attr = question["shape"], question["coalesce"]
@@ -226,6 +259,8 @@ class Lowering(inside.Compiler):
         )
         return {"width": layout.swizzle_byte_width, "bits": layout.element_bitwidth}
 
+
+BARRIER = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>"
 
 SHARED_OPERATION = r"\b((?:ld|st)(?:\.async)?\.shared[\w.:]*|(?:ld|st)matrix[\w.]*|shfl[\w.]*)"
 

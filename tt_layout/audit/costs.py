@@ -13,12 +13,18 @@ from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.global_memory.cost import global_cost
 from tt_layout.audit.shared_memory import shared_cost
 from tt_layout.audit.tensor_memory import allocation_cost, copy_cost, message_cost
+from tt_layout.audit.tma import tma_cost
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 
 CostFunction = Callable[[Operation, AuditedModule], "Cost | None"]
 
 COSTS: dict[str, CostFunction] = {
+    "async_tma_copy_global_to_local": tma_cost,
+    "async_tma_copy_local_to_global": tma_cost,
+    "async_tma_gather": tma_cost,
+    "async_tma_reduce": tma_cost,
+    "async_tma_scatter": tma_cost,
     "conversion": conversion_cost,
     "global load": global_cost,
     "global store": global_cost,

@@ -191,7 +191,7 @@ class NvmmaShared(SharedEncoding):
             raise LayoutError(f"a swizzled #{self.name} needs rank 2 or more, got {list(sizes)}")
         inner = 0 if self.transposed else len(sizes) - 1
         needed = self.core_columns // (2 if self.fp4_padded else 1)
-        box = self._box(sizes)
+        box = self.box(sizes)
         found = min(shape_per_cta(self.cga, sizes)[inner], BOX_LIMIT)
         if found < needed:
             raise LayoutError(
@@ -209,7 +209,7 @@ class NvmmaShared(SharedEncoding):
         """Elements in a row of the core matrix, the unused ones of fp4 included."""
         return 8 * self.swizzling_byte_width // self.element_bit_width
 
-    def _box(self, shape: Shape) -> list[int]:
+    def box(self, shape: Shape) -> list[int]:
         """Return the part of the tensor that one TMA box brings."""
         box = shape_per_cta(self.cga, shape)
         inner = 0 if self.transposed else len(shape) - 1
@@ -232,7 +232,7 @@ class NvmmaShared(SharedEncoding):
 
     def _plain_box(self, shape: Shape) -> LinearLayout:
         """Return a box without swizzle, output dimensions from the last to the first."""
-        rank, box = len(shape), self._box(shape)
+        rank, box = len(shape), self.box(shape)
         order = row_major(rank)
         if not self.transposed or self.release <= Release.V3_7:
             tile = product([identity(box[d], "offset", d) for d in order])
@@ -245,7 +245,7 @@ class NvmmaShared(SharedEncoding):
 
     def _swizzled_box(self, shape: Shape) -> LinearLayout:
         """Return a box of core matrices, output dimensions in natural order."""
-        rank, box = len(shape), self._box(shape)
+        rank, box = len(shape), self.box(shape)
         rotated = [*box[1:], box[0]] if self.transposed else box
         flat = dict(zip(("dim0", "dim1"), self._collapsed(box)))
         tile = ensure_layout_not_smaller_than(self._core_matrix(), flat)
