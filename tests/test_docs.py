@@ -221,6 +221,32 @@ def test_every_release_since_2022_is_named() -> None:
     assert "2022, or 2.0 and any later one" in README
 
 
+def test_the_index_of_the_docs_has_every_page() -> None:
+    listed = re.findall(r"\]\((\w[\w-]*\.md)\)", (ROOT / "docs" / "README.md").read_text())
+    assert sorted([*listed, "README.md"]) == sorted(p.name for p in (ROOT / "docs").glob("*.md"))
+
+
+def test_the_architecture_names_every_room() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.split("## The rooms")[1].split("## The way of a text")[0]
+    rooms = {
+        path.name.removesuffix(".py")
+        for path in Path(tt_layout.__file__).parent.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert set(re.findall(r"`(\w+)`", table)) >= rooms - {"__init__", "__main__"}
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", "tests/README.md"])
+def test_the_files_that_are_named_are_there(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    folders = r"tt_layout|tests|docs|benchmarks|examples|\.ci"
+    paths = re.findall(rf"`((?:{folders})/[\w./-]+)`", text)
+    paths += [f"tests/{name}.py" for name in re.findall(r"`(test_\w+)`", text)]
+    assert paths
+    assert [p for p in paths if "NAME" not in p and not (ROOT / p).exists()] == []
+
+
 SCRIPTS = ("run", "all-pythons", "interpreter", "packages", "readme-command", "try-wheel")
 
 
