@@ -39,7 +39,7 @@ REPLICATED = (  # a tile of twice the tensor's rows and twice its columns
     "#ttg.blocked<{{sizePerThread = [8, 16], threadsPerWarp = [4, 8], "
     "warpsPerCTA = [{0}, {1}], order = [1, 0]}}>"
 )
-SHORT = 3  # a short process is run so many times as often, because its time varies more
+SHORT = 3  # a short process is run this many times as often, because its time varies more
 SMALL = ["-l", LAYOUTS["blocked"], "-t", "tensor<16x16xf16>"]
 
 

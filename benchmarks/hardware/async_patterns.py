@@ -1,9 +1,9 @@
-"""Write the asynchronous copies that `async_copies.cu` performs, chosen to tell rules apart.
+"""Write the asynchronous copies that `async_copies.cu` performs, chosen to distinguish rules.
 
 usage: async_patterns.py OUT
 
 Two groups of lanes that copy from two lines of global memory into two rows of shared memory,
-the second in another order; lanes that share a place on one side only; random linear maps on
+the second in another order; lanes that share a position on one side only; random linear maps on
 both sides, for each width.
 """
 

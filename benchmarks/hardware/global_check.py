@@ -1,4 +1,4 @@
-"""Compare what a profiler counted of random kernels with what `audit` says of them.
+"""Compare what a profiler counted of random kernels with what `audit` reports of them.
 
 usage: global_check.py FOLDER [COUNTERS.csv [OUT.jsonl]]
 

@@ -4,7 +4,7 @@ usage: launch_kernels.py FOLDER                (under ncu, see README.md)
 
 FOLDER is what `global_kernels.py` writes.  Needs Python and NVIDIA's driver, nothing else.  The
 kernels are launched in the order of `kernels.jsonl`; all use the same two buffers, of which each
-kernel's pointers point at the middle, at the addresses modulo 512 that its arguments say.
+kernel's pointers point at the middle, at the addresses modulo 512 that its arguments give.
 """
 
 from __future__ import annotations

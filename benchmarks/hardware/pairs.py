@@ -39,7 +39,7 @@ def move(
 
 
 def value(text: str, key: str) -> object:
-    """Return the JSON value of a key of an attribute, an empty list where there is none."""
+    """Return the JSON value of a key of an attribute, an empty list where it is missing."""
     match = re.search(rf"\b{key} = (\[\[.*?\]\]|\[.*?\]|\w+)", text)
     return json.loads(match[1]) if match else []
 

@@ -1,4 +1,4 @@
-"""Write the access patterns that `wavefronts.cu` performs, chosen to tell rules apart.
+"""Write the access patterns that `wavefronts.cu` performs, chosen to distinguish rules.
 
 usage: patterns.py OUT
 
