@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tt_layout.ir.dump_part import Part
 from tt_layout.ir.module import AttributeValue
-from tt_layout.ir.part import Part
 from tt_layout.mlir.source import Source
 
 _PIECE = re.compile(

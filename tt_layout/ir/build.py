@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from tt_layout.ir.attributes import module_attributes
+from tt_layout.ir.dump_part import Part
 from tt_layout.ir.module import Function, LazyAliases, Module, TypeUses
 from tt_layout.ir.operations import Operation, ends
-from tt_layout.ir.part import Part
 from tt_layout.ir.scope import Interner, Scope
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.ir.part import PartDefinitions
+from tt_layout.ir.dump_part import PartDefinitions
 from tt_layout.ir.reader import iterate_parts
 from tt_layout.mlir.aliases import FileDefinitions
 from tt_layout.mlir.source import Source

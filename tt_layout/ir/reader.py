@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.build import build_module
+from tt_layout.ir.dump_part import Part, RawOperation
 from tt_layout.ir.module import Module
-from tt_layout.ir.part import Part, RawOperation
 from tt_layout.ir.scope import Interner
 from tt_layout.ir.tokens import (
     BEFORE_NAME,
@@ -144,7 +144,7 @@ class _Scanner:
                 next_report += REPORT_EVERY
                 if self.report is not None:
                     self.report(match.start())
-        self._separate(len(self.text))
+        self._end_part(len(self.text))
         yield from self.done
 
     def _tokens(self) -> Iterator[re.Match[str]]:
@@ -161,7 +161,7 @@ class _Scanner:
 
     # -- parts ------------------------------------------------------------------------------
 
-    def _separate(
+    def _end_part(
         self, offset: int, pass_name: str | None = None, stage: str | None = None
     ) -> None:
         """End the part and whatever it could refer to; begin another."""
@@ -176,14 +176,14 @@ class _Scanner:
         self.done[-1].end = offset
         self.part = Part(offset, pass_name=pass_name, stage=stage)
 
-    def _succeed(self, offset: int) -> None:
+    def _begin_with_aliases(self, offset: int) -> None:
         """Begin another part that may use the aliases of this one."""
-        self._confirm()
+        self._finish_previous()
         self.part.end = offset
         self.done.append(self.part)
         self.part = Part(offset, above=self.part)
 
-    def _confirm(self) -> None:
+    def _finish_previous(self) -> None:
         """The part is one of its own: the one before it is finished."""
         if self.previous is not None:
             self.done.append(self.previous)
@@ -194,9 +194,9 @@ class _Scanner:
             return
         header = HEADER.match(match.group("split"))
         if header is not None:
-            self._separate(match.start(), header.group(2), header.group(1).lower())
+            self._end_part(match.start(), header.group(2), header.group(1).lower())
         elif SPLIT.match(match.group("split")):
-            self._separate(match.start())
+            self._end_part(match.start())
 
     def _begins_line(self, offset: int) -> bool:
         start = self.text.rfind("\n", 0, offset) + 1
@@ -220,22 +220,22 @@ class _Scanner:
             # An alias after a module: the module below it has it, if there is one.
             part.end = start
             self.part = Part(start, above=part)
-            self._confirm()
+            self._finish_previous()
             self.previous = part
         elif is_defined and part.functions:
-            self._succeed(start)
+            self._begin_with_aliases(start)
 
     def _module(self, match: re.Match[str]) -> None:
         start = self._name_start(match.start())
         if self.part.module is not None:
             if self.part.depth:
                 return  # a module in a module
-            self._succeed(start)
-        self._confirm()
+            self._begin_with_aliases(start)
+        self._finish_previous()
         self.part.open_module(start)
 
     def _function(self, match: re.Match[str]) -> None:
-        self._confirm()
+        self._finish_previous()
         self.part.open_function(self._name_start(match.start()))
 
     def _name_start(self, offset: int) -> int:

@@ -14,11 +14,11 @@ from functools import cached_property
 from tt_layout.encodings import FORMS, Encoding, read_encoding
 from tt_layout.encodings.registry import DIALECTS
 from tt_layout.errors import LayoutError, UnknownKeyError
-from tt_layout.ir.ignored import MAX_IGNORED, without_ignored
+from tt_layout.ir.dump_part import Part, PartDefinitions
+from tt_layout.ir.ignored_keys import MAX_IGNORED, without_ignored
 from tt_layout.ir.locations import Locations
 from tt_layout.ir.module import Alias
 from tt_layout.ir.operations import Location
-from tt_layout.ir.part import Part, PartDefinitions
 from tt_layout.ir.tokens import LOCATION, rest_of_group
 from tt_layout.ir.types import KINDS, IRType, closing, layout_text, parse_syntax
 from tt_layout.mlir.source import Source, Span
