@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tt_layout.ir.attributes import module_attributes
 from tt_layout.ir.dump_part import Part
 from tt_layout.ir.module import Function, LazyAliases, Module, TypeUses
-from tt_layout.ir.operations import Operation, ends
+from tt_layout.ir.operations import Operation, source_and_target
 from tt_layout.ir.scope import Interner, Scope
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
@@ -23,10 +23,10 @@ MAX_HEAD = 1 << 16  # characters in which the name of a function is looked for
 def build_module(source: Source, part: Part, interner: Interner) -> Module:
     """Return the module that the notes of a part describe."""
     scope = Scope(source, part, interner)
-    types = [scope.type(text, first) for text, first in zip(part.texts, part.firsts)]
+    types = [scope.type(text, first) for text, first in zip(part.texts, part.first_offsets)]
     functions = tuple(_function(source, offset) for offset in part.functions)
     start = part.module if part.module is not None else part.start
-    own = part.aliases.own if part.has_aliases else part.aliases
+    aliases = part.aliases.defined if part.has_aliases else part.aliases
     warps = _WARPS.findall(source.text, part.start, part.end)
     return Module(
         source=source,
@@ -34,7 +34,7 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
         pass_name=part.pass_name,
         stage=part.stage,
         attributes=module_attributes(source, part),
-        aliases=LazyAliases(own, scope.alias, scope.is_location),
+        aliases=LazyAliases(aliases, scope.alias, scope.is_location),
         types=_type_uses(source, part, types),
         functions=functions,
         operations=tuple(_operations(source, part, scope, types, functions)),
@@ -46,7 +46,7 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
 
 def _type_uses(source: Source, part: Part, types: list[IRType | None]) -> TypeUses:
     """Return the uses of types, less those of aliases that are not defined."""
-    offsets, numbers = part.offsets, part.numbers
+    offsets, numbers = part.offsets, part.type_numbers
     missing = {number for number, ir_type in enumerate(types) if ir_type is None}
     if missing:
         kept = [i for i, number in enumerate(numbers) if number not in missing]
@@ -87,5 +87,5 @@ def _operations(
             *source.line_column(raw.start),
             locations.of_operation(raw.location),
             found,
-            *ends(raw.name.rpartition(".")[2], found, before),
+            *source_and_target(raw.name.rpartition(".")[2], found, before),
         )

@@ -1,6 +1,6 @@
 """The operations that move data between layouts, as data.
 
-Each row says where the data comes from and where it goes; which of the operation's types
+Each row names where the data comes from and where it goes; which of the operation's types
 those are follows from that.  A name stands for itself in every dialect of `DIALECTS`.
 """
 
@@ -18,7 +18,7 @@ class DataMovement(NamedTuple):
 
     Attributes:
         source: ``registers``, ``memory`` (shared or tensor), ``either``, or `GLOBAL`.
-        target: likewise.
+        target: the same for where the data goes.
         group: under which heading totals count it.
         is_indexed: whether a tensor of indices stands before that of the values stored, or in
             place of pointers.

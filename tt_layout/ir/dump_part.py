@@ -38,7 +38,7 @@ class PartDefinitions(Mapping[str, Definition]):
     """
 
     def __init__(self, start: int, above: PartDefinitions | None = None) -> None:
-        self.own: dict[str, Definition] = {}
+        self.defined: dict[str, Definition] = {}
         self._start = start
         self._earlier: dict[str, list[Definition]] = above._earlier if above is not None else {}
         self._last = above.last if above is not None else None
@@ -46,29 +46,29 @@ class PartDefinitions(Mapping[str, Definition]):
     @property
     def last(self) -> int | None:
         """The offset of the last of them; where it is the same, all of them are."""
-        if not self.own:
+        if not self.defined:
             return self._last
-        return self.own[next(reversed(self.own))].start
+        return self.defined[next(reversed(self.defined))].start
 
     def define(self, name: str, start: int, value: int) -> None:
         """Note an alias; of two definitions of one name the first holds."""
-        known = self.own.get(name)
-        self.own[name] = Definition(start, value) if known is None else known.again(start)
+        known = self.defined.get(name)
+        self.defined[name] = Definition(start, value) if known is None else known.again(start)
 
     def below(self, start: int) -> PartDefinitions:
         """Return those that hold in a part below, which begins at an offset."""
-        for name, definition in self.own.items():
+        for name, definition in self.defined.items():
             self._earlier.setdefault(name, []).append(definition)
         return PartDefinitions(start, self)
 
     def absorb(self, other: PartDefinitions) -> None:
         """Take over what a part defines that turned out to belong to this one."""
-        for name, definition in other.own.items():
-            self.own.setdefault(name, definition)
+        for name, definition in other.defined.items():
+            self.defined.setdefault(name, definition)
 
     def __getitem__(self, name: str) -> Definition:
-        if name in self.own:
-            return self.own[name]
+        if name in self.defined:
+            return self.defined[name]
         above = self._earlier[name]
         count = bisect_left(above, self._start, key=_start_of)
         if not count:
@@ -76,9 +76,9 @@ class PartDefinitions(Mapping[str, Definition]):
         return above[count - 1]
 
     def __iter__(self) -> Iterator[str]:
-        yield from self.own
+        yield from self.defined
         for name, above in self._earlier.items():
-            if name not in self.own and above[0].start < self._start:
+            if name not in self.defined and above[0].start < self._start:
                 yield name
 
     def __len__(self) -> int:
@@ -98,8 +98,8 @@ class Part:
         depth: how many regions and dictionaries are open.
         closed: where what was opened at depth 0 ends: the attributes, the region.
         texts: the text of a type -> its number, in order of first use.
-        firsts: by number, where each text first stands.
-        offsets, numbers: every use of a type.
+        first_offsets: by number, where each text is first.
+        offsets, type_numbers: of every use of a type.
     """
 
     def __init__(
@@ -127,9 +127,9 @@ class Part:
         self.functions: list[int] = []
         self.operations: list[RawOperation] = []
         self.texts: dict[str, int] = {}
-        self.firsts: list[int] = []
+        self.first_offsets: list[int] = []
         self.offsets: array[int] = array("q")
-        self.numbers: array[int] = array("l")
+        self.type_numbers: array[int] = array("l")
 
     @property
     def is_empty(self) -> bool:
@@ -139,7 +139,7 @@ class Part:
     @property
     def has_aliases(self) -> bool:
         """Whether it defines any itself."""
-        return bool(self.aliases.own or self.type_aliases.own)
+        return bool(self.aliases.defined or self.type_aliases.defined)
 
     def open_module(self, offset: int) -> None:
         """Note the module operation."""
@@ -169,11 +169,11 @@ class Part:
         self.aliases.absorb(other.aliases)
         self.type_aliases.absorb(other.type_aliases)
         renumbered = [self.texts.setdefault(text, len(self.texts)) for text in other.texts]
-        for number, first in zip(renumbered, other.firsts):
-            if number == len(self.firsts):
-                self.firsts.append(first)
+        for number, first in zip(renumbered, other.first_offsets):
+            if number == len(self.first_offsets):
+                self.first_offsets.append(first)
         self.offsets.extend(other.offsets)
-        self.numbers.extend(renumbered[number] for number in other.numbers)
+        self.type_numbers.extend(renumbered[number] for number in other.type_numbers)
 
     def cut_off(self, source: Source) -> LayoutError | None:
         """Return the error that the part breaks off, if it does."""

@@ -47,7 +47,7 @@ class Locations:
         return self._resolve(self._text, start, 0) if start is not None else None
 
     def _resolve(self, text: str, offset: int, nesting: int) -> Location | None:
-        """Return the first place that the text within ``loc(...)`` leads to."""
+        """Return the first location that the text within ``loc(...)`` leads to."""
         depth, end = 0, offset + MAX_LENGTH
         for _ in range(MAX_PIECES):
             piece = _PIECE.match(text, offset, end)

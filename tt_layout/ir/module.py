@@ -114,7 +114,7 @@ class TypeUse(NamedTuple):
 class TypeUses(Sequence[TypeUse]):
     """The types of a module in the order of the text; made when they are looked at.
 
-    A large dump has millions of them, nearly all alike: kept are offset and number only.
+    A large dump has millions of them, nearly all the same: kept are offset and number only.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Meanings(Protocol):
         """Return a type with what it is an alias of in its place."""
 
     def location(self, text: str) -> Location | None:
-        """Return the place in the program that the content of ``loc(...)`` leads to."""
+        """Return the location in the program that the content of ``loc(...)`` leads to."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Module:
         source: the whole text.
         line: where the part begins, from 1.
         pass_name: the pass that a header above names; None where there is no header.
-        stage: ``before`` or ``after`` that pass; None likewise.
+        stage: ``before`` or ``after`` that pass; None without a header.
         attributes: those of the module operation, by name.
         aliases: the attribute aliases that hold in it, by name.
         types: every tensor, memdesc, tensor pointer and tensor descriptor in it.
@@ -218,7 +218,7 @@ class Module:
 
     @property
     def target(self) -> str | None:
-        """What it is compiled for, such as ``cuda:90``; None where it does not say."""
+        """What it is compiled for, such as ``cuda:90``; None where it does not name one."""
         for name in ("ttg.target", "triton_gpu.target"):
             if name in self.attributes:
                 return str(self.attributes[name])

@@ -53,7 +53,7 @@ class Operation(NamedTuple):
 
     @property
     def group(self) -> str:
-        """Under which heading totals count it; what the layouts say goes before the name."""
+        """The heading that totals count it under; the layouts outweigh the name."""
         movement = self.movement
         if movement.group == "local store" and self.source is None:
             return "allocation"
@@ -70,8 +70,10 @@ class Operation(NamedTuple):
         """The type that determines how much is moved: the tensor's, else the memory's."""
         if self.group == "allocation":
             return None
-        ends = self.source, self.target
-        return next((t for t in ends if t is not None and t.kind == "tensor"), ends[1] or ends[0])
+        types = self.source, self.target
+        return next(
+            (t for t in types if t is not None and t.kind == "tensor"), types[1] or types[0]
+        )
 
     @property
     def bytes(self) -> int | None:
@@ -100,13 +102,15 @@ def type_bytes(ir_type: IRType) -> int | None:
     return None if bits is None else ir_type.elements * max(1, bits // 8)
 
 
-def ends(name: str, types: Sequence[IRType], arrow: int) -> tuple[IRType | None, IRType | None]:
+def source_and_target(
+    name: str, types: Sequence[IRType], arrow: int
+) -> tuple[IRType | None, IRType | None]:
     """Return source and target of an operation from its types.
 
     Args:
         name: without its dialect.
         types: of operands and results, in the order written.
-        arrow: how many of them stand before the last arrow; all, where there is none.
+        arrow: how many of them stand before the last arrow; all of them without one.
     """
     movement = DATA_MOVEMENTS[name]
     before, after = list(types[:arrow]), list(types[arrow:])

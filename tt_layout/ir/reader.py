@@ -184,7 +184,7 @@ class _Scanner:
         self.part = Part(offset, above=self.part)
 
     def _finish_previous(self) -> None:
-        """The part is one of its own: the one before it is finished."""
+        """Hand out the part before this one: nothing more belongs to it."""
         if self.previous is not None:
             self.done.append(self.previous)
             self.previous = None
@@ -203,14 +203,14 @@ class _Scanner:
         return not self.text[start:offset].strip()
 
     def _attribute_alias(self, match: re.Match[str]) -> None:
-        name, own = match.group("definition"), self.part.aliases.own
+        name, defined = match.group("definition"), self.part.aliases.defined
         is_location = LOCATION.match(self.text, match.end()) is not None
-        self._begin_aliases(match.start(), name in own, is_location)
+        self._begin_aliases(match.start(), name in defined, is_location)
         self.part.aliases.define(name, match.start(), match.end())
 
     def _type_alias(self, match: re.Match[str]) -> None:
         name = match.group("type_definition")
-        self._begin_aliases(match.start(), name in self.part.type_aliases.own, False)
+        self._begin_aliases(match.start(), name in self.part.type_aliases.defined, False)
         self.part.type_aliases.define(name, match.start(), match.end())
 
     def _begin_aliases(self, start: int, is_defined: bool, is_location: bool) -> None:
@@ -321,8 +321,8 @@ class _Scanner:
     def _use(self, text: str, offset: int) -> int:
         part = self.part
         number = part.texts.setdefault(text, len(part.texts))
-        if number == len(part.firsts):
-            part.firsts.append(offset)
+        if number == len(part.first_offsets):
+            part.first_offsets.append(offset)
         part.offsets.append(offset)
-        part.numbers.append(number)
+        part.type_numbers.append(number)
         return number

@@ -29,7 +29,7 @@ _REFERENCE = re.compile(r"#([\w$-]+)(?![\w$.<-])", re.ASCII)
 _DIALECT = re.compile(r"#([A-Za-z_$][\w$]*)[.<]")
 _TYPE_HEAD = re.compile(r"([!\w.]+)\s*<", re.ASCII)
 _VALUE = re.compile(rf"#[\w$.]+(?:<{rest_of_group()})?", re.ASCII)
-"""An attribute, as far as it can be told without parsing it."""
+"""An attribute, as far as it is known without parsing it."""
 _NEXT = re.compile(
     r"""[ \t]*(?:\n | \Z | // | " | % | [#!][\w$-]+\s*= | [A-Za-z_][\w$]*\.
       | (?:module|func)\b | \{-\#)""",
@@ -284,7 +284,7 @@ class Scope:
         head = _TYPE_HEAD.match(self.source.text, start)
         return (start, closing(self.source, head.end() - 1)) if head is not None else None
 
-    # -- places -----------------------------------------------------------------------------
+    # -- locations ----------------------------------------------------------------------------
 
     @cached_property
     def locations(self) -> Locations:
@@ -292,5 +292,5 @@ class Scope:
         return Locations(self.source, self.definitions)
 
     def location(self, text: str) -> Location | None:
-        """Return the place in the program that the content of ``loc(...)`` leads to."""
+        """Return the location in the program that the content of ``loc(...)`` leads to."""
         return self.locations.of_text(text)

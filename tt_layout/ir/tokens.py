@@ -18,7 +18,7 @@ from tt_layout.ir.data_movements import DATA_MOVEMENTS, DIALECTS
 _DIALECTS = "|".join(sorted(DIALECTS, key=len, reverse=True))
 _MOVES = "|".join(sorted(DATA_MOVEMENTS, key=len, reverse=True))
 DEPTH = 7  # of <...> in a type; what nests deeper is left to the parser
-MAX_GROUPS = 200  # of <...> beside each other in a type; likewise
+MAX_GROUPS = 200  # of <...> beside each other in a type, for the same reason
 
 
 def rest_of_group(depth: int = DEPTH) -> str:
@@ -74,7 +74,7 @@ TOKENS = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-"""What the reader looks for; the name of the last group says what was found.
+"""What the reader looks for; the name of the last group is the kind of what was found.
 
 ===================  ======================================================================
 ``split``            a comment ``// -----``; it may be a header
@@ -91,7 +91,7 @@ TOKENS = re.compile(
 ===================  ======================================================================
 
 Strings and other comments are matched without a name, so that nothing is found in them;
-dictionaries of words and numbers likewise, so that their braces need not be counted.
+dictionaries of words and numbers are too, so that their braces need not be counted.
 """
 
 OPERATION = re.compile(

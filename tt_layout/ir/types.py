@@ -75,7 +75,7 @@ class IRType(NamedTuple):
 
     @property
     def element_bits(self) -> int | None:
-        """Width of an element in bits; None where the type does not tell it."""
+        """Width of an element in bits; None where the type does not determine it."""
         return element_bits(self.element_type)
 
     @property

@@ -23,7 +23,7 @@ class Value(NamedTuple):
 
     Attributes:
         name: such as ``%12``, ``%5#1``, ``%arg0``; of a second value that is so named ``%12@57``.
-        text: the type as written, aliases in it; empty where the dump does not say.
+        text: the type as written, aliases in it; empty where the dump does not contain it.
     """
 
     name: str
@@ -109,7 +109,7 @@ class SsaFunction:
         body: its blocks; none for a declaration.
         line, column: where it begins, from 1.
         resolve_type: from the text of a type to the type; None where it is unknown.
-        resolve_location: from what stands within ``loc(...)`` to the place in the program.
+        resolve_location: from what stands within ``loc(...)`` to the location in the program.
     """
 
     name: str
@@ -155,5 +155,5 @@ class SsaFunction:
         return self.resolve_type(value.text) if value is not None else None
 
     def location(self, operation: SsaOperation) -> Location | None:
-        """Return the place in the user's program; None where the dump does not tell."""
+        """Return the location in the user's program; None where the dump has none."""
         return self.resolve_location(operation.location_text) if operation.location_text else None

@@ -3,7 +3,7 @@
 The reader knows the conventions of MLIR's assembly formats rather than each operation: what
 stands before ``=`` are results, values are operands, types stand behind a colon or an arrow,
 dictionaries and regions in braces.  So it reads operations that it has never seen, of any
-dialect, and the generic form; where an operation departs from the conventions a table says how.
+dialect, and the generic form; operations that depart from the conventions are in a table.
 
 A dump of many passes repeats most of its lines.  An operation that has a line of its own is
 kept under that line, and not read again.

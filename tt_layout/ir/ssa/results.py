@@ -1,7 +1,7 @@
 """The types of an operation's results, from the types that its text has.
 
 Most operations write the types of their results behind an arrow, a few behind ``to``, or one
-type for operands and results alike.  Those that do something else stand here.
+type for both operands and results.  Those that do something else stand here.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _SHORT = {
 
 
 def result_types(name: str, count: int, written: WrittenTypes, *, generic: bool) -> list[str]:
-    """Return the types of the results of an operation; empty where the text does not tell.
+    """Return the types of the results of an operation; empty where the text has none.
 
     Args:
         name: of the operation.

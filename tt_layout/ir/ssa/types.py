@@ -1,4 +1,4 @@
-"""Types of values as far as they can be told without the aliases of the module."""
+"""Types of values, as far as they are known without the aliases of the module."""
 
 from __future__ import annotations
 
