@@ -15,7 +15,7 @@ from tt_layout.algebra.linear_layout import log2
 from tt_layout.algebra.span import F2Span
 
 Ints = npt.NDArray[np.int64]
-Places = npt.NDArray[np.intp]
+Indices = npt.NDArray[np.intp]
 
 LOOKUP_BITS = 11  # a table of 2**11 values of 8 bytes stays in the first-level cache
 
@@ -122,7 +122,7 @@ def all_values(basis: Sequence[int]) -> Ints:
     return values
 
 
-def distinct(values: Ints) -> tuple[Ints, Places]:
+def distinct(values: Ints) -> tuple[Ints, Indices]:
     """Return the distinct values in ascending order, and for each value its place there.
 
     Example:
@@ -143,7 +143,7 @@ def distinct(values: Ints) -> tuple[Ints, Places]:
     return found + low, places[shifted]
 
 
-def ascending_superset(values: Ints) -> tuple[Ints, Places]:
+def ascending_superset(values: Ints) -> tuple[Ints, Indices]:
     """Return ascending values, all given ones among them, and for each given one its place.
 
     Unlike `distinct` this is quick rather than exact: a range where that is not longer.
@@ -154,14 +154,14 @@ def ascending_superset(values: Ints) -> tuple[Ints, Places]:
     return distinct(values)
 
 
-def distinct_rows(rows: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Places]:
+def distinct_rows(rows: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Indices]:
     """Return the distinct rows of a matrix, and for each row its place among them."""
     whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1])))[:, 0]
     first, place = _first_occurrences(whole)
     return rows[first], place
 
 
-def _first_occurrences(items: npt.NDArray[Any]) -> tuple[Places, Places]:
+def _first_occurrences(items: npt.NDArray[Any]) -> tuple[Indices, Indices]:
     """Return where each distinct item is found, and for each item its place among those.
 
     Done by hand, because numpy's own function first imports all of its masked arrays.

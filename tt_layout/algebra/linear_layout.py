@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Basis = tuple[int, ...]
-Bases = tuple[tuple[str, tuple[Basis, ...]], ...]
+NamedBases = tuple[tuple[str, tuple[Basis, ...]], ...]
 Vectors = Iterable[Sequence[int]]
 
 
@@ -99,7 +99,7 @@ class LinearLayout:
         Triton, include/triton/Tools/LinearLayout.h.
     """
 
-    in_bases: Bases
+    in_bases: NamedBases
     out_sizes: tuple[tuple[str, int], ...]
 
     def __post_init__(self) -> None:

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tt_layout.algebra.linear_layout import LinearLayout
-
-Basis = tuple[int, ...]
+from tt_layout.algebra.linear_layout import Basis, LinearLayout
 
 
 def dim_names(rank: int) -> list[str]:

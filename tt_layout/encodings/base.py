@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two
 from tt_layout.algebra.rendering import render
 from tt_layout.encodings.forms import Form, Spelling
 from tt_layout.errors import LayoutError
@@ -14,7 +14,6 @@ from tt_layout.mlir.source import Span
 from tt_layout.releases import LATEST, Release
 
 Shape = tuple[int, ...]
-Basis = tuple[int, ...]
 Bases = tuple[Basis, ...]
 
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from tt_layout.algebra.arrays import (
     F2Map,
+    Indices,
     Ints,
-    Places,
     all_values,
     ascending_superset,
     distinct,
@@ -42,7 +42,7 @@ class Layer(NamedTuple):
     """The texts of one number in some rows: row i has ``texts[which[i]]``."""
 
     texts: Bytes
-    which: Places
+    which: Indices
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ class LabelText:
         stamps[:, -self.label.inner_width :] = self.label.inner_texts(values)
         return self._join(stamps, index, span, b"|")
 
-    def _join(self, stamps: Bytes, index: Places, span: int, bar: bytes) -> Bytes:
+    def _join(self, stamps: Bytes, index: Indices, span: int, bar: bytes) -> Bytes:
         """Return rows of cells of stamps, with bars and separators where there is a bar."""
         end = self.separator if bar else bytes(len(self.separator))
         if self.copies == 1:
