@@ -101,7 +101,7 @@ def find_swizzle(
         #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}> 0
     """
     if family not in (*FAMILIES, "all"):
-        raise LayoutError(f"unknown family {family!r}; there are {', '.join(FAMILIES)} and all")
+        raise LayoutError(f"unknown family {family!r}; choose from {', '.join(FAMILIES)}, all")
     if not writers and not readers:
         raise LayoutError("nothing to search for: give a writer or a reader")
     hardware = find_target(target) if isinstance(target, str) else target

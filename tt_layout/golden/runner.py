@@ -113,8 +113,8 @@ def run_check(check: Check) -> Outcome:
         return Outcome(state="error", golden=check.golden, check=check, error=located)
     except OSError as error:
         file = str(check.golden if error.filename is None else error.filename)
-        trouble = LayoutError(f"cannot read: {error.strerror or error}", FileLocation(file))
-        return Outcome(state="error", golden=check.golden, check=check, error=trouble)
+        unreadable = LayoutError(f"cannot read: {error.strerror or error}", FileLocation(file))
+        return Outcome(state="error", golden=check.golden, check=check, error=unreadable)
     if before == after:
         return Outcome(state="passed", golden=check.golden, check=check)
     if before is None:
