@@ -15,12 +15,15 @@ import csv
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
+from tt_layout.audit.values.evaluator import Evaluator, Unknown
 from tt_layout.audit.values.given import GivenValues
+from tt_layout.ir.ssa import read_functions
 
 METRICS = {
     ("load", "requests"): "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -28,6 +31,9 @@ METRICS = {
     ("store", "requests"): "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     ("store", "sectors"): "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
 }
+REACH = 1 << 26
+"""Bytes from a pointer that a kernel may go; `launch_kernels.py` has twice as many."""
+
 Counts = dict[tuple[str, str], int]
 
 
@@ -39,20 +45,41 @@ def predicted(row: dict[str, Any]) -> Counts:
     """
     [module] = parse_ir(row["ttgir"])
     counts: Counter[tuple[str, str]] = Counter(dict.fromkeys(METRICS, 0))
+    for given in programs(row):
+        for movement in audit_module(module, given=given).movements:
+            kind = movement.operation.name.removeprefix("tt.")
+            if kind not in ("load", "store"):
+                continue
+            details = movement.cost.details if movement.cost is not None else {}
+            for unit in ("requests", "sectors"):
+                number = details.get(f"total_{unit}")
+                if number is None:
+                    raise ValueError(f"{unit} unknown: {details.get('unknown')}")
+                counts[kind, unit] += number
+    return dict(counts)
+
+
+def programs(row: dict[str, Any]) -> Iterator[GivenValues]:
+    """Yield the arguments and ids of each program of the grid."""
     for x in range(row["grid"][0]):
         for y in range(row["grid"][1]):
-            given = GivenValues({**row["args"], "program_id_x": x, "program_id_y": y})
-            for movement in audit_module(module, given=given).movements:
-                kind = movement.operation.name.removeprefix("tt.")
-                if kind not in ("load", "store"):
-                    continue
-                details = movement.cost.details if movement.cost is not None else {}
-                for unit in ("requests", "sectors"):
-                    number = details.get(f"total_{unit}")
-                    if number is None:
-                        raise ValueError(f"{unit} unknown: {details.get('unknown')}")
-                    counts[kind, unit] += number
-    return dict(counts)
+            yield GivenValues({**row["args"], "program_id_x": x, "program_id_y": y})
+
+
+def reach(row: dict[str, Any]) -> int:
+    """Return how many bytes from its pointers a kernel goes at most, masked or not."""
+    [module] = parse_ir(row["ttgir"])
+    [function] = read_functions(module)
+    accesses = [o for o in function.walk() if o.name in ("tt.load", "tt.store")]
+    farthest = 0
+    for given in programs(row):
+        evaluator = Evaluator(function, given)
+        for access in accesses:
+            for [addresses] in evaluator.each_execution(access, access.operands[:1]):
+                if isinstance(addresses, Unknown):
+                    raise ValueError(f"addresses unknown: {addresses}")
+                farthest = max(farthest, int(abs(addresses).max()))
+    return farthest
 
 
 def read_rows(folder: Path) -> list[dict[str, Any]]:
@@ -72,6 +99,8 @@ def drop_unknown(folder: Path) -> None:
     for row in read_rows(folder):
         try:
             predicted(row)
+            if reach(row) > REACH:
+                raise ValueError("it reaches too far")
         except ValueError as error:
             print(f"dropped {row['binary']}: {error}")
             (folder / row["binary"]).unlink()
