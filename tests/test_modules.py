@@ -93,6 +93,17 @@ def test_views_of_one_module_or_of_all(folder: Path, run: Run) -> None:
     assert sizes("dump.mlir@2") == ["2"]
 
 
+@pytest.mark.parametrize(("file", "sizes"), [("dump.mlir", ["2", "4"]), ("dump.mlir@3", ["4"])])
+def test_a_page_of_one_module_or_of_all(
+    file: str, sizes: list[str], folder: Path, run: Run
+) -> None:
+    assert run("plot", "-i", file, "-o", "page.html").status == 0
+    text = Path("page.html").read_text()
+    found = re.findall(r'"attribute":"#ttg.blocked.*?sizePerThread = \[1, (\d)', text)
+    assert found == sizes
+    assert "no module 4" in run("plot", "-i", "dump.mlir@4", "-o", "page.html").err
+
+
 @pytest.mark.parametrize(
     "command", [["info", "dump.mlir@4:blocked", "-t"], ["-i", "dump.mlir@4", "-t"]]
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,9 +17,11 @@ from typing import NamedTuple
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.dump_part import PartDefinitions
-from tt_layout.ir.reader import iterate_parts
+from tt_layout.ir.module import Module
+from tt_layout.ir.reader import iterate_ir, iterate_parts
 from tt_layout.mlir.aliases import FileDefinitions
 from tt_layout.mlir.source import Source
+from tt_layout.releases import Release
 
 _NUMBERED = re.compile(r"(.+)@(\d{1,9})", re.DOTALL)
 
@@ -68,6 +70,24 @@ def no_module(number: int, count: int, source: Source) -> LayoutError:
     modules = f"{count} module{'s' if count != 1 else ''}"
     message = f"there is no module {number}: the file has {modules}"
     return LayoutError(message, FileLocation(source.name))
+
+
+def whole_modules(
+    source: Source, release: Release | None = None, number: int | None = None
+) -> Iterator[Module]:
+    """Yield the modules of a dump, or the one of a number.
+
+    Raises:
+        LayoutError: there is no such module, or the dump is cut off.
+    """
+    count = 0
+    for count, module in enumerate(iterate_ir(source, release), 1):
+        if module.error is not None:
+            raise module.error
+        if number in (None, count):
+            yield module
+    if number is not None and not 1 <= number <= count:
+        raise no_module(number, count, source)
 
 
 @dataclass(frozen=True)

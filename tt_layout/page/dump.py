@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
-from tt_layout.ir.reader import check_lines, iterate_ir
+from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 from tt_layout.page import PageLayout, build
@@ -31,23 +32,28 @@ def page_of(named: dict[str, PlacedLayout], target: str | None = None) -> str:
     return build(layouts, is_pair=len(layouts) == 2, target=target)
 
 
-def page_of_dump(source: Source, names: list[str], release: Release | None = None) -> str:
+def page_of_dump(
+    source: Source,
+    names: list[str],
+    release: Release | None = None,
+    number: int | None = None,
+) -> str:
     """Return the page of the layouts of a dump, each over the types that it is used with.
 
     Args:
         source: the dump.
         names: only these aliases; all by default.
         release: whose rules hold.
+        number: only this module, counted from 1; all by default.
 
     Raises:
-        LayoutError: an alias is wrong or not used, or the dump is cut off.
+        LayoutError: an alias is wrong or not used, there is no such module, or the dump is cut
+            off.
     """
     check_lines(source)
     found: dict[tuple[str, str, str], _Used] = {}
     target = None
-    for module in iterate_ir(source, release):
-        if module.error is not None:
-            raise module.error
+    for module in whole_modules(source, release, number):
         target = target or module.gpu
         for used in _layouts(module, names):
             found.setdefault(used.key, used._replace(lines=set())).lines.update(used.lines)

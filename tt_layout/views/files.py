@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError, TooLargeError
-from tt_layout.ir.file_aliases import no_module
+from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Alias, Module
-from tt_layout.ir.reader import check_lines, iterate_ir
+from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 from tt_layout.placement import place
@@ -52,7 +52,7 @@ def file_views(
     views: dict[tuple[str, str, str], PrintedView] = {}
     unused: dict[str, PrintedView] = {}
     order: dict[str, None] = dict.fromkeys(names)
-    for one in _modules(source, release, module):
+    for one in whole_modules(source, release, module):
         types = _types_by_layout(one)
         for name in (n for n in names or one.aliases.attributes() if n in one.aliases):
             order.setdefault(name)
@@ -65,7 +65,7 @@ def file_views(
                 if key not in views:
                     views[key] = _view(name, encoding, ir_type, kind, selection)
             _check_count(source, len(views) + len(unused))
-    _check_names(source, names, unused, lambda: _modules(source, release, module))
+    _check_names(source, names, unused, lambda: whole_modules(source, release, module))
     for name in {name for name, _, _ in views}:
         del unused[name]
     places = {name: place for place, name in enumerate(order)}
@@ -77,22 +77,6 @@ def _check_count(source: Source, count: int) -> None:
     if count > MAX_VIEWS:
         message = f"there are more than {MAX_VIEWS} views to show; --alias-names chooses some"
         raise TooLargeError(message, FileLocation(source.name))
-
-
-def _modules(source: Source, release: Release | None, number: int | None) -> Iterator[Module]:
-    """Yield the modules of a dump, or the one of a number.
-
-    Raises:
-        LayoutError: there is no such module, or the dump is cut off.
-    """
-    count = 0
-    for count, module in enumerate(iterate_ir(source, release), 1):
-        if module.error is not None:
-            raise module.error
-        if number in (None, count):
-            yield module
-    if number is not None and not 1 <= number <= count:
-        raise no_module(number, count, source)
 
 
 def _encoding(alias: Alias) -> Encoding | None:

@@ -153,10 +153,12 @@ def _types(encodings: list[Encoding], tensor: TensorType) -> list[TensorType]:
 
 
 def _dump_page(path: str, names: list[str]) -> bytes:
+    from tt_layout.ir.file_aliases import split_module
     from tt_layout.mlir.source import read_source
     from tt_layout.page.dump import page_of_dump
 
-    return page_of_dump(read_source(path), names, chosen_release()).encode()
+    file, module = split_module(path)
+    return page_of_dump(read_source(file), names, chosen_release(), module).encode()
 
 
 def _write(output: str, content: bytes) -> None:
