@@ -144,6 +144,8 @@ def test_an_unknown_alias_names_layouts_not_locations(
     assert run("info", f"dump.mlir:{alias}", "-t", TYPE).err == error
     assert run("-i", "dump.mlir", f"--alias-names={alias}", "-t", TYPE).err == error
     assert run("-i", "dump.mlir", f"--alias-names={alias}").err == error
+    page = ("plot", "-i", "dump.mlir", f"--alias-names={alias}", "-o", "page.html")
+    assert run(*page).err == error
     case = f"{{name: x, file: dump.mlir, alias: {alias}, type: '{TYPE}'}}"
     Path("layouts.yaml").write_text(f"version: 1\ncases:\n  - {case}\n")
     assert f"there is no alias #{alias} in dump.mlir; {hint}" in run("check").out

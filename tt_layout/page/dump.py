@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
@@ -52,11 +53,17 @@ def page_of_dump(
     """
     check_lines(source)
     found: dict[tuple[str, str, str], _Used] = {}
-    target = None
+    target, missing = None, dict.fromkeys(names)
+    others: dict[str, None] = {}
     for module in whole_modules(source, release, number):
+        missing = {name: None for name in missing if name not in module.aliases}
+        if missing:
+            others |= dict.fromkeys(module.aliases.attributes())
         target = target or module.gpu
         for used in _layouts(module, names):
             found.setdefault(used.key, used._replace(lines=set())).lines.update(used.lines)
+    if missing:
+        raise LayoutError(unknown_alias(next(iter(missing)), others), FileLocation(source.name))
     layouts = []
     for used in found.values():
         with suppress(LayoutError):  # the type is not one that the layout is for
