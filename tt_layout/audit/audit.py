@@ -262,27 +262,44 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
 
 
 class Change(NamedTuple):
-    """A data movement that only one of two modules has; ``sign`` is ``-`` or ``+``."""
+    """A data movement that only one of two modules has.
+
+    Attributes:
+        sign: ``-`` or ``+``.
+        operation: the operation.
+        width_bytes: what an access to global memory moves at once; None of other operations,
+            and where it is not known.
+    """
 
     sign: str
     operation: Operation
+    width_bytes: int | None = None
 
 
 def changes(before: Module, after: Module) -> list[Change]:
     """Return the data movements that one module has and the other has not.
 
     Two are the same if they are in one function, of one name, over one type, from one
-    layout to another; where they stand does not matter.  Of several equal ones those that
-    come last are the ones added or removed.
+    layout to another, and, in global memory, as wide; where they stand does not matter.  Of
+    several equal ones those that come last are the ones added or removed.
     """
-    was, now = (Counter(_identity(o) for o in m.operations) for m in (before, after))
-    return [
-        *(Change("-", o) for o in _surplus(before.operations, now)),
-        *(Change("+", o) for o in _surplus(after.operations, was)),
-    ]
+    shared = SharedWork()
+    was, now = (_with_widths(module, shared) for module in (before, after))
+    return [*_surplus("-", was, now), *_surplus("+", now, was)]
 
 
-def _identity(operation: Operation) -> tuple[str | None, ...]:
+def _with_widths(module: Module, shared: SharedWork) -> list[tuple[Operation, int | None]]:
+    """Return the data movements of a module, each with its width."""
+    from tt_layout.audit.global_memory.cost import width_bytes
+
+    audited = AuditedModule(module, shared)
+    return [(operation, width_bytes(operation, audited)) for operation in module.operations]
+
+
+Identity = tuple[str | int | None, ...]
+
+
+def _identity(operation: Operation, width: int | None) -> Identity:
     moved = operation.moved or operation.target
     return (
         operation.function,
@@ -290,15 +307,18 @@ def _identity(operation: Operation) -> tuple[str | None, ...]:
         moved.bare if moved is not None else None,
         attribute_of(operation.source),
         attribute_of(operation.target),
+        width,
     )
 
 
 def _surplus(
-    operations: Sequence[Operation], others: Counter[tuple[str | None, ...]]
-) -> Iterator[Operation]:
-    left = Counter(others)
-    for operation in operations:
-        key = _identity(operation)
+    sign: str,
+    operations: Sequence[tuple[Operation, int | None]],
+    others: Sequence[tuple[Operation, int | None]],
+) -> Iterator[Change]:
+    left = Counter(_identity(*other) for other in others)
+    for operation, width in operations:
+        key = _identity(operation, width)
         left[key] -= 1
         if left[key] < 0:
-            yield operation
+            yield Change(sign, operation, width)

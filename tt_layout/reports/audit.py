@@ -284,10 +284,18 @@ def _change_table(changes: Sequence[Change]) -> Table:
     for change in changes:
         operation = change.operation
         function = f"@{clean(operation.function)}" if operation.function is not None else "-"
-        cells = [operation.name, *_ends(operation), _or_dash(operation.bytes), function]
-        rows.append([f"{change.sign} {operation.line}", *cells])
-    header = ["line", "operation", "of", "from", "to", "bytes", "function"]
-    return Table(header, rows, ["bytes"], indent="")
+        cells = [operation.name, *_ends(operation), _or_dash(operation.bytes)]
+        width = f"{change.width_bytes} bytes" if change.width_bytes is not None else "-"
+        rows.append([f"{change.sign} {operation.line}", *cells, width, function])
+    header = ["line", "operation", "of", "from", "to", "bytes", "at a time", "function"]
+    table = Table(header, rows, ["bytes", "at a time"], indent="")
+    return table if _is_in_width(rows) else table.without("at a time")
+
+
+def _is_in_width(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether something was removed and added again with another width."""
+    removed, added = ([r[1:6] for r in rows if r[0].startswith(sign)] for sign in "-+")
+    return any(cells in added for cells in removed)
 
 
 def _comparison_data(comparison: Comparison) -> dict[str, Any]:
@@ -296,6 +304,9 @@ def _comparison_data(comparison: Comparison) -> dict[str, Any]:
         for label, (file, m) in (("before", comparison.before), ("after", comparison.after))
     }
     for label, sign in (("removed", "-"), ("added", "+")):
-        own = (change.operation for change in comparison.changes if change.sign == sign)
-        data[label] = [operation_data(operation) for operation in own]
+        own = (change for change in comparison.changes if change.sign == sign)
+        data[label] = [
+            {**operation_data(change.operation), "width_bytes": change.width_bytes}
+            for change in own
+        ]
     return data

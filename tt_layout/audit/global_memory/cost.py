@@ -59,6 +59,18 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return Cost(text + sector_text(sectors, shape), weight, details, finding)
 
 
+def width_bytes(operation: Operation, audited: AuditedModule) -> int | None:
+    """Return what an access to global memory moves at once; None of any other operation."""
+    if operation.name not in FORMS:
+        return None
+    full = audited.in_full(operation)
+    kernel = audited.kernel(full.function) if full is not None else None
+    if full is None or kernel is None:
+        return None
+    width = access_width(kernel, full.operation)
+    return width.width_bytes if width is not None else None
+
+
 def _shape(
     kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], width: Width
 ) -> Shape:

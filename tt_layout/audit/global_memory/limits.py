@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.properties import order_of
 from tt_layout.audit.global_memory import advice
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.origins import (
@@ -19,7 +20,7 @@ from tt_layout.audit.global_memory.origins import (
     Origin,
     Trace,
 )
-from tt_layout.audit.global_memory.width import WIDEST_BYTES, Kernel, Width
+from tt_layout.audit.global_memory.width import WIDEST_BYTES, Kernel, Width, bounds_along
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa import SsaOperation
@@ -79,6 +80,8 @@ def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | N
         return None
     is_blocked = ir_type is not None and isinstance(ir_type.encoding, Blocked)
     access = _Access(kernel, operation, width, wanted, layout, is_blocked)
+    access = _along_lanes(access) if bounds.layout == 1 else access
+    width, bounds = access.width, access.width.bounds
     others = [kernel.known[address].contiguity[d] for d in range(layout.num_out_dims)]
     others[width.dim] = 0
     if bounds.contiguity < wanted <= max(others):
@@ -90,6 +93,17 @@ def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | N
     if bounds.layout < min(known, wanted):
         return _of_layout(access)
     return _of_knowledge(access, address, roles)
+
+
+def _along_lanes(access: _Access) -> _Access:
+    """Return an access along the dimension of the lanes, where a thread holds no neighbours.
+
+    The compiler looks along the dimension of the registers; where these are no neighbours
+    anyway, the dimension of the lanes is the one that the layout is meant to follow.
+    """
+    dim = order_of(access.layout, "lane")[0]
+    bounds = bounds_along(access.kernel, access.operation, access.layout, dim)
+    return access._replace(width=access.width._replace(dim=dim, bounds=bounds))
 
 
 def _of_layout(access: _Access) -> Limit:

@@ -129,7 +129,7 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
     if any(kernel.known[name].rank != layout.num_out_dims for name in dimensioned):
         return None  # the dump is not a valid one
     dim, element_bytes = order_of(layout)[0], max(1, element.bits // 8)
-    bounds = _bounds(kernel, operation, roles, layout)
+    bounds = bounds_along(kernel, operation, layout, dim)
     vector = _joined(kernel, operation, roles, bounds, dim, _vector(operation, bounds))
     repeats = ir_type is not None and _repeats(kernel, operation, ir_type)
     held = 1 << len(layout.vectors("register"))
@@ -148,10 +148,9 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
     )
 
 
-def _bounds(
-    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], layout: LinearLayout
-) -> Bounds:
-    values, dim = kernel.function.values, order_of(layout)[0]
+def bounds_along(kernel: Kernel, operation: SsaOperation, layout: LinearLayout, dim: int) -> Bounds:
+    """Return what bounds an access along a dimension."""
+    roles, values = operands(operation), kernel.function.values
     pointer, address = roles["pointer"], roles.get("offsets", roles["pointer"])
     bits = values[pointer].type.bits or 8
     element_bytes = max(1, bits // 8)

@@ -73,6 +73,23 @@ def _audits(modules: Iterator[Module], given: GivenValues | None) -> Iterator[Au
         check_names(given, arguments)
 
 
+def _axis_info(
+    sources: Sequence[Source], is_partial: bool, output_format: str, *, is_diff: bool
+) -> int:
+    """Show what the compiler knows of each value.
+
+    Raises:
+        LayoutError: a comparison was asked for, too.
+    """
+    from tt_layout.reports.axis_info import AxisInfoReport
+
+    if is_diff:
+        raise LayoutError("--axis-info and --diff exclude each other")
+    [source] = sources
+    emit(AxisInfoReport(source.name, read_modules(source, is_partial)), output_format)
+    return 0
+
+
 Pair = tuple[NamedModule, NamedModule]
 
 
@@ -113,6 +130,12 @@ def pairs(sources: Sequence[Source], is_partial: bool) -> list[Pair]:
     is_flag=True,
     help="Compare the data movements of two files, or of the modules of one.",
 )
+@click.option(
+    "--axis-info",
+    "is_axis_info",
+    is_flag=True,
+    help="Show what the compiler knows of each value instead: contiguity and so on.",
+)
 @click.option("--partial", is_flag=True, help="Accept a truncated dump.")
 @click.option(
     "--sort",
@@ -128,6 +151,7 @@ def pairs(sources: Sequence[Source], is_partial: bool) -> list[Pair]:
 def command(
     files: tuple[str, ...],
     is_diff: bool,
+    is_axis_info: bool,
     partial: bool,
     sort: str,
     values: tuple[str, ...],
@@ -139,6 +163,8 @@ def command(
         takes = "at most two files with --diff" if is_diff else "one file, or two with --diff"
         raise LayoutError(f"audit takes {takes}, got {len(files)}")
     sources = [read_source(path) for path in files]
+    if is_axis_info:
+        return _axis_info(sources, partial, output_format, is_diff=is_diff)
     if is_diff:
         comparisons = [
             Comparison(before, after, changes(before.module, after.module))
