@@ -42,3 +42,34 @@ def test_the_same_text_with_other_layouts_is_another_kernel() -> None:
     for module in parse_ir(f"{HEADER}{text}\n\n{HEADER}{other}"):
         together = audit_data(audit_module(module, shared))
         assert together == audit_data(audit_module(module))
+
+
+LIMITED = """
+#l = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %q: !tt.ptr<i32>, %n: i32) {
+    %r = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #l>
+    %s = tt.splat %n : i32 -> tensor<512xi32, #l>
+    %o = arith.addi %r, %s : tensor<512xi32, #l>
+    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #l>
+    %pp = tt.addptr %ps, %o : tensor<512x!tt.ptr<f32>, #l>, tensor<512xi32, #l>
+    %v = tt.load %pp : tensor<512x!tt.ptr<f32>, #l>
+    %qs = tt.splat %q : !tt.ptr<i32> -> tensor<512x!tt.ptr<i32>, #l>
+    %i = tt.load %qs : tensor<512x!tt.ptr<i32>, #l>
+    %pi = tt.addptr %ps, %i : tensor<512x!tt.ptr<f32>, #l>, tensor<512xi32, #l>
+    tt.store %pi, %v : tensor<512x!tt.ptr<f32>, #l>
+    tt.return
+  }
+}
+"""
+
+
+def test_lines_in_what_is_said_are_those_of_the_module() -> None:
+    shared = SharedWork()
+    found = []
+    for module in parse_ir(f"{HEADER}{LIMITED}\n\n{HEADER}{LIMITED}"):
+        together = audit_data(audit_module(module, shared))
+        assert together == audit_data(audit_module(module))
+        found.append(str(together))
+    assert "tt.load on line 13" in found[0]
+    assert "tt.load on line 33" in found[1]

@@ -7,6 +7,7 @@ before, so is the cost, but for the lines in it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from typing import NamedTuple
 
@@ -16,8 +17,8 @@ from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 
-_LINE = " on line "
-"""What stands before a line within a sentence."""
+_LINE = re.compile(r"\bline \d")
+"""A line within a sentence."""
 
 
 class KnownRow(NamedTuple):
@@ -34,11 +35,15 @@ class KnownRow(NamedTuple):
 
     @property
     def is_movable(self) -> bool:
-        """Whether no sentence in it names a line."""
+        """Whether nothing in it speaks of another operation or of a line."""
         texts = [self.executions.text, self.fault or ""]
         if self.cost is not None:
-            texts += [self.cost.text, *map(str, self.cost.details.get("unknown", ()))]
-        return not any(_LINE in text for text in texts)
+            limit = self.cost.details.get("limited_by")
+            if limit is not None and limit["line"] != self.operation.line:
+                return False
+            texts += [self.cost.text, self.cost.finding or ""]
+            texts += map(str, self.cost.details.get("unknown", ()))
+        return not any(_LINE.search(text) for text in texts)
 
     def moved_to(self, operation: Operation) -> KnownRow:
         """Return the same for an operation that stands elsewhere in the dump."""
