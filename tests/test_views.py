@@ -290,10 +290,10 @@ def named(view: View, blocks: int, lanes: int) -> list[list[str]]:
     found: list[list[str]] = []
     for cells in view.cells():
         names = [*cells.locations]
-        for number, (element, is_held) in enumerate(zip(cells.elements, cells.are_held)):
+        for number, (element, is_mapped) in enumerate(zip(cells.elements, cells.are_mapped)):
             holders = zip(*(cells.locations[name][number].tolist() for name in names))
             places = [dict(zip(names, holder)) for holder in holders]
-            if not is_held:
+            if not is_mapped:
                 found.append([])
             elif view.content.shows_locations:
                 found.append([label(place, blocks, lanes) for place in places])

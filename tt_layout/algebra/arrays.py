@@ -60,19 +60,20 @@ class Preimages:
 
     Attributes:
         first: the first location of a value, as a function of the value.
-        copies: the others are the first one xor each combination of these; they ascend, too.
+        kernel: a basis of what leads nowhere: the other locations of a value are the first one
+            xor each combination of these; they ascend, too.
         misses: not 0 where no location leads to the value.
 
     Example:
         Bits 0 and 1 of a location lead to value 2, bit 2 to nothing new, and no bit to value 1:
 
         >>> found = Preimages.of([(2, 1), (2, 2), (0, 4)], [1, 2])
-        >>> found.first(np.arange(4)).tolist(), found.copies, found.misses(np.arange(4)).tolist()
+        >>> found.first(np.arange(4)).tolist(), found.kernel, found.misses(np.arange(4)).tolist()
         ([0, 0, 1, 1], (3, 4), [0, 1, 0, 1])
     """
 
     first: F2Map
-    copies: tuple[int, ...]
+    kernel: tuple[int, ...]
     misses: F2Map
 
     @staticmethod
@@ -80,7 +81,7 @@ class Preimages:
         """Solve for the locations of every value.
 
         A location bit is free when earlier bits already reach what it adds.  The solution takes
-        free bits as 0, and a free bit with the earlier bits that undo it is a copy.  So the
+        free bits as 0; a free bit with the earlier bits that undo it is in the kernel.  So the
         locations ascend with the free bits.  Units added behind them express what no location
         leads to.
 
@@ -96,7 +97,7 @@ class Preimages:
             place = sum(weight for bit, (_, weight) in enumerate(places) if mask >> bit & 1)
             return place, mask >> len(places)
 
-        copies = (
+        kernel = (
             solve(column)[0] ^ weight
             for bit, (column, weight) in enumerate(places)
             if not span.pivots >> bit & 1
@@ -104,7 +105,7 @@ class Preimages:
         solved = [solve(unit) for unit in units]
         return Preimages(
             F2Map(tuple(place for place, _ in solved)),
-            tuple(copies),
+            tuple(kernel),
             F2Map(tuple(missed for _, missed in solved)),
         )
 

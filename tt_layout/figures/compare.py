@@ -23,7 +23,7 @@ def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None
     """Return the figure of two layouts of one tensor.
 
     Raises:
-        LayoutError: they are of different memories, or of tensors of different shapes.
+        LayoutError: they are in different memory spaces, or of tensors of different shapes.
     """
     spaces = before.placed.memory_space, after.placed.memory_space
     if spaces[0] != spaces[1]:
@@ -49,18 +49,18 @@ def _location_count(drawn: DrawnLayout) -> int:
 
 
 def _moved(before: DrawnLayout, after: DrawnLayout) -> Mask:
-    """Tell for each element that is drawn whether other locations hold it."""
+    """Return for each element that is drawn whether other locations hold it."""
     was, now = before.cells, after.cells
-    if _copies(before) != _copies(after):
-        return np.ones(len(now.are_held), np.bool_)
-    moved: Mask = was.are_held != now.are_held
+    if _replicas(before) != _replicas(after):
+        return np.ones(len(now.are_mapped), np.bool_)
+    moved: Mask = was.are_mapped != now.are_mapped
     for name, _ in before.holders.sizes:
         is_elsewhere = (was.locations[name] != now.locations[name])[:, 0]
-        moved |= is_elsewhere & was.are_held
+        moved |= is_elsewhere & was.are_mapped
     return moved
 
 
-def _copies(drawn: DrawnLayout) -> set[tuple[int, ...]]:
+def _replicas(drawn: DrawnLayout) -> set[tuple[int, ...]]:
     """Return the locations that hold the same as the first one: by xor, those of any element."""
-    same = coordinates(all_values(drawn.copies), drawn.holders.sizes)
+    same = coordinates(all_values(drawn.kernel), drawn.holders.sizes)
     return set(zip(*(part.tolist() for part in same.values())))

@@ -24,7 +24,7 @@ def draw(
     Args:
         drawn: the layout.
         other: another one: for ``compare`` of the same tensor, for ``banks`` the registers.
-        view: one of `VIEWS`; by default ``compare`` for two layouts of one memory, ``banks``
+        view: one of `VIEWS`; by default ``compare`` for two layouts in one memory space, ``banks``
             for one of registers and one of shared memory, else ``tensor``.
         color_by: what has a colour of its own.
         target: for the access of ``banks``, the GPU.

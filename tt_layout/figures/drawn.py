@@ -55,9 +55,9 @@ class DrawnLayout:
         return content
 
     @property
-    def copies(self) -> tuple[int, ...]:
+    def kernel(self) -> tuple[int, ...]:
         """What leads from the first location of an element to its others, by xor."""
-        return self.holders.holders.copies
+        return self.holders.holders.kernel
 
     @cached_property
     def axes(self) -> Axes:
@@ -74,7 +74,7 @@ class DrawnLayout:
         """The numbers of the elements that are drawn, row by row.
 
         Raises:
-            LayoutError: they are too many for a figure.
+            LayoutError: they exceed the limit of a figure.
         """
         check_cells(self.axes.count)
         return self.axes.numbers(0, self.axes.count)
@@ -82,7 +82,7 @@ class DrawnLayout:
     @cached_property
     def cells(self) -> Cells:
         """The elements that are drawn, each with the first location that holds it."""
-        first = replace(self.holders.holders, copies=())
+        first = replace(self.holders.holders, kernel=())
         return replace(self.holders, holders=first).cells(self.numbers)
 
 
@@ -105,9 +105,9 @@ def cell_groups(placed: PlacedLayout, name: str, cells: Cells) -> Ints:
 
 
 def element_labels(cells: Cells) -> list[str]:
-    """Return elements as coordinates, such as ``3,12``; nothing where none is held."""
-    points = zip(cells.elements.tolist(), cells.are_held.tolist())
-    return [",".join(map(str, point)) if is_held else "" for point, is_held in points]
+    """Return elements as coordinates, such as ``3,12``; nothing where none is mapped."""
+    points = zip(cells.elements.tolist(), cells.are_mapped.tolist())
+    return [",".join(map(str, point)) if is_mapped else "" for point, is_mapped in points]
 
 
 def location_labels(placed: PlacedLayout, cells: Cells, number: int = 0) -> list[str]:
@@ -133,6 +133,6 @@ def location_labels(placed: PlacedLayout, cells: Cells, number: int = 0) -> list
         threads = (w * lanes + t for w, t in zip(parts["warp"], parts["lane"]))
         texts = [f"T{thread}:{r}" for thread, r in zip(threads, parts["register"])]
     return [
-        front + text if is_held else ""
-        for front, text, is_held in zip(fronts, texts, cells.are_held.tolist())
+        front + text if is_mapped else ""
+        for front, text, is_mapped in zip(fronts, texts, cells.are_mapped.tolist())
     ]

@@ -23,12 +23,12 @@ def tensor_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
         LayoutError: the layout has no such groups, or too many elements.
     """
     name = color_by or default_grouping(drawn.placed)
-    notes = [hardware_sizes(drawn.placed), *_copy_note(drawn)]
+    notes = [hardware_sizes(drawn.placed), *_replication_note(drawn)]
     return Figure(drawn.title, (tensor_grid(drawn, name),), legend(drawn, name), tuple(notes))
 
 
-def _copy_note(drawn: DrawnLayout) -> list[str]:
-    more = (1 << len(drawn.copies)) - 1
+def _replication_note(drawn: DrawnLayout) -> list[str]:
+    more = (1 << len(drawn.kernel)) - 1
     if more <= 1:
         return []
     return [f"+{more}: {more} more locations hold the element; the first is named"]
@@ -42,7 +42,7 @@ def tensor_grid(drawn: DrawnLayout, name: str, title: str = "") -> Grid:
     rows, columns = axis_names(ranges, shape)
     dims = drawn.layout.get_out_dim_names()
     return Grid(
-        np.where(cells.are_held, groups, NOTHING).reshape(shape),
+        np.where(cells.are_mapped, groups, NOTHING).reshape(shape),
         table(_holder_labels(drawn), shape) if has_labels(*shape) else None,
         title,
         rows,
@@ -90,11 +90,11 @@ def axis_names(
 
 def _holder_labels(drawn: DrawnLayout) -> list[str]:
     """Return the first holder of every element; of two holders, both."""
-    if len(drawn.copies) == 1:
+    if len(drawn.kernel) == 1:
         cells = drawn.holders.cells(drawn.numbers)
         first, last = (location_labels(drawn.placed, cells, number) for number in (0, 1))
         return [f"{a}|{b}" if a else a for a, b in zip(first, last)]
-    labels, more = location_labels(drawn.placed, drawn.cells), (1 << len(drawn.copies)) - 1
+    labels, more = location_labels(drawn.placed, drawn.cells), (1 << len(drawn.kernel)) - 1
     return [f"{label}+{more}" if label else "" for label in labels] if more else labels
 
 

@@ -41,7 +41,7 @@ def _grid(drawn: DrawnLayout, view: View, columns: Axis, name: str) -> Grid:
     shape = axes.lines, columns.extent
     groups = cell_groups(drawn.placed, name, cells)
     return Grid(
-        np.where(cells.are_held, groups, NOTHING).reshape(shape),
+        np.where(cells.are_mapped, groups, NOTHING).reshape(shape),
         table(_labels(drawn, view, cells), shape) if has_labels(*shape) else None,
         "",
         _line_names(axes),

@@ -1,16 +1,16 @@
 // What moving a tensor between registers and shared memory costs a warp: the rule of
 // tt_layout.analyses.access, banks and addresses, under the same names.  What is linear is worked
-// out on single bits, as BigInts; only padding, and lanes that collide, are laid out one by one.
+// out on single bits, as BigInts; only padding, and lanes that collide, are enumerated.
 
 const MATRIX_ROW_BYTES = 16;
-const MAX_INSTRUCTION_BITS = 16; // of all instructions of all warps so many are looked at, 2^16
+const MAX_INSTRUCTION_BITS = 16; // of all instructions of all warps at most 2^16 are looked at
 
 /** Why an access cannot be worked out. */
 class AccessError extends Error {}
 
-// -- hardware place -> offset -------------------------------------------------------------------
+// -- hardware location -> offset ----------------------------------------------------------------
 
-/** Return where the places of a register layout lie in shared memory: offsets of single bits. */
+/** Return where a register layout is stored in shared memory: the offsets of its bits. */
 function accessMap(register, shared) {
   const elementBytes = bytesOfElements(register.spec.bits, shared.spec.bits);
   if (shared.size("partition") > 1) {
@@ -47,7 +47,7 @@ function bytesOfElements(held, kept) {
   return kept / 8;
 }
 
-/** Return the offset at which the element of a register, lane or warp bit lies. */
+/** Return the offset of the element of a register, lane or warp bit. */
 function offsetOf(shared, element, name) {
   const place = shared.inverse.place(element);
   if (!place) throw new AccessError(`shared memory does not hold the element (${element})`);
@@ -100,9 +100,9 @@ function units(count) {
 function matrixRows({ register, lane, warp, elementBytes }) {
   if (elementBytes > 4) return null;
   const packed = log2(4 / elementBytes);
-  const [held, across] = [units(packed), units(packed + 2).slice(packed)];
-  const others = [...register.filter((b) => !held.includes(b)), ...lane.slice(2), ...warp];
-  const fits = held.every((b) => register.includes(b)) && isSame(lane.slice(0, 2), across);
+  const [packedUnits, across] = [units(packed), units(packed + 2).slice(packed)];
+  const others = [...register.filter((b) => !packedUnits.includes(b)), ...lane.slice(2), ...warp];
+  const fits = packedUnits.every((b) => register.includes(b)) && isSame(lane.slice(0, 2), across);
   const tile = (4n << BigInt(packed)) - 1n;
   return fits && !others.some((b) => b & tile) ? { kind: "matrix", rows: lane.slice(2) } : null;
 }
@@ -117,12 +117,12 @@ function transposedRows({ register, lane, warp, elementBytes }) {
 
 function matrixInstruction(places, { kind, rows }) {
   const size = places.elementBytes;
-  const held = 2 ** places.register.length;
-  const registers = Math.min(MATRIX_ROW_BYTES / size, held);
+  const perThread = 2 ** places.register.length;
+  const registers = Math.min(MATRIX_ROW_BYTES / size, perThread);
   return {
     kind,
     widthBytes: registers * size,
-    count: held / registers,
+    count: perThread / registers,
     addresses: inBytes(rows, places),
     matrices: Math.floor((registers * size) / 4),
   };
@@ -182,7 +182,7 @@ function cost(places, target, isStore) {
   const phase = instruction.matrices ? target.matrixPhase : mergedPhase(instruction, target, isStore);
   const phases = instruction.matrices || target.lanes / 2 ** phase.masks.length;
   const wavefrontsPerInstruction = places.padding.length
-    ? meanTurns(places, instruction, phase, target)
+    ? meanCycles(places, instruction, phase, target)
     : phases * wavefrontsOfPhase(instruction, phase, target);
   return { target, isStore, instruction, phase, phases, wavefrontsPerInstruction, places };
 }
@@ -251,7 +251,7 @@ function wavefrontsOfWords(words, banks) {
 }
 
 /** Return the mean wavefronts of an access's instructions, over all warps, padding included. */
-function meanTurns(places, instruction, phase, target) {
+function meanCycles(places, instruction, phase, target) {
   const vector = BigInt(instruction.widthBytes / places.elementBytes);
   const firsts = places.register.filter((basis) => !(basis & (vector - 1n)));
   const bases = [...firsts, ...places.warp].slice(0, MAX_INSTRUCTION_BITS);

@@ -118,7 +118,7 @@ function evaluate(layout, point) {
 class Inverse {
   /**
    * @param layout the layout
-   * @param skips  tells of a bit (dimension, bit) whether it is left out: no input with it set
+   * @param skips  whether a bit (dimension, bit) is left out: no input with it set
    *               is a holder
    */
   constructor(layout, skips = () => false) {
@@ -183,8 +183,8 @@ class Inverse {
     return rest === 0n ? place : null;
   }
 
-  /** Return how many places hold each element that is held. */
-  get copies() {
+  /** Return how many locations hold each element that is mapped. */
+  get replication() {
     return 2 ** this.kernel.length;
   }
 

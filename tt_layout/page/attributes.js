@@ -474,8 +474,8 @@ function nvmmaLayout(values, shape, release) {
   checkNvmma(values);
   checkRank("this nvmma_shared", values.rank ?? cga[0]?.length ?? 2, shape);
   const blocks = cgaLayout(cga, shape.length);
-  const held = shapePerCta(cga, shape).map((n) => (isSince(release, "3.4") ? Math.min(n, BOX_LIMIT) : n));
-  const tile = width ? swizzledBox(values, held) : plainBox(held, transposed && isSince(release, "3.8"));
+  const box = shapePerCta(cga, shape).map((n) => (isSince(release, "3.4") ? Math.min(n, BOX_LIMIT) : n));
+  const tile = width ? swizzledBox(values, box) : plainBox(box, transposed && isSince(release, "3.8"));
   const names = tile.outs.map(([name]) => Number(name.slice(3)));
   return cover(tile, blocks, shape, names);
 }
@@ -599,10 +599,10 @@ function layoutOf(name, values, type, release) {
   return { ...kind.lay(values, sizes, release), memory: kind.memory, bits, padding };
 }
 
-/** Return the rank that an attribute tells, if it does. */
+/** Return the rank that an attribute determines, if it does. */
 function rankOf({ order, offset, rank, CGALayout, swizzlingByteWidth }) {
-  const told = order?.length ?? offset?.[0]?.length ?? rank ?? CGALayout?.[0]?.length;
-  return told ?? (swizzlingByteWidth === undefined ? undefined : 2);
+  const rankOfKeys = order?.length ?? offset?.[0]?.length ?? rank ?? CGALayout?.[0]?.length;
+  return rankOfKeys ?? (swizzlingByteWidth === undefined ? undefined : 2);
 }
 
 /** Return basis vectors read from a text such as [[0, 1], [0, 2]]. */
@@ -620,7 +620,7 @@ function parseBases(key, text, sizes) {
   return bases;
 }
 
-/** Return the attribute that says these bases; an empty text where there is none. */
+/** Return the attribute that expresses these bases; an empty text if none does. */
 function attributeOf(memory, ins) {
   const of = Object.fromEntries(ins);
   const lists = (names) => names.map((name) => `${name} = ${show(of[name] ?? [])}`).join(", ");

@@ -63,7 +63,7 @@ function cycleInWords(cycle) {
   return `${dim} bit ${bit} and ${otherDim} bit ${otherBit} exchanged`;
 }
 
-/** Places of two layouts over one numbering of their bits, so that they can be compared. */
+/** Locations of two layouts over one numbering of their bits, so that they can be compared. */
 class Movement {
   constructor(before, after) {
     this.models = [before, after];
@@ -89,7 +89,7 @@ class Movement {
     return packed;
   }
 
-  /** Prepare, per output bit, what the element's place changes by, beyond copies. */
+  /** Prepare, per output bit, what the element's location changes by, beyond replication. */
   #prepare() {
     const [before, after] = this.models;
     this.units = before.inverse.units.map((bits, d) =>
@@ -121,13 +121,13 @@ class Movement {
   get moved() {
     const [before, after] = this.models.map((model) => model.inverse);
     const joint = heldByBoth(before, after);
-    const held = 2 ** before.span.rank + 2 ** after.span.rank - 2 ** joint.length;
-    if (!this.sameKernel) return held;
+    const mapped = 2 ** before.span.rank + 2 ** after.span.rank - 2 ** joint.length;
+    if (!this.sameKernel) return mapped;
     const shifts = joint.map((coordinates) =>
       this.models.reduce((sum, m) => sum ^ this.#packed(m, m.inverse.place(coordinates)), 0n),
     );
     const rank = new Span([...this.own, ...shifts]).rank - this.kernel.rank;
-    return held - 2 ** (joint.length - rank);
+    return mapped - 2 ** (joint.length - rank);
   }
 }
 

@@ -1,4 +1,4 @@
-// The section that says what an access costs, in the words of tt_layout.reports.conflicts.
+// The section that shows what an access costs, in the words of tt_layout.reports.conflicts.
 
 const MAX_COLLISIONS = 4;
 

@@ -1,6 +1,6 @@
 // The layouts at the side, the text of the dump that they come from, and what its lines lead to.
 
-const LONG_SOURCE = 2000; // lines, of which only those in sight are laid out
+const LONG_SOURCE = 2000; // lines, of which only those in sight are in the document
 
 /** List all layouts of the page. */
 function showList() {

@@ -1,5 +1,5 @@
-// What the page knows of one layout: its function both ways, where its places are drawn, and
-// the names of groups of places (a warp, a bank, ..) that can be coloured and selected.
+// What the page knows of one layout: its function both ways, where its locations are drawn, and
+// the names of groups of locations (a warp, a bank, ..) that can be coloured and selected.
 
 /** Bits of a row of tensor memory that choose among its four slices of 32 rows. */
 const SLICE_BITS = [5, 6];
@@ -37,17 +37,17 @@ class Model {
     return name in this.dims ? this.sizes[this.dims[name]] : 1;
   }
 
-  /** Return a coordinate of a place; 0 for a dimension that the layout does not have. */
+  /** Return a coordinate of a location; 0 for a dimension that the layout does not have. */
   at(place, name) {
     return name in this.dims ? place[this.dims[name]] : 0;
   }
 
-  /** Return the place with these coordinates, all others 0. */
+  /** Return the location with these coordinates, all others 0. */
   placeOf(coordinates) {
     return this.spec.ins.map(([name]) => coordinates[name] ?? 0);
   }
 
-  /** Return the element at a place, or null where tensor memory holds nothing. */
+  /** Return the element at a location, or null where tensor memory holds nothing. */
   element(place) {
     if (this.empty.some(([d, bit]) => hasBit(place[d], bit))) return null;
     return evaluate(this.layout, place);
@@ -89,18 +89,18 @@ class Model {
     return Math.max(1, Math.floor((this.banks * this.bankBits) / this.bits));
   }
 
-  /** Return how many banks an element lies in. */
+  /** Return how many banks an element spans. */
   get banksOfElement() {
     return Math.max(1, Math.ceil(this.bits / this.bankBits));
   }
 
-  /** Return the bank of a place; of an element in several banks, which of such groups. */
+  /** Return the bank of a location; of an element in several banks, which of such groups. */
   bank(place) {
     const slot = this.slot(this.at(place, "offset")) % this.perLine;
     return Math.floor((slot * this.bits) / (this.bankBits * this.banksOfElement));
   }
 
-  /** Return the name of a bank, or of a group of banks that an element lies in, such as 4-5. */
+  /** Return the name of a bank, or of a group of banks that an element spans, such as 4-5. */
   bankName(bank) {
     const count = this.banksOfElement;
     return count > 1 ? `${bank * count}-${(bank + 1) * count - 1}` : String(bank);
@@ -120,7 +120,7 @@ class Model {
     return this.at(place, "lane") + this.at(place, "warp") * this.size("lane");
   }
 
-  /** Return a place as the cells show it. */
+  /** Return a location as the cells show it. */
   label(place) {
     const block = this.size("block") > 1 ? `B${this.at(place, "block")}:` : "";
     if (this.memory === REGISTERS)
@@ -136,7 +136,7 @@ class Model {
     return this.label(this.sizes.map((size) => size - 1));
   }
 
-  /** Return a place in words, with what it means for the hardware. */
+  /** Return a location in words, with what it means for the hardware. */
   describe(place) {
     const named = this.spec.ins
       .map(([name], d) => [name, place[d], this.sizes[d]])
@@ -154,7 +154,7 @@ class Model {
   holdersInWords(element, limit = 6) {
     const holders = this.inverse.holders(element, limit);
     if (!holders.length) return "no location holds it";
-    const more = this.inverse.copies - holders.length;
+    const more = this.inverse.replication - holders.length;
     const plain = (place) =>
       this.memory === SHARED ? `offset ${this.label(place)}` : this.label(place);
     return `held by ${holders.map(plain).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
@@ -174,14 +174,14 @@ function emptyBits(ins) {
   );
 }
 
-/** A family of groups of places: every place belongs to the group with its key. */
+/** A family of groups of locations: every location belongs to the group with its key. */
 class Group {
   constructor(model, id, label, size, key, { isLinear = true, nameOf = String } = {}) {
     Object.assign(this, { model, id, label, size, key, isLinear, nameOf });
     this.kernel = isLinear ? reducedSpan(model.inverse.kernel.map(key)) : [];
   }
 
-  /** Return the key that all holders of a place's element share. */
+  /** Return the key that all holders of a location's element share. */
   common(place) {
     return this.kernel.reduce((key, vector) => Math.min(key, xor(key, vector)), this.key(place));
   }
@@ -197,7 +197,7 @@ class Group {
     return place && this.common(place);
   }
 
-  /** Return a test of places: whether their element is held by a group that holds this one. */
+  /** Return a test of locations: whether their element is in a group that holds this one. */
   matcher(element) {
     const holders = this.model.inverse.holders(element, MAX_NAMED);
     if (!holders.length) return () => false;
@@ -225,7 +225,7 @@ function reducedSpan(vectors) {
   return basis;
 }
 
-/** Return the groups that places of this kind of memory belong to. */
+/** Return the groups that locations of this memory space belong to. */
 function groupsOf(model) {
   const one = (name) => [NAMES[name] ?? name, name, model.size(name), (p) => model.at(p, name)];
   const lists = {
@@ -291,7 +291,7 @@ class TensorPlane {
     return at;
   }
 
-  /** Return the cell of an element, or null where it lies in another plane. */
+  /** Return the cell of an element, or null where it is in another plane. */
   cell(element) {
     if (this.isFlat) return [element[0] % this.columns, Math.floor(element[0] / this.columns)];
     const { rows, columns, at } = this.slice;
@@ -426,7 +426,7 @@ class CellPlane {
   }
 }
 
-/** Return the plane in which the places of a layout are drawn. */
+/** Return the plane in which the locations of a layout are drawn. */
 function hardwarePlane(model) {
   const planes = { [REGISTERS]: RegisterPlane, [SHARED]: BankPlane, [TENSOR_MEMORY]: CellPlane };
   return new planes[model.memory](model);

@@ -77,7 +77,7 @@ class MatrixView {
     );
   }
 
-  /** Show which basis vectors xor to the element at a place; null to show none. */
+  /** Show which basis vectors xor to the element at a location; null to show none. */
   workOut(place) {
     const isOn = this.columns.map(({ d, bit }) => place !== null && hasBit(place[d], bit));
     const element = place && evaluate(this.model.layout, place);

@@ -148,7 +148,7 @@ function bankCounts() {
   return [...new Set(DATA.targets.map(({ banks }) => banks))].sort((a, b) => a - b);
 }
 
-/** Return the first group that tells places apart. */
+/** Return the first group that distinguishes locations. */
 function usualColour() {
   const group = model.groups.find(({ size, id }) => size > 1 && id !== "thread");
   return (group ?? model.groups[0]).id;
@@ -294,7 +294,7 @@ function elementInWords(element) {
   const name = `Element (${element.join(", ")})`;
   const was = `${name}, ${model.holdersInWords(element)}`;
   const place = model.inverse.place(element);
-  if (!other && place && model.inverse.copies === 1) {
+  if (!other && place && model.inverse.replication === 1) {
     return model.memory === SHARED
       ? `${name} at ${model.describe(place)}`
       : `${was}: ${model.describe(place)}`;
@@ -315,7 +315,7 @@ function hover(source, x, y) {
   const isOwn = source.model === model && source.kind === "hardware";
   const place = isOwn ? source.place(x, y) : model.inverse.place(element);
   hovered = { element, place, text: elementInWords(element) };
-  if (isOwn && model.inverse.copies > 1) hovered.text = `${model.label(place)}: ${hovered.text}`;
+  if (isOwn && model.inverse.replication > 1) hovered.text = `${model.label(place)}: ${hovered.text}`;
   if (source.marks) hovered.text += source.marks.inWords(x, y);
   return showSelection();
 }
@@ -556,7 +556,7 @@ function sliceControl(d, size, value) {
   return make("label", {}, `dim${d} `, slider, number);
 }
 
-/** Swap the two dimensions shown where both are chosen alike. */
+/** Swap the two dimensions shown where the same one is chosen for both. */
 function chooseAxis(axis, against) {
   const wished = Number(byId(`slice-${axis}`).value);
   const slice = { ...state.slice, [axis]: wished };
@@ -578,7 +578,7 @@ function showComparison() {
 function differencesInWords() {
   if (!movement)
     return [
-      "The layouts are of different memories: selections are linked, but nothing is compared.",
+      "The layouts are in different memory spaces: selections are linked, but nothing is compared.",
     ];
   const changes = changesInWords(model.layout, other.layout);
   if (!changes.length) return ["The same function: nothing moves."];
@@ -592,8 +592,8 @@ function showAccess() {
   accessView.show(access, state.isMarked);
   if (!access) return;
   const target = targetFor(access.register);
-  const alike = DATA.targets.filter(({ lanes }) => lanes === target.lanes);
-  const options = alike.map(({ name, title }) => [name, `${name}, ${title}`]);
+  const sameLanes = DATA.targets.filter(({ lanes }) => lanes === target.lanes);
+  const options = sameLanes.map(({ name, title }) => [name, `${name}, ${title}`]);
   fillSelect("access-target", options, target.name);
   byId("access-kind").value = state.isStore ? "store" : "load";
   byId("access-shown").checked = state.isMarked;
@@ -745,7 +745,7 @@ function index(text, count, otherwise) {
   return Number.isInteger(value) && value >= 0 && value < count ? value : otherwise;
 }
 
-/** Set the state from the address; what it does not say, or says wrongly, is as usual. */
+/** Set the state from the address; what it lacks, or has wrong, is as usual. */
 function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const numbers = (text) =>

@@ -1,6 +1,6 @@
 // What the grids show: the tensor, and the hardware.  A source answers for cells (x, y).
 
-/** How cells are coloured: by a group of places, by a tensor dimension, or by what moves. */
+/** How cells are coloured: by a group of locations, by a tensor dimension, or by what moves. */
 class Colouring {
   /**
    * @param model    the layout
@@ -54,7 +54,7 @@ class TensorSource {
     this.scratch = model.spec.ins.map(() => 0);
     const origin = plane.element(0, 0);
     this.origin = origin;
-    this.longestLabel = model.longestLabel + (model.inverse.copies > 1 ? " +" : "");
+    this.longestLabel = model.longestLabel + (model.inverse.replication > 1 ? " +" : "");
   }
 
   /** Return what a row or column adds to the first holder: layouts are linear. */
@@ -102,7 +102,7 @@ class TensorSource {
     return this.scratch;
   }
 
-  /** Return a function of cells: what a linear function of places is of the first holder. */
+  /** Return a function of cells: what a linear function of locations is of the first holder. */
   #byAxes(key) {
     const { reachesAll } = this.model.inverse;
     const [columns, rows] = [[], []];
@@ -130,7 +130,7 @@ class TensorSource {
   text(x, y) {
     const place = this.place(x, y);
     if (!place) return "–";
-    return this.model.label(place) + (this.model.inverse.copies > 1 ? " +" : "");
+    return this.model.label(place) + (this.model.inverse.replication > 1 ? " +" : "");
   }
 
   cells(element) {
@@ -138,7 +138,7 @@ class TensorSource {
     return cell ? [cell] : [];
   }
 
-  /** Return a test of cells: whether their element is held by a group that holds this one. */
+  /** Return a test of cells: whether their element is in a group that holds this one. */
   matcher({ group, element }) {
     if (group.isLinear) {
       const wanted = group.commonOf(element);
@@ -168,8 +168,8 @@ class TensorSource {
 
 /** Say which plane of a tensor is shown. */
 function planeInWords(model, plane) {
-  const { copies } = model.inverse;
-  const shape = model.shape.join(" × ") + (copies > 1 ? `, each in ${copies} locations (+)` : "");
+  const { replication } = model.inverse;
+  const shape = model.shape.join(" × ") + (replication > 1 ? `, each in ${replication} locations (+)` : "");
   if (plane.isFlat) return shape;
   return `${shape}, dim${plane.slice.rows} down, dim${plane.slice.columns} across`;
 }

@@ -10,6 +10,6 @@ it streams by.
     compact   thread numbers only
     present   all of them together
 
-Nothing here reads the text of a view: where each cell stands in it, what it shows and under
-which coordinates, the view itself says (`tt_layout.views.view`).
+Nothing here reads the text of a view: the view itself knows where each cell stands in it, what
+it shows and under which coordinates (`tt_layout.views.view`).
 """

@@ -90,9 +90,9 @@ class Compact:
         is_start, is_end = first % line == 0, last % line == 0
         cells = self.view.cells_between(first, last)
         threads = self._threads(cells)
-        warps = np.where(cells.are_held, threads[:, 0] // self._lanes, NO_WARP).reshape(shape)
+        warps = np.where(cells.are_mapped, threads[:, 0] // self._lanes, NO_WARP).reshape(shape)
         known = _carried_on(warps, NO_WARP if is_start else before)
-        texts, lengths = self._texts(threads, cells.are_held)
+        texts, lengths = self._texts(threads, cells.are_mapped)
         step = SEPARATOR + self._width
         body = np.full((*shape, step), FILLER, np.uint8)
         body[..., 0] = ord(" ")
@@ -110,15 +110,15 @@ class Compact:
         warps = locations["block"] * self._warps + locations["warp"]
         return warps * self._lanes + locations["lane"]
 
-    def _texts(self, threads: Ints, are_held: Mask) -> tuple[Bytes, Ints]:
+    def _texts(self, threads: Ints, are_mapped: Mask) -> tuple[Bytes, Ints]:
         """Return the text of each cell, and how long it is; 0 for a cell that nothing holds."""
-        found, which = distinct(np.where(are_held, threads[:, 0], NO_WARP))
+        found, which = distinct(np.where(are_mapped, threads[:, 0], NO_WARP))
         example = np.zeros(len(found), np.int64)
         example[which] = np.arange(len(which))
-        names = [self._name(threads[at].tolist()) if are_held[at] else b"-" for at in example]
+        names = [self._name(threads[at].tolist()) if are_mapped[at] else b"-" for at in example]
         texts = np.frombuffer(b"".join(n.ljust(self._width) for n in names), np.uint8)
         lengths = np.array([len(name) for name in names])
-        return texts.reshape(len(names), -1)[which], np.where(are_held, lengths[which], 0)
+        return texts.reshape(len(names), -1)[which], np.where(are_mapped, lengths[which], 0)
 
     def _name(self, threads: list[int]) -> bytes:
         """Return how a cell names the threads that hold an element."""
@@ -150,8 +150,8 @@ class Compact:
         """The width of a cell: as wide as the holders of the last threads."""
         digits = len(self._thread_name(self._blocks_in_all * self._warps * self._lanes - 1))
         masks = self.layout.get_free_variable_masks()
-        copies = sum(bin(masks.get(name, 0)).count("1") for name in ("lane", "warp", "block"))
-        count = 1 << copies
+        free_bits = sum(bin(masks.get(name, 0)).count("1") for name in ("lane", "warp", "block"))
+        count = 1 << free_bits
         if count == 1:
             return digits
         if count > MAX_NAMED:

@@ -26,7 +26,7 @@ class Presentation:
     Attributes:
         views: as printed plainly.
         options: how they are displayed.
-        width: the characters in a line of the terminal; None where there is none.
+        width: the characters in a line of the terminal; None without a terminal.
     """
 
     views: Sequence[PrintedView]

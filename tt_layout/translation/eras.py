@@ -114,7 +114,7 @@ def form_for(encoding: Encoding, release: Release) -> Form:
     raise refused(Reason.NO_ATTRIBUTE, f"Triton {release}; {message}")
 
 
-# -- attributes that took the place of others -------------------------------------------------
+# -- attributes that replaced others -----------------------------------------------------------
 
 
 def _candidates(encoding: Encoding, release: Release) -> Iterator[Encoding]:

@@ -14,7 +14,7 @@ class Reason(Enum):
     NO_PLACE = "the spelling has no place for it"
     REFUSED = "that release refuses the text"
     NO_LAYOUT = "that release gives the text no layout"
-    OTHER_MEANING = "that release lays the text out differently"
+    OTHER_MEANING = "that release gives the text another layout"
     PADDING = "padding is not linear"
     NO_FORM = "the target has no form for such a layout"
     NEEDS_TYPE = "the type must be known"

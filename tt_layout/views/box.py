@@ -64,7 +64,7 @@ class Box:
     def span(self, limit: int) -> int:
         """Return the largest possible number of cells in a row, a power of two.
 
-        A row lies within the box, and its first cell's number is a multiple of the span.
+        A row is within the box, and its first cell's number is a multiple of the span.
         """
         _, (start, stop) = self._merged[0]
         common = start | stop | 1 << max(0, limit.bit_length() - 1)

@@ -230,39 +230,39 @@ class Label:
 class LabelText:
     """Cells that show all holders of an element, like ``T0:1|T4:1``.
 
-    Holder c of element x is ``location(x) ^ copy(c)``; outer and inner number are apart.
+    Holder c of element x is ``location(x) ^ kernel(c)``; outer and inner number are apart.
 
     Attributes:
         label: how a holder is written.
         outer: the outer number of an element's first holder.
         inner: the inner number of an element's first holder.
-        outer_copies: the outer number of ``copy(c)`` on the bits of c.
-        inner_copies: the inner number of ``copy(c)`` on the bits of c.
+        outer_kernel: the outer number of ``kernel(c)`` on the bits of c.
+        inner_kernel: the inner number of ``kernel(c)`` on the bits of c.
         gap: the elements that nothing holds.
     """
 
     label: Label
     outer: F2Map
     inner: F2Map
-    outer_copies: tuple[int, ...]
-    inner_copies: tuple[int, ...]
+    outer_kernel: tuple[int, ...]
+    inner_kernel: tuple[int, ...]
     gap: Gap | None = None
     separator: bytes = b", "
 
     @property
-    def copies(self) -> int:
+    def replication(self) -> int:
         """The number of holders of each element."""
-        return 1 << len(self.outer_copies)
+        return 1 << len(self.outer_kernel)
 
     @property
     def width(self) -> int:
         """The number of bytes of a cell with the separator behind it."""
-        return self.copies * (self.label.width + 1) - 1 + len(self.separator)
+        return self.replication * (self.label.width + 1) - 1 + len(self.separator)
 
     @property
     def fields(self) -> Fields:
         """Where the labels are written."""
-        return Fields(self.copies, self.label.width, step=self.label.width + 1)
+        return Fields(self.replication, self.label.width, step=self.label.width + 1)
 
     def layers(self, firsts: Ints, span: int) -> list[Layer]:
         """Return the layers of the outer and of the inner numbers.
@@ -285,10 +285,10 @@ class LabelText:
         ]
 
     def _low_inners(self, offsets: Ints) -> Ints:
-        return (self.inner(offsets)[:, np.newaxis] ^ all_values(self.inner_copies)).ravel()
+        return (self.inner(offsets)[:, np.newaxis] ^ all_values(self.inner_kernel)).ravel()
 
     def _low_outers(self, offsets: Ints) -> Ints:
-        return (self.outer(offsets)[:, np.newaxis] ^ all_values(self.outer_copies)).ravel()
+        return (self.outer(offsets)[:, np.newaxis] ^ all_values(self.outer_kernel)).ravel()
 
     def _outer_rows(self, outers: Ints, inner_digits: Bytes, span: int) -> Bytes:
         values, index = ascending_superset(outers)
@@ -309,7 +309,7 @@ class LabelText:
     def _join(self, stamps: Bytes, index: Indices, span: int, bar: bytes) -> Bytes:
         """Return rows of cells of stamps, with bars and separators where there is a bar."""
         end = self.separator if bar else bytes(len(self.separator))
-        if self.copies == 1:
+        if self.replication == 1:
             return np.take(_ended(stamps, end), index, axis=0).reshape(len(index), -1)
         labels = np.take(_ended(stamps, bar or bytes(1)), index, axis=0)
         labels = labels.reshape(len(index), span, -1)

@@ -1,6 +1,6 @@
 """What the cells of a view show, as numbers: hardware locations and elements, whole arrays at once.
 
-A view numbers its cells.  Its content says for any of these numbers which locations hold which
+A view numbers its cells.  Its content gives for any of these numbers which locations hold which
 element, so that a part of a huge view is computed alone:
 
     ElementCells    numbered like the elements: the locations that hold each
@@ -37,7 +37,7 @@ class Cells(NamedTuple):
         locations: for each coordinate of a location, such as ``lane``, its values: a row per
             cell, a column per location that holds the cell's element.
         elements: the coordinates of the element: a row per cell, a column per dimension.
-        are_held: for each cell whether a location holds an element there; where not, only the
+        are_mapped: for each cell whether a location holds an element there; where not, only the
             location or only the element means anything.
 
     Example:
@@ -48,13 +48,13 @@ class Cells(NamedTuple):
         >>> cells = next(tensor_view(BareLayout(layout)).cells())
         >>> cells.locations["register"].tolist(), cells.locations["lane"].tolist()
         ([[0, 0], [1, 1]], [[0, 1], [0, 1]])
-        >>> cells.elements.tolist(), cells.are_held.tolist()
+        >>> cells.elements.tolist(), cells.are_mapped.tolist()
         ([[0], [1]], [True, True])
     """
 
     locations: dict[str, Ints]
     elements: Ints
-    are_held: Mask
+    are_mapped: Mask
 
     def holders(self, number: int = 0) -> dict[str, Ints]:
         """Return the coordinates of one location of each cell, by default of the first."""
@@ -111,11 +111,11 @@ class ElementCells:
     @property
     def holders_per_cell(self) -> int:
         """The number of locations that hold each element."""
-        return 1 << len(self.holders.copies)
+        return 1 << len(self.holders.kernel)
 
     def cells(self, numbers: Ints) -> Cells:
         """Return the elements with these numbers, and all locations that hold each."""
-        locations = self.holders.first(numbers)[:, np.newaxis] ^ all_values(self.holders.copies)
+        locations = self.holders.first(numbers)[:, np.newaxis] ^ all_values(self.holders.kernel)
         elements = np.stack(np.unravel_index(numbers, self.shape), axis=-1)
         found = with_slots(coordinates(locations, self.sizes), self.padding)
         return Cells(found, elements, self.holders.misses(numbers) == 0)
@@ -153,7 +153,7 @@ class SlotCells:
     """Cells numbered like the slots of padded buffers of shared memory.
 
     Attributes:
-        elements: what lies in the buffers, numbered without padding.
+        elements: what is stored in the buffers, numbered without padding.
         slots: the number of slots of a buffer.
     """
 
@@ -169,9 +169,9 @@ class SlotCells:
         buffers, slots = np.divmod(numbers, max(1, self.slots))
         offsets = unpadded(slots, size, self.elements.padding)
         found = self.elements.cells(buffers * size + offsets)
-        are_held = found.locations["slot"][:, 0] == slots
+        are_mapped = found.locations["slot"][:, 0] == slots
         found.locations["slot"] = slots[:, np.newaxis]
-        return Cells(found.locations, found.elements, are_held)
+        return Cells(found.locations, found.elements, are_mapped)
 
 
 def with_slots(locations: dict[str, Ints], padding: Padding) -> dict[str, Ints]:

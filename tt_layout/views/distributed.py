@@ -163,8 +163,8 @@ def _holder_text(holders: Preimages, label: Label) -> LabelText:
         label,
         outer=F2Map(tuple(location >> inner_bits for location in holders.first.basis)),
         inner=F2Map(tuple(location & inner_mask for location in holders.first.basis)),
-        outer_copies=tuple(copy >> inner_bits for copy in holders.copies),
-        inner_copies=tuple(copy & inner_mask for copy in holders.copies),
+        outer_kernel=tuple(vector >> inner_bits for vector in holders.kernel),
+        inner_kernel=tuple(vector & inner_mask for vector in holders.kernel),
     )
     if holders.misses.is_zero:
         return text

@@ -68,9 +68,9 @@ def file_views(
     _check_names(source, names, unused, lambda: whole_modules(source, release, module))
     for name in {name for name, _, _ in views}:
         del unused[name]
-    places = {name: place for place, name in enumerate(order)}
+    positions = {name: position for position, name in enumerate(order)}
     shown = [(name, view) for (name, _, _), view in views.items()] + list(unused.items())
-    return [view for _, view in sorted(shown, key=lambda item: places[item[0]])]
+    return [view for _, view in sorted(shown, key=lambda item: positions[item[0]])]
 
 
 def _check_count(source: Source, count: int) -> None:

@@ -28,7 +28,7 @@ def fold(text: str, width: int | None) -> str:
 
     Args:
         text: one or several lines.
-        width: the characters in a line of the terminal; None where there is none.
+        width: the characters in a line of the terminal; None without a terminal.
 
     Example:
         >>> print(fold("#ttg.slice<{dim = 1, parent = #ttg.blocked<{order = [1, 0]}>}>", 36))

@@ -221,7 +221,7 @@ class Sections:
         return tuple(header for header in headers if header[1])
 
     def has_fillers(self, first: int, count: int) -> bool:
-        """Tell that there are none."""
+        """Return that there are none."""
         return False
 
 

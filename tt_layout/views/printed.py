@@ -56,7 +56,7 @@ def print_view(request: ViewRequest, *, alias: str | None = None) -> PrintedView
 
 
 def _buffer_note(placed: PlacedLayout) -> str:
-    """Return what the heading says of a multi-buffered memdesc."""
+    """Return what the heading adds for a multi-buffered memdesc."""
     if not placed.is_multi_buffered:
         return ""
     buffers = f"{placed.buffers} buffer{'s' if placed.buffers != 1 else ''}"

@@ -95,7 +95,7 @@ def parse_range(name: str, text: str) -> Range:
     """Return the range that ``N`` or ``N:M`` stands for.
 
     Raises:
-        LayoutError: the text is neither; ``name`` says of what.
+        LayoutError: the text is neither; ``name`` is what it is for.
 
     Example:
         >>> parse_range("lane", "5"), parse_range("lane", "0:4")

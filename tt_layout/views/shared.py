@@ -104,7 +104,7 @@ def element_cells(placed: Placed) -> ElementCells:
     vectors = [vector for name in memory.sizes for vector in memory.vectors(name)]
     locations = [(layout.flatten(vector), 1 << bit) for bit, vector in enumerate(vectors)]
     found = distributed.element_cells(layout, tuple(memory.sizes.items()), locations)
-    first = replace(found.holders, copies=())
+    first = replace(found.holders, kernel=())
     return replace(found, holders=first, padding=memory.padding)
 
 

@@ -29,8 +29,8 @@ SLICE_BITS = (5, 6)  # row bits that choose among the four 32-row slices of the 
 def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
     """Return the cells of tensor memory that hold each element of a tensor.
 
-    A zero basis says that a cell holds nothing; only that of a bit which chooses a 32-row
-    slice says that the slices hold the same.
+    A zero basis means that a cell holds nothing; only that of a bit which chooses a 32-row
+    slice means that the slices hold the same.
 
     Args:
         placed: its layout is from ``row``, ``col`` and ``block``; a missing one counts as of
@@ -92,7 +92,7 @@ def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
 
 
 def empty_bits(layout: LinearLayout) -> list[bool]:
-    """Tell for each bit of a cell's number whether cells with the bit set hold nothing."""
+    """Return for each bit of a cell's number whether cells with the bit set hold nothing."""
     columns = [not any(vector) for vector in layout.vectors("col")]
     rows = [
         not any(vector) and bit not in SLICE_BITS

@@ -212,7 +212,7 @@ class View:
         return text
 
     def pieces(self) -> Iterator[Piece]:
-        """Return the text in pieces that say where each cell stands."""
+        """Return the text in pieces that know where each cell stands."""
         for lines in self.lines():
             yield from lines.pieces(self.shape)
 
