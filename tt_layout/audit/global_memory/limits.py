@@ -48,8 +48,8 @@ class Limit(NamedTuple):
 
     def finding(self, width_bytes: int, line: int) -> str:
         """Return what to say of an access on a line, which moves so many bytes at once."""
-        place = f" ({self.location})" if self.location is not None else ""
-        where = f" of line {self.line}{place}" if self.line != line else ""
+        place = str(self.location) if self.location is not None else f"line {self.line}"
+        where = f" of {place}" if self.line != line else ""
         plural = "s" if width_bytes != 1 else ""
         moved = f"moves {width_bytes} byte{plural} at a time"
         return f"{moved}, limited by {self.what}{where}: {self.advice}"
