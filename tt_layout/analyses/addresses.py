@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-MAX_INSTRUCTIONS = 1 << 16
-"""Instructions of all warps that are looked at; more than any GPU's shared memory can hold."""
+MAX_INSTRUCTION_BITS = 16
+"""Instructions of all warps that are looked at, as a power of two."""
 
 
 @dataclass(frozen=True)
@@ -67,26 +67,30 @@ def mean_cycles(
 ) -> Fraction:
     """Return the mean cycles of an access's instructions, over all warps, padding included."""
     vector = instruction.width_bytes // offsets.element_bytes
-    starts = all_values([r for r in offsets.register if r & vector - 1 == 0] + list(offsets.warp))
-    starts, counts = _classes(starts[:MAX_INSTRUCTIONS], offsets, target.bank_bytes)
+    bases = [r for r in offsets.register if r & vector - 1 == 0] + list(offsets.warp)
+    starts = all_values(_different(bases, offsets, target)[:MAX_INSTRUCTION_BITS])
     lanes = all_values(offsets.lane)[phase_lanes(phase, target.lanes)]
     slots = padded(starts[:, None, None] ^ lanes, offsets.padding)
     words = words_of(slots * offsets.element_bytes, instruction.width_bytes, target.bank_bytes)
     phases = words.reshape(len(starts) * len(lanes), -1)
     cycles = cycles_per_row(phases, phase.banks).reshape(len(starts), -1).sum(axis=1)
-    return Fraction(int(cycles @ counts), int(counts.sum()))
+    return Fraction(int(cycles.sum()), len(starts))
 
 
-def _classes(starts: Integers, offsets: AccessMap, bank_bytes: int) -> tuple[Integers, Integers]:
-    """Return instructions that differ in their cycles, and how many are like each.
+def _different(bases: list[int], offsets: AccessMap, target: Target) -> list[int]:
+    """Return bases of the instructions that may differ in their cycles; as many are like each.
 
-    Where every padding is whole words, an instruction that differs from another only in bits
-    that no lane changes has the other's addresses, all displaced by the same number of words.
+    An instruction that differs from another only in bits that no lane changes has the other's
+    addresses, all displaced alike: by whole words where every padding is, and otherwise where
+    the bits are beyond one period of the padding, whole rows of banks.
     """
-    if any(amount * offsets.element_bytes % bank_bytes for _, amount in offsets.padding):
-        return starts, np.ones(len(starts), np.int64)
-    used = reduce(or_, offsets.lane, 0)
-    return np.unique(starts & used, return_counts=True)
+    used, size = reduce(or_, offsets.lane, 0), offsets.element_bytes
+    if any(amount * size % target.bank_bytes for _, amount in offsets.padding):
+        longest = max(interval for interval, _ in offsets.padding)
+        used |= longest * max(1, target.row_bytes // size) - 1
+    masked = [base & used for base in bases]
+    pivots = F2Span(masked).pivots
+    return [base for bit, base in enumerate(masked) if pivots >> bit & 1]
 
 
 def cycles_per_row(words: Integers, banks: int) -> Integers:

@@ -10,7 +10,7 @@ Read next:    `tt_layout.analyses.optimum`, for the best linear layout.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
@@ -23,7 +23,7 @@ from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, TooLargeError
 from tt_layout.hardware import Target, find_target
 
 FAMILIES = ("swizzled", "nvmma", "padded")
@@ -74,6 +74,7 @@ def find_swizzle(
     elem_bytes: int,
     target: Target | str = "nvidia",
     family: str = "swizzled",
+    max_candidates: int | None = None,
 ) -> SwizzleSearch:
     """Search a family of shared layouts for the one with the fewest cycles.
 
@@ -84,10 +85,13 @@ def find_swizzle(
         elem_bytes: bytes of an element.
         target: the GPU.
         family: one of `FAMILIES`, or ``all``.
+        max_candidates: how many layouts are tried at most; by default as many as take some
+            seconds.
 
     Raises:
         LayoutError: a layout is not one of registers or does not fit the shape or the
             target, or there is no access at all.
+        TooLargeError: the families have more layouts than are tried.
 
     Example:
         A transposition, written by rows and read by columns:
@@ -107,6 +111,7 @@ def find_swizzle(
     hardware = find_target(target) if isinstance(target, str) else target
     storing, loading = ([_distributed(one) for one in side] for side in (writers, readers))
     problem = SwizzleProblem(storing, loading, shape, elem_bytes, hardware)
+    _check_count(problem.shape, elem_bytes, family, max_candidates)
     best = linear_optimum(problem)  # first: it raises what is wrong with the layouts
     found: list[SwizzleCandidate] = []
     for number, name in enumerate(FAMILIES):
@@ -147,6 +152,8 @@ def as_shared_linear(problem: SwizzleProblem, candidate: SwizzleCandidate) -> Sw
     return replace(candidate, encoding=linear)
 
 
+MAX_WORK = 150_000  # layouts to try, times the bits of an offset: some seconds
+
 Members = Iterator[tuple[SharedEncoding, tuple[int, ...]]]
 
 
@@ -160,6 +167,50 @@ def _orders(rank: int) -> Iterator[tuple[int, ...]]:
     row_major = tuple(reversed(range(rank)))
     for fastest in permutations(row_major, rank if rank <= MAX_RANK else 2):
         yield (*fastest, *(dim for dim in row_major if dim not in fastest))
+
+
+def _check_count(
+    shape: tuple[int, ...], elem_bytes: int, family: str, max_candidates: int | None
+) -> None:
+    """Raise where there are more layouts to try than is allowed; none of them is made."""
+    bits = sum(map(log2, shape))
+    most = MAX_WORK // max(1, bits) if max_candidates is None else max_candidates
+    chosen = FAMILIES if family == "all" else (family,)
+    count = sum(_COUNTS[name](shape, elem_bytes) for name in chosen)
+    if count > most:
+        raise TooLargeError(
+            f"the search would try {count} layouts, more than the limit of {most}; "
+            f"--max-search {count} tries them all"
+        )
+
+
+def _count_orders(rank: int) -> int:
+    return math.factorial(rank) if rank <= MAX_RANK else rank * (rank - 1)
+
+
+def _count_swizzled(shape: tuple[int, ...], elem_bytes: int) -> int:
+    """Return how many layouts `_swizzled` yields."""
+    if len(shape) < 2:
+        return 1
+    others = math.factorial(len(shape) - 2) if len(shape) <= MAX_RANK else 1
+    count = 0
+    for columns, rows in permutations(map(log2, shape), 2):
+        phases = range(1, min(columns, rows) + 1)
+        count += 1 + sum((columns - p + 1) * (rows - p + 1) for p in phases)
+    return count * others
+
+
+def _count_padded(shape: tuple[int, ...], elem_bytes: int) -> int:
+    """Return how many layouts `_padded` yields."""
+    pads = log2(MAX_PAD_BYTES // elem_bytes) + 1
+    return _count_orders(len(shape)) * max(0, sum(map(log2, shape)) - 1) * pads
+
+
+_COUNTS: dict[str, Callable[[tuple[int, ...], int], int]] = {
+    "swizzled": _count_swizzled,
+    "nvmma": lambda shape, elem_bytes: 8,
+    "padded": _count_padded,
+}
 
 
 def _swizzled(shape: tuple[int, ...], elem_bytes: int) -> Members:

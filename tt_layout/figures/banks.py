@@ -11,7 +11,7 @@ from tt_layout.analyses.banks import Access, check_lanes, cost, map_access
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, cell_groups, element_labels
-from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, has_labels, table
+from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, check_cells, has_labels, table
 from tt_layout.figures.tensor import legend
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, Target, find_target
 from tt_layout.views.shared import Memory, memory_of
@@ -45,6 +45,7 @@ def _grid(drawn: DrawnLayout, name: str, buffer: int, target: Target) -> Grid:
     columns = max(1, target.row_bytes // size)
     rows = max(1, -(-memory.slots // columns))
     shape = rows, columns
+    check_cells(rows * columns)
     numbers = np.arange(buffer * memory.elements, (buffer + 1) * memory.elements)
     cells = memory.cells.cells(numbers)
     slots = cells.locations["slot"][:, 0]

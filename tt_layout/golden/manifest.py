@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tt_layout.errors import LayoutError, nearest
+from tt_layout.errors import LayoutError, TooLargeError, nearest
 from tt_layout.golden.case import Case
 from tt_layout.golden.files import is_inside
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, CaseKey, all_keys
@@ -21,6 +21,7 @@ from tt_layout.mlir.source import Span
 VERSION = "1"
 DEFAULT_PATH = "layouts.yaml"
 MAX_CASES = 100_000
+USUAL_CASES = 20_000
 MAX_PATH = 4096  # characters
 
 MANIFEST_KEYS = (
@@ -71,13 +72,14 @@ class Manifest:
         return tuple(Check(case, kind) for case in self.cases for kind in case.kinds)
 
 
-def read_manifest(path: str) -> Manifest:
+def read_manifest(path: str, max_cases: int = USUAL_CASES) -> Manifest:
     """Return the manifest in a file, with everything that it includes.
 
     Raises:
-        LayoutError: it cannot be read, or something in it is wrong; the error shows where.
+        LayoutError: it cannot be read, something in it is wrong, or it has more cases than
+            that; the error shows where.
     """
-    reader = _Reader(Path(path).parent)
+    reader = _Reader(Path(path).parent, max_cases)
     reader.read(Path(path))
     return Manifest(path, tuple(reader.cases.values()), tuple(reader.files))
 
@@ -85,8 +87,9 @@ def read_manifest(path: str) -> Manifest:
 class _Reader:
     """Collects the cases of a manifest and of those it includes."""
 
-    def __init__(self, top: Path) -> None:
+    def __init__(self, top: Path, max_cases: int) -> None:
         self.top = top
+        self.max_cases = max_cases
         self.cases: dict[str, Case] = {}  # by name in lower case, as some file systems have it
         self.files: list[Path] = []
 
@@ -172,8 +175,9 @@ class _Reader:
             source = before.place.source
             place = f"{source.name}:{source.line_column(before.place.start)[0]}"
             raise LayoutError(f"the name {name.text!r} is used twice; first at {place}", name.span)
-        if len(self.cases) >= MAX_CASES:
-            raise LayoutError(f"a manifest has at most {MAX_CASES} cases", name.span)
+        if len(self.cases) >= self.max_cases:
+            message = f"the manifest has more than {self.max_cases} cases"
+            raise TooLargeError(f"{message}; --max-cases allows more", name.span)
         self._check_layout(values, name, folder)
         self.cases[name.text.lower()] = Case(
             name=name.text,

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from tt_layout.errors import TooLargeError
 from tt_layout.golden.case import Case
 from tt_layout.golden.inputs import encoding, pointing_at, tensor_type
 from tt_layout.placement import place
+from tt_layout.reports.writing import human_size
 from tt_layout.views.kinds import ViewKind, find_kind
 from tt_layout.views.printed import PrintedView, print_view
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import Selection, parse_selected
+
+MAX_SIZE = 64 << 20  # bytes of a golden file
 
 
 def printed(case: Case, view: str) -> bytes:
     """Return what ``tt-layout`` prints for a case when it is asked for a view."""
     placed, kind = place(encoding(case), tensor_type(case)), find_kind(view)
     request = ViewRequest(placed, kind, selection(case, kind))
-    return b"".join(whole_view(request, case.text("alias")).chunks())
+    found = whole_view(request, case.text("alias"))
+    if found.size > MAX_SIZE:
+        sizes = f"{human_size(found.size)}, more than the {human_size(MAX_SIZE)} of a golden file"
+        message = f"the text would have {sizes}; show a part of it, such as slice: 0:16,0:16"
+        raise TooLargeError(message)
+    return b"".join(found.chunks())
 
 
 def whole_view(request: ViewRequest, alias: str | None) -> PrintedView:

@@ -91,6 +91,8 @@ def read_json(text: str) -> Read:
         found = _data(encoding, tensor)
     except LayoutError:
         raise
+    except RecursionError:
+        raise LayoutError("this is not the JSON of a layout: its brackets nest too deep") from None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise LayoutError(f"this is not the JSON of a layout: {_reason(error)}") from None
     for key in ("memory", "bases", "out_dims", "padding"):

@@ -9,7 +9,14 @@ from functools import partial
 import click
 
 from tt_layout.errors import LayoutError
-from tt_layout.golden.manifest import DEFAULT_PATH, Check, Manifest, read_manifest
+from tt_layout.golden.manifest import (
+    DEFAULT_PATH,
+    MAX_CASES,
+    USUAL_CASES,
+    Check,
+    Manifest,
+    read_manifest,
+)
 from tt_layout.golden.report import FORMATS, error_annotation, place, summary
 from tt_layout.golden.runner import (
     Outcome,
@@ -63,6 +70,14 @@ from tt_layout.golden.runner import (
     metavar="DIR",
     help="Write what differs into this folder, in CI too; by default beside the golden files.",
 )
+@click.option(
+    "--max-cases",
+    type=click.IntRange(1, MAX_CASES),
+    default=USUAL_CASES,
+    show_default=True,
+    metavar="COUNT",
+    help="Refuse a manifest of more cases.",
+)
 def command(
     manifest: str,
     update: bool,
@@ -73,13 +88,14 @@ def command(
     jobs: int | None,
     output: str | None,
     keep_actual: str | None,
+    max_cases: int,
 ) -> int:
     """Check that layouts print what their golden files hold."""
     if force and not update:
         raise LayoutError("--force needs --update; give both")
     if update and not force:
         _refuse_in_ci()
-    cases = _read(manifest, output_format)
+    cases = _read(manifest, output_format, max_cases)
     checks = select(cases, only)
     if lists:
         click.echo("\n".join(_listed(check) for check in checks))
@@ -113,10 +129,10 @@ def _refuse_in_ci() -> None:
         raise LayoutError(f"{message}; --force does it anyway")
 
 
-def _read(path: str, output_format: str) -> Manifest:
+def _read(path: str, output_format: str, max_cases: int) -> Manifest:
     """Return the manifest; annotate its line where annotations are asked for."""
     try:
-        return read_manifest(path)
+        return read_manifest(path, max_cases)
     except LayoutError as error:
         if output_format == "github":
             _write(error_annotation(error) + "\n", None)

@@ -55,6 +55,12 @@ from tt_layout.reports.swizzle import SwizzleReport
     show_default=True,
     help="The attribute whose parameters are searched.",
 )
+@click.option(
+    "--max-search",
+    type=click.IntRange(1),
+    metavar="COUNT",
+    help="Try this many layouts at most; by default as many as take some seconds.",
+)
 @click.option("--all", "has_ranking", is_flag=True, help="Show the whole ranking.")
 @release_option
 @format_option
@@ -65,6 +71,7 @@ def command(
     more_writers: tuple[Encoding, ...],
     target: Target,
     family: str,
+    max_search: int | None,
     has_ranking: bool,
     output_format: str,
 ) -> None:
@@ -73,7 +80,13 @@ def command(
     size = element_bytes(tensor)
     try:
         search = find_swizzle(
-            writers, readers or writers, tensor.shape, elem_bytes=size, target=target, family=family
+            writers,
+            readers or writers,
+            tensor.shape,
+            elem_bytes=size,
+            target=target,
+            family=family,
+            max_candidates=max_search,
         )
     except LayoutError as error:
         raise error.at(tensor.span) from None
