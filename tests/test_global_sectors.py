@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import numpy as np
@@ -173,3 +174,12 @@ tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibili
     aligned = access.info._replace(divisibility=(32,))
     bounds = run_bounds(access.shape._replace(vector=4, width_bytes=8), aligned)
     assert (bounds.least, bounds.most) == (8, 8)
+
+
+def test_an_offset_that_overflows_is_named() -> None:
+    access = Access(kernel(Random(5)))
+    found = access.sectors(masked=False, stride=1 << 30)
+    assert found.first is not None
+    [overflow] = found.overflows
+    assert re.fullmatch(r"arith\.muli on line \d+", overflow)
+    assert access.sectors(masked=False, stride=1 << 10).overflows == ()

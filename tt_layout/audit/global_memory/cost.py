@@ -121,6 +121,7 @@ def sector_details(sectors: Sectors, shape: Shape) -> dict[str, Any]:
         "sectors_per_request": list(bounds) if bounds is not None else None,
         "sector_bytes": shape.sector_bytes,
         "unknown": names,
+        "overflows": list(sectors.overflows),
     }
 
 
@@ -140,6 +141,7 @@ def sector_text(sectors: Sectors, shape: Shape) -> str:
         least, most = bounds
         text = f", {least}{f' to {most}' * (least != most)} {unit} per request"
     text += ", not measured" * (is_amd and text != "")
+    text += f"; {', '.join(sectors.overflows[:2])} overflows" * bool(sectors.overflows)
     return text + _way_out(sectors)
 
 

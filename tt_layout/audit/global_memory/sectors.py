@@ -18,7 +18,14 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_access import LINE_BYTES, SECTOR_BYTES
 from tt_layout.analyses.sectors import Lanes, SectorCounts, count_sectors, lanes_of
 from tt_layout.audit.axis import AxisInfo
-from tt_layout.audit.values.evaluator import Evaluator, Known, Unknown, UnknownError, unknowns
+from tt_layout.audit.values.evaluator import (
+    Evaluator,
+    Known,
+    Unknown,
+    UnknownError,
+    place,
+    unknowns,
+)
 from tt_layout.errors import LayoutError
 from tt_layout.ir.ssa import SsaOperation
 
@@ -88,6 +95,7 @@ class Sectors(NamedTuple):
         requests, sectors: of all executions in one program; None where unknown.
         unknown: why something is unknown.
         bounds: of each request, where the addresses are unknown.
+        overflows: integer operations, and their lines, whose results did not fit their type.
     """
 
     first: SectorCounts | None
@@ -96,6 +104,7 @@ class Sectors(NamedTuple):
     sectors: int | None
     unknown: Unknown | None
     bounds: SectorBounds | None
+    overflows: tuple[str, ...] = ()
 
 
 def access_sectors(
@@ -114,6 +123,22 @@ def access_sectors(
         addresses: what says which addresses it has.
         info: what the axis analysis says of the pointers or offsets.
     """
+    found = _sectors(evaluator, operation, shape, addresses, info)
+    if not evaluator.overflows:
+        return found
+    overflowed = {id(o) for o in evaluator.overflows}
+    sources = evaluator.structure.sources(addresses.names)
+    places = sorted({place(o) for o in sources if id(o) in overflowed})
+    return found._replace(overflows=tuple(places))
+
+
+def _sectors(
+    evaluator: Evaluator,
+    operation: SsaOperation,
+    shape: Shape,
+    addresses: Addresses,
+    info: AxisInfo | None,
+) -> Sectors:
     values = [evaluator.value(name) for name in addresses.names]
     unknown = unknowns(values)
     if unknown is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation
@@ -182,6 +182,22 @@ class Structure:
                     needed.add(number)
                     pending.append(yielded[number])
         return sorted(needed)
+
+    def sources(self, names: Iterable[str]) -> Iterator[SsaOperation]:
+        """Yield the operations that values are computed with, each once, loops by their start."""
+        seen: set[str] = set()
+        pending = [*names]
+        while pending:
+            name = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            definition, owner = self._function.definitions.get(name), self._owners.get(name)
+            if definition is not None:
+                yield definition
+                pending += definition.operands
+            elif owner is not None and owner.first_value is not None:
+                pending.append(owner.first_value)
 
     def depends_on(self, name: str, loop: SsaOperation) -> bool:
         """Tell whether a value differs from one iteration of a loop to the next."""
