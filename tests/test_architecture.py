@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tiers import sampled
 
 import tt_layout
 
@@ -83,6 +84,7 @@ def is_module(name: str) -> bool:
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
 
+@cache
 def arrows() -> list[tuple[str, str, int]]:
     """Return importer, imported and line of every import, in functions or not."""
     return [
@@ -254,7 +256,7 @@ WITHOUT_VIEWS = {
 }
 
 
-@pytest.mark.parametrize("command", WITHOUT_VIEWS)
+@pytest.mark.parametrize("command", sampled(WITHOUT_VIEWS, 6))
 def test_what_shows_no_view_loads_none(command: str) -> None:
     run = f"c.main([{command!r}, {WITHOUT_VIEWS[command]}])"
     quiet = "sys.stdout, out = open(os.devnull, 'w'), sys.stdout"

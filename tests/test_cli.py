@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command import BLOCKED, TYPE, Outcome, Run, runner
+from tiers import sampled
 
 import tt_layout
 from tt_layout.cli import main as cli
@@ -430,7 +431,7 @@ def test_a_full_disk_behind_standard_output_is_one() -> None:
     assert outcome.stderr == "error: cannot write to standard output: No space left on device\n"
 
 
-@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}, {"FORCE_COLOR": "1"}])
+@pytest.mark.parametrize("environment", sampled([{"FORCE_COLOR": "1"}, {}, {"NO_COLOR": "1"}], 3))
 def test_what_is_not_a_terminal_gets_no_escape_codes(environment: dict[str, str]) -> None:
     outcome = subprocess.run(
         [*COMMAND, "-l", BLOCKED, "-t", TYPE],

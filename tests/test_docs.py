@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Run, runner
@@ -96,8 +97,16 @@ def words_of(command: str) -> list[str] | None:
     return arguments if program == "tt-layout" and not needs_shell else None
 
 
-@pytest.mark.parametrize("in_shell", [False, slow(True)])
-@pytest.mark.parametrize("block", sorted({example.block for example in EXAMPLES}))
+def blocks() -> Iterator[Any]:
+    """Yield a block and whether it runs in a shell: all do so in the slow tier."""
+    for block in sorted({example.block for example in EXAMPLES}):
+        words = [words_of(example.command) for example in EXAMPLES if example.block == block]
+        if None not in words:
+            yield block, False
+        yield slow(block, True)
+
+
+@pytest.mark.parametrize(("block", "in_shell"), blocks())
 def test_every_command_prints_what_stands_below_it(
     block: int, in_shell: bool, shell: Shell, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,11 +114,10 @@ def test_every_command_prints_what_stands_below_it(
     for name in ("CI", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     for example in (example for example in EXAMPLES if example.block == block):
-        words = None if in_shell else words_of(example.command)
-        if words is None:
+        if in_shell:
             output = output_of(example.command, shell)
         else:
-            outcome = run(*words)
+            outcome = run(*(words_of(example.command) or []))
             output = outcome.out + outcome.err
         assert output == example.output, example.command
 

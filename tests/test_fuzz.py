@@ -20,7 +20,7 @@ from tt_layout.mlir.types import parse_type
 from tt_layout.views.kinds import KINDS
 from tt_layout.views.view import BareLayout
 
-ATTRIBUTES = [1500, slow(24000)]
+ATTRIBUTES = [800, slow(24000)]
 FILES = [300, slow(3000)]
 TYPES = [300, slow(3000)]
 CALLS_FOR_ONE = 500_000  # half a second, as machines are

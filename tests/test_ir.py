@@ -480,7 +480,7 @@ RUBBISH = [
 def test_rubbish_is_read_in_linear_time(head: str, unit: str, times: int) -> None:
     """Twice the text takes twice the calls."""
     for start in (head, f"module {{\n{head}"):
-        texts = [start + unit * (many * times // 100) for many in (1, 2)]
+        texts = [start + unit * (many * times // 200) for many in (1, 2)]
         once, twice = (calls_of(partial(parse_ir, text)) for text in texts)
         assert twice <= 2 * once + 100
 

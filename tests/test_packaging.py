@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import tt_layout
 
 ROOT = Path(__file__).parent.parent
@@ -43,6 +45,7 @@ show(cli, "tt-layout")
 """
 
 
+@pytest.mark.slow
 def test_without_docstrings_every_help_is_the_same() -> None:
     """Which is how PYTHONOPTIMIZE=2 runs."""
     told = [

@@ -73,6 +73,7 @@ def test_a_failure_is_the_report_of_the_command(folder: Path) -> None:
     assert Path("goldens/one.tensor.txt.new").exists()
 
 
+@pytest.mark.slow
 def test_a_conversion_that_costs_more_is_a_failure(folder: Path, run: Run) -> None:
     swapped = LINEAR.replace("[[2], [4]]", "[[4], [2]]")
     manifest = f"""{MANIFEST}\
@@ -91,6 +92,7 @@ def test_a_conversion_that_costs_more_is_a_failure(folder: Path, run: Run) -> No
     assert "1 failed, 3 passed" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_golden_without_a_case_fails_an_item_of_its_own(folder: Path) -> None:
     Path("goldens/gone.tensor.txt").write_text("x")
     result = run_pytest()
@@ -106,6 +108,7 @@ def test_an_error_in_the_manifest_is_an_error_of_the_collection(folder: Path) ->
     assert "Traceback" not in result.stdout
 
 
+@pytest.mark.slow
 def test_a_case_that_cannot_be_run_fails_with_its_place(folder: Path) -> None:
     Path("goldens/layouts.yaml").write_text(MANIFEST.replace("tensor<8xf16>", "tensor<9xf16>"))
     result = run_pytest()
@@ -113,6 +116,7 @@ def test_a_case_that_cannot_be_run_fails_with_its_place(folder: Path) -> None:
     assert f"{place}: error: every dimension must be a power of two" in result.stdout
 
 
+@pytest.mark.slow
 def test_only_listed_manifests_are_collected(folder: Path) -> None:
     Path("layouts.yaml").write_text("not: a manifest\n")
     Path("goldens/other.yaml").write_text("not: a manifest\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command import BLOCKED, TYPE
+from tiers import sampled, slow
 
 ROOT = Path(__file__).parent.parent
 DUMP = str(ROOT / "examples" / "kernels" / "matmul-sm80.ttgir")
@@ -29,7 +30,7 @@ COMMANDS = [("-l", BLOCKED, "-t", TYPE), ("info", BLOCKED, "-t", TYPE), ("audit"
 
 
 @pytest.mark.parametrize("redirection", ["> /dev/full", ">&-"])
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.parametrize("command", sampled(COMMANDS, 3), ids=lambda command: command[0])
 def test_output_that_cannot_be_written_is_trouble(
     command: tuple[str, ...], redirection: str
 ) -> None:
@@ -42,10 +43,10 @@ def test_output_that_cannot_be_written_is_trouble(
 @pytest.mark.parametrize(
     ("command", "status"),
     [
-        *((command, 0) for command in COMMANDS),
-        (("diff", BLOCKED, BLOCKED, "-t", TYPE), 0),
+        *(slow(command, 0) for command in COMMANDS),
+        slow(("diff", BLOCKED, BLOCKED, "-t", TYPE), 0),
         (("diff", BLOCKED, COLUMNS, "-t", TYPE), 1),
-        (("--help",), 0),
+        slow(("--help",), 0),
     ],
 )
 def test_a_closed_pipe_is_no_error(command: tuple[str, ...], status: int) -> None:
@@ -59,7 +60,7 @@ def test_standard_input_that_is_closed_is_trouble() -> None:
     assert done.stderr == "<stdin>: error: cannot read: standard input is closed\n"
 
 
-@pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full", "2>&- <&-"])
+@pytest.mark.parametrize("redirection", sampled(["2>&- <&-", "2>&-", "2> /dev/full"], 3))
 def test_standard_error_does_not_matter(redirection: str) -> None:
     assert shell(redirection, "info", BLOCKED, "-t", TYPE).returncode == 0
     assert shell(redirection, "info", "#nothing", "-t", TYPE).returncode == 2

@@ -215,6 +215,7 @@ def test_all_families_are_little_work(capsys: pytest.CaptureFixture[str]) -> Non
     assert calls_of(lambda: run(capsys, *command)) < 4_000_000
 
 
+@pytest.mark.slow
 def test_eight_dimensions_take_no_longer(capsys: pytest.CaptureFixture[str]) -> None:
     """All orders of eight dimensions would take minutes."""
     threads, ones = [1, 1, 1, 2, 2, 2, 2, 2], [1] * 8

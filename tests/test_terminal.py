@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from click import unstyle
 from command import BLOCKED, TYPE, Run, runner
+from tiers import sampled, slow
 
 from tt_layout.colour import (
     CELLS,
@@ -160,7 +161,7 @@ def test_a_terminal_gets_colours() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "variables"),
-    [(("--color", "never"), {}), ((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"})],
+    [((), {"NO_COLOR": "1"}), slow(("--color", "never"), {}), slow((), {"TERM": "dumb"})],
 )
 def test_colours_can_be_refused(arguments: tuple[str, ...], variables: dict[str, str]) -> None:
     _, shown, _ = on_terminal(
@@ -177,7 +178,9 @@ def test_a_file_gets_plain_text_even_from_a_terminal(tmp_path: Path) -> None:
         assert b"\x1b" not in out.read_bytes()
 
 
-@pytest.mark.parametrize("more", [(), ("--header",), ("--compact",), ("--use-hw-view",)])
+@pytest.mark.parametrize(
+    "more", sampled([("--header",), (), ("--compact",), ("--use-hw-view",)], 4)
+)
 def test_lines_never_wrap(more: tuple[str, ...]) -> None:
     status, shown, told = on_terminal("-l", SEED, "-t", "tensor<16x64xf16>", *more, columns=60)
     lines = ESCAPE.sub(b"", shown).splitlines()

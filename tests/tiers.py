@@ -9,6 +9,7 @@ A sweep runs over a sample in the plain run and over everything in the slow tier
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -17,3 +18,8 @@ import pytest
 def slow(*values: object) -> Any:
     """Return parameters of a test that run in the slow tier only."""
     return pytest.param(*values, marks=pytest.mark.slow)
+
+
+def sampled(values: Iterable[object], every: int) -> list[Any]:
+    """Return parameters of which every so-many-th runs in the plain run, the first included."""
+    return [value if at % every == 0 else slow(value) for at, value in enumerate(values)]

@@ -9,6 +9,8 @@ import pytest
 
 from drills.conftest import Clone
 
+pytestmark = pytest.mark.slow
+
 MODULE = '''\
 """``tt-layout rank``: how many dimensions a layout is for."""
 
@@ -56,7 +58,6 @@ def test_it_runs_and_is_listed(ranked: Clone) -> None:
     assert "did you mean" in ranked.refuses("rank", LAYOUT.replace("linear", "linaer"))
 
 
-@pytest.mark.slow
 def test_tests_fail_until_it_is_documented_and_has_a_golden(ranked: Clone) -> None:
     failed = ranked.test(*CHECKS).stdout
     assert "FAILED tests/test_command_goldens.py::test_every_command_has_a_golden" in failed

@@ -6,6 +6,8 @@ import pytest
 
 from drills.conftest import Clone
 
+pytestmark = pytest.mark.slow
+
 TOY = '''\
 """``#ttg.toy``: lanes side by side along the only dimension."""
 
@@ -128,7 +130,6 @@ def test_dumps_and_goldens_have_it(clone: Clone) -> None:
     assert clone.prints("check") == "4 passed\n"
 
 
-@pytest.mark.slow
 def test_its_own_tests_are_there(clone: Clone) -> None:
     add_toy(clone)
     clone.passes(

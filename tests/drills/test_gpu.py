@@ -10,6 +10,8 @@ import pytest
 
 from drills.conftest import Clone
 
+pytestmark = pytest.mark.slow
+
 NVIDIA = '    _nvidia("sm120", "NVIDIA Blackwell of workstations", "ldmatrix"),\n'
 AMD = """\
     _rdna(
@@ -91,7 +93,6 @@ def check_dump(clone: Clone, name: str) -> None:
     assert re.search(r"\d (wavefronts|cycles) each", clone.prints("audit", "dump.mlir"))
 
 
-@pytest.mark.slow
 def test_its_tests_pass(clone: Clone) -> None:
     clone.insert("tt_layout/hardware.py", FIRST_AMD, NVIDIA + AMD)
     clone.passes("tests/test_banks.py", "tests/test_page.py", "tests/test_conversion.py")

@@ -11,6 +11,8 @@ import tt_layout
 from drills.conftest import Clone
 from tt_layout.encodings import FORMS
 
+pytestmark = pytest.mark.slow
+
 NAME = "#ttg.blocked"
 OLD_KEYS = "sizePerThread = [1, 2], threadsPerWarp = [4, 8], warpsPerCTA = [2, 1], order = [1, 0]"
 NEW_KEYS = OLD_KEYS.replace("warpsPerCTA", "warpsPerBlock")
@@ -118,7 +120,6 @@ def test_its_golden_is_made_and_checked(newer: Clone) -> None:
     assert newer.prints(*case) == "1 passed\n"
 
 
-@pytest.mark.slow
 def test_its_tests_pass(newer: Clone) -> None:
     newer.prints("check", "tests/goldens/layouts.yaml", "--update")
     newer.passes("tests/test_bad_input.py", "tests/test_types.py", "tests/test_page.py")

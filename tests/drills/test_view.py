@@ -6,6 +6,8 @@ import pytest
 
 from drills.conftest import Clone
 
+pytestmark = pytest.mark.slow
+
 MODULE = '''\
 """The elements of each lane: a line per lane, a column per register."""
 
@@ -129,7 +131,6 @@ def test_it_is_drawn_and_checked(lanes: Clone) -> None:
     assert body(golden).splitlines()[:2] == ["Warp0:", "(0,2) (0,3)"]
 
 
-@pytest.mark.slow
 def test_its_tests_pass(lanes: Clone) -> None:
     """One says what is missing: the kind's name in the schema that editors read."""
     lanes.passes("tests/test_views.py", "tests/test_terminal.py")
