@@ -106,7 +106,7 @@ def blocks() -> Iterator[Any]:
         yield slow(block, True)
 
 
-@pytest.mark.parametrize(("block", "in_shell"), blocks())
+@pytest.mark.parametrize(("block", "in_shell"), list(blocks()))
 def test_every_command_prints_what_stands_below_it(
     block: int, in_shell: bool, shell: Shell, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
