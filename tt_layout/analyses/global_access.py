@@ -118,10 +118,25 @@ def vector_width(layout: LinearLayout, element_bytes: int, memory_order: Sequenc
     Source:
         Triton, lib/Analysis/AxisInfo.cpp, ModuleAxisInfoAnalysis::getContiguity.
     """
-    if not memory_order or order_of(layout)[0] != memory_order[0]:
+    if not memory_order or fastest_dimension(layout) != memory_order[0]:
         return 1
-    contiguous = contiguity_per_thread(layout)
-    return max(1, min(contiguous[memory_order[0]], MAX_VECTOR_BYTES // element_bytes))
+    neighbours = neighbours_along(layout, memory_order[0])
+    return max(1, min(neighbours, MAX_VECTOR_BYTES // element_bytes))
+
+
+def fastest_dimension(layout: LinearLayout, of: str = "register") -> int:
+    """Return the dimension that an input follows first, along which accesses are vectors.
+
+    Example:
+        >>> fastest_dimension(LinearLayout.from_bases([("register", [[0, 1], [1, 0]])], ["a", "b"]))
+        1
+    """
+    return order_of(layout, of)[0]
+
+
+def neighbours_along(layout: LinearLayout, dim: int) -> int:
+    """Return how many neighbours along a dimension a thread holds: the most that it can move."""
+    return contiguity_per_thread(layout)[dim]
 
 
 def address(point: Sequence[int], layout: LinearLayout, memory_order: Sequence[int]) -> int:

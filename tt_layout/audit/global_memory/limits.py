@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.properties import order_of
+from tt_layout.analyses.global_access import MAX_VECTOR_BYTES, fastest_dimension
 from tt_layout.audit.global_memory import advice
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.origins import (
@@ -20,7 +20,7 @@ from tt_layout.audit.global_memory.origins import (
     Origin,
     Trace,
 )
-from tt_layout.audit.global_memory.width import WIDEST_BYTES, Kernel, Width, bounds_along
+from tt_layout.audit.global_memory.width import Kernel, Width, bounds_along
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa import SsaOperation
@@ -71,7 +71,7 @@ class _Access(NamedTuple):
 def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | None:
     """Return what keeps an access narrow; None of one that is as wide as it should be."""
     bounds = width.bounds
-    wanted = min(max(1, WIDEST_BYTES // width.element_bytes), bounds.instruction)
+    wanted = min(max(1, MAX_VECTOR_BYTES // width.element_bytes), bounds.instruction)
     roles = operands(operation)
     address = roles.get("offsets", roles["pointer"])
     ir_type = kernel.function.type_of(address)
@@ -101,7 +101,7 @@ def _along_lanes(access: _Access) -> _Access:
     The compiler looks along the dimension of the registers; where these are no neighbours
     anyway, the dimension of the lanes is the one that the layout is meant to follow.
     """
-    dim = order_of(access.layout, "lane")[0]
+    dim = fastest_dimension(access.layout, "lane")
     bounds = bounds_along(access.kernel, access.operation, access.layout, dim)
     return access._replace(width=access.width._replace(dim=dim, bounds=bounds))
 

@@ -26,7 +26,11 @@ from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.access import access_map, compiler_vector
-from tt_layout.analyses.properties import contiguity_per_thread, order_of
+from tt_layout.analyses.global_access import (
+    MAX_VECTOR_BYTES,
+    fastest_dimension,
+    neighbours_along,
+)
 from tt_layout.audit.axis import AxisInfo, unhinted_axis_info
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.global_memory.operands import operands
@@ -39,9 +43,6 @@ from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.ir.types import IRType
 from tt_layout.releases import Release
-
-WIDEST_BYTES = 16
-"""The width that an access should have: what every GPU can move at once."""
 
 
 class Bounds(NamedTuple):
@@ -128,7 +129,7 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
     dimensioned = (address, roles.get("mask", address))
     if any(kernel.known[name].rank != layout.num_out_dims for name in dimensioned):
         return None  # the dump is not a valid one
-    dim, element_bytes = order_of(layout)[0], max(1, element.bits // 8)
+    dim, element_bytes = fastest_dimension(layout), max(1, element.bits // 8)
     bounds = bounds_along(kernel, operation, layout, dim)
     vector = _joined(kernel, operation, roles, bounds, dim, _vector(operation, bounds))
     repeats = ir_type is not None and _repeats(kernel, operation, ir_type)
@@ -162,7 +163,7 @@ def bounds_along(kernel: Kernel, operation: SsaOperation, layout: LinearLayout, 
         aligned = min(aligned, kernel.known[pointer].divisibility[0] // element_bytes)
     mask = kernel.known[roles["mask"]] if "mask" in roles else None
     return Bounds(
-        layout=contiguity_per_thread(layout)[dim],
+        layout=neighbours_along(layout, dim),
         contiguity=info.contiguity[dim],
         divisibility=max(1, aligned),
         mask=mask.constancy[dim] if mask is not None else None,
@@ -194,7 +195,7 @@ _PACKED = ("f16", "bf16")
 def _widest(target: Target, operation: SsaOperation, element: str, bits: int) -> int:
     """Return how many elements the widest instruction moves."""
     kind = operation.name.rpartition(".")[2]
-    bytes_ = target.global_vector_bytes if kind in ("load", "store") else WIDEST_BYTES
+    bytes_ = target.global_vector_bytes if kind in ("load", "store") else MAX_VECTOR_BYTES
     most = max(1, 8 * bytes_ // max(8, bits))
     if "atomic" not in kind:
         return most
@@ -221,7 +222,7 @@ def _memory_bound(
     padding = memory.encoding.padding
     try:
         whole = LinearLayout(layout.in_bases, shared.out_sizes)
-        return compiler_vector(access_map(whole, shared, element_bytes, padding), WIDEST_BYTES)
+        return compiler_vector(access_map(whole, shared, element_bytes, padding), MAX_VECTOR_BYTES)
     except LayoutError:
         return None
 
