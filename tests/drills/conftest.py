@@ -14,9 +14,9 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-PARTS = ("tt_layout", "tests", "docs", "examples", ".ci", "README.md", "CHANGELOG.md",
+PARTS = ("tt_layout", "tests", "docs", "examples", "benchmarks", ".ci", "README.md", "CHANGELOG.md",
          "CONTRIBUTING.md", "pyproject.toml")  # fmt: skip
-UNWANTED = shutil.ignore_patterns("__pycache__", "compiler", "browser", "truth", "venv-*")
+UNWANTED = shutil.ignore_patterns("__pycache__", "artefacts", "venv-*")
 
 WORKER = """
 import contextlib, io, json, sys
