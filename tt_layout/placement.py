@@ -47,7 +47,7 @@ class PlacedLayout:
 
     @property
     def is_multi_buffered(self) -> bool:
-        """Whether the type has a leading dimension that counts buffers, all placed alike."""
+        """Whether the type has a leading dimension that counts buffers of one layout."""
         return len(self.tensor.shape) > len(self.shape)
 
     @property

@@ -29,7 +29,7 @@ def safe(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text, or its beginning and its end where it is longer than so many characters.
+    """Return a text, or its beginning and its end where it is longer than ``most`` characters.
 
     Example:
         >>> shortened("a" * 1000 + "b", 20)

@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent
 
 @triton.jit
 def vector_add(x, y, out, n, BLOCK: tl.constexpr):
-    """The number of elements is no multiple of 16: the mask may end anywhere."""
+    """The number of elements is not a multiple of 16: the mask may end anywhere."""
     places = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = places < n
     total = tl.load(x + places, mask=inside) + tl.load(y + places, mask=inside)
@@ -33,7 +33,7 @@ def vector_add(x, y, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def softmax(x, out, stride, WIDTH: tl.constexpr):
-    """The distance of the rows is no multiple of 16: a row may begin anywhere."""
+    """The distance of the rows is not a multiple of 16: a row may begin anywhere."""
     columns = tl.arange(0, WIDTH)
     row = tl.load(x + tl.program_id(0) * stride + columns).to(tl.float32)
     power = tl.exp(row - tl.max(row, 0))
@@ -80,7 +80,7 @@ def grouped_matmul(
 
 @triton.jit
 def layer_norm(x, weight, out, stride, n, BLOCK: tl.constexpr):
-    """The length of a row masks the fast dimension, and is no multiple of 16."""
+    """The length of a row masks the fast dimension, and is not a multiple of 16."""
     columns = tl.arange(0, BLOCK)
     inside = columns < n
     row = tl.load(x + tl.program_id(0) * stride + columns, mask=inside, other=0.0).to(tl.float32)
@@ -93,7 +93,7 @@ def layer_norm(x, weight, out, stride, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def attention(q, k, v, out, start, length, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
-    """The queries begin at an offset that is no multiple of 16."""
+    """The queries begin at an offset that is not a multiple of 16."""
     rows, depth = tl.arange(0, M), tl.arange(0, D)
     query = tl.load(q + start + rows[:, None] * D + depth[None, :])
     best = tl.full((M,), float("-inf"), tl.float32)

@@ -492,7 +492,7 @@ class LinearLayout:
         """Return the layout C with ``outer(C(x)) == self(x)`` for every x.
 
         With ``self`` from registers and ``outer`` from shared memory to one tensor, C says
-        at which offset each register's element lies.
+        at which offset each register's element is stored.
 
         Requires:
             The same output dimensions, in any order, those of ``outer`` at least as large,

@@ -81,8 +81,8 @@ def _different(bases: list[int], offsets: AccessMap, target: Target) -> list[int
     """Return bases of the instructions that may differ in their cycles; as many are like each.
 
     An instruction that differs from another only in bits that no lane changes has the other's
-    addresses, all displaced alike: by whole words where every padding is, and otherwise where
-    the bits are beyond one period of the padding, whole rows of banks.
+    addresses, all displaced by the same amount: by whole words where every padding is whole words,
+    and otherwise, where the bits are beyond one period of the padding, by whole rows of banks.
     """
     used, size = reduce(or_, offsets.lane, 0), offsets.element_bytes
     if any(amount * size % target.bank_bytes for _, amount in offsets.padding):

@@ -45,7 +45,7 @@ class Total:
         count: how many there are; a loop counts once.
         bytes: what they move in all, each run once; None where a type does not determine it.
         executions: how often they run in one program; None where that is not known.
-        executed_bytes: what they move in all, each as often as it runs; None likewise.
+        executed_bytes: what they move in all, each as often as it runs; None if either is.
     """
 
     function: str | None

@@ -1,6 +1,6 @@
 """Costs of data movements that an earlier module of the dump had, too.
 
-A pass leaves most functions as they are.  What an audit says of a data movement depends on the
+A pass leaves most functions as they are.  What an audit reports of a data movement depends on the
 text of the functions, on the types of the operation and on the GPU; where all of these are as
 before, so is the cost, but for the lines in it.
 """
@@ -81,19 +81,19 @@ class KnownRows:
             self._rows.clear()
 
     def find(self, module: Module, operation: Operation) -> KnownRow | None:
-        """Return what was said of an operation like this one, for this one."""
+        """Return what was reported of an operation like this one, for this one."""
         key = self._key(module, operation)
         known = self._rows.get(key) if key is not None else None
         return known.moved_to(operation) if known is not None else None
 
     def add(self, module: Module, row: KnownRow) -> None:
-        """Note what was said of an operation."""
+        """Note what was reported of an operation."""
         key = self._key(module, row.operation)
         if key is not None and row.is_movable:
             self._rows[key] = row
 
     def _key(self, module: Module, operation: Operation) -> Hashable | None:
-        """Return what decides of an operation's row; None where that cannot be told."""
+        """Return what determines an operation's row; None where that is not known."""
         if module is not self._module:
             self._enter(module)
         line = self._functions.get(operation.function or "")

@@ -61,7 +61,7 @@ class PlacedLayouts:
         self._rows: dict[tuple[object, ...], LayoutRow] = {}
 
     def of(self, ir_type: IRType) -> PlacedLayout | LayoutError | None:
-        """Return the layout of a type over it, why there is none, or None without a layout."""
+        """Return the layout of a type over it, or the error that it has; None without a layout."""
         encoding = ir_type.encoding
         if not isinstance(encoding, Encoding):
             return encoding
@@ -71,14 +71,14 @@ class PlacedLayouts:
         return self._known[key][1]
 
     def row(self, ir_type: IRType) -> LayoutRow:
-        """Return what a row says of a type with a layout, wherever it is used."""
+        """Return what a row contains of a type with a layout, wherever it is used."""
         key = _key(ir_type)
         if key not in self._rows:
             self._rows[key] = _row(ir_type, self.of(ir_type))
         return self._rows[key]
 
     def linear(self, ir_type: IRType) -> LinearLayout | None:
-        """Return the linear layout of a type; None where there is none."""
+        """Return the linear layout of a type; None if it has none."""
         placed = self.of(ir_type)
         return placed.layout if isinstance(placed, PlacedLayout) else None
 
@@ -160,7 +160,7 @@ def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRo
 
 
 def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:
-    """Yield what a layout assumes of the module that the module does not say of itself."""
+    """Yield what a layout assumes of the module that the module does not state."""
     if row.registers is None:
         return
     for dim, attribute, unit in UNITS:

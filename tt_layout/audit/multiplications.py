@@ -36,7 +36,7 @@ class Multiplication:
         function: the kernel.
         name: of the operation, with its dialect.
         line, column: where it stands.
-        location: in the program; None where the dump does not tell.
+        location: in the program; None where the dump has none.
         sizes: batch, M, N and K.
         a, b, d: operands and result.
         instruction: None where none is known.
@@ -237,7 +237,7 @@ class Intensity:
         function: the kernel.
         flops: of its multiplications of matrices, in one program; None where a number of
             executions is not known.
-        global_bytes: what it moves from and to global memory, likewise.
+        global_bytes: what it moves from and to global memory; None in the same way.
     """
 
     function: str

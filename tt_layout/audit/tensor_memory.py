@@ -29,8 +29,8 @@ def message_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if message is None:
         return None
     registers = message.registers * message.messages
-    held = audited.layouts.linear(operation.moved) if operation.moved is not None else None
-    warps = held.get_in_dim_size("warp") if held is not None else 1
+    layout = audited.layouts.linear(operation.moved) if operation.moved is not None else None
+    warps = layout.get_in_dim_size("warp") if layout is not None else 1
     details = {
         "instruction": message.name,
         "instructions": message.messages,
@@ -55,14 +55,14 @@ def message_of(operation: Operation, audited: AuditedModule) -> Message | None:
         register, memory = memory, register
     if register is None or memory is None or memory.element_bits is None:
         return None
-    held, where = audited.layouts.linear(register), audited.layouts.linear(memory)
-    if held is None or where is None:
+    registers, cells = audited.layouts.linear(register), audited.layouts.linear(memory)
+    if registers is None or cells is None:
         return None
     full = audited.in_full(operation)
     limit = register_limit(audited, full)
     try:
         message = tensor_memory_access(
-            held, where, memory.element_bits, is_store=is_store, max_registers=limit
+            registers, cells, memory.element_bits, is_store=is_store, max_registers=limit
         )
     except LayoutError as error:
         raise UnsupportedError(f"{register.layout} and {memory.layout}: {error.message}") from None
@@ -72,7 +72,7 @@ def message_of(operation: Operation, audited: AuditedModule) -> Message | None:
 def register_limit(audited: AuditedModule, full: FullOperation | None) -> int:
     """Return how many registers a thread may have where an operation is executed.
 
-    That is what the specialised region around it says, or the module, if that is less.
+    That is the limit of the specialised region around it, or of the module, if that is less.
     """
     from tt_layout.analyses.tensor_memory_access import MAX_REGISTERS as UNLIMITED
     from tt_layout.ir.ssa import integers

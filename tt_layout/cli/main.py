@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _status(given: Sequence[str]) -> int:
-    """Run the command line and return its status; what ends it is told in a line."""
+    """Run the command line and return its status; what ends it is reported in a line."""
     try:
         status = cli.main(_from_llvm(given), prog_name="tt-layout", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
@@ -124,11 +124,11 @@ class LazyGroup(click.Group):
 
 
 _DISPLAY = ("color", "color_by", "compact", "header", "legend")
-"""The options that say how views are displayed."""
+"""The options that choose how views are displayed."""
 
 
 def _display_options(function: Any) -> Any:
-    """Add the options that say how views are displayed."""
+    """Add the options that choose how views are displayed."""
     groups = click.Choice(["warp", "lane", "register", "block", "bank"])
     options = (
         click.option(

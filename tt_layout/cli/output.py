@@ -37,7 +37,7 @@ def emit(report: Report, output_format: str = "text") -> None:
 
 
 def note(text: str) -> None:
-    """Say something beside a report, on standard error."""
+    """Print a note beside a report, on standard error."""
     click.echo(f"note: {text}", err=True)
 
 

@@ -194,7 +194,7 @@ class AliasesParameter(_ParamType):
 
 
 def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
-    """Return the aliases of a file, or of one module of it; say which where there are several.
+    """Return the aliases of a file, or of one module of it; note which where there are several.
 
     Args:
         name: the file, or ``FILE@2`` for its second module.

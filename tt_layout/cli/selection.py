@@ -1,4 +1,4 @@
-"""The options that say which view of a layout is shown, and which part of it."""
+"""The options that choose which view of a layout is shown, and which part of it."""
 
 from __future__ import annotations
 

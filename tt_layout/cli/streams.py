@@ -1,6 +1,6 @@
 """The standard streams of a run: the one way out for everything that is printed.
 
-A reader that has gone away is no error: what it does not read is dropped, and the command ends
+A reader that has gone away is not an error: what it does not read is dropped, and the command ends
 with its own status.  Any other fault of standard output ends the run with one line; a fault of
 standard error is not worth one.  What is printed is made safe for terminals and logs.
 """

@@ -25,7 +25,7 @@ def read_values(texts: Sequence[str], path: str | None) -> GivenValues:
     """Return the values given on the command line and, where that has none, in a file.
 
     Raises:
-        LayoutError: a value is no integer, or the file no mapping from names to integers.
+        LayoutError: a value is not an integer, or the file not a mapping from names to integers.
     """
     return parse_values(texts, _from_file(path) if path is not None else {})
 

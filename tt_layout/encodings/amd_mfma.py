@@ -96,7 +96,7 @@ class AmdMfma(DistributedEncoding):
         warps_per_cta: warps along each dimension; the last is the fastest (until 3.1, if
             transposed, dimension 0).
         instr_shape: ``[M, N]`` or ``[M, N, K]``, M x N one of 32x32, 16x16, 64x4, 4x64.
-        is_transposed: whether a lane's run lies along N rather than M.
+        is_transposed: whether a lane's run is along N rather than M.
         cga: the bases of ``block``; none for one CTA.
         tiles_per_warp: adjacent tiles of one warp along each dimension; none means 1.
         element_bit_width: 32, or 64 for fp64 results.

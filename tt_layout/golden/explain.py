@@ -37,7 +37,7 @@ _POINT = re.compile(r"\(([ \d]+(?:[,:][ \d]+)*)\)")
 
 @dataclass(frozen=True)
 class _Heading:
-    """What the first line of a golden says."""
+    """What the first line of a golden contains."""
 
     alias: str | None
     attribute: str
@@ -70,7 +70,7 @@ def view(golden: str, case: Case, name: str) -> tuple[str, ...]:
 
 
 def _heading(golden: str) -> _Heading | None:
-    """Return what the first line of a golden says; None if it is not a heading.
+    """Return what the first line of a golden contains; None if it is not a heading.
 
     Example:
         >>> _heading("Print layout attribute: #a = #ttg.x<{}> (each of the 2 buffers of a \
@@ -154,7 +154,7 @@ def _bracket_shape(lines: list[str]) -> tuple[int, ...]:
     if not lines or not lines[0].startswith("["):
         return ()
     rank = len(lines[0]) - len(lines[0].lstrip("["))
-    periods = [1]  # lines until so many brackets close
+    periods = [1]  # lines until this many brackets close
     for closed in range(2, rank + 1):
         ending = "]" * closed
         period = next((n for n, line in enumerate(lines, 1) if line.endswith(ending)), 0)

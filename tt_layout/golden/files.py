@@ -39,10 +39,10 @@ def exists(path: Path) -> bool:
 
 
 def read_golden(path: Path) -> bytes | None:
-    """Return the content of a golden file; None where there is none.
+    """Return the content of a golden file; None if it does not exist.
 
     Raises:
-        OSError: it is no regular file, leads out of its folder, or cannot be read.
+        OSError: it is not a regular file, leads out of its folder, or cannot be read.
     """
     if not os.path.lexists(path):
         return None
@@ -55,7 +55,7 @@ def write_golden(path: Path, content: bytes) -> None:
     """Replace a golden file, all at once.
 
     Raises:
-        OSError: it is no regular file, leads out of its folder, or cannot be written.
+        OSError: it is not a regular file, leads out of its folder, or cannot be written.
     """
     if os.path.lexists(path):
         _refuse_link_out(path)

@@ -65,7 +65,7 @@ class Kind:
         summary: what it prints.
         text: ``module:function``; the function takes a case and returns the bytes.
         explain: ``module:function``; takes the golden text and the case, and returns what
-            the difference means, in words.  None where there is nothing to say.
+            the difference means, in words.  None where there is no such explanation.
         keys: what its cases take besides `CASE_KEYS`.
         view: the name of the view that both functions take as well; none for other kinds.
     """
@@ -129,7 +129,7 @@ KINDS = {
         ),
         Kind(
             "conflicts",
-            "the turns of storing to shared memory and loading from it",
+            "the shared-memory bank conflicts of a store and a load",
             "tt_layout.golden.costs:conflicts",
             "tt_layout.golden.cost_facts:conflicts",
             (WITH, TARGET),

@@ -148,7 +148,7 @@ class _Scanner:
         yield from self.done
 
     def _tokens(self) -> Iterator[re.Match[str]]:
-        """Yield what is found, but for what lies within an operation, which is read at once."""
+        """Yield what is found, except what is within an operation, which is read at once."""
         position: int | None = 0
         while position is not None:
             self.skip = None

@@ -130,10 +130,10 @@ def _function_lines(audit: Audit, function: str | None) -> Iterator[Line | Table
     products = [found for found in audit.multiplications if found.function == function]
     if products:
         yield from _section(f"multiplications{of}", _multiplication_table(products))
-    for one in audit.intensities:
-        if one.function == function and one.flops_per_byte is not None:
-            counts = f"{one.flops} FLOPs for {one.global_bytes} bytes of global memory"
-            per_byte = f"{one.flops_per_byte:.1f} FLOPs per byte"
+    for intensity in audit.intensities:
+        if intensity.function == function and intensity.flops_per_byte is not None:
+            counts = f"{intensity.flops} FLOPs for {intensity.global_bytes} bytes of global memory"
+            per_byte = f"{intensity.flops_per_byte:.1f} FLOPs per byte"
             yield Line(f"{GAP}{counts} in one program: {per_byte}")
     if own:
         yield from _section(f"totals{of}", _totals(audit, function))

@@ -55,10 +55,10 @@ class ConversionReport:
         src, dst: the layouts.
         conversion: its class.
         cost: the least that it costs; None where the width of an element is not known.
-        scratch: the buffer, for the target; None where there is none.
+        scratch: the buffer, for the target; None if none is needed.
         compiled: the accesses to shared memory that the compiler makes of it, for the target;
             None where they are not known.
-        target: the GPU; None where there is none with so many lanes.
+        target: the GPU; None if no known one has warps of that size.
     """
 
     src: Encoding

@@ -74,7 +74,7 @@ class Report(Protocol):
 
 
 def safe_elements(report: Report) -> Iterator[Line | Table]:
-    """Yield what a report says, without anything that a terminal would act on."""
+    """Yield the text of a report, without anything that a terminal would act on."""
     for element in report.lines():
         if isinstance(element, Table):
             yield element._replace(rows=[[safe(cell) for cell in row] for row in element.rows])

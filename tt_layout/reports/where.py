@@ -73,7 +73,7 @@ class WhereReport:
             "count": self.count,
             "is_padding": self.padding is not None,
             "locations": [
-                {**asdict(one), "location": dict(one.location)} for one in self.locations
+                {**asdict(found), "location": dict(found.location)} for found in self.locations
             ],
         }
 
@@ -115,7 +115,7 @@ def location_report(placed: PlacedLayout, given: Mapping[str, int]) -> WhereRepo
     if "register" in layout.get_in_dim_names() and "register" not in location:
         registers = min(layout.get_in_dim_size("register"), MAX_HOLDERS)
         wanted = [{**location, "register": register} for register in range(registers)]
-    found = tuple(locate(layout, one, padding=padding) for one in wanted)
+    found = tuple(locate(layout, point, padding=padding) for point in wanted)
     return WhereReport(placed.encoding, found, count=len(found))
 
 

@@ -18,7 +18,7 @@ MAX_PREFIX = 40  # characters of a file's name in that of the file that takes it
 
 
 def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) -> None:
-    """Write chunks to a file, or to standard output where there is no path.
+    """Write chunks to a file, or to standard output without a path.
 
     Args:
         chunks: the text, as it is made.
@@ -88,7 +88,7 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
 
 
 def _mode(path: str) -> int | None:
-    """Return the mode of a file; None where there is none yet.
+    """Return the mode of a file; None if it does not exist yet.
 
     Raises:
         OSError: the path leads nowhere, such as a link to itself.

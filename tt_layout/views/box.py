@@ -102,7 +102,7 @@ class Page:
         return self.cells.layers(self.firsts, self.span)
 
     def has(self, row: int) -> bool:
-        """Tell whether a row lies before the end of this page."""
+        """Tell whether a row is before the end of this page."""
         return row < self.first + len(self.firsts)
 
     def paint(self, start: int, stop: int, lines: Bytes) -> None:

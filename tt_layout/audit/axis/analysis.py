@@ -30,7 +30,7 @@ from tt_layout.ir.ssa import (
 )
 
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
-"""Attributes by which a program says what it knows, in the order of `AxisInfo`."""
+"""Attributes by which a program states what it knows, in the order of `AxisInfo`."""
 
 _RULES = {**RULES, **ARITHMETIC}
 _SOURCES = frozenset({"arith.constant", "tt.make_range", "ub.poison", "amdg.rematerialized_range"})
@@ -127,14 +127,14 @@ def _pass_on(
 
 
 def rank_of(type_: ValueType) -> int:
-    """Return the number of dimensions that the analysis sees: one of whatever is no tensor."""
+    """Return the number of dimensions that the analysis sees: one of whatever is not a tensor."""
     if type_.pointee is not None and type_.kind == "scalar":
         type_ = value_type(type_.pointee)
     return len(type_.shape) if type_.kind == "tensor" else 1
 
 
 def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
-    """Return what is known with what the attributes say of it in its place."""
+    """Return what is known with what the attributes state about it in its place."""
     if not any(hint in attributes for hint in HINTS):
         return info
     vectors: list[Sequence[int]] = [

@@ -126,7 +126,7 @@ def joint_divisibility(one: AxisInfo, other: AxisInfo, dim: int) -> int:
 
 
 def join(one: AxisInfo | None, other: AxisInfo | None) -> AxisInfo | None:
-    """Return what holds of a value that is the one or the other; None is no value at all.
+    """Return what is true of a value that is either of two; None is no value at all.
 
     Example:
         >>> join(AxisInfo((8,), (16,), (1,)), AxisInfo((4,), (8,), (1,)))

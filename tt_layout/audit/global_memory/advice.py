@@ -78,41 +78,45 @@ def contiguity(origin: Origin) -> str:
     least, factor = origin.trace.least, _name(origin.factor)
     if origin.kind == "arith.muli":
         return (
-            f"neighbours lie {factor or 'a stride'} elements apart: pass {factor or 'it'} as 1, or "
+            f"neighbours are {factor or 'a stride'} elements apart: pass {factor or 'it'} as 1, or "
             "as a tl.constexpr that is 1, or let the fastest dimension of the tensor be the one "
             "that is contiguous in memory"
         )
     if origin.kind in ("arith.remsi", "arith.remui"):
         return (
-            f"% may break the run: make {factor} a multiple of {SPECIALIZED}, or say {_hint(least)}"
+            f"% may break the run: make {factor} a multiple of {SPECIALIZED}, or add {_hint(least)}"
         )
     if origin.kind == "tt.load":
-        return f"the offsets are loaded: where they run on, say {_hint(least)}"
+        return f"the offsets are loaded: where they are contiguous, add {_hint(least)}"
     if origin.kind in ("tt.splat", "tt.broadcast"):
         return (
             f"all elements along dimension {origin.trace.dim} have one address: load them once, "
             "and broadcast the result"
         )
     if origin.kind == "tt.make_range":
-        return f"the offsets grow together along the dimension: say {_hint(least)} if they run on"
+        hint = f"add {_hint(least)} if they are contiguous"
+        return f"the offsets grow together along the dimension: {hint}"
     how = _HOW.get(origin.kind, origin.kind)
-    return f"the compiler does not see through {how}: where the offsets run on, say {_hint(least)}"
+    hint = f"where the offsets are contiguous, add {_hint(least)}"
+    return f"the compiler does not see through {how}: {hint}"
 
 
 def divisibility(origin: Origin) -> str:
     """Return what to do where the first address is not known to be aligned."""
     least, factor = origin.trace.least, _name(origin.factor)
     if origin.kind == "argument":
-        return f"{_argument(origin)}, or say tl.multiple_of({factor}, {_multiple(origin)})"
+        return f"{_argument(origin)}, or add tl.multiple_of({factor}, {_multiple(origin)})"
     if origin.kind == "arith.constant":
-        return f"an offset is constant, and no multiple of {least}: pad it to one"
+        return f"an offset is constant, and not a multiple of {least}: pad it to one"
     if origin.kind == "tt.load":
-        return f"the offset is loaded: where it is a multiple of {least}, say tl.multiple_of"
+        return f"the offset is loaded: where it is a multiple of {least}, add tl.multiple_of"
     if origin.kind == "tt.get_program_id":
-        return f"the number of the program is no multiple of {least}: multiply it by a block size"
+        return (
+            f"the number of the program is not a multiple of {least}: multiply it by a block size"
+        )
     how = _HOW.get(origin.kind, origin.kind)
     return (
-        f"the compiler does not see through {how}: where the offset is a multiple of {least}, say "
+        f"the compiler does not see through {how}: where the offset is a multiple of {least}, add "
         f"tl.multiple_of(offset, {least})"
     )
 

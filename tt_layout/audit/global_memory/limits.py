@@ -47,7 +47,7 @@ class Limit(NamedTuple):
         return {**self._asdict(), "location": place._asdict() if place is not None else None}
 
     def finding(self, width_bytes: int, line: int) -> str:
-        """Return what to say of an access on a line, which moves so many bytes at once."""
+        """Return the finding about an access on a line, which moves ``width_bytes`` at once."""
         place = str(self.location) if self.location is not None else f"line {self.line}"
         where = f" of {place}" if self.line != line else ""
         plural = "s" if width_bytes != 1 else ""

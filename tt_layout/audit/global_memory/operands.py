@@ -1,7 +1,7 @@
 """Which operand of an access to global memory is the address, the mask, the value.
 
 The custom form has the operands in an order of its own, and names some of those that may be
-absent; the generic form has them in the order of the definition, and says how many of each
+absent; the generic form has them in the order of the definition, and gives how many of each
 there are.
 
 Source:

@@ -1,6 +1,6 @@
 """Back from a value that is not contiguous, divisible or constant enough to where that began.
 
-A *trace* says what was wanted of a value along a dimension.  A step leads from the result of an
+A *trace* is what was wanted of a value along a dimension.  A step leads from the result of an
 operation to the operand that lacks what the result lacks; where no operand lacks it, the
 operation itself is where it was lost.
 """
@@ -38,7 +38,7 @@ class Origin(NamedTuple):
     """Where a property was lost.
 
     Attributes:
-        operation: the first operation without it; None where there is none.
+        operation: the first operation without it; None if all have it.
         trace: what was wanted there.
         kind: ``argument``, ``join``, or the name of the operation that lost it.
         factor: the operand to blame: a stride, a divisor, a bound; or the argument.
@@ -71,7 +71,7 @@ class Origins:
 
     Attributes:
         sources: where its values come from.
-        known: what the axis analysis says of each.
+        known: what the axis analysis knows of each.
         types: of each.
     """
 
@@ -129,8 +129,8 @@ class Origins:
         traces = [trace._replace(name=name) for name in names]
         return next((t for t in traces if t not in seen and self.lacks(t)), None)
 
-    def _lacking(self, traces: Iterable[Trace]) -> Trace | None:
-        """Return the trace whose value lacks most; None where none lacks anything."""
+    def _most_limiting(self, traces: Iterable[Trace]) -> Trace | None:
+        """Return the trace whose value falls short most; None if none does."""
         found = [trace for trace in traces if self.lacks(trace)]
         return min(found, key=lambda trace: self._has(trace) / trace.least, default=None)
 
@@ -187,9 +187,9 @@ class Origins:
             has_run = any(not self.lacks(t) for t in operands)
             return None if has_run else self._varying(operands)
         if operation.name in ("arith.remsi", "arith.remui", "arith.divsi", "arith.divui"):
-            return self._lacking(operands[:1])
+            return self._most_limiting(operands[:1])
         if operation.name in ("arith.select", "arith.minsi", "arith.maxsi"):
-            return self._lacking(operands[-2:])
+            return self._most_limiting(operands[-2:])
         return None
 
     def _is_same_along(self, trace: Trace, operation: SsaOperation) -> bool:
@@ -201,17 +201,17 @@ class Origins:
         return is_cast and before[trace.dim] == 1
 
     def _run_of_sum(self, operands: Sequence[Trace]) -> Trace | None:
-        """Return the addend that is no run, or that is not constant where the other is a run."""
+        """Return the addend that is not a run, or that is not constant where the other is a run."""
         runs = [trace for trace in operands if not self.lacks(trace)]
         if runs:
             others = [t._replace(wanted=CONSTANCY) for t in operands if t is not runs[0]]
-            return self._lacking(others)
+            return self._most_limiting(others)
         return self._varying(operands)
 
     def _varying(self, operands: Sequence[Trace]) -> Trace | None:
         """Return the operand that varies along the dimension, if there is one."""
         varying = [t for t in operands if self.lacks(t._replace(wanted=CONSTANCY))]
-        return self._lacking(varying or operands)
+        return self._most_limiting(varying or operands)
 
     # -- divisibility -----------------------------------------------------------------------
 
@@ -223,15 +223,17 @@ class Origins:
         if operation.name == "tt.addptr":
             bits = self._type(operation.operands[0]).bits or 8
             least = max(1, trace.least // max(1, bits // 8))
-            return self._lacking([*operands[:1], *(t._replace(least=least) for t in operands[1:])])
+            return self._most_limiting(
+                [*operands[:1], *(t._replace(least=least) for t in operands[1:])]
+            )
         if operation.name in ("arith.addi", "arith.subi"):
-            return self._lacking(operands)
+            return self._most_limiting(operands)
         if operation.name == "arith.muli":
             return self._factor_of_product(operands)
         if operation.name in ("arith.remsi", "arith.remui"):
-            return self._lacking(operands)
+            return self._most_limiting(operands)
         if operation.name in ("arith.select", "arith.minsi", "arith.maxsi"):
-            return self._lacking(operands[-2:])
+            return self._most_limiting(operands[-2:])
         return None
 
     def _factor_of_product(self, operands: Sequence[Trace]) -> Trace | None:
@@ -250,4 +252,8 @@ class Origins:
             return None
         is_known = operation.name.startswith("arith.") or operation.name == "tt.addptr"
         is_cut = operation.name.startswith(("arith.div", "arith.rem"))
-        return self._lacking(self._operands(trace, operation)) if is_known and not is_cut else None
+        return (
+            self._most_limiting(self._operands(trace, operation))
+            if is_known and not is_cut
+            else None
+        )

@@ -1,7 +1,7 @@
 """The requests and sectors of an access: exact for given arguments, else what holds for all.
 
-Where the addresses are known, they are laid over the lanes and counted.  Where they are not,
-the axis analysis still says which elements lie next to each other: within such a run the
+Where the addresses are known, they are assigned to the lanes and counted.  Where they are not,
+the axis analysis still determines which elements are next to each other: within such a run the
 addresses are known but for where it begins.  A request touches at least the sectors of one of
 its runs, and at most those of all of them.
 """
@@ -66,12 +66,12 @@ class Shape(NamedTuple):
 
 
 class Addresses(NamedTuple):
-    """The names of the values that say which addresses an access has.
+    """The names of the values that determine the addresses of an access.
 
     Attributes:
         pointer: pointers, or the scalar that offsets count from.
-        offsets: in elements; None where the pointers say all.
-        mask: None where there is none.
+        offsets: in elements; None where the pointers suffice.
+        mask: None for an access without one.
         element_bytes: bytes of an element.
     """
 
@@ -120,8 +120,8 @@ def access_sectors(
         evaluator: of the function that it is in.
         operation: the access.
         shape: how its lanes stand.
-        addresses: what says which addresses it has.
-        info: what the axis analysis says of the pointers or offsets.
+        addresses: the values that determine its addresses.
+        info: what the axis analysis knows of the pointers or offsets.
     """
     found = _sectors(evaluator, operation, shape, addresses, info)
     if not evaluator.overflows:

@@ -46,11 +46,11 @@ from tt_layout.releases import Release
 
 
 class Bounds(NamedTuple):
-    """How many elements each condition lets one instruction move; None where there is none.
+    """How many elements each condition lets one instruction move; None without the condition.
 
     Attributes:
-        layout, contiguity, divisibility, mask, memory, instruction: as the module says.
-        hint: what the operation itself says of contiguity, at least.
+        layout, contiguity, divisibility, mask, memory, instruction: as the module names them.
+        hint: the least contiguity that the operation itself states.
     """
 
     layout: int
@@ -90,7 +90,7 @@ class Kernel:
 
     Attributes:
         function: its values and operations.
-        known: what the axis analysis says of each value.
+        known: what the axis analysis knows of each value.
         layouts: over their types.
         target: the GPU that it is for.
     """
@@ -133,8 +133,8 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
     bounds = bounds_along(kernel, operation, layout, dim)
     vector = _joined(kernel, operation, roles, bounds, dim, _vector(operation, bounds))
     repeats = ir_type is not None and _repeats(kernel, operation, ir_type)
-    held = 1 << len(layout.vectors("register"))
-    held = held if repeats else _registers(kernel, operation, roles, layout)
+    registers = 1 << len(layout.vectors("register"))
+    registers = registers if repeats else _registers(kernel, operation, roles, layout)
     width = vector * element_bytes
     name, attributes = operation.name, operation.attributes
     access = Access(name, element.pointee or "", width, vector, attributes, kernel.target)
@@ -142,7 +142,7 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
         instruction=access_instruction(access),
         elements=vector,
         width_bytes=width,
-        instructions=max(1, held // vector),
+        instructions=max(1, registers // vector),
         bounds=bounds,
         dim=dim,
         element_bytes=element_bytes,
@@ -176,7 +176,7 @@ def bounds_along(kernel: Kernel, operation: SsaOperation, layout: LinearLayout, 
 def _vector(operation: SsaOperation, bounds: Bounds) -> int:
     """Return how many elements one instruction moves.
 
-    What the operation says of contiguity counts more than what the analysis knows; of copies to
+    The contiguity that the operation states counts more than what the analysis knows; of copies to
     and from shared memory also more than the mask.
     """
     vector = min(bounds.layout, bounds.contiguity, bounds.divisibility, bounds.instruction)
@@ -241,7 +241,7 @@ def _joined(
     """Return the elements of an instruction after the backend has joined what it can.
 
     AMD's loads and stores are LLVM's own: neighbours are joined, whatever the alignment of the
-    pointer, where no branch lies between them (as between loads with a mask, or stores with
+    pointer, where no branch is between them (as between loads with a mask, or stores with
     different ones) and LLVM can see that they are neighbours: the offsets of 32 bits must not
     overflow on the way, so the lowest bits of the first one have to be zero.
     """

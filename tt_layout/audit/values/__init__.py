@@ -1,7 +1,7 @@
 """The values of a kernel: evaluated for given arguments, and what can be said without them.
 
 ==============  ============================================================================
-`given`         what the user says of the arguments, and what the dump says
+`given`         what the user and the dump state about the arguments
 `arithmetic`    integers of MLIR on arrays
 `shapes`        operations that rearrange tensors
 `rules`         the table from operation to what it computes

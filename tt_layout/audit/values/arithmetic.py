@@ -1,4 +1,4 @@
-"""Integer arithmetic of MLIR on whole arrays, in the widths that the types say.
+"""Integer arithmetic of MLIR on whole arrays, in the widths of the types.
 
 A value of an integer type of n bits is an int64 array of the numbers from -2^(n-1) to
 2^(n-1) - 1, so ``true`` of ``i1`` is -1.  Results wrap around as they do on the GPU.  What MLIR
@@ -24,11 +24,11 @@ Unary = Callable[[Ints, int], Any]
 
 
 class UndefinedError(Exception):
-    """An operation has no result for these numbers; the text says why."""
+    """An operation has no result for these numbers; the text is the reason."""
 
 
 def wrap(values: Any, bits: int) -> Ints:
-    """Return numbers as an integer of so many bits holds them.
+    """Return numbers as an integer of ``bits`` bits holds them.
 
     Example:
         >>> wrap(np.array([127, 128, 255]), 8).tolist()

@@ -1,8 +1,8 @@
 """The values of a function, evaluated on whole arrays for given arguments.
 
 A value is evaluated when it is asked for, and with it what it is computed from, each once.
-What the dump does not tell stays unknown, with the arguments that would help and the operations
-that no argument helps with: a load, floating point.
+What the dump does not determine stays unknown, with the arguments that would help and the
+operations that no argument helps with: a load, floating point.
 
 Inside a loop the values are those of its first iteration.  The results of a loop are those of
 its last: it is run, as far as they depend on it.

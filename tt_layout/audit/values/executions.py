@@ -34,7 +34,7 @@ class _Factor(NamedTuple):
 
     Attributes:
         number: of times; None where it is not known.
-        expression: the same as text; None where there is none.
+        expression: the same as text; None without one.
         at_most: whether that is a bound only.
         reason: why there is no expression.
     """

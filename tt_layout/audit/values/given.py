@@ -1,4 +1,4 @@
-"""Values for the arguments of kernels: given by the user, or by what the dump says of them."""
+"""Values for the arguments of kernels: given by the user, or by what the dump states about them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def parse_values(
     """Return the values given as ``name=number``, which go before others.
 
     Raises:
-        LayoutError: a text is no such pair, a value no integer, a name is given twice, or a
+        LayoutError: a text is not such a pair, a value not an integer, a name is given twice, or a
             program id is negative.
 
     Example:

@@ -168,7 +168,7 @@ def _registers_kept(a: Application) -> Ints:
     layouts = [a.layout(place) for place in range(len(a.operands) + 1)]
     known = [layout for layout in layouts if layout is not None]
     if len(known) != len(layouts):
-        raise UndefinedError("an order that the layouts do not tell")
+        raise UndefinedError("an order that the layouts do not determine")
     return shapes.by_register(a.operands, known[:-1], known[-1], a.result.shape)
 
 
@@ -235,7 +235,7 @@ def apply(a: Application) -> tuple[Ints, bool]:
     """Return the result of an operation, and whether wrapping it changed a number.
 
     Raises:
-        UndefinedError: there is no such result; the text says why.
+        UndefinedError: there is no such result; the text is the reason.
     """
     if a.result.integer_bits is None and a.result.pointee is None:
         raise UndefinedError("no integer")

@@ -48,7 +48,7 @@ def gather(values: Ints, indices: Ints, axis: int) -> Ints:
     """Return the elements at these indices along a dimension.
 
     Raises:
-        UndefinedError: an index lies outside of the dimension.
+        UndefinedError: an index is outside of the dimension.
     """
     if ((indices < 0) | (indices >= values.shape[axis])).any():
         raise UndefinedError(f"an index outside of the {values.shape[axis]} elements gathered")
@@ -95,8 +95,8 @@ def by_register(
     Raises:
         UndefinedError: there are more or fewer registers than the result has.
     """
-    held = [part.reshape(-1)[_elements(layout)] for part, layout in zip(parts, layouts)]
-    registers = np.concatenate(held, axis=-1)
+    values = [part.reshape(-1)[_elements(layout)] for part, layout in zip(parts, layouts)]
+    registers = np.concatenate(values, axis=-1)
     places = _elements(result)
     if registers.shape != places.shape:
         raise UndefinedError("registers that do not fit the layout of the result")

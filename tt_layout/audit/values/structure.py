@@ -21,7 +21,7 @@ class Owner(NamedTuple):
     Attributes:
         operation: the operation.
         first_value: what the argument is when the block is first entered; None where the
-            operation does not say.
+            operation has none.
     """
 
     operation: SsaOperation
@@ -126,7 +126,7 @@ class Structure:
         return found
 
     def loop_part(self, operation: SsaOperation) -> LoopPart | None:
-        """Return how an operation stands to the loops; None where there is none.
+        """Return how an operation relates to the loops; None outside of any.
 
         What is in one branch or partition is not before or after a loop in another.
         """

@@ -65,5 +65,5 @@ def command(
     except LayoutError as error:
         raise error.at(tensor.span) from None
     emit(report, output_format)
-    has_conflicts = any(one.extra_wavefronts for one in report.accesses)
+    has_conflicts = any(access.extra_wavefronts for access in report.accesses)
     return 1 if has_conflicts and fail_on_conflict else 0

@@ -149,7 +149,7 @@ def manifest_text(
 
 
 class _Types:
-    """The types that layouts are shown on; those of layouts written alike are found once."""
+    """The types that layouts are shown on; those of identical texts are found once."""
 
     def __init__(self, aliases: AliasTable, tensor: TensorType | None) -> None:
         self._aliases = aliases
@@ -157,7 +157,7 @@ class _Types:
         self._known: dict[str, str | LayoutError] = {}
 
     def of(self, alias: str) -> str | LayoutError:
-        """Return a type that a layout fits, or why there is none; empty where it is given."""
+        """Return a type that a layout fits, or why none does; empty where it is given."""
         text = self._aliases.definitions.text(alias) or f"#{alias}"
         if text not in self._known:
             self._known[text] = self._find(alias)
@@ -175,7 +175,7 @@ class _Types:
 
 
 def _case(name: str, alias: str, fitting: str | LayoutError) -> Iterator[str]:
-    """Yield the lines of a case, or why there is none."""
+    """Yield the lines of a case, or why it is left out."""
     if isinstance(fitting, LayoutError):
         yield f"  # #{alias} is left out: {fitting.message}"
         return
