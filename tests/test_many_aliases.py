@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,19 @@ def test_only_so_many_views_are_shown(
     assert (outcome.status, outcome.out) == (2, "")
     assert "more than 2999 views to show; --alias-names chooses some" in outcome.err
     assert run("-i", file.name, "--alias-names", "a1,a2").out.count("Print layout") == 2
+
+
+@pytest.mark.parametrize("name", ["n\ncases: [] #.mlir", "\x1b[31m.mlir"])
+def test_the_name_of_a_file_is_no_line_of_the_manifest(name: str, file: Path, run: Run) -> None:
+    file.rename(name)
+    assert run("init", name, "--max-cases", "3000").status == 0
+    assert Path("layouts.yaml").read_text().count("\ncases:") == 1
+    assert run("check", "--list").status == 0
+
+
+def test_a_name_that_is_not_utf8_is_refused(file: Path, run: Run) -> None:
+    name = os.fsdecode(b"\xff.mlir")
+    file.rename(name)
+    outcome = run("init", name)
+    assert outcome.status == 2
+    assert "the name of the file is not UTF-8" in outcome.err

@@ -22,6 +22,7 @@ from tt_layout.golden.yaml_nodes import is_plain_text
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
+from tt_layout.safe_text import safe
 
 SIZES = (16, 32, 64, 128, 256)
 MAX_TRIED = 2000  # shapes tried for a layout that fits none of equal sizes
@@ -98,7 +99,11 @@ def command(
     if "  - name: " not in text:
         message = "no layout of the file fits a type; give one with -t"
         raise LayoutError(message, FileLocation(file))
-    data = text.encode()
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        message = "the name of the file is not UTF-8, as the text of a manifest must be"
+        raise LayoutError(message, FileLocation(file)) from None
     write([data], output, size=len(data))
     count = text.count("  - name: ")
     update = "" if output == DEFAULT_PATH else f" {output}"
@@ -144,7 +149,10 @@ def manifest_text(
     types = _Types(aliases, tensor)
     for name, alias in zip(_unique(names), names):
         lines += _case(name, alias, types.of(alias))
-    head = f"# Layouts of {file}: tt-layout check compares what they print with the golden files.\n"
+    shown = safe(file)
+    head = (
+        f"# Layouts of {shown}: tt-layout check compares what they print with the golden files.\n"
+    )
     return head + (_RULE if tensor is None else "") + "\n".join(lines) + "\n"
 
 
@@ -177,7 +185,7 @@ class _Types:
 def _case(name: str, alias: str, fitting: str | LayoutError) -> Iterator[str]:
     """Yield the lines of a case, or why it is left out."""
     if isinstance(fitting, LayoutError):
-        yield f"  # #{alias} is left out: {fitting.message}"
+        yield f"  # #{alias} is left out: {safe(fitting.message)}"
         return
     yield f"  - name: {_quoted(name)}"
     yield f"    alias: {_quoted(alias)}"

@@ -1,0 +1,23 @@
+"""The attacks of the harness, all of them in CI: ``pytest -m attack tests/attack``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from harness import SECTIONS, run
+
+pytestmark = [
+    pytest.mark.attack,
+    pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the devices of Linux"),
+]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_nothing_fails(section: str) -> None:
+    tried, failed = run(section)
+    assert tried
+    assert not failed, "\n".join(failed)
