@@ -226,7 +226,7 @@ class _Visitor:
         info = None
         if rule is not None and _is_sound(operation, operands):
             info = rule(self._step(operation, operands))
-            if info is not None and not _has_rank(info, rank_of(operation.results[0].type)):
+            if info is not None and not _fits(info, operation.results[0].type):
                 info = None
         for value in operation.results:
             found = pessimistic(rank_of(value.type)) if info is None else info
@@ -353,7 +353,9 @@ class _Visitor:
                 self._region(region)
 
 
-def _has_rank(info: AxisInfo, rank: int) -> bool:
+def _fits(info: AxisInfo, type_: ValueType) -> bool:
+    """Tell whether a record has as many dimensions as a type, if that is one of a tensor."""
+    rank = len(type_.shape) if type_.kind == "tensor" else info.rank
     return len(info.contiguity) == len(info.divisibility) == len(info.constancy) == rank
 
 
