@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import sampled
 
-from tt_layout import LayoutError, LinearLayout, parse_layout
+from tt_layout import LayoutError, LinearLayout, parse_ir, parse_layout
 from tt_layout.algebra.arrays import Ints
 from tt_layout.analyses.async_copy import LINE_BYTES, async_copy_wavefronts
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.values.given import GivenValues
 
 DATA = Path(__file__).parent / "data"
 BITS = {"i8": 8, "f16": 16, "f32": 32, "i64": 64}
@@ -107,3 +110,72 @@ def test_a_width_that_no_copy_has() -> None:
     nothing = np.zeros((0, 32), np.int64)
     with pytest.raises(LayoutError, match="4, 8 or 16 bytes, got 2"):
         async_copy_wavefronts(nothing, nothing, nothing > 0, 2)
+
+
+KERNEL = """
+#r = {register}
+#s = {shared}
+#smem = #ttg.shared_memory
+#slow = #ttg.slice<{{dim = {fast_dim}, parent = #r}}>
+#fast = #ttg.slice<{{dim = {slow_dim}, parent = #r}}>
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+tt.func @copy(%p: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}},
+              %n: i32 {{tt.divisibility = 16 : i32}}) {{
+  %i = tt.make_range {{end = {size} : i32, start = 0 : i32}} : tensor<{size}xi32, #slow>
+  %j = tt.make_range {{end = {run} : i32, start = 0 : i32}} : tensor<{run}xi32, #fast>
+  %i2 = tt.expand_dims %i {{axis = {fast_dim} : i32}} : tensor<{size}xi32, #slow> -> {column}
+  %j2 = tt.expand_dims %j {{axis = {slow_dim} : i32}} : tensor<{run}xi32, #fast> -> {row}
+  %n2 = tt.splat %n : i32 -> {column}
+  %o = arith.muli %i2, %n2 : {column}
+  %ob = tt.broadcast %o : {column} -> {ints}
+  %jb = tt.broadcast %j2 : {row} -> {ints}
+  %at = arith.addi %ob, %jb : {ints}
+  %ps = tt.splat %p : !tt.ptr<{element}> -> {pointers}
+  %q = tt.addptr %ps, %at : {pointers}, {ints}
+  %m = ttg.local_alloc : () -> !ttg.memdesc{buffer}
+  %t = ttg.async_copy_global_to_local %q, %m : {pointers} -> {buffer}
+  tt.return
+}}
+}}
+"""
+
+
+def kernel(row: dict[str, Any]) -> str:
+    """Return a dump whose one copy is a row's, of a tensor whose rows are %n elements apart."""
+    register, shape = row["register"], row["shape"]
+    fast, slow = getattr(parse_layout(register), "order")  # noqa: B009 - of blocked layouts alone
+    column, line = ([n if d == dim else 1 for d, n in enumerate(shape)] for dim in (slow, fast))
+    element, dims = row["element"], f"{shape[0]}x{shape[1]}"
+    return KERNEL.format(
+        register=register,
+        shared=row["shared"],
+        element=element,
+        size=shape[slow],
+        run=shape[fast],
+        fast_dim=fast,
+        slow_dim=slow,
+        column=f"tensor<{column[0]}x{column[1]}xi32, #r>",
+        row=f"tensor<{line[0]}x{line[1]}xi32, #r>",
+        ints=f"tensor<{dims}xi32, #r>",
+        pointers=f"tensor<{dims}x!tt.ptr<{element}>, #r>",
+        buffer=f"<{dims}x{element}, #s, #smem, mutable>",
+    )
+
+
+def audited(row: dict[str, Any], **values: int) -> Any:
+    [module] = parse_ir(kernel(row))
+    given = GivenValues(values)
+    [copy] = [
+        found
+        for found in audit_module(module, given=given).movements
+        if "async_copy" in found.operation.name
+    ]
+    return copy.cost.details["wavefronts"] if copy.cost is not None else None
+
+
+@pytest.mark.parametrize("row", sampled(rows(), 12), ids=str)
+def test_an_audit_counts_the_wavefronts_of_copies(row: dict[str, Any]) -> None:
+    """Exactly where the arguments are given, and not at all where they are not."""
+    fast = getattr(parse_layout(row["register"]), "order")[0]  # noqa: B009
+    assert audited(row, n=row["shape"][fast]) == wavefronts(row)
+    assert audited(row) is None

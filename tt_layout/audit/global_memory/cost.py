@@ -9,6 +9,7 @@ from tt_layout.analyses.global_access import LINE_BYTES, SECTOR_BYTES
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.cost import Cost
+from tt_layout.audit.global_memory.async_copies import is_async_copy, written_wavefronts
 from tt_layout.audit.global_memory.limits import limit_of
 from tt_layout.audit.global_memory.operands import FORMS, operands
 from tt_layout.audit.global_memory.sectors import Addresses, Sectors, Shape, access_sectors
@@ -37,17 +38,19 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         roles["pointer"], roles.get("offsets"), roles.get("mask"), width.element_bytes
     )
     info = _runs(kernel, roles, width)
-    sectors = access_sectors(
-        audited.evaluator(full.function), full.operation, shape, addresses, info
-    )
+    evaluator = audited.evaluator(full.function)
+    sectors = access_sectors(evaluator, full.operation, shape, addresses, info)
     limit = limit_of(kernel, full.operation, width)
+    written = written_wavefronts(evaluator, kernel, full.operation, shape, addresses)
     text = f"{width.instructions} x {width.instruction or full.operation.name}"
+    text += f", {written} wavefronts" if written is not None else ""
     text += f", limited by {limit.what}" if limit is not None else ""
     details = {
         "instruction": width.instruction,
         "width_bytes": width.width_bytes,
         "instructions": width.instructions,
         "limited_by": limit.as_data() if limit is not None else None,
+        **({"wavefronts": written} if is_async_copy(full.operation, kernel) else {}),
         **sector_details(sectors, shape),
     }
     warps = shape.layout.get_in_dim_size("warp") * shape.layout.get_in_dim_size("block")

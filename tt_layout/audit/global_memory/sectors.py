@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -166,25 +167,39 @@ def _lanes(shape: Shape) -> Lanes:
 
 def _count(shape: Shape, addresses: Addresses, values: list[Known]) -> SectorCounts | Unknown:
     """Count an execution whose addresses, and mask if it has one, are known."""
-    arrays = [value for value in values if not isinstance(value, Unknown)]
-    at = arrays[0]
-    if addresses.offsets is not None:
-        at = at + arrays[1] * addresses.element_bytes
     lanes = _lanes(shape)
-    active = lanes.active
-    if addresses.mask is not None:
-        mask = np.broadcast_to(arrays[-1], at.shape)
-        active = active & (mask.reshape(-1)[lanes.elements] != 0)
+    at, chosen = lane_addresses(lanes, addresses, values)
     try:
         return count_sectors(
-            at.reshape(-1)[lanes.elements],
-            active,
+            at,
+            lanes.active & chosen,
             shape.width_bytes,
             sector_bytes=shape.sector_bytes,
             line_bytes=shape.line_bytes,
         )
     except LayoutError as error:
         return Unknown.because(error.message)
+
+
+def lane_addresses(
+    lanes: Lanes, addresses: Addresses, values: list[Known]
+) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Return the byte address at which each lane begins, and whether the mask is true there.
+
+    Args:
+        lanes: which elements the lanes begin at.
+        addresses: what says which addresses there are.
+        values: of its names, all of them known.
+    """
+    arrays = [value for value in values if not isinstance(value, Unknown)]
+    at = arrays[0]
+    if addresses.offsets is not None:
+        at = at + arrays[1] * addresses.element_bytes
+    chosen = np.ones(lanes.elements.shape, np.bool_)
+    if addresses.mask is not None:
+        mask = np.broadcast_to(arrays[-1], at.shape)
+        chosen = mask.reshape(-1)[lanes.elements] != 0
+    return at.reshape(-1)[lanes.elements], chosen
 
 
 def _all_executions(

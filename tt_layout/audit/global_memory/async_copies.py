@@ -1,0 +1,71 @@
+"""What the writes of asynchronous copies cost shared memory, where their addresses are known."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints, all_values
+from tt_layout.algebra.padding import padded
+from tt_layout.analyses.async_copy import BYPASS_BYTES, WIDTHS, async_copy_wavefronts
+from tt_layout.analyses.sectors import flat_bases, lanes_of
+from tt_layout.audit.global_memory.operands import operands
+from tt_layout.audit.global_memory.sectors import Addresses, Shape, lane_addresses
+from tt_layout.audit.global_memory.width import Kernel
+from tt_layout.audit.values.evaluator import Evaluator, unknowns
+from tt_layout.ir.ssa import SsaOperation
+from tt_layout.placement import PlacedLayout
+
+MAX_ELEMENTS = 1 << 20
+"""Elements of a buffer whose offsets are looked up; shared memory holds fewer."""
+
+
+def is_async_copy(operation: SsaOperation, kernel: Kernel) -> bool:
+    """Tell whether an operation is ``cp.async``, whose writes follow a rule that was measured."""
+    is_copy = operation.name.endswith(".async_copy_global_to_local")
+    return is_copy and kernel.target.name.startswith("sm")
+
+
+def written_wavefronts(
+    evaluator: Evaluator,
+    kernel: Kernel,
+    operation: SsaOperation,
+    shape: Shape,
+    addresses: Addresses,
+) -> int | None:
+    """Return the wavefronts in which a copy's first execution enters shared memory.
+
+    Of all warps of a program; None of what is no such copy, and where the addresses in global
+    memory, or the layout of the buffer, are unknown.  The buffer is taken to begin at a row of
+    all banks.
+    """
+    if not is_async_copy(operation, kernel) or shape.width_bytes not in WIDTHS:
+        return None
+    memory = kernel.function.type_of(operands(operation).get("memory", ""))
+    placed = kernel.layouts.of(memory) if memory is not None else None
+    values = [evaluator.value(name) for name in addresses.names]
+    if not isinstance(placed, PlacedLayout) or unknowns(values) is not None:
+        return None
+    if prod(placed.shape) > MAX_ELEMENTS or placed.layout.get_in_dim_size("block") > 1:
+        return None
+    # Of copies that bypass the first-level cache the hardware counts idle warps, too.
+    lanes = lanes_of(shape.layout, shape.vector, one_holder=shape.width_bytes != BYPASS_BYTES)
+    source, active = lane_addresses(lanes, addresses, values)
+    target = _offsets(placed)[lanes.elements] * placed.element_bytes
+    width = lanes.elements.shape[-1]
+    wavefronts = async_copy_wavefronts(
+        source.reshape(-1, width),
+        target.reshape(-1, width),
+        (lanes.active & active).reshape(-1, width),
+        shape.width_bytes,
+    )
+    return int(wavefronts.sum())
+
+
+def _offsets(placed: PlacedLayout) -> Ints:
+    """Return the slot of each element of a buffer, by its row-major number."""
+    elements = all_values(flat_bases(placed.layout, "offset"))
+    slots = np.zeros(prod(placed.shape), np.int64)
+    slots[elements[::-1]] = padded(np.arange(len(elements)), placed.padding)[::-1]
+    return slots
