@@ -13,9 +13,9 @@ from tt_layout import parse_ir
 from tt_layout.analyses.sectors import count_sectors, lanes_of
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.global_memory.sectors import (
+    AccessShape,
     Addresses,
     Sectors,
-    Shape,
     access_sectors,
     run_bounds,
 )
@@ -89,7 +89,7 @@ class Access:
         layout = PlacedLayouts().linear(ir_type)
         assert layout is not None
         self.bytes = (self.function.values["%ptr"].type.bits or 8) // 8
-        self.shape = Shape(layout, 1, self.bytes, False, False)
+        self.shape = AccessShape(layout, 1, self.bytes, False, False)
         self.info = axis_info(self.function)["%ptr"]
 
     def sectors(self, *, masked: bool, **given: int) -> Sectors:

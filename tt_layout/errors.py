@@ -49,7 +49,7 @@ class LayoutError(ValueError):
 
     Attributes:
         message: subject, rule, what was found and the way out, on one line.
-        location: where the text at fault is, or None where there is no text.
+        location: where the text at fault is, or None without a text.
 
     Example:
         >>> str(LayoutError("order must be a permutation of 0..1, got [1, 1]"))

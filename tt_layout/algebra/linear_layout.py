@@ -264,7 +264,7 @@ class LinearLayout:
         return dict(self.out_sizes).get(name, 1)
 
     def vectors(self, name: str) -> tuple[Basis, ...]:
-        """Return the basis vectors of an input dimension, none where there is no such."""
+        """Return the basis vectors of an input dimension, none for an unknown one."""
         return dict(self.in_bases).get(name, ())
 
     @property

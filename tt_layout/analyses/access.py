@@ -38,7 +38,7 @@ class AccessMap:
     """Hardware location -> offset in shared memory, in elements and before padding.
 
     Attributes:
-        register, lane, warp: the offsets of single bits; registers hold no copies.
+        register, lane, warp: the offsets of single bits; registers repeat no element.
         element_bytes: bytes of an element.
         padding: pairs of an interval and the padding after it, in elements.
     """

@@ -6,20 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from operator import or_
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tt_layout.algebra.arrays import all_values
+from tt_layout.algebra.arrays import Ints, all_values
 from tt_layout.algebra.padding import padded
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.access import MATRIX_ROW_BYTES, AccessMap, Instruction
 from tt_layout.hardware import Phase, Target
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Integers = npt.NDArray[np.int64]
 
 MAX_INSTRUCTION_BITS = 16
 """Instructions of all warps that are looked at, as a power of two."""
@@ -41,7 +35,7 @@ class Collision:
 
 
 @lru_cache(maxsize=64)
-def phase_lanes(phase: Phase, lanes: int) -> Integers:
+def phase_lanes(phase: Phase, lanes: int) -> Ints:
     """Return the lanes of every phase, a row each.
 
     Example:
@@ -56,9 +50,9 @@ def phase_lanes(phase: Phase, lanes: int) -> Integers:
     return np.stack(list(phases.values()))
 
 
-def words_of(addresses: Integers, width: int, bank_bytes: int) -> Integers:
+def words_of(addresses: Ints, width: int, bank_bytes: int) -> Ints:
     """Return the words that accesses at these addresses touch, along a new last axis."""
-    words: Integers = addresses[..., None] // bank_bytes + np.arange(max(1, width // bank_bytes))
+    words: Ints = addresses[..., None] // bank_bytes + np.arange(max(1, width // bank_bytes))
     return words
 
 
@@ -93,7 +87,7 @@ def _different(bases: list[int], offsets: AccessMap, target: Target) -> list[int
     return [base for bit, base in enumerate(masked) if pivots >> bit & 1]
 
 
-def cycles_per_row(words: Integers, banks: int) -> Integers:
+def cycles_per_row(words: Ints, banks: int) -> Ints:
     """Return, for every row of words, how many different ones the fullest bank has.
 
     Example:
@@ -105,13 +99,13 @@ def cycles_per_row(words: Integers, banks: int) -> Integers:
     is_new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     rows = np.arange(len(words))[:, None] * banks
     counts = np.bincount((rows + ordered % banks)[is_new], minlength=len(words) * banks)
-    fullest: Integers = counts.reshape(len(words), banks).max(axis=1)
+    fullest: Ints = counts.reshape(len(words), banks).max(axis=1)
     return fullest
 
 
 def worst_phase(
     offsets: AccessMap, instruction: Instruction, phase: Phase, target: Target
-) -> tuple[Integers, Integers]:
+) -> tuple[Ints, Ints]:
     """Return lanes and words of the first instruction's phase with most cycles.
 
     For a matrix instruction the lanes are those that give the addresses of its first matrix.
@@ -127,7 +121,7 @@ def worst_phase(
     return lanes[worst], words[worst]
 
 
-def collisions(lanes: Integers, words: Integers, banks: int) -> tuple[Collision, ...]:
+def collisions(lanes: Ints, words: Ints, banks: int) -> tuple[Collision, ...]:
     """Return the banks that are asked for several words in one phase.
 
     Args:
@@ -149,7 +143,7 @@ def collisions(lanes: Integers, words: Integers, banks: int) -> tuple[Collision,
     return tuple(found)
 
 
-def colliding_bits(lanes: Integers, words: Integers, banks: int) -> tuple[int, ...]:
+def colliding_bits(lanes: Ints, words: Ints, banks: int) -> tuple[int, ...]:
     """Return a basis of the lane masks that select another word of the same bank.
 
     Args:

@@ -38,7 +38,8 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Phase, Target, find_target
 
 if TYPE_CHECKING:
-    from tt_layout.analyses.addresses import Collision, Integers
+    from tt_layout.algebra.arrays import Ints
+    from tt_layout.analyses.addresses import Collision
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Access:
         return self.instruction.name(self.target, self.is_store)
 
     @cached_property
-    def worst_phase(self) -> tuple[Integers, Integers]:
+    def worst_phase(self) -> tuple[Ints, Ints]:
         """Lanes and words, a row each, of the first instruction's phase with most cycles.
 
         For a matrix instruction the lanes are those that give the addresses of its first matrix.

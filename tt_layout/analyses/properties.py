@@ -17,9 +17,8 @@ from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
 from tt_layout.algebra.padding import padded_size
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.conversion import memory_bytes, with_inputs
+from tt_layout.encodings.base import Shape
 from tt_layout.errors import LayoutError
-
-Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,21 +46,21 @@ class LayoutInfo:
         Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp, LinearEncodingAttr.
     """
 
-    shape: Sizes
+    shape: Shape
     registers: int
     unique_registers: int
     bytes_per_thread: int | None
-    order: Sizes
-    thread_order: Sizes
-    warp_order: Sizes
-    size_per_thread: Sizes | None
-    elements_per_thread: Sizes | None
-    threads_per_warp: Sizes | None
-    warps_per_cta: Sizes | None
-    ctas: Sizes | None
-    cta_split: Sizes | None
-    contiguity_per_thread: Sizes
-    contiguity_per_warp: Sizes
+    order: Shape
+    thread_order: Shape
+    warp_order: Shape
+    size_per_thread: Shape | None
+    elements_per_thread: Shape | None
+    threads_per_warp: Shape | None
+    warps_per_cta: Shape | None
+    ctas: Shape | None
+    cta_split: Shape | None
+    contiguity_per_thread: Shape
+    contiguity_per_warp: Shape
     replication: dict[str, int]
     locations_per_element: int
 
@@ -124,7 +123,7 @@ def replication(layout: LinearLayout) -> dict[str, int]:
 
 def order_of(
     layout: LinearLayout, dim: str = "register", default: Sequence[int] | None = None
-) -> Sizes:
+) -> Shape:
     """Return the dimensions as the bits of an input reach them, the fastest first.
 
     Args:
@@ -144,7 +143,7 @@ def order_of(
 
 def per_dimension(
     vectors: Sequence[Basis], layout: LinearLayout, *, copies: bool = False
-) -> Sizes | None:
+) -> Shape | None:
     """Return how many of an input's locations are along each dimension.
 
     Args:
@@ -169,7 +168,7 @@ def per_dimension(
     return tuple(counts)
 
 
-def size_per_thread(layout: LinearLayout) -> Sizes | None:
+def size_per_thread(layout: LinearLayout) -> Shape | None:
     """Return the elements of a thread along each dimension, before the tile repeats.
 
     Repeats are recognised by their place: the last registers, reaching the highest bits.
@@ -191,7 +190,7 @@ def size_per_thread(layout: LinearLayout) -> Sizes | None:
     return per_dimension(registers, layout)
 
 
-def contiguity_per_thread(layout: LinearLayout) -> Sizes:
+def contiguity_per_thread(layout: LinearLayout) -> Shape:
     """Return how many adjacent elements one thread holds along each dimension.
 
     Registers count as far as they are in the order of the elements: a thread that holds
@@ -209,7 +208,7 @@ def contiguity_per_thread(layout: LinearLayout) -> Sizes:
     return contiguity(layout, "register", (1,) * layout.num_out_dims)
 
 
-def contiguity(layout: LinearLayout, dim: str, start: Sizes) -> Sizes:
+def contiguity(layout: LinearLayout, dim: str, start: Shape) -> Shape:
     """Return how many adjacent elements the bits of an input reach along each dimension.
 
     Args:
@@ -270,7 +269,7 @@ class SharedInfo:
         unused: factor by which the memory is larger than the tensor in it.
     """
 
-    shape: Sizes
+    shape: Shape
     buffers: int
     elements: int
     partitions: int
@@ -278,7 +277,7 @@ class SharedInfo:
     padded_elements: int
     bytes: int | None
     alignment: int | None
-    order: Sizes
+    order: Shape
     row_dim: int | None
     column_dim: int | None
     phases: tuple[SwizzlePhase, ...]
@@ -376,7 +375,7 @@ class TensorMemoryInfo:
         locations_per_element: how many cells hold each element.
     """
 
-    shape: Sizes
+    shape: Shape
     buffers: int
     rows: int
     used_rows: int

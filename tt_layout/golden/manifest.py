@@ -13,7 +13,7 @@ from tt_layout.errors import LayoutError, TooLargeError, nearest
 from tt_layout.golden.case import Case
 from tt_layout.golden.files import is_inside
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, CaseKey, all_keys
-from tt_layout.golden.matrix import Values, expand
+from tt_layout.golden.matrix import CaseValues, expand
 from tt_layout.golden.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, read_nodes
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.mlir.source import Span
@@ -114,7 +114,7 @@ class _Reader:
         for node in entries:
             self._add(_as_mapping("a case", node), defaults, path.parent)
 
-    def _defaults(self, node: Node | None) -> Values:
+    def _defaults(self, node: Node | None) -> CaseValues:
         if node is None:
             return {}
         allowed = {name: key for name, key in all_keys().items() if key.is_default}
@@ -147,7 +147,7 @@ class _Reader:
             raise LayoutError(f"{node.text!r} is not a file", node.span)
         return path
 
-    def _add(self, node: MappingNode, defaults: Values, folder: Path) -> None:
+    def _add(self, node: MappingNode, defaults: CaseValues, folder: Path) -> None:
         """Add a case, or those of its matrix."""
         own = _checked(node, all_keys(), "a case")
         name = own.get("name")
@@ -164,7 +164,7 @@ class _Reader:
         for one in expand(values, matrix) if matrix is not None else (values,):
             self._add_one(one, folder)
 
-    def _add_one(self, values: Values, folder: Path) -> None:
+    def _add_one(self, values: CaseValues, folder: Path) -> None:
         name = values.pop("name")
         assert isinstance(name, ScalarNode)
         if not _SAFE_NAME.fullmatch(name.text):
@@ -187,7 +187,7 @@ class _Reader:
             folder=folder,
         )
 
-    def _check_layout(self, values: Values, name: ScalarNode, folder: Path) -> None:
+    def _check_layout(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
         """Refuse a case that does not have one layout and a type."""
         file, alias = values.get("file"), values.get("alias")
         if "layout" in values:
@@ -208,9 +208,9 @@ class _Reader:
             raise LayoutError(f"{message}; such as type: tensor<16x16xf16>", name.span)
 
 
-def _checked(node: MappingNode, known: dict[str, CaseKey], what: str) -> Values:
+def _checked(node: MappingNode, known: dict[str, CaseKey], what: str) -> CaseValues:
     """Return the values of a mapping whose keys are known and accept them."""
-    values: Values = {}
+    values: CaseValues = {}
     for key, value in node.entries:
         if key.text not in known:
             near = nearest(key.text, known)
@@ -263,7 +263,7 @@ def _first_line(span: Span) -> Span:
     return span if end < 0 else span.source.span(span.start, max(end, span.start + 1))
 
 
-def _kinds(values: Values) -> tuple[str, ...]:
+def _kinds(values: CaseValues) -> tuple[str, ...]:
     """Return the kinds of output that ``views`` lists."""
     node = values.get("views")
     if node is None:
@@ -281,7 +281,7 @@ def _kinds(values: Values) -> tuple[str, ...]:
     return tuple(kinds)
 
 
-def _refuse_strange_keys(own: Values, kinds: tuple[str, ...]) -> None:
+def _refuse_strange_keys(own: CaseValues, kinds: tuple[str, ...]) -> None:
     """Refuse a key that none of the case's kinds takes; in defaults that is allowed."""
     common = {key.name for key in CASE_KEYS}
     for key in own:
@@ -291,7 +291,7 @@ def _refuse_strange_keys(own: Values, kinds: tuple[str, ...]) -> None:
             raise LayoutError(f"{message}, but the case has {', '.join(kinds)}", own[key].span)
 
 
-def _require_keys(values: Values, kinds: tuple[str, ...], name: ScalarNode) -> None:
+def _require_keys(values: CaseValues, kinds: tuple[str, ...], name: ScalarNode) -> None:
     """Refuse a case without a key that one of its kinds needs."""
     for kind in kinds:
         for key in KINDS[kind].needed_keys:

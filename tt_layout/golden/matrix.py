@@ -16,10 +16,10 @@ MAX_COMBINATIONS = 100_000
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
-Values = dict[str, Node]
+CaseValues = dict[str, Node]
 
 
-def expand(values: Values, matrix: Node) -> Iterator[Values]:
+def expand(values: CaseValues, matrix: Node) -> Iterator[CaseValues]:
     """Yield the values of each combination, with every ``{key}`` replaced.
 
     The name gets ``-value`` appended for each key that it does not hold itself.

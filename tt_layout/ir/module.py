@@ -183,7 +183,7 @@ class Module:
     Attributes:
         source: the whole text.
         line: where the part begins, from 1.
-        pass_name: the pass that a header above names; None where there is no header.
+        pass_name: the pass that a header above names; None without a header.
         stage: ``before`` or ``after`` that pass; None without a header.
         attributes: those of the module operation, by name.
         aliases: the attribute aliases that hold in it, by name.

@@ -214,7 +214,7 @@ function xorOfBits(bases, mask) {
   return bases.reduce((sum, basis, bit) => (hasBit(mask, bit) ? sum ^ basis : sum), 0n);
 }
 
-// -- addresses laid out: for padding, and to show which lanes collide -----------------------------
+// -- addresses enumerated: for padding, and to show which lanes collide --------------------------
 
 /** Return the xor of every subset of the bases, that of a mask's bits at its index. */
 function allValues(bases) {

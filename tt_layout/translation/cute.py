@@ -28,7 +28,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.translation.checking import own_shape, padding_of
 from tt_layout.translation.cute_text import Cute, Mode, Swizzle, read_cute
 from tt_layout.translation.refusal import Reason, refused
-from tt_layout.translation.result import Shape, TensorSpec, Translation
+from tt_layout.translation.result import TensorSpec, Translation
 
 Strides = tuple[int, ...]
 
@@ -163,4 +163,4 @@ def bits_of(mode: Mode) -> Strides:
     return tuple(mode.stride << bit for bit in range(log2(mode.size)))
 
 
-__all__ = ["Shape", "bits_of", "flat_strides", "modes_of", "offset_strides", "to_cute"]
+__all__ = ["bits_of", "flat_strides", "modes_of", "offset_strides", "to_cute"]

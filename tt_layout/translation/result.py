@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-Shape = tuple[int, ...]
+from tt_layout.encodings.base import Shape
 
 
 class TensorSpec(NamedTuple):

@@ -141,7 +141,7 @@ def bound(origin: Origin, wanted: int) -> str:
     if origin.kind == "argument":
         return f"{_argument(origin)}, {why}, or leave the mask out where it always holds"
     if origin.kind == "arith.constant":
-        return f"the bound is constant, and no multiple of {wanted}: pad it to one, {why}"
+        return f"the bound is constant, and not a multiple of {wanted}: pad it to one, {why}"
     return f"let the bound of the mask be a multiple of {wanted}, {why}"
 
 

@@ -12,7 +12,7 @@ from tt_layout.audit.cost import Cost
 from tt_layout.audit.global_memory.async_copies import is_async_copy, written_wavefronts
 from tt_layout.audit.global_memory.limits import limit_of
 from tt_layout.audit.global_memory.operands import FORMS, operands
-from tt_layout.audit.global_memory.sectors import Addresses, Sectors, Shape, access_sectors
+from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, Sectors, access_sectors
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
@@ -76,7 +76,7 @@ def width_bytes(operation: Operation, audited: AuditedModule) -> int | None:
 
 def _shape(
     kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], width: Width
-) -> Shape:
+) -> AccessShape:
     """Return how the lanes of an access stand."""
     ir_type = kernel.function.type_of(roles.get("offsets", roles["pointer"]))
     layout = kernel.layouts.linear(ir_type) if ir_type is not None else None
@@ -87,7 +87,7 @@ def _shape(
     encoding = ir_type.encoding
     is_old = isinstance(encoding, Encoding) and encoding.release < Release.V3_9
     is_repeated = operation.name == "tt.store" or (operation.name == "tt.load" and "mask" in roles)
-    return Shape(
+    return AccessShape(
         layout=layout,
         vector=width.elements,
         width_bytes=width.width_bytes,
@@ -108,7 +108,7 @@ def _runs(kernel: Kernel, roles: Mapping[str, str], width: Width) -> AxisInfo:
     return info._replace(divisibility=divisibility)
 
 
-def sector_details(sectors: Sectors, shape: Shape) -> dict[str, Any]:
+def sector_details(sectors: Sectors, shape: AccessShape) -> dict[str, Any]:
     """Return what is known of requests and sectors as plain data."""
     first, bounds, unknown = sectors.first, sectors.bounds, sectors.unknown
     names = [*sorted(unknown.names), *sorted(unknown.reasons)] if unknown is not None else []
@@ -128,7 +128,7 @@ def sector_details(sectors: Sectors, shape: Shape) -> dict[str, Any]:
     }
 
 
-def sector_text(sectors: Sectors, shape: Shape) -> str:
+def sector_text(sectors: Sectors, shape: AccessShape) -> str:
     """Return the same in a few words, to stand behind the instructions."""
     is_amd = shape.sector_bytes == AMD_SECTOR_BYTES
     unit = "pieces of 64 bytes" if is_amd else "sectors"

@@ -45,7 +45,7 @@ class SectorBounds(NamedTuple):
     most: int
 
 
-class Shape(NamedTuple):
+class AccessShape(NamedTuple):
     """How the lanes of an access stand, without its addresses.
 
     Attributes:
@@ -111,7 +111,7 @@ class Sectors(NamedTuple):
 def access_sectors(
     evaluator: Evaluator,
     operation: SsaOperation,
-    shape: Shape,
+    shape: AccessShape,
     addresses: Addresses,
     info: AxisInfo | None = None,
 ) -> Sectors:
@@ -136,7 +136,7 @@ def access_sectors(
 def _sectors(
     evaluator: Evaluator,
     operation: SsaOperation,
-    shape: Shape,
+    shape: AccessShape,
     addresses: Addresses,
     info: AxisInfo | None,
 ) -> Sectors:
@@ -161,11 +161,11 @@ def _sectors(
 
 
 @lru_cache(maxsize=64)
-def _lanes(shape: Shape) -> Lanes:
+def _lanes(shape: AccessShape) -> Lanes:
     return lanes_of(shape.layout, shape.vector, one_holder=shape.one_holder, repeats=shape.repeats)
 
 
-def _count(shape: Shape, addresses: Addresses, values: list[Known]) -> SectorCounts | Unknown:
+def _count(shape: AccessShape, addresses: Addresses, values: list[Known]) -> SectorCounts | Unknown:
     """Count an execution whose addresses, and mask if it has one, are known."""
     lanes = _lanes(shape)
     at, chosen = lane_addresses(lanes, addresses, values)
@@ -203,7 +203,7 @@ def lane_addresses(
 
 
 def _all_executions(
-    evaluator: Evaluator, operation: SsaOperation, shape: Shape, addresses: Addresses
+    evaluator: Evaluator, operation: SsaOperation, shape: AccessShape, addresses: Addresses
 ) -> tuple[int | None, int | None]:
     """Return the requests and sectors of all executions; None where they are unknown."""
     requests = sectors = counted = 0
@@ -225,7 +225,7 @@ def _all_executions(
 
 
 @lru_cache(maxsize=256)
-def run_bounds(shape: Shape, info: AxisInfo) -> SectorBounds:
+def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
     """Return how many sectors a request touches, whatever the arguments.
 
     Args:
@@ -240,7 +240,7 @@ def run_bounds(shape: Shape, info: AxisInfo) -> SectorBounds:
         >>> layout = LinearLayout.from_bases(
         ...     [("register", [[0, 1], [0, 2]]),
         ...      ("lane", [[0, 4], [0, 8], [0, 16], [0, 32], [1, 0]])], ["dim0", "dim1"])
-        >>> run_bounds(Shape(layout, 4, 8, False, False), AxisInfo((1, 64), (16, 16), (1, 1)))
+        >>> run_bounds(AccessShape(layout, 4, 8, False, False), AxisInfo((1, 64), (16, 16), (1, 1)))
         SectorBounds(least=4, most=10)
     """
     runs, offsets, step = _runs(shape, info)
@@ -262,7 +262,7 @@ def run_bounds(shape: Shape, info: AxisInfo) -> SectorBounds:
     )
 
 
-def _runs(shape: Shape, info: AxisInfo) -> tuple[Ints, Ints, int]:
+def _runs(shape: AccessShape, info: AxisInfo) -> tuple[Ints, Ints, int]:
     """Return the run that each lane is in, where in it, and the steps at which runs may begin.
 
     Returns:
@@ -289,7 +289,7 @@ def _active_elements(lanes: Lanes) -> Ints:
     return requests
 
 
-def _sectors_of_runs(pairs: Ints, offsets: Ints, shape: Shape) -> Ints:
+def _sectors_of_runs(pairs: Ints, offsets: Ints, shape: AccessShape) -> Ints:
     """Return how many sectors each run of each request touches, in the order of their numbers."""
     sectors = offsets // shape.sector_bytes
     keys = np.sort((pairs * (int(sectors.max(initial=0)) + 1) + sectors).reshape(-1))

@@ -15,20 +15,18 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.sectors import flat_bases
 from tt_layout.audit.values.arithmetic import UndefinedError
 
-Shape = Sequence[int]
 
-
-def splat(value: Ints, shape: Shape) -> Ints:
+def splat(value: Ints, shape: Sequence[int]) -> Ints:
     """Return a tensor that holds one number everywhere."""
     return np.broadcast_to(value.reshape(()), tuple(shape))
 
 
-def broadcast(values: Ints, shape: Shape) -> Ints:
+def broadcast(values: Ints, shape: Sequence[int]) -> Ints:
     """Return a tensor whose dimensions of size 1 are repeated."""
     return np.broadcast_to(values, tuple(shape))
 
 
-def reshape(values: Ints, shape: Shape) -> Ints:
+def reshape(values: Ints, shape: Sequence[int]) -> Ints:
     """Return a tensor of another shape with its elements in the same row-major order."""
     return values.reshape(tuple(shape))
 
@@ -56,7 +54,7 @@ def gather(values: Ints, indices: Ints, axis: int) -> Ints:
     return found
 
 
-def extract(values: Ints, offsets: Shape, shape: Shape) -> Ints:
+def extract(values: Ints, offsets: Sequence[int], shape: Sequence[int]) -> Ints:
     """Return the part of a tensor that begins at these offsets."""
     part: Ints = values[tuple(slice(o, o + size) for o, size in zip(offsets, shape))]
     if part.shape != tuple(shape):
@@ -64,7 +62,7 @@ def extract(values: Ints, offsets: Shape, shape: Shape) -> Ints:
     return part
 
 
-def concatenate(parts: Sequence[Ints], shape: Shape) -> Ints:
+def concatenate(parts: Sequence[Ints], shape: Sequence[int]) -> Ints:
     """Return a tensor that the operands tile, the last dimension first.
 
     Example:
@@ -82,7 +80,10 @@ def concatenate(parts: Sequence[Ints], shape: Shape) -> Ints:
 
 
 def by_register(
-    parts: Sequence[Ints], layouts: Sequence[LinearLayout], result: LinearLayout, shape: Shape
+    parts: Sequence[Ints],
+    layouts: Sequence[LinearLayout],
+    result: LinearLayout,
+    shape: Sequence[int],
 ) -> Ints:
     """Return the tensor whose registers are those of the operands, one operand after another.
 
