@@ -11,7 +11,7 @@ from tt_layout.algebra.padding import padded
 from tt_layout.analyses.async_copy import BYPASS_BYTES, WIDTHS, async_copy_wavefronts
 from tt_layout.analyses.sectors import flat_bases, lanes_of
 from tt_layout.audit.global_memory.operands import operands
-from tt_layout.audit.global_memory.sectors import Addresses, Shape, lane_addresses
+from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, lane_addresses
 from tt_layout.audit.global_memory.width import Kernel
 from tt_layout.audit.values.evaluator import Evaluator, unknowns
 from tt_layout.ir.ssa import SsaOperation
@@ -31,7 +31,7 @@ def written_wavefronts(
     evaluator: Evaluator,
     kernel: Kernel,
     operation: SsaOperation,
-    shape: Shape,
+    shape: AccessShape,
     addresses: Addresses,
 ) -> int | None:
     """Return the wavefronts in which a copy's first execution enters shared memory.
