@@ -55,9 +55,9 @@ def view_kind(view: ViewKind | None, use_hw_view: bool) -> ViewKind:
 def selection_options(function: Any) -> Any:
     """Add ``--slice``, and an option for each part of a hardware view."""
     for name in reversed(_LOCATIONS):
-        text = f"Hardware view: show only this {name}, or a range such as 0:4."
+        text = f"Show only this {name} in the hardware view, or a range such as 0:4."
         function = click.option(f"--{name}", metavar="N[:M]", help=text)(function)
-    text = "Tensor view: show only this part."
+    text = "Show only this part of the tensor view."
     return click.option("--slice", "slices", metavar="A:B,C:D", help=text)(function)
 
 
