@@ -290,7 +290,7 @@ ATTRIBUTES: dict[str, tuple[str, int, str, str]] = {
         "[",
         f"brackets may nest {MAX_DEPTH} deep at most; here they nest deeper",
     ),
-    "binary rubbish": ("#ttg.\x01\x02", 1, "#ttg", "the alias #ttg is not defined"),
+    "binary garbage": ("#ttg.\x01\x02", 1, "#ttg", "the alias #ttg is not defined"),
     "a letter of another alphabet": (
         blocked().replace("order", "\u043erder"),
         86,
@@ -481,7 +481,7 @@ def test_a_fault_in_standard_input(run: Run) -> None:
 UNREADABLE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "the file is empty"),
     "white space": (b" \n\t\n", "the file is empty"),
-    "binary rubbish": (b"\x7fELF\x02\x01\x01\xff\xfe\x00", "not text: byte 9 is 0x00"),
+    "binary garbage": (b"\x7fELF\x02\x01\x01\xff\xfe\x00", "not text: byte 9 is 0x00"),
     "Latin-1": ("# für\n".encode("latin-1"), "not UTF-8 text: byte 3 is 0xfc"),
     "zeros": (b"#a = \x00\x00", "not text: byte 5 is 0x00"),
     "UTF-16": ("#a = 1".encode("utf-16-le"), "not text: byte 1 is 0x00"),

@@ -445,7 +445,7 @@ def test_locations(location: str, expected: str) -> None:
 # -- size -------------------------------------------------------------------------------------
 
 
-RUBBISH = [
+GARBAGE = [
     ("", "tensor<", 200_000),
     ("tensor<", "<a>", 300_000),
     ("", "tensor<<a>", 200_000),
@@ -476,8 +476,8 @@ RUBBISH = [
 """What never becomes IR: how it begins, what is repeated, how often."""
 
 
-@pytest.mark.parametrize(("head", "unit", "times"), RUBBISH)
-def test_rubbish_is_read_in_linear_time(head: str, unit: str, times: int) -> None:
+@pytest.mark.parametrize(("head", "unit", "times"), GARBAGE)
+def test_garbage_is_read_in_linear_time(head: str, unit: str, times: int) -> None:
     """Twice the text takes twice the calls."""
     for start in (head, f"module {{\n{head}"):
         texts = [start + unit * (many * times // 200) for many in (1, 2)]
@@ -486,8 +486,8 @@ def test_rubbish_is_read_in_linear_time(head: str, unit: str, times: int) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("head", "unit", "times"), RUBBISH)
-def test_rubbish_of_any_length_is_read(head: str, unit: str, times: int) -> None:
+@pytest.mark.parametrize(("head", "unit", "times"), GARBAGE)
+def test_garbage_of_any_length_is_read(head: str, unit: str, times: int) -> None:
     """Whatever took the square of its length would not end."""
     parse_ir(head + unit * times)
     parse_ir(f"module {{\n{head}{unit * times}\n")

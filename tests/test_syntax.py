@@ -233,7 +233,7 @@ def test_a_long_line_is_cut_around_the_fault() -> None:
     assert shown[2] == " " * at + "^^^^^"
 
 
-def test_tabs_and_rubbish_keep_the_caret_in_place() -> None:
+def test_tabs_and_garbage_keep_the_caret_in_place() -> None:
     shown = str(LayoutError("here", Source("\ta\x07\x1b[31m = x", "a").span(10, 11))).splitlines()
     assert shown == ["a:1:11: error: here", " a??[31m = x", " " * 10 + "^"]
 

@@ -282,7 +282,7 @@ def test_old_text_is_the_same_layout_in_a_new_spelling_and_back() -> None:
         (read_json, '{"version": 2}'),
     ],
 )
-def test_rubbish_is_refused(read: object, text: str) -> None:
+def test_garbage_is_refused(read: object, text: str) -> None:
     assert callable(read)
     with pytest.raises(tt_layout.LayoutError):
         read(text)

@@ -1,6 +1,6 @@
 """Linear layouts: functions from hardware coordinates to tensor coordinates over F2.
 
-A tensor spread over registers, lanes and warps is described by the function that says, for
+A tensor spread over registers, lanes and warps is described by the function that gives, for
 each hardware location, which element it holds.  That direction is chosen because one
 element may be in many locations, while one location holds one element.
 
@@ -491,7 +491,7 @@ class LinearLayout:
     def invert_and_compose(self, outer: LinearLayout) -> LinearLayout:
         """Return the layout C with ``outer(C(x)) == self(x)`` for every x.
 
-        With ``self`` from registers and ``outer`` from shared memory to one tensor, C says
+        With ``self`` from registers and ``outer`` from shared memory to one tensor, C gives
         at which offset each register's element is stored.
 
         Requires:

@@ -1,7 +1,7 @@
 """The descriptors by which matrix instructions read shared memory.
 
 ``wgmma`` and ``tcgen05.mma`` take a matrix as tiles of 8 rows of 16 bytes times the swizzle, the
-*core matrices*.  A descriptor says how wide they are swizzled, and how many bytes lie between
+*core matrices*.  A descriptor contains how wide they are swizzled, and how many bytes are between
 neighbours: the *leading* offset along the rows of a core matrix, the *stride* offset across them.
 A layout of shared memory can be read when it begins with a core matrix, in one of two directions,
 and repeats it evenly over what one instruction takes.

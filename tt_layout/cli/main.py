@@ -141,7 +141,9 @@ def _display_options(function: Any) -> Any:
         click.option(
             "--color-by", type=groups, help="What has its own colour; by default warp, or bank."
         ),
-        click.option("--compact", is_flag=True, help="Show only thread numbers in the tensor view."),
+        click.option(
+            "--compact", is_flag=True, help="Show only thread numbers in the tensor view."
+        ),
         click.option("--header", is_flag=True, help="Show a row and a column of coordinates."),
         click.option("--legend", is_flag=True, help="Explain notation and colours."),
     )

@@ -26,7 +26,7 @@ RankOf = Callable[[Values], int]
 
 
 class HasCga(Protocol):
-    """An encoding that says how the CTAs of a cluster are arranged."""
+    """An encoding that determines how the CTAs of a cluster are arranged."""
 
     @property
     def spelling(self) -> Spelling | None:

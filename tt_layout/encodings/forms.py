@@ -53,7 +53,7 @@ class Kind(Protocol):
     """How the value of a key is read, and how it is printed."""
 
     def read(self, node: Node, reader: Reader) -> Any:
-        """Return the value of a node; the error says what was expected."""
+        """Return the value of a node; the error names what was expected."""
 
     def show(self, value: Any) -> str:
         """Return the canonical text of a value."""

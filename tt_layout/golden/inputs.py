@@ -20,7 +20,7 @@ from tt_layout.releases import Release
 
 @contextmanager
 def pointing_at(case: Case, key: str) -> Iterator[None]:
-    """Make errors that point nowhere point at the value of a key."""
+    """Attach the value of a key to errors without a location."""
     try:
         yield
     except LayoutError as error:

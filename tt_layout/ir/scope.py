@@ -126,7 +126,7 @@ class Scope:
 
     def _alias_key(self, name: str, depth: int) -> str | None:
         if name not in self._keys:
-            self._keys[name] = None  # as long as it is being looked up: no alias names itself
+            self._keys[name] = None  # while it is being looked up: no alias refers to itself
             if name in self.nodes and depth < MAX_DEPTH:
                 text = self.nodes.value_text(name)
                 key = self.key(text, depth + 1) if text is not None else None

@@ -121,7 +121,7 @@ Node = (
     | AliasNode
     | AttributeNode
 )
-"""A piece of the syntax tree; its span says where it stands."""
+"""A piece of the syntax tree; its span is where it stands."""
 
 
 class Parser:

@@ -9,7 +9,7 @@ function accessPair(model, other) {
   return register && shared ? { register, shared } : null;
 }
 
-/** Return the { cost } of a pair's access, or an { error } that says why it is not known. */
+/** Return the { cost } of a pair's access, or an { error } with the reason why it is not known. */
 function workedOut({ register, shared }, target, isStore) {
   try {
     const places = accessMap(register, shared);

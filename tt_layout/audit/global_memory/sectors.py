@@ -188,7 +188,7 @@ def lane_addresses(
 
     Args:
         lanes: which elements the lanes begin at.
-        addresses: what says which addresses there are.
+        addresses: the values that determine the addresses.
         values: of its names, all of them known.
     """
     arrays = [value for value in values if not isinstance(value, Unknown)]
