@@ -152,7 +152,7 @@ def as_shared_linear(problem: SwizzleProblem, candidate: SwizzleCandidate) -> Sw
     return replace(candidate, encoding=linear)
 
 
-MAX_WORK = 150_000  # layouts to try, times the bits of an offset: some seconds
+MAX_WORK = 150_000  # layouts to try, times bits of an offset and half the rank: some seconds
 
 Members = Iterator[tuple[SharedEncoding, tuple[int, ...]]]
 
@@ -174,7 +174,8 @@ def _check_count(
 ) -> None:
     """Raise where there are more layouts to try than is allowed; none of them is made."""
     bits = sum(map(log2, shape))
-    most = MAX_WORK // max(1, bits) if max_candidates is None else max_candidates
+    size = max(1, bits) * max(1, len(shape) // 2)
+    most = MAX_WORK // size if max_candidates is None else max_candidates
     chosen = FAMILIES if family == "all" else (family,)
     count = sum(_COUNTS[name](shape, elem_bytes) for name in chosen)
     if count > most:
