@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 from tt_layout.safe_text import safe, shortened
 
 MAX_MESSAGE = 4000  # characters; it may repeat a name of any length
+MAX_SHOWN = 100  # characters of a wrong argument
 MAX_NAME = 1000  # characters of the name of a file
 
 
@@ -105,6 +106,21 @@ class UnknownKeyError(LayoutError):
 
 class TooLargeError(LayoutError):
     """An answer larger than the limit on it; raised before any of it is computed."""
+
+
+def expect(name: str, value: object, *kinds: type) -> None:
+    """Raise a `TypeError` that names an argument unless it is of one of the kinds.
+
+    Example:
+        >>> expect("shape", [4, 4], list, tuple)
+        >>> expect("outer", 3, str)
+        Traceback (most recent call last):
+        TypeError: outer must be a str, got 3 of int
+    """
+    if not isinstance(value, kinds):
+        words = " or ".join(kind.__name__ for kind in kinds)
+        shown = shortened(repr(value), MAX_SHOWN)
+        raise TypeError(f"{name} must be a {words}, got {shown} of {type(value).__name__}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from tt_layout.algebra.rendering import render
 from tt_layout.algebra.span import F2Span
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, expect
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -146,7 +146,7 @@ class LinearLayout:
         if not (is_power_of_two(size) and is_power_of_two(stride)):
             raise LayoutError(f"size and stride must be powers of two, got {size} and {stride}")
         vectors = tuple((stride << bit,) for bit in range(log2(size)))
-        return cls(((inDim, vectors),), ((outDim, size * stride if size > 1 else 1),))
+        return cls(((inDim, vectors),), ((outDim, size * stride),))
 
     @classmethod
     def identity_1d(cls, size: int, inDim: str, outDim: str) -> LinearLayout:  # noqa: N803
@@ -282,7 +282,8 @@ class LinearLayout:
 
         Args:
             inputs: a value per input dimension, in ``range(size)``: an int, or integer
-                arrays that broadcast to one shape ``S``.  One left out is 0.
+                arrays that broadcast to one shape ``S``.  One left out is 0, where Triton's
+                ``apply`` aborts the process; what is out of range is an error, there it is not.
 
         Returns:
             Output dimension -> coordinate: ints for ints, int64 arrays of shape ``S``
@@ -297,6 +298,7 @@ class LinearLayout:
             >>> lanes.apply({"lane": np.arange(4)})["dim0"]
             array([0, 1, 3, 2])
         """
+        expect("inputs", inputs, Mapping)
         for name, value in inputs.items():
             self._check_input(name, value)
         if all(isinstance(value, int) for value in inputs.values()):
@@ -351,6 +353,7 @@ class LinearLayout:
             >>> (tile * LinearLayout.identity_1d(8, "lane", "dim0")).bases
             [('register', [[1], [2]]), ('lane', [[4], [8], [16]])]
         """
+        expect("the outer layout", outer, LinearLayout)
         ins = _merge(self.get_in_dim_names(), outer.get_in_dim_names())
         outs = _merge(self.get_out_dim_names(), outer.get_out_dim_names())
         inner_at, outer_at = self._component_indices(outs), outer._component_indices(outs)
@@ -443,6 +446,7 @@ class LinearLayout:
             >>> halves.compose(swap).bases
             [('lane', [[1], [2]])]
         """
+        expect("the outer layout", outer, LinearLayout)
         names = self.get_out_dim_names()
         self._require_same_names("output", names, outer.get_in_dim_names())
         for name, size in self.out_sizes:
@@ -579,6 +583,7 @@ class LinearLayout:
         return render(self, "registers", "hardware" if use_hw_view else "tensor")
 
     def __str__(self) -> str:
+        """Return the text of Triton's ``str``, less the line break that it begins with."""
         lines = []
         for name, vectors in self.in_bases:
             label = f" - {name}"

@@ -21,7 +21,7 @@ from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.nvmma_shared import CORE_ROWS, NvmmaShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 
 BANK_ROW_BITS = 8 * TARGETS[DEFAULT_TARGET].row_bytes
@@ -35,6 +35,8 @@ def clamp(value: int, low: int, high: int) -> int:
 
 
 def _checked_order(order: Sequence[int] | None, rank: int) -> list[int]:
+    if not rank:
+        raise LayoutError("the shape must have at least one dimension, got []")
     if order is None:
         return row_major(rank)
     if sorted(order) != list(range(rank)):
@@ -203,6 +205,7 @@ def operand_shared(
         >>> print(operand_shared(a, [64, 32], 16))
         #ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 4, order = [1, 0]}>
     """
+    expect("operand", operand, DotOperand)
     order = _checked_order(order, len(shape))
     if not is_power_of_two(element_bits):
         raise LayoutError(f"an element must have a power of two of bits, got {element_bits}")

@@ -30,7 +30,7 @@ from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
 from tt_layout.algebra.span import F2Span
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target
 
 KINDS = ("nothing", "registers", "shuffles", "shared memory", "across CTAs")
@@ -123,6 +123,7 @@ def with_inputs(layout: LinearLayout) -> LinearLayout:
     Raises:
         LayoutError: the layout has others.
     """
+    expect("the layout", layout, LinearLayout)
     unknown = [name for name in layout.get_in_dim_names() if name not in INPUTS]
     if unknown:
         message = "expected a layout of a tensor in registers, but one has the input"

@@ -78,6 +78,8 @@ def global_access(
         (8, 8, 8, 4)
     """
     own = without_replication(layout)
+    if element_bits < 1:
+        raise LayoutError(f"element_bits must be at least 1, got {element_bits}")
     order = _checked_order(memory_order, own.num_out_dims)
     size = memory_bytes(element_bits)
     if size & size - 1:

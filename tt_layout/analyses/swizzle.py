@@ -106,6 +106,8 @@ def find_swizzle(
     """
     if family not in (*FAMILIES, "all"):
         raise LayoutError(f"unknown family {family!r}; choose from {', '.join(FAMILIES)}, all")
+    if elem_bytes < 1:
+        raise LayoutError(f"elem_bytes must be at least 1, got {elem_bytes}")
     if not writers and not readers:
         raise LayoutError("nothing to search for: give a writer or a reader")
     hardware = find_target(target) if isinstance(target, str) else target
