@@ -366,13 +366,13 @@ class _Locations:
     @property
     def moved(self) -> int:
         """The number of elements whose holders differ."""
-        both = len(self._stored_by_both)
-        held = (1 << self.before.span.rank) + (1 << self.after.span.rank) - (1 << both)
+        common = len(self._stored_by_both)
+        stored = (1 << self.before.span.rank) + (1 << self.after.span.rank) - (1 << common)
         if not self.same_kernel:
-            return held
+            return stored
         shifts = [self._shift(vector) for vector in self._stored_by_both]
         rank = F2Span([*self.before.kernel, *shifts]).rank - self.kernel.rank
-        return held - (1 << both - rank)
+        return stored - (1 << common - rank)
 
     def _shift(self, element: int) -> int:
         """Return by how much the location of an element that both layouts hold changes."""

@@ -268,10 +268,10 @@ class Swizzler:
         tiles = _tile(store, self.src, vector), _tile(load, self.dst, vector)
         if tiles[0] is None or tiles[1] is None:
             return None
-        both = (tiles[0], tiles[1])
+        fragments = (tiles[0], tiles[1])
         leave = min(len(i.vector_lanes) + len(i.wavefront_lanes) - 3 for i in (store, load))
-        buffer = self._buffer((store, load), vector, both, leave)
-        clashes = [intersection(buffer.segment, tile, self.size_bits) for tile in both]
+        buffer = self._buffer((store, load), vector, fragments, leave)
+        clashes = [intersection(buffer.segment, tile, self.size_bits) for tile in fragments]
         return replace(buffer, conflicts=sum((1 << len(bits)) - 1 for bits in clashes))
 
     def _common_vector(self, store: Instruction, load: Instruction) -> Columns | None:

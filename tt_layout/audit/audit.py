@@ -63,13 +63,13 @@ class MovementRow(NamedTuple):
         operation: the operation.
         cost: None where no analysis determines it.
         executions: how often it runs.
-        fault: why the compiler would refuse the operation; None where it would not.
+        refusal: why the compiler would refuse the operation; None where it would not.
     """
 
     operation: Operation
     cost: Cost | None
     executions: Executions
-    fault: str | None = None
+    refusal: str | None = None
 
 
 @dataclass(frozen=True)
@@ -167,19 +167,19 @@ def _times(size: int | None, number: int | None) -> int | None:
 
 def _refused_multiplications(found: Sequence[Multiplication]) -> Iterator[Finding]:
     for product in found:
-        if product.fault is not None:
-            yield Finding(product.line, f"{product.name}: {product.fault}")
+        if product.refusal is not None:
+            yield Finding(product.line, f"{product.name}: {product.refusal}")
 
 
 def _movement_row(operation: Operation, audited: AuditedModule, rows: KnownRows) -> MovementRow:
     known = rows.find(audited.module, operation)
     if known is None:
-        executions, cost, fault = audited.executions(operation), None, None
+        executions, cost, refusal = audited.executions(operation), None, None
         try:
             cost = cost_of(operation, audited)
         except UnsupportedError as error:
-            fault = error.message
-        known = KnownRow(operation, cost, executions, fault)
+            refusal = error.message
+        known = KnownRow(operation, cost, executions, refusal)
         rows.add(audited.module, known)
     return MovementRow(*known)
 
@@ -211,9 +211,9 @@ def _findings(
         for message in mismatches(row, module):
             yield Finding(row.line, message)
     for movement in movements:
-        if movement.fault is not None:
+        if movement.refusal is not None:
             operation = movement.operation
-            yield Finding(operation.line, f"{operation.name}: {movement.fault}")
+            yield Finding(operation.line, f"{operation.name}: {movement.refusal}")
         if movement.cost is not None and movement.cost.finding is not None:
             operation = movement.operation
             yield Finding(operation.line, f"{operation.name} {movement.cost.finding}")

@@ -31,12 +31,12 @@ class KnownRow(NamedTuple):
     operation: Operation
     cost: Cost | None
     executions: Executions
-    fault: str | None
+    refusal: str | None
 
     @property
     def is_movable(self) -> bool:
         """Whether nothing in it speaks of another operation or of a line."""
-        texts = [self.executions.text, self.fault or ""]
+        texts = [self.executions.text, self.refusal or ""]
         if self.cost is not None:
             limit = self.cost.details.get("limited_by")
             if limit is not None and limit["line"] != self.operation.line:
@@ -56,7 +56,7 @@ class KnownRow(NamedTuple):
             limit = cost.details["limited_by"]
             limit = {**limit, "line": limit["line"] + down}
             cost = cost._replace(details={**cost.details, "limited_by": limit})
-        return KnownRow(operation, cost, executions, self.fault)
+        return KnownRow(operation, cost, executions, self.refusal)
 
 
 class KnownRows:

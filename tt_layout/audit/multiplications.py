@@ -42,7 +42,7 @@ class Multiplication:
         instruction: None where none is known.
         descriptors: of A and B; None where one is not in shared memory, or not known.
         executions: how often it runs in one program.
-        fault: why the compiler has no instruction for it; None where it has.
+        refusal: why the compiler has no instruction for it; None where it has.
     """
 
     function: str
@@ -57,7 +57,7 @@ class Multiplication:
     instruction: MatrixInstruction | None
     descriptors: tuple[Descriptor | None, Descriptor | None]
     executions: Executions
-    fault: str | None = None
+    refusal: str | None = None
 
     @property
     def flops(self) -> int:
@@ -91,7 +91,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
     a, b, d = (_operand(ir_type) for ir_type in types)
     *batch, rows, columns = d.shape
     depth = a.shape[-1] * (2 if _is_packed(full, "lhs") and not _is_transposed(a) else 1)
-    instruction, descriptors, fault = _instruction(full, audited, (a, b, d), types, depth)
+    instruction, descriptors, refusal = _instruction(full, audited, (a, b, d), types, depth)
     return Multiplication(
         function=function.name,
         name=operation.name,
@@ -105,7 +105,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
         instruction=instruction,
         descriptors=descriptors,
         executions=executions(audited.evaluator(function), operation),
-        fault=fault,
+        refusal=refusal,
     )
 
 
