@@ -894,3 +894,17 @@ def test_lines_of_a_golden_are_no_commands_to_ci(one: Path, run: Run) -> None:
         out = run("check", "--format", form).out
         assert not re.search(r"^\s*(::(?!error )|##\[)", out, re.MULTILINE)
         assert not set("\x1b\x07\u202e") & set(out)
+
+
+@pytest.mark.parametrize("name", ["CON", "nul", "aux.x", "COM1"])
+def test_names_that_windows_reserves_are_refused(name: str, one: Path, run: Run) -> None:
+    path = Path("layouts.yaml")
+    path.write_text(path.read_text().replace("name: a", f"name: {name}"))
+    outcome = run("check")
+    assert outcome.status == 2
+    assert "is a device, no file, on Windows" in outcome.err
+
+
+def test_the_list_as_json(one: Path, run: Run) -> None:
+    checks = json.loads(run("check", "--list", "--format", "json").out)["checks"]
+    assert checks == [{"name": "a", "kind": "tensor", "file": "layouts.yaml", "line": 2}]

@@ -31,6 +31,7 @@ MANIFEST_KEYS = (
     CaseKey("cases", ("list",), "The cases."),
 )
 
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@-]{0,199}")
 
 
@@ -170,6 +171,8 @@ class _Reader:
         if not _SAFE_NAME.fullmatch(name.text):
             message = "a name is a file's: letters, digits and _ . + = @ -, at most 200"
             raise LayoutError(f"{message}; got {name.text!r}", name.span)
+        if _RESERVED.fullmatch(name.text):
+            raise LayoutError(f"{name.text!r} is a device, no file, on Windows", name.span)
         before = self.cases.get(name.text.lower())
         if before is not None:
             source = before.place.source

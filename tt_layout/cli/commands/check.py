@@ -17,7 +17,7 @@ from tt_layout.golden.manifest import (
     Manifest,
     read_manifest,
 )
-from tt_layout.golden.report import FORMATS, error_annotation, place, summary
+from tt_layout.golden.report import FORMATS, JSON_VERSION, error_annotation, place, summary
 from tt_layout.golden.runner import (
     Outcome,
     Results,
@@ -30,6 +30,7 @@ from tt_layout.golden.runner import (
     run_checks,
     select,
 )
+from tt_layout.safe_text import safe_lines
 
 
 @click.command(
@@ -98,7 +99,7 @@ def command(
     cases = _read(manifest, output_format, max_cases)
     checks = select(cases, only)
     if lists:
-        click.echo("\n".join(_listed(check) for check in checks))
+        _list(checks, output_format)
         return 0
     keep = _keep(update, keep_actual)
     found = () if only else orphans(cases)
@@ -139,9 +140,23 @@ def _read(path: str, output_format: str, max_cases: int) -> Manifest:
         raise
 
 
-def _listed(check: Check) -> str:
+def _list(checks: Sequence[Check], output_format: str) -> None:
+    if output_format == "json":
+        import json
+
+        found = [{"name": check.case.name, "kind": check.kind, **_where(check)} for check in checks]
+        _write(json.dumps({"version": JSON_VERSION, "checks": found}, indent=2) + "\n", None)
+    else:
+        _write(safe_lines("\n".join(map(_listed, checks))) + "\n", None)
+
+
+def _where(check: Check) -> dict[str, str | int]:
     path, line = place(Outcome(state="passed", golden=check.golden, check=check))
-    return f"{check.id}  {path}:{line}"
+    return {"file": path, "line": line}
+
+
+def _listed(check: Check) -> str:
+    return "{}  {file}:{line}".format(check.id, **_where(check))
 
 
 def _run(
