@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
@@ -45,6 +46,7 @@ class Descriptor:
     transposed: bool
 
 
+@lru_cache(maxsize=1024)
 def matrix_descriptor(
     shared: LinearLayout, element_bits: int, tile: tuple[int, int], *, outer_dim: int
 ) -> Descriptor:

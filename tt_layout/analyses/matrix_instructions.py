@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -96,6 +97,7 @@ class MatrixInstruction:
     issuer: str
 
 
+@lru_cache(maxsize=1024)
 def matrix_instruction(a: Operand, b: Operand, d: Operand, *, ctas: int = 1) -> MatrixInstruction:
     """Return the instructions of a multiplication.
 
