@@ -95,10 +95,10 @@ class Opened:
         poor: list[Any] = self.page.evaluate(CONTRASTS)
         return poor
 
-    def frames(self, grid: str) -> list[float]:
-        """Hover over a grid; return the milliseconds that each frame takes."""
-        took: list[float] = self.page.evaluate(FRAMES, grid)
-        return took
+    def drawn_while_hovering(self, grid: str) -> list[int]:
+        """Hover over a grid; return what each frame draws, in calls to the canvas."""
+        counts: list[int] = self.page.evaluate(HOVERING, grid)
+        return counts
 
     def select(self, control: str, value: str) -> None:
         """Choose an option of a control."""
@@ -163,18 +163,30 @@ CONTRASTS = """() => {
   return poor;
 }"""
 
-FRAMES = """async grid => {
+MOST_DRAWN = 1 << 13
+"""Calls to the canvas that a frame may take, of a grid with eight times as many cells."""
+
+HOVERING = """async grid => {
   const stage = document.querySelector(`#${grid} .stage`);
   const box = stage.getBoundingClientRect();
   const frame = () => new Promise(requestAnimationFrame);
-  const took = [];
-  let last = await frame();
-  for (let k = 0; k < 90; k++) {
-    const [clientX, clientY] = [box.left + 60 + 5 * k, box.top + 40 + 4 * k];
+  const drawing = CanvasRenderingContext2D.prototype;
+  const names = ["fillRect", "strokeRect", "fillText", "stroke", "fill", "putImageData"];
+  const originals = names.map(name => drawing[name]);
+  let calls = 0;
+  names.forEach((name, k) => drawing[name] = function (...given) {
+    calls += 1;
+    return originals[k].apply(this, given);
+  });
+  const counts = [];
+  for (let k = 0; k < 30; k++) {
+    const [clientX, clientY] = [box.left + 60 + 15 * k, box.top + 40 + 12 * k];
     stage.dispatchEvent(new MouseEvent("mousemove", { clientX, clientY, bubbles: true }));
-    const now = await frame();
-    took.push(now - last);
-    last = now;
+    calls = 0;
+    await frame();
+    await frame();
+    counts.push(calls);
   }
-  return took;
+  names.forEach((name, k) => drawing[name] = originals[k]);
+  return counts;
 }"""

@@ -13,7 +13,7 @@ import pytest
 
 from browser.conftest import Open
 from browser.kinds import KINDS, kind, laid
-from browser.open_page import Opened
+from browser.open_page import MOST_DRAWN, Opened
 from tt_layout.analyses.banks import Access, BankConflicts, bank_conflicts
 from tt_layout.encodings import SharedEncoding
 from tt_layout.encodings.parsing import parse_layout
@@ -517,18 +517,14 @@ def test_the_access_fits_the_window(width: int, scheme: str, open_page: Open) ->
     page.shot(f"access-{width}-{scheme}")
 
 
-def test_256x256_stays_fluid_beside_its_memory(open_page: Open, record_property: Any) -> None:
+def test_hovering_beside_256x256_draws_what_is_in_sight(open_page: Open) -> None:
+    """Not every one of the 65536 elements."""
     page = open_page(
         laid(PLAIN, "!ttg.memdesc<256x256xf16>", "rows"),
         laid(COLUMNS, "tensor<256x256xf16>", "columns"),
         fragment="x=1",
     )
     page.select("scope", "line")
-    frames = sorted(page.frames("hardware"))
-    start = page.page.evaluate("performance.now()")
-    page.select("access-kind", "store")
-    took = page.page.evaluate("performance.now()") - start
-    record_property("frame while hovering, ms", frames[len(frames) // 2])
-    record_property("store instead of load, ms", took)
-    assert frames[len(frames) // 2] < 50
-    assert took < 500
+    counts = page.drawn_while_hovering("hardware")
+    assert any(counts)
+    assert max(counts) < MOST_DRAWN
