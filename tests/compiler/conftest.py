@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from compiler.wheel import Wheel
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what asks the compiler's own tests where there is no copy of its sources."""
+    if config.getoption("--triton-source") is not None:
+        return
+    here = Path(__file__).parent
+    asking = [
+        item
+        for item in items
+        if item.path.parent == here and "source" in getattr(item, "fixturenames", ())
+    ]
+    if asking:
+        config.hook.pytest_deselected(items=asking)
+        items[:] = [item for item in items if item not in asking]
+
+
+@pytest.fixture
+def source(request: pytest.FixtureRequest) -> Path:
+    """Return the folder of a copy of Triton's sources."""
+    return Path(request.config.getoption("--triton-source"))
 
 
 @pytest.fixture(scope="session")

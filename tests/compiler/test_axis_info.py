@@ -21,14 +21,6 @@ FILES = {
 """Test of the compiler -> how many expectations it has at least."""
 
 
-@pytest.fixture
-def source(request: pytest.FixtureRequest) -> Path:
-    path = request.config.getoption("--triton-source")
-    if path is None:
-        pytest.skip("needs --triton-source")
-    return Path(path)
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_expectations_of_the_compiler(source: Path, name: str, tally: Counter[str]) -> None:
     lines = (source / name).read_text(encoding="utf-8").split("\n")

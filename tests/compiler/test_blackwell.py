@@ -7,8 +7,6 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from compiler.wheel import Wheel
 from tt_layout.analyses.tensor_memory_access import Message
 from tt_layout.audit.audited_module import AuditedModule, SharedWork
@@ -24,14 +22,6 @@ EXCEPTIONS = {
     "16x32bx2.x1.unpack::16b.b32 [$1 + 0], 1": "and pads 16 bits without the message's help",
 }
 """What a check expects that 3.9 does otherwise, and what 3.9 does."""
-
-
-@pytest.fixture
-def source(request: pytest.FixtureRequest) -> Path:
-    path = request.config.getoption("--triton-source")
-    if path is None:
-        pytest.skip("needs --triton-source")
-    return Path(path)
 
 
 def checks(text: str) -> Iterator[str]:
