@@ -67,8 +67,10 @@ def test_standard_error_does_not_matter(redirection: str) -> None:
 
 
 INTERRUPTED = f"""
-import os, sys
+import os, signal, sys
 from tt_layout.__main__ import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 
 class Interrupt:
     def find_spec(self, name, *others):
