@@ -64,12 +64,14 @@ class MovementRow(NamedTuple):
         cost: None where no analysis determines it.
         executions: how often it runs.
         refusal: why the compiler would refuse the operation; None where it would not.
+        cost_unknown: why there is no cost; None where there is one, or nothing to say.
     """
 
     operation: Operation
     cost: Cost | None
     executions: Executions
     refusal: str | None = None
+    cost_unknown: str | None = None
 
 
 @dataclass(frozen=True)
@@ -174,12 +176,13 @@ def _refused_multiplications(found: Sequence[Multiplication]) -> Iterator[Findin
 def _movement_row(operation: Operation, audited: AuditedModule, rows: KnownRows) -> MovementRow:
     known = rows.find(audited.module, operation)
     if known is None:
-        executions, cost, refusal = audited.executions(operation), None, None
+        known = KnownRow(operation, None, audited.executions(operation), None)
         try:
-            cost = cost_of(operation, audited)
+            known = known._replace(cost=cost_of(operation, audited))
         except UnsupportedError as error:
-            refusal = error.message
-        known = KnownRow(operation, cost, executions, refusal)
+            known = known._replace(refusal=error.message)
+        except LayoutError as error:
+            known = known._replace(cost_unknown=error.message)
         rows.add(audited.module, known)
     return MovementRow(*known)
 

@@ -74,6 +74,29 @@ class AuditedModule:
         self._kernels: dict[int, Kernel] = {}
 
     @cached_property
+    def gpu(self) -> str | None:
+        """The GPU's row of `tt_layout.hardware`; the usual one where the module names no target.
+
+        None where the module names one that has no row, or has warps of another size.
+        """
+        from tt_layout.hardware import DEFAULT_TARGET, find_target, usual_target
+
+        module = self.module
+        if module.target is not None:
+            return module.gpu
+        lanes = module.number("threads-per-warp") or find_target(DEFAULT_TARGET).lanes
+        usual = usual_target(lanes)
+        return usual.name if usual is not None else None
+
+    @property
+    def no_gpu(self) -> str:
+        """Why no GPU is known, in a few words."""
+        target = self.module.target
+        if target is not None:
+            return f"unknown target {target}"
+        return f"{self.module.number('threads-per-warp')} threads per warp"
+
+    @cached_property
     def functions(self) -> list[SsaFunction]:
         """The functions as values and operations; read when first asked for."""
         return self._shared.reader.functions(self.module)
@@ -112,7 +135,7 @@ class AuditedModule:
         from tt_layout.audit.global_memory.width import Kernel
         from tt_layout.hardware import find_target
 
-        name, number = self.module.gpu, id(function)
+        name, number = self.gpu, id(function)
         if name is None:
             return None
         if number not in self._kernels:

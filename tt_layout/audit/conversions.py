@@ -10,17 +10,26 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.cost import Cost
 from tt_layout.errors import LayoutError
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import Operation, moved_bits
 
 
 def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the class of a conversion between registers, and what it moves at least."""
+    """Return the class of a conversion between registers, and what it moves at least.
+
+    Raises:
+        LayoutError: it is not known, and why.
+    """
     if operation.source is None or operation.target is None:
         return None
     before, after = (audited.layouts.linear(end) for end in (operation.source, operation.target))
     if before is None or after is None:
-        return None
-    return _conversion(before, after, operation.target.element_bits, audited.module.gpu)
+        ends = (operation.source, operation.target)
+        refused = [end.layout for end in ends if end.layout is not None]
+        raise LayoutError(f"{refused[0]} is refused" if refused else "no layout")
+    lanes = {layout.get_in_dim_size("lane") for layout in (before, after)}
+    if len(lanes) > 1:
+        raise LayoutError(f"{min(lanes)} threads per warp")
+    return _conversion(before, after, moved_bits(operation.target), audited.module.gpu)
 
 
 @lru_cache(maxsize=4096)

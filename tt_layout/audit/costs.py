@@ -9,15 +9,27 @@ from collections.abc import Callable
 
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.conversions import conversion_cost
-from tt_layout.audit.cost import Cost, UnsupportedError
+from tt_layout.audit.cost import Cost
 from tt_layout.audit.global_memory.cost import global_cost
 from tt_layout.audit.shared_memory import shared_cost
 from tt_layout.audit.tensor_memory import allocation_cost, copy_cost, message_cost
 from tt_layout.audit.tma import tma_cost
-from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 
 CostFunction = Callable[[Operation, AuditedModule], "Cost | None"]
+
+
+def _slice_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the cost of ``insert_slice``: a store, and with pointers a load before it."""
+    store = shared_cost(operation, audited)
+    if operation.group != "copy to local" or store is None:
+        return store
+    load = global_cost(operation, audited)
+    if load is None:
+        return None
+    details = {**load.details, "store": store.details}
+    return load._replace(text=f"{load.text}; then {store.text}", details=details)
+
 
 COSTS: dict[str, CostFunction] = {
     "async_tma_copy_global_to_local": tma_cost,
@@ -26,6 +38,7 @@ COSTS: dict[str, CostFunction] = {
     "async_tma_reduce": tma_cost,
     "async_tma_scatter": tma_cost,
     "conversion": conversion_cost,
+    "insert_slice": _slice_cost,
     "global load": global_cost,
     "global store": global_cost,
     "global atomic": global_cost,
@@ -42,18 +55,12 @@ COSTS: dict[str, CostFunction] = {
 
 
 def cost_of(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the cost of a data movement; None where no analysis determines it.
+    """Return the cost of a data movement; None where no analysis covers it.
 
     Raises:
         UnsupportedError: the compiler would refuse the operation.
+        LayoutError: the cost is not known, and why.
     """
     name = operation.name.rpartition(".")[2]
     function = COSTS.get(name) or COSTS.get(operation.group)
-    if function is None:
-        return None
-    try:
-        return function(operation, audited)
-    except UnsupportedError:
-        raise
-    except LayoutError:
-        return None
+    return function(operation, audited) if function is not None else None

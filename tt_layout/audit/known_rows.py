@@ -32,11 +32,12 @@ class KnownRow(NamedTuple):
     cost: Cost | None
     executions: Executions
     refusal: str | None
+    cost_unknown: str | None = None
 
     @property
     def is_movable(self) -> bool:
         """Whether nothing in it speaks of another operation or of a line."""
-        texts = [self.executions.text, self.refusal or ""]
+        texts = [self.executions.text, self.refusal or "", self.cost_unknown or ""]
         if self.cost is not None:
             limit = self.cost.details.get("limited_by")
             if limit is not None and limit["line"] != self.operation.line:
@@ -56,7 +57,7 @@ class KnownRow(NamedTuple):
             limit = cost.details["limited_by"]
             limit = {**limit, "line": limit["line"] + down}
             cost = cost._replace(details={**cost.details, "limited_by": limit})
-        return KnownRow(operation, cost, executions, self.refusal)
+        return self._replace(operation=operation, cost=cost, executions=executions)
 
 
 class KnownRows:

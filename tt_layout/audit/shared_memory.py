@@ -8,23 +8,44 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.cost import Cost
 from tt_layout.encodings import SharedEncoding
-from tt_layout.ir.operations import Operation, type_bytes
+from tt_layout.errors import LayoutError
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.types import IRType
 
 
 def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the instructions and cycles of an access to shared memory."""
-    is_store = operation.group == "local store"
+    """Return the instructions and cycles of an access to shared memory.
+
+    Raises:
+        LayoutError: they are not known, and why.
+    """
+    is_store = operation.group in ("local store", "copy to local")
     register, memory = operation.source, operation.target
     if not is_store:
         register, memory = memory, register
     if register is None or memory is None or not isinstance(memory.encoding, SharedEncoding):
         return None
-    registers, buffer = (audited.layouts.linear(end) for end in (register, memory))
-    size, target = type_bytes(memory), audited.module.gpu
-    if registers is None or buffer is None or size is None or target is None or not memory.elements:
-        return None
-    element_bytes = size // memory.elements
-    return _shared(registers, buffer, element_bytes, memory.encoding.padding, target, is_store)
+    if audited.gpu is None:
+        raise LayoutError(audited.no_gpu)
+    registers, buffer = (_linear(end, audited) for end in (register, memory))
+    if memory.element_bits is None:
+        raise LayoutError(f"the width of {memory.element_type} is not known")
+    element_bytes = max(1, memory.element_bits // 8)
+    padding = memory.encoding.padding
+    return _shared(registers, buffer, element_bytes, padding, audited.gpu, is_store)
+
+
+def _linear(ir_type: IRType, audited: AuditedModule) -> LinearLayout:
+    """Return the linear layout of one end of an access.
+
+    Raises:
+        LayoutError: it has none.
+    """
+    linear = audited.layouts.linear(ir_type)
+    if linear is None:
+        has_none = ir_type.layout is None
+        raise LayoutError("no layout" if has_none else f"{ir_type.layout} is refused")
+    return linear
 
 
 @lru_cache(maxsize=4096)
@@ -44,6 +65,8 @@ def _shared(
     whole = LinearLayout(registers.in_bases, buffer.out_sizes)
     offsets = access_map(whole, buffer, element_bytes, padding)
     gpu = find_target(target)
+    if (lanes := registers.get_in_dim_size("lane")) != gpu.lanes:
+        raise LayoutError(f"{lanes} threads per warp")
     access = cost(offsets, gpu, is_store=is_store)
     cycles, fewest = access.wavefronts_per_instruction, access.ideal_wavefronts_per_instruction
     each = f"{cycles:g} {gpu.cycle}{'s' * (cycles != 1)} each"

@@ -17,7 +17,7 @@ from tt_layout.golden.inputs import (
 from tt_layout.hardware import DEFAULT_TARGET, find_target
 from tt_layout.placement import place
 from tt_layout.reports.conflicts import ConflictsReport, conflicts_report
-from tt_layout.reports.convert import ConversionReport, conversion_report
+from tt_layout.reports.convert import ConversionReport, TransferReport, conversion_report
 from tt_layout.reports.info import InfoReport, info_report
 from tt_layout.reports.report import plain_text
 
@@ -52,7 +52,7 @@ def conflicts_of(case: Case) -> ConflictsReport:
         return conflicts_report(*layouts, tensor_type(case), target)
 
 
-def conversion_of(case: Case) -> ConversionReport:
+def conversion_of(case: Case) -> ConversionReport | TransferReport:
     """Return what the conversion of a case takes."""
     src, dst = encoding(case), other_encoding(case, "to")
     before, after = _in_registers(case, layout_key(case), src), _in_registers(case, "to", dst)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-DIALECTS = ("ttg", "ttng", "tt", "triton_gpu", "triton_nvidia_gpu", "amdg", "amdgpu")
+DIALECTS = ("ttg", "ttng", "tt", "triton_gpu", "triton_nvidia_gpu", "amdg", "amdgpu", "tensor")
 
 GLOBAL = "global memory"
 

@@ -57,6 +57,8 @@ class Operation(NamedTuple):
         movement = self.movement
         if movement.group == "local store" and self.source is None:
             return "allocation"
+        if movement.group == "local store" and is_pointer(self.source):
+            return "copy to local"  # insert_slice of 2022 and 2.0 loads what it stores
         if movement.group == "conversion":
             memories = in_memory(self.source), in_memory(self.target)
             if memories == (False, True):
@@ -80,7 +82,23 @@ class Operation(NamedTuple):
         """Bytes moved once through; None where the element type does not determine it."""
         if self.group == "allocation":
             return 0
+        if self.moved is not None and self.group == "conversion":
+            bits = moved_bits(self.moved)
+            return None if bits is None else self.moved.elements * max(1, bits // 8)
         return type_bytes(self.moved) if self.moved is not None else None
+
+
+POINTER_BITS = 64
+
+
+def moved_bits(ir_type: IRType) -> int | None:
+    """Return the width of an element in registers, of a pointer its own; None if unknown."""
+    return POINTER_BITS if is_pointer(ir_type) else ir_type.element_bits
+
+
+def is_pointer(ir_type: IRType | None) -> bool:
+    """Tell whether the elements of a type are pointers."""
+    return ir_type is not None and ir_type.element_type.startswith("!tt.ptr")
 
 
 def in_memory(ir_type: IRType | None) -> bool:

@@ -190,9 +190,16 @@ def _movement_cells(row: MovementRow) -> list[str]:
         *_ends(operation),
         _or_dash(operation.bytes),
         _runs(row.executions),
-        row.cost.text if row.cost is not None else "-",
+        _cost(row),
         clean(str(operation.location)) if operation.location is not None else "-",
     ]
+
+
+def _cost(row: MovementRow) -> str:
+    """Return what a data movement costs, or why that is not known."""
+    if row.cost is not None:
+        return row.cost.text
+    return f"-: {clean(row.cost_unknown)}" if row.cost_unknown is not None else "-"
 
 
 def _multiplication_table(found: Sequence[Multiplication]) -> Table:
@@ -232,7 +239,7 @@ def _ends(operation: Operation) -> list[str]:
     if operation.group == "allocation":
         return [_bare(operation.target), "-", clean(layout_of(operation.target))]
     source = layout_of(operation.source)
-    if operation.movement.source == GLOBAL and operation.source is not None:
+    if operation.group == "copy to local" and operation.source is not None:
         source = f"{GLOBAL} by {source}"
     return [_bare(operation.moved), clean(source), clean(layout_of(operation.target))]
 

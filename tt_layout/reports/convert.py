@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tt_layout.analyses.banks import Access, registers_first
 from tt_layout.analyses.compiled_conversion import (
     CompiledConversion,
     Step,
@@ -18,10 +19,11 @@ from tt_layout.analyses.conversion import (
     conversion_cost,
 )
 from tt_layout.analyses.scratch import Scratch, scratch
-from tt_layout.encodings import Encoding
+from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, find_target, usual_target
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
+from tt_layout.reports.conflicts import access_data, access_lines, conflicts_report, evidence
 from tt_layout.reports.report import Line
 from tt_layout.reports.template import Template
 
@@ -38,6 +40,10 @@ CONFLICTING_STEP = Template(
     "  {kind}: {instructions} per warp, {cycles} {unit} per CTA, {extra} from conflicts"
 )
 
+TRANSFERS = {
+    "local store": "a store from registers to shared memory",
+    "local load": "a load from shared memory to registers",
+}
 MEANINGS = {
     "nothing": "nothing to do: every thread has its elements in place",
     "registers": "a permutation of registers within each thread",
@@ -45,6 +51,48 @@ MEANINGS = {
     "shared memory": "through shared memory",
     "across CTAs": "across CTAs, through distributed shared memory",
 }
+
+
+@dataclass(frozen=True)
+class TransferReport:
+    """What a load from shared memory to registers takes, or a store the other way round.
+
+    Until 2.3 such a conversion was a ``convert_layout``; since then it is a ``local_load`` or
+    a ``local_store``.
+
+    Attributes:
+        src, dst: the layouts; one is of registers, the other of shared memory.
+        access: the load or the store.
+    """
+
+    src: Encoding
+    dst: Encoding
+    access: Access
+
+    @property
+    def kind(self) -> str:
+        """What it is: ``local store`` or ``local load``."""
+        return "local store" if self.access.is_store else "local load"
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of the report."""
+        yield Line(SRC.write(layout=self.src), "red")
+        yield Line(DST.write(layout=self.dst), "green")
+        yield Line(TRANSFERS[self.kind])
+        for line in access_lines(self.access):
+            yield line._replace(text=f"  {line.text}")
+        yield Line(evidence(self.access.target))
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; documented in ``docs/analyses.md``."""
+        return {
+            "version": JSON_VERSION,
+            "src": str(self.src),
+            "dst": str(self.dst),
+            "kind": self.kind,
+            "target": self.access.target.name,
+            "access": access_data(self.access),
+        }
 
 
 @dataclass(frozen=True)
@@ -130,12 +178,15 @@ class ConversionReport:
 
 def conversion_report(
     src: Encoding, dst: Encoding, tensor: TensorType, target: str | None = None
-) -> ConversionReport:
+) -> ConversionReport | TransferReport:
     """Return the report of converting a tensor type.
 
     Raises:
         LayoutError: a layout does not fit the type, or the two are not of one kernel.
     """
+    shared = [isinstance(layout, SharedEncoding) for layout in (src, dst)]
+    if any(shared) and not all(shared):
+        return _transfer_report(src, dst, tensor, target, is_store=shared[1])
     layouts = place(src, tensor).layout, place(dst, tensor).layout
     found = classify(*layouts)
     lanes = layouts[0].get_in_dim_size("lane")
@@ -147,3 +198,21 @@ def conversion_report(
     name = gpu.name if gpu is not None else None
     named = name if target in TARGETS else target or name
     return ConversionReport(src, dst, found, cost, buffer, compiled, named)
+
+
+def _transfer_report(
+    src: Encoding, dst: Encoding, tensor: TensorType, target: str | None, *, is_store: bool
+) -> TransferReport:
+    """Return the report of a load or store of shared memory.
+
+    Raises:
+        LayoutError: a layout does not fit the type, or the target has other warps.
+    """
+    registers, _ = registers_first(src, dst)
+    if target is None:
+        lanes = place(registers, tensor).layout.get_in_dim_size("lane")
+        gpu = usual_target(lanes) or TARGETS[DEFAULT_TARGET]
+    else:
+        gpu = find_target(target)
+    conflicts = conflicts_report(src, dst, tensor, gpu).conflicts
+    return TransferReport(src, dst, conflicts.store if is_store else conflicts.load)

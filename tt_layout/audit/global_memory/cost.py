@@ -11,10 +11,11 @@ from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.cost import Cost
 from tt_layout.audit.global_memory.async_copies import is_async_copy, written_wavefronts
 from tt_layout.audit.global_memory.limits import limit_of
-from tt_layout.audit.global_memory.operands import FORMS, operands
+from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, Sectors, access_sectors
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
 from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.releases import Release
@@ -24,25 +25,29 @@ AMD_SECTOR_BYTES = 64
 
 
 def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the instructions of an access to global memory, and what they ask of it."""
+    """Return the instructions of an access to global memory, and what they ask of it.
+
+    Raises:
+        LayoutError: they are not known, and why.
+    """
     full = audited.in_full(operation)
     if full is None or full.operation.name not in FORMS:
         return None
     kernel = audited.kernel(full.function)
-    width = access_width(kernel, full.operation) if kernel is not None else None
-    if kernel is None or width is None:
-        return None
-    roles = operands(full.operation)
-    shape = _shape(kernel, full.operation, roles, width)
+    if kernel is None:
+        raise LayoutError(audited.no_gpu)
+    access = in_todays_form(full.operation)
+    roles, width = operands(access), _known_width(kernel, access)
+    shape = _shape(kernel, access, roles, width)
     addresses = Addresses(
         roles["pointer"], roles.get("offsets"), roles.get("mask"), width.element_bytes
     )
     info = _runs(kernel, roles, width)
     evaluator = audited.evaluator(full.function)
     sectors = access_sectors(evaluator, full.operation, shape, addresses, info)
-    limit = limit_of(kernel, full.operation, width)
-    written = written_wavefronts(evaluator, kernel, full.operation, shape, addresses)
-    text = f"{width.instructions} x {width.instruction or full.operation.name}"
+    limit = limit_of(kernel, access, width)
+    written = written_wavefronts(evaluator, kernel, access, shape, addresses)
+    text = f"{width.instructions} x {width.instruction or access.name}"
     text += f", {written} wavefronts" if written is not None else ""
     text += f", limited by {limit.what}" if limit is not None else ""
     details = {
@@ -50,7 +55,7 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         "width_bytes": width.width_bytes,
         "instructions": width.instructions,
         "limited_by": limit.as_data() if limit is not None else None,
-        **({"wavefronts": written} if is_async_copy(full.operation, kernel) else {}),
+        **({"wavefronts": written} if is_async_copy(access, kernel) else {}),
         **sector_details(sectors, shape),
     }
     warps = shape.layout.get_in_dim_size("warp") * shape.layout.get_in_dim_size("block")
@@ -62,6 +67,35 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return Cost(text + sector_text(sectors, shape), weight, details, finding)
 
 
+def _known_width(kernel: Kernel, operation: SsaOperation) -> Width:
+    """Return the instructions of an access.
+
+    Raises:
+        LayoutError: they are not known, and why.
+    """
+    for name in operands(operation).values():
+        if (missing := kernel.origins.sources.undefined_source(name)) is not None:
+            raise LayoutError(f"{missing} is not defined in the dump")
+    width = access_width(kernel, operation)
+    if width is None:
+        raise LayoutError(_what_is_missing(kernel, operation))
+    return width
+
+
+def _what_is_missing(kernel: Kernel, operation: SsaOperation) -> str:
+    """Return why the width of an access is not known, in a few words."""
+    roles, values = operands(operation), kernel.function.values
+    if "pointer" not in roles:
+        return "it has no pointer"
+    name = roles.get("offsets", roles["pointer"])
+    ir_type = kernel.function.type_of(name)
+    if ir_type is None:
+        return "a scalar" if values[name].text else f"the type of {name} is not known"
+    if not isinstance(ir_type.encoding, Encoding):
+        return "no layout" if ir_type.layout is None else f"{ir_type.layout} is refused"
+    return f"{ir_type.text} has no addresses whose elements are known"
+
+
 def width_bytes(operation: Operation, audited: AuditedModule) -> int | None:
     """Return what an access to global memory moves at once; None of any other operation."""
     if operation.name not in FORMS:
@@ -70,7 +104,7 @@ def width_bytes(operation: Operation, audited: AuditedModule) -> int | None:
     kernel = audited.kernel(full.function) if full is not None else None
     if full is None or kernel is None:
         return None
-    width = access_width(kernel, full.operation)
+    width = access_width(kernel, in_todays_form(full.operation))
     return width.width_bytes if width is not None else None
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tt_layout.ir.ssa import SsaOperation, integers
+from tt_layout.ir.ssa import Attribute, SsaOperation, integers
 
 
 class AccessForm(NamedTuple):
@@ -41,16 +41,28 @@ _BUFFER_FORMS = {
     "async_copy_local_to_global": _form("memory pointer", "memory pointer mask"),
 }
 
+_SLICE = _form("pointer memory index mask other")
+
 FORMS: Mapping[str, AccessForm] = {
     "tt.load": _form("pointer mask other"),
     "tt.store": _form("pointer value mask"),
     "tt.atomic_rmw": _form("pointer value mask"),
     "tt.atomic_cas": _form("pointer compare value"),
     "ttg.async_copy_global_to_local": _form("pointer memory", "pointer memory mask other"),
+    "triton_gpu.async_copy_global_to_local": _form("pointer memory", "pointer memory mask other"),
+    "triton_gpu.insert_slice_async": _SLICE,
+    "triton_gpu.insert_slice": _SLICE,
     **{f"amdg.{name}": form for name, form in _BUFFER_FORMS.items()},
     **{f"amdgpu.{name}": form for name, form in _BUFFER_FORMS.items()},
 }
 """Operation -> how it names its operands."""
+
+_TODAY = {
+    "triton_gpu.async_copy_global_to_local": "ttg.async_copy_global_to_local",
+    "triton_gpu.insert_slice_async": "ttg.async_copy_global_to_local",
+    "triton_gpu.insert_slice": "tt.load",
+}
+"""Operations of old releases -> what they are called today."""
 
 _NAMED = {"mask": "mask", "other": "other", "stride": "stride", "into": "memory"}
 """The word before an operand of the custom form -> the operand."""
@@ -76,3 +88,26 @@ def operands(operation: SsaOperation) -> dict[str, str]:
     }
     rest = [name for name in operation.operands if name not in named.values()]
     return {**dict(zip(form.custom, rest)), **named}
+
+
+def in_todays_form(operation: SsaOperation) -> SsaOperation:
+    """Return an access of an old release as today's operation that does the same.
+
+    Of an ``insert_slice``, which loads and then stores to shared memory, that is the load.
+
+    Example:
+        >>> copy = SsaOperation("triton_gpu.insert_slice_async", ("%p", "%b", "%i", "%m"), (), {},
+        ...                     (), (), 1, 1, "")
+        >>> today = in_todays_form(copy)
+        >>> today.name, operands(today)
+        ('ttg.async_copy_global_to_local', {'pointer': '%p', 'memory': '%b', 'mask': '%m'})
+    """
+    name = _TODAY.get(operation.name)
+    if name is None:
+        return operation
+    roles = operands(operation)
+    named: dict[str, Attribute] = {r: roles[r] for r in ("mask", "other") if r in roles}
+    attributes = {k: v for k, v in operation.attributes.items() if k != "operandSegmentSizes"}
+    taken = [role for role in FORMS[name].custom if role in roles and role not in named]
+    names = (*(roles[role] for role in taken), *map(str, named.values()))
+    return operation._replace(name=name, operands=names, attributes={**attributes, **named})

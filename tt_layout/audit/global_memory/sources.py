@@ -32,6 +32,27 @@ class Sources:
                 found.update(_joined(operation))
         return found
 
+    @cached_property
+    def undefined(self) -> frozenset[str]:
+        """The operands that nothing defines: an excerpt leaves operations out."""
+        used = {name for operation in self.function.walk() for name in operation.operands}
+        return frozenset(name for name in used if name not in self.function.values)
+
+    def undefined_source(self, name: str) -> str | None:
+        """Return a value without definition that a value is computed from; None without one."""
+        pending, seen = [name] if self.undefined else [], {""}
+        while pending:
+            current = pending.pop()
+            if current in self.undefined:
+                return current
+            if current in seen:
+                continue
+            seen.add(current)
+            operation = self.definition(current)
+            pending += operation.operands if operation is not None else ()
+            pending += self.joined.get(current, ())
+        return None
+
     def definition(self, name: str) -> SsaOperation | None:
         """Return the operation that computes a value; None where control flow hands it on."""
         return None if name in self.joined else self.function.definitions.get(name)
