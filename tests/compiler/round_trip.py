@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import tt_layout
 from compiler.agreement import shape_of
 from tt_layout import LinearLayout
@@ -124,8 +126,9 @@ def places(
         for at, size in enumerate(sizes)
         for bit in range(size.bit_length() - 1)
     ]
-    for place in everywhere if math.prod(sizes) <= MAX_PLACES else bits:
-        yield place, tuple(layout.apply(dict(zip(names, place))).values())
+    chosen = list(everywhere) if math.prod(sizes) <= MAX_PLACES else bits
+    inputs = dict(zip(names, np.array(chosen).T))
+    yield from zip(chosen, zip(*(points.tolist() for points in layout.apply(inputs).values())))
 
 
 READ_BACK: dict[str, Callable[[Given, Translation, str], None]] = {

@@ -9,7 +9,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,9 +21,7 @@ from compiler.generate import random_cases
 from compiler.round_trip import ALL_TARGETS, REASONS, check_targets, given
 from compiler.wheel import Wheel
 from tt_layout.encodings import Encoding
-from tt_layout.encodings.blocked import Blocked
 from tt_layout.mlir.types import element_bits
-from tt_layout.releases import Release
 from tt_layout.translation import RefusedError, translate
 
 READS = Path(__file__).with_name("reads.py")
@@ -172,31 +169,6 @@ def test_constructors_of_gluon_make_the_same_layout(
     assert sum(count for what, count in tally.items() if what.startswith("same")) > CASES // 2
 
 
-@pytest.fixture
-def remembered_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each layout over a shape be made once by a release: a case asks for it many times."""
-    for encoding in (Encoding, Blocked):
-        make = encoding.to_linear_layout
-
-        @lru_cache(maxsize=512)
-        def made(
-            own: Encoding,
-            release: Release,
-            shape: tuple[int, ...],
-            element_bits: int | None,
-            make: Any = make,
-        ) -> Any:
-            return make(own, shape, element_bits=element_bits)
-
-        def remembered(
-            own: Encoding, shape: Any, *, element_bits: int | None = None, made: Any = made
-        ) -> Any:
-            return made(own, own.release, tuple(shape), element_bits)
-
-        monkeypatch.setattr(encoding, "to_linear_layout", remembered)
-
-
-@pytest.mark.usefixtures("remembered_layouts")
 def test_every_case_of_the_corpora_is_read_back(tally: Counter[str]) -> None:
     """Every case for every target; the plain tests take a share of them."""
     for row in rows_of("triton-3.9.0-lit.jsonl"):

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 Basis = tuple[int, ...]
 NamedBases = tuple[tuple[str, tuple[Basis, ...]], ...]
+OutSizes = tuple[tuple[str, int], ...]
 Vectors = Iterable[Sequence[int]]
 
 
@@ -100,38 +101,32 @@ class LinearLayout:
     """
 
     in_bases: NamedBases
-    out_sizes: tuple[tuple[str, int], ...]
+    out_sizes: OutSizes
 
     def __post_init__(self) -> None:
-        if (violation := self._violation()) is not None:
-            raise LayoutError(violation)
-
-    def _violation(self) -> str | None:
-        """Return why these bases are not a layout, or None."""
         for names in (self.get_in_dim_names(), self.get_out_dim_names()):
-            if len(set(names)) != len(names):
-                return f"dimension names must differ from each other, got {names}"
+            _require_distinct(names)
         for name, size in self.out_sizes:
             if not is_power_of_two(size):
-                return f"the size of {name} must be a power of two, got {size}"
+                raise LayoutError(f"the size of {name} must be a power of two, got {size}")
         sizes = [size for _, size in self.out_sizes]
         for name, vectors in self.in_bases:
-            for vector in vectors:
-                if len(vector) != len(sizes):
-                    return (
-                        f"a basis of {name} must have one component per output dimension "
-                        f"({len(sizes)}), got {list(vector)}"
-                    )
-                if not all(0 <= x < size for x, size in zip(vector, sizes)):
-                    return f"basis {list(vector)} of {name} lies outside the sizes {sizes}"
-        return None
+            if not _are_within(vectors, sizes):
+                _refuse(name, vectors, sizes)
 
     # -- building ---------------------------------------------------------------------------
 
     @classmethod
+    def _sound(cls, in_bases: NamedBases, out_sizes: OutSizes) -> LinearLayout:
+        """Return a layout made of sound ones: what cannot be wrong is not checked."""
+        layout = object.__new__(cls)
+        layout.__dict__.update(in_bases=in_bases, out_sizes=out_sizes)
+        return layout
+
+    @classmethod
     def empty(cls) -> LinearLayout:
         """Return the layout without any dimension, the neutral element of ``*``."""
-        return cls((), ())
+        return cls._sound((), ())
 
     @classmethod
     def strided_1d(cls, size: int, stride: int, inDim: str, outDim: str) -> LinearLayout:  # noqa: N803
@@ -146,7 +141,7 @@ class LinearLayout:
         if not (is_power_of_two(size) and is_power_of_two(stride)):
             raise LayoutError(f"size and stride must be powers of two, got {size} and {stride}")
         vectors = tuple((stride << bit,) for bit in range(log2(size)))
-        return cls(((inDim, vectors),), ((outDim, size * stride),))
+        return cls._sound(((inDim, vectors),), ((outDim, size * stride),))
 
     @classmethod
     def identity_1d(cls, size: int, inDim: str, outDim: str) -> LinearLayout:  # noqa: N803
@@ -261,11 +256,17 @@ class LinearLayout:
 
     def get_out_dim_size(self, name: str) -> int:
         """Return the size of an output dimension, 1 where the layout does not have it."""
-        return dict(self.out_sizes).get(name, 1)
+        for own, size in self.out_sizes:
+            if own == name:
+                return size
+        return 1
 
     def vectors(self, name: str) -> tuple[Basis, ...]:
         """Return the basis vectors of an input dimension, none for an unknown one."""
-        return dict(self.in_bases).get(name, ())
+        for own, vectors in self.in_bases:
+            if own == name:
+                return vectors
+        return ()
 
     @property
     def total_in_bits(self) -> int:
@@ -354,27 +355,38 @@ class LinearLayout:
             [('register', [[1], [2]]), ('lane', [[4], [8], [16]])]
         """
         expect("the outer layout", outer, LinearLayout)
-        ins = _merge(self.get_in_dim_names(), outer.get_in_dim_names())
-        outs = _merge(self.get_out_dim_names(), outer.get_out_dim_names())
-        inner_at, outer_at = self._component_indices(outs), outer._component_indices(outs)
-        scale = [self.get_out_dim_size(name) for name in outs]
+        if not self.in_bases and not self.out_sizes:
+            return outer
+        names = _merge(self.get_out_dim_names(), outer.get_out_dim_names())
+        fast, slow = self._bases_over(names), outer._bases_over(names)
+        inner_sizes, outer_sizes = dict(self.out_sizes), dict(outer.out_sizes)
+        scale = [inner_sizes.get(name, 1) for name in names]
+        if any(size != 1 for size in scale):
+            slow = {
+                name: tuple([tuple([x * s for x, s in zip(v, scale)]) for v in vectors])
+                for name, vectors in slow.items()
+            }
+        bases = tuple(
+            [(name, fast.get(name, ()) + slow.get(name, ())) for name in _merge([*fast], [*slow])]
+        )
+        sizes = zip(names, [s * outer_sizes.get(name, 1) for s, name in zip(scale, names)])
+        return self._sound(bases, tuple(sizes))
 
-        def product_vectors(name: str) -> tuple[Basis, ...]:
-            inner = (_pick(vector, inner_at) for vector in self.vectors(name))
-            slow = (_pick(vector, outer_at) for vector in outer.vectors(name))
-            return (*inner, *(tuple(x * s for x, s in zip(v, scale)) for v in slow))
-
-        sizes = tuple((o, self.get_out_dim_size(o) * outer.get_out_dim_size(o)) for o in outs)
-        return LinearLayout(tuple((name, product_vectors(name)) for name in ins), sizes)
-
-    def _component_indices(self, outs: Sequence[str]) -> list[int | None]:
+    def _bases_over(self, names: Sequence[str]) -> dict[str, tuple[Basis, ...]]:
+        """Return the bases with a component for each name, 0 for a dimension that it lacks."""
         own = self.get_out_dim_names()
-        return [own.index(name) if name in own else None for name in outs]
+        if own == names:
+            return dict(self.in_bases)
+        at = [own.index(name) if name in own else -1 for name in names]
+        return {
+            name: tuple([tuple([v[i] if i >= 0 else 0 for i in at]) for v in vectors])
+            for name, vectors in self.in_bases
+        }
 
     def transpose_ins(self, names: Sequence[str]) -> LinearLayout:
         """Return the same function with its input dimensions listed as ``names``."""
         self._require_same_names("input", self.get_in_dim_names(), names)
-        return LinearLayout(tuple((name, self.vectors(name)) for name in names), self.out_sizes)
+        return self._sound(tuple((name, self.vectors(name)) for name in names), self.out_sizes)
 
     def transpose_outs(self, names: Sequence[str]) -> LinearLayout:
         """Return the same function with its output dimensions listed as ``names``."""
@@ -388,9 +400,11 @@ class LinearLayout:
 
     def sublayout(self, ins: Sequence[str], outs: Sequence[str]) -> LinearLayout:
         """Return the part from ``ins`` to ``outs``; sizes of kept outputs stay."""
-        at = self._component_indices(outs)
-        bases = tuple((name, tuple(_pick(v, at) for v in self.vectors(name))) for name in ins)
-        return LinearLayout(bases, tuple((name, self.get_out_dim_size(name)) for name in outs))
+        _require_distinct(ins)
+        _require_distinct(outs)
+        own, sizes = self._bases_over(outs), dict(self.out_sizes)
+        bases = tuple([(name, own.get(name, ())) for name in ins])
+        return self._sound(bases, tuple([(name, sizes.get(name, 1)) for name in outs]))
 
     def with_vectors(self, name: str, vectors: Iterable[Basis]) -> LinearLayout:
         """Return the layout with the bases of one input dimension replaced."""
@@ -406,7 +420,9 @@ class LinearLayout:
             >>> copies.remove_zero_bases("register").bases
             [('register', [[1]])]
         """
-        return self.with_vectors(name, (v for v in self.vectors(name) if any(v)))
+        kept = tuple(vector for vector in self.vectors(name) if any(vector))
+        bases = tuple((own, kept if own == name else vs) for own, vs in self.in_bases)
+        return self._sound(bases, self.out_sizes)
 
     def reshape_outs(self, sizes: Sequence[tuple[str, int]]) -> LinearLayout:
         """Return the same function into other output dimensions of the same total size.
@@ -459,7 +475,7 @@ class LinearLayout:
             (name, tuple(outer._apply_point(dict(zip(names, vector))) for vector in vectors))
             for name, vectors in self.in_bases
         )
-        return LinearLayout(bases, outer.out_sizes)
+        return self._sound(bases, outer.out_sizes)
 
     @cached_property
     def _span(self) -> F2Span:
@@ -537,7 +553,7 @@ class LinearLayout:
             (name, tuple(image(name, bit) for bit in range(len(vectors))))
             for name, vectors in self.in_bases
         )
-        return LinearLayout(bases, sizes)
+        return self._sound(bases, sizes)
 
     def pseudoinvert(self) -> LinearLayout:
         """Return a right inverse: outputs -> the inputs that reach them, free bits 0.
@@ -613,6 +629,8 @@ def _merge(first: Sequence[str], second: Sequence[str]) -> list[str]:
 
     Where they contradict each other, the name that stands earlier in the other list wins.
     """
+    if first == second or not second:
+        return list(first)
     merged: dict[str, None] = {}
     left, right = list(first), list(second)
     while left or right:
@@ -625,8 +643,30 @@ def _merge(first: Sequence[str], second: Sequence[str]) -> list[str]:
     return list(merged)
 
 
-def _pick(vector: Basis, indices: Sequence[int | None]) -> Basis:
-    return tuple(0 if at is None else vector[at] for at in indices)
+def _require_distinct(names: Sequence[str]) -> None:
+    if len(set(names)) != len(names):
+        raise LayoutError(f"dimension names must differ from each other, got {list(names)}")
+
+
+def _are_within(vectors: Sequence[Basis], sizes: Sequence[int]) -> bool:
+    """Tell whether vectors have a component for each size, and none outside of it."""
+    if not vectors:
+        return True
+    if set(map(len, vectors)) != {len(sizes)}:
+        return False
+    return all(min(x) >= 0 and max(x) < size for x, size in zip(zip(*vectors), sizes))
+
+
+def _refuse(name: str, vectors: Sequence[Basis], sizes: Sequence[int]) -> None:
+    """Raise for the first vector that is not within the sizes."""
+    for vector in vectors:
+        if len(vector) != len(sizes):
+            raise LayoutError(
+                f"a basis of {name} must have one component per output dimension "
+                f"({len(sizes)}), got {list(vector)}"
+            )
+        if not _are_within([vector], sizes):
+            raise LayoutError(f"basis {list(vector)} of {name} lies outside the sizes {sizes}")
 
 
 def _used_bits(layout: LinearLayout, names: Iterable[str]) -> int:
@@ -642,7 +682,7 @@ def _is_shared_identity(inner: LinearLayout, outer: LinearLayout, name: str) -> 
     if name not in outer.get_in_dim_names() or inner.vectors(name) != outer.vectors(name):
         return False
     # The bit positions are those of ``outer`` on both sides: its sizes are the larger ones.
-    widened = LinearLayout(inner.in_bases, outer.out_sizes)
+    widened = LinearLayout._sound(inner.in_bases, outer.out_sizes)
     for layout in (widened, outer):
         others = [n for n in layout.get_in_dim_names() if n != name]
         if _used_bits(layout, [name]) & _used_bits(layout, others):

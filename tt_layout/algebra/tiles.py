@@ -101,6 +101,8 @@ def ensure_layout_not_larger_than(
         >>> ensure_layout_not_larger_than(tile, {"dim0": 2}).bases
         [('lane', [[1], [0], [0]])]
     """
+    if all(size <= shape[dim] for dim, size in layout.out_sizes):
+        return layout
     bases = [(name, list(vectors)) for name, vectors in layout.in_bases]
     sizes = dict(layout.out_sizes)
     for at, (dim, size) in enumerate(layout.out_sizes):

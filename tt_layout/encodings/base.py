@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two
@@ -141,9 +142,29 @@ class Encoding:
         Raises:
             LayoutError: the encoding breaks a rule, or does not fit the shape.
         """
-        self.check_layout()
+        meaning = self._meaning
         sizes = self.checked_shape(shape)
-        return self.layout_for(sizes, element_bits)
+        key = meaning, sizes, element_bits
+        layout = _LAYOUTS.get(key)
+        if layout is None:
+            layout = self.layout_for(sizes, element_bits)
+            if len(_LAYOUTS) >= MAX_LAYOUTS:
+                _LAYOUTS.clear()
+            _LAYOUTS[key] = layout
+        return layout
+
+    @cached_property
+    def _meaning(self) -> tuple[object, ...]:
+        """What encodings of equal layouts have in common: the class and the fields.
+
+        Where they were written is left out: it would keep the text in memory.
+
+        Raises:
+            LayoutError: the encoding breaks a rule.
+        """
+        self.check_layout()
+        values = (getattr(self, item.name) for item in fields(self) if item.compare)
+        return type(self), *(v._meaning if isinstance(v, Encoding) else v for v in values)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape as a tuple if the encoding can be placed over it."""
@@ -228,6 +249,10 @@ class Encoding:
         form = type(self).forms[-1]
         return Spelling(form, form.values(self))
 
+
+_LAYOUTS: dict[tuple[object, ...], LinearLayout] = {}
+"""Layouts over shapes that were made before: dumps and translations ask for the same again."""
+MAX_LAYOUTS = 4096  # that are kept
 
 MAX_SHAPE_BITS = 60  # so that every index fits a signed 64-bit integer
 
