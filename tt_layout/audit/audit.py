@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from tt_layout.audit.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.costs import cost_of
+from tt_layout.audit.findings import Finding, find
 from tt_layout.audit.known_rows import KnownRow, KnownRows
-from tt_layout.audit.layouts import LayoutRow, layout_rows, mismatches
+from tt_layout.audit.layouts import LayoutRow, layout_rows
 from tt_layout.audit.multiplications import (
     Intensity,
     Multiplication,
@@ -24,15 +24,6 @@ from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, attribute_of
-
-MAX_UNUSED = 1000  # aliases of a module that are read although no type uses them
-
-
-class Finding(NamedTuple):
-    """Something that the reader of an audit should look at."""
-
-    line: int
-    message: str
 
 
 @dataclass(frozen=True)
@@ -83,11 +74,11 @@ class Audit:
         layouts: a row for each layout and type.
         movements: the operations that move data, in the order of the text.
         totals: by kernel and operation.
-        findings: layouts that are refused, or do not fit the module; operations that the
-            compiler refuses; narrow accesses to global memory.
+        findings: what the reader should look at, errors first, then the most expensive.
         arguments: names of the kernels' arguments, where values were given for some.
         multiplications: the operations that multiply matrices, in the order of the text.
         intensities: of the kernels that have any.
+        audited: the module with all that was looked up, to find better layouts.
     """
 
     module: Module
@@ -98,6 +89,7 @@ class Audit:
     arguments: tuple[str, ...] = ()
     multiplications: tuple[Multiplication, ...] = ()
     intensities: tuple[Intensity, ...] = ()
+    audited: AuditedModule | None = field(default=None, repr=False, compare=False)
 
 
 def audit_module(
@@ -139,10 +131,11 @@ def audit_module(
         layouts=rows,
         movements=movements,
         totals=tuple(totals(movements)),
-        findings=(*_findings(module, rows, movements), *_refused_multiplications(products)),
+        findings=find(module, rows, movements, products),
         arguments=arguments,
         multiplications=products,
         intensities=tuple(_intensities(movements, products)),
+        audited=audited,
     )
 
 
@@ -165,12 +158,6 @@ def _intensities(
 
 def _times(size: int | None, number: int | None) -> int | None:
     return None if size is None or number is None else size * number
-
-
-def _refused_multiplications(found: Sequence[Multiplication]) -> Iterator[Finding]:
-    for product in found:
-        if product.refusal is not None:
-            yield Finding(product.line, f"{product.name}: {product.refusal}")
 
 
 def _movement_row(operation: Operation, audited: AuditedModule, rows: KnownRows) -> MovementRow:
@@ -201,38 +188,6 @@ def sort_movements(audit: Audit, by: str) -> Audit:
         return (-size if by == "bytes" else -row.cost.weight if row.cost else 1), -size
 
     return replace(audit, movements=tuple(sorted(audit.movements, key=key)))
-
-
-def _findings(
-    module: Module, rows: Sequence[LayoutRow], movements: Sequence[MovementRow]
-) -> Iterator[Finding]:
-    yield from _unused_aliases(module, {row.layout for row in rows})
-    for row in rows:
-        if row.error is not None:
-            where = f"{row.layout} on {row.type}" if row.layout else row.type
-            yield Finding(row.line, f"{where}: {row.error.message}")
-        for message in mismatches(row, module):
-            yield Finding(row.line, message)
-    for movement in movements:
-        if movement.refusal is not None:
-            operation = movement.operation
-            yield Finding(operation.line, f"{operation.name}: {movement.refusal}")
-        if movement.cost is not None and movement.cost.finding is not None:
-            operation = movement.operation
-            yield Finding(operation.line, f"{operation.name} {movement.cost.finding}")
-
-
-def _unused_aliases(module: Module, used: Set[str]) -> Iterator[Finding]:
-    """Yield what is wrong with aliases that no type uses, as far as there are not too many."""
-    unused = (name for name in module.aliases.attributes() if f"#{name}" not in used)
-    for name in islice(unused, MAX_UNUSED):
-        alias = module.aliases[name]
-        if isinstance(alias.encoding, LayoutError):
-            yield Finding(alias.line, f"#{name}: {alias.encoding.message}")
-    first = next(unused, None)
-    if first is not None:
-        message = f"of the aliases that no type uses, only the {MAX_UNUSED} before it were read"
-        yield Finding(module.aliases[first].line, f"#{first}: {message}")
 
 
 def totals(movements: Sequence[MovementRow]) -> Iterator[Total]:

@@ -60,7 +60,8 @@ def _conversion(
     if "scratch_bytes" in numbers:
         text += f", {numbers['scratch_bytes']} bytes of scratch"
     shuffles = least.shuffles * after.get_in_dim_size("warp")
-    return Cost(text, wavefronts + shuffles, {**details, **numbers})
+    weight = wavefronts + shuffles
+    return Cost(text, weight, {**details, **numbers}, extra=weight)
 
 
 def _shared_memory(

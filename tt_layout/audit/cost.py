@@ -16,12 +16,16 @@ class Cost(NamedTuple):
             warps of a CTA.
         details: plain data for the JSON report.
         finding: what the reader should look at; None where there is nothing.
+        extra: of the weight, what a better layout or better addresses could save: all of a
+            conversion, the cycles of bank conflicts, the requests and sectors of global memory
+            beyond those needed, in cycles of 64 bytes.
     """
 
     text: str
     weight: float
     details: dict[str, Any]
     finding: str | None = None
+    extra: float = 0
 
 
 class UnsupportedError(LayoutError):

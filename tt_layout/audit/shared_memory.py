@@ -80,4 +80,5 @@ def _shared(
         "ideal_wavefronts_per_instruction": fewest,
         "target": target,
     }
-    return Cost(text, access.wavefronts * registers.get_in_dim_size("warp"), details)
+    warps = registers.get_in_dim_size("warp")
+    return Cost(text, access.wavefronts * warps, details, extra=access.extra_wavefronts * warps)

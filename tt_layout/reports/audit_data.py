@@ -6,8 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from tt_layout.audit.audit import Audit, MovementRow
+from tt_layout.audit.findings import Finding
 from tt_layout.audit.layouts import LayoutRow
 from tt_layout.audit.multiplications import multiplication_data
+from tt_layout.audit.summary import Summary, kinds_of, summaries
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 
 JSON_VERSION = 1
@@ -29,7 +31,35 @@ def audit_data(audit: Audit) -> dict[str, Any]:
             {**asdict(one), "flops_per_byte": one.flops_per_byte} for one in audit.intensities
         ],
         "totals": [asdict(total) for total in audit.totals],
-        "findings": [finding._asdict() for finding in audit.findings],
+        "findings": [_finding(finding) for finding in audit.findings],
+        "summary": [_summary(summary) for summary in summaries(audit)],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    location, movement = finding.location, finding.movement
+    return {
+        "line": finding.line,
+        "message": finding.message,
+        "kind": finding.kind,
+        "kinds": list(finding.kinds),
+        "function": finding.function,
+        "location": location._asdict() if location is not None else None,
+        "cost": finding.cost,
+        "executions": finding.executions,
+        "executions_text": movement.executions.text if movement is not None else None,
+    }
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    return {
+        "function": summary.function,
+        "text": summary.text,
+        "target": summary.target,
+        "warps": summary.warps,
+        "shared_bytes": summary.shared_bytes,
+        "findings": dict(kinds_of(summary)),
+        "cost": summary.weight,
     }
 
 

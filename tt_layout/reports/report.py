@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from tt_layout.reports.fitted import PLAIN_WIDTH, Fitted
 from tt_layout.safe_text import safe, safe_lines
 
 GAP = "  "
@@ -66,20 +67,28 @@ class Table(NamedTuple):
 class Report(Protocol):
     """What a command found out."""
 
-    def lines(self) -> Iterable[Line | Table]:
+    def lines(self) -> Iterable[Line | Table | Fitted]:
         """Return what people read."""
 
     def data(self) -> dict[str, Any]:
         """Return what programs read; a value may be an iterator, of a list that is long."""
 
 
-def safe_elements(report: Report) -> Iterator[Line | Table]:
-    """Yield the text of a report, without anything that a terminal would act on."""
+def safe_elements(report: Report, width: int = PLAIN_WIDTH) -> Iterator[Line | Table]:
+    """Yield the text of a report, without anything that a terminal would act on.
+
+    Args:
+        report: the report.
+        width: of a line, to which what can be folded is folded.
+    """
     for element in report.lines():
         if isinstance(element, Table):
             yield element._replace(rows=[[safe(cell) for cell in row] for row in element.rows])
-        else:
+        elif isinstance(element, Line):
             yield element._replace(text=safe_lines(element.text))
+        else:
+            for text, colour in element.fold(width):
+                yield Line(safe_lines(text), colour)
 
 
 def plain_lines(report: Report) -> Iterator[str]:

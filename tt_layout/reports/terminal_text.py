@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tt_layout.reports.report import Report, Table, safe_elements
+from tt_layout.reports.writing import DEFAULT_COLUMNS
 
 
 def terminal_text(report: Report, *, has_colours: bool, width: int | None = None) -> str:
@@ -13,10 +14,12 @@ def terminal_text(report: Report, *, has_colours: bool, width: int | None = None
         has_colours: whether colours are wanted.
         width: the characters in a line; by default those of the terminal.
     """
+    from shutil import get_terminal_size
+
     from click import style
 
     lines = []
-    for element in safe_elements(report):
+    for element in safe_elements(report, width or get_terminal_size().columns or DEFAULT_COLUMNS):
         if isinstance(element, Table):
             lines.append(_table(element, has_colours, width))
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tt_layout.analyses.global_access import LINE_BYTES, SECTOR_BYTES
+from tt_layout.analyses.global_access import LINE_BYTES, MAX_VECTOR_BYTES, SECTOR_BYTES
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.cost import Cost
@@ -22,6 +22,9 @@ from tt_layout.releases import Release
 
 AMD_SECTOR_BYTES = 64
 """The smallest request of AMD's memory; its lines are of 128 bytes, as NVIDIA's."""
+
+CYCLE_BYTES = 64
+"""What a multiprocessor receives from the second-level cache in a cycle."""
 
 
 def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
@@ -64,7 +67,20 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     least = width.instructions * warps * lanes * width.width_bytes / shape.sector_bytes
     weight = counts.sectors if counts is not None else least
     finding = limit.finding(width.width_bytes, operation.line) if limit is not None else None
-    return Cost(text + sector_text(sectors, shape), weight, details, finding)
+    text += sector_text(sectors, shape)
+    requests = counts.requests if counts is not None else width.instructions * warps
+    return Cost(text, weight, details, finding, _extra(requests, width, sectors, shape))
+
+
+def _extra(requests: int, width: Width, sectors: Sectors, shape: AccessShape) -> float:
+    """Return the requests and sectors beyond those needed, in cycles.
+
+    A request takes a cycle at least, and a cycle moves `CYCLE_BYTES`.
+    """
+    fewest = -(-requests * width.width_bytes // MAX_VECTOR_BYTES)
+    first = sectors.first
+    more = (first.sectors - first.ideal_sectors) * shape.sector_bytes if first is not None else 0
+    return requests - fewest + more / CYCLE_BYTES
 
 
 def _known_width(kernel: Kernel, operation: SsaOperation) -> Width:

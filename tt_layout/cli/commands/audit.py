@@ -19,7 +19,9 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import Module, iterate_ir
 from tt_layout.ir.reader import check_lines
 from tt_layout.mlir.source import Source, read_source
-from tt_layout.reports.audit import AuditReport, Comparison, ComparisonReport, NamedModule
+from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.comparison import Comparison, ComparisonReport, NamedModule
+from tt_layout.reports.program_source import ProgramSource
 
 PROGRESS_FROM = 4 << 20  # characters of a dump from which a terminal shows a progress bar
 
@@ -144,6 +146,13 @@ def pairs(sources: Sequence[Source], is_partial: bool) -> list[Pair]:
     show_default=True,
     help="The order of data movements.",
 )
+@click.option("--all", "is_whole", is_flag=True, help="List index and mask types, too.")
+@click.option(
+    "--source",
+    "program",
+    metavar="DIR",
+    help="Show the lines of the program, whose files are in this folder.",
+)
 @value_option
 @values_option
 @release_option
@@ -154,6 +163,8 @@ def command(
     is_axis_info: bool,
     partial: bool,
     sort: str,
+    is_whole: bool,
+    program: str | None,
     values: tuple[str, ...],
     values_file: str | None,
     output_format: str,
@@ -176,5 +187,12 @@ def command(
     given = read_values(values, values_file) if values or values_file is not None else None
     audits = _audits(read_modules(sources[0], partial), given)
     sorted_audits = (sort_movements(audit, sort) for audit in audits)
-    emit(AuditReport(sources[0].name, sorted_audits), output_format)
+    report = AuditReport(
+        sources[0].name,
+        sorted_audits,
+        is_whole=is_whole,
+        by_line=sort == "line",
+        program=ProgramSource(program),
+    )
+    emit(report, output_format)
     return 0

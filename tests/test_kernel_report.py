@@ -1,0 +1,96 @@
+"""The report of a kernel: a line, findings, then the rest; it fits every width."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Run, runner
+
+from tt_layout.audit.audit import audit_module
+from tt_layout.ir import parse_ir
+from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.fitted import FoldedTable
+from tt_layout.reports.report import plain_text
+from tt_layout.reports.terminal_text import terminal_text
+
+ROOT = Path(__file__).parent.parent
+KERNELS = ROOT / "examples" / "kernels"
+DUMPS = sorted(KERNELS.glob("attention-*.ttgir")) + sorted(
+    (ROOT / "examples" / "narrow").glob("*.ttgir")
+)
+
+
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(KERNELS)
+    return runner(capsysbinary, monkeypatch)
+
+
+def report_of(path: Path) -> AuditReport:
+    audits = [audit_module(module) for module in parse_ir(path.read_text(encoding="utf-8"))]
+    return AuditReport(path.name, audits)
+
+
+@pytest.mark.parametrize("path", DUMPS, ids=lambda path: path.stem)
+def test_it_fits_and_has_its_findings_on_the_first_screen(path: Path) -> None:
+    report = report_of(path)
+    for width in (80, 120):
+        lines = terminal_text(report, has_colours=False, width=width).splitlines()
+        folded = [line for line in lines if not line.startswith(("  target", path.name))]
+        assert max(map(len, folded)) <= width
+    head = plain_text(report).partition("\ndata movements")[0]
+    assert head.count("\n") < 50
+    assert re.search(r"^@\w+, \w+, \d warps: ", head, re.MULTILINE)
+
+
+def test_loops_are_marked() -> None:
+    text = plain_text(report_of(KERNELS / "matmul-sm80.ttgir"))
+    table = text.partition("data movements")[2].partition("\nmultiplications")[0]
+    body = table.partition("  loop of line 89, ceildiv(%K, 32) times\n")[2]
+    body, _, after = body.partition("  after the loop of line 89\n")
+    rows = re.findall(r"^ +(\| +)?\d+ ", body, re.MULTILINE)
+    assert rows
+    assert all(rows)
+    assert "|" not in after
+
+
+def test_index_types_are_counted_unless_all_are_asked_for(run: Run) -> None:
+    short, whole = (run("audit", "softmax-sm90.ttgir", *more).out for more in ([], ["--all"]))
+    assert "types of indices, pointers and masks: --all lists them" in short
+    assert "!tt.ptr" not in short.partition("\nlayouts\n")[2]
+    assert "!tt.ptr" in whole.partition("\nlayouts\n")[2]
+
+
+def test_lines_of_the_program_are_shown(run: Run, tmp_path: Path) -> None:
+    outcome = run("audit", "matmul-sm80.ttgir", "--source", ".")
+    assert "at make.py:39:5: tl.store(c + rows" in outcome.out
+    assert "at make.py:39:5\n" in run("audit", "matmul-sm80.ttgir", "--source", str(tmp_path)).out
+
+
+def test_findings_as_data(run: Run) -> None:
+    outcome = run("audit", "attention-gfx942.ttgir", "--format", "json", "--value", "length=1024")
+    module: dict[str, Any] = json.loads(outcome.out)["modules"][0]
+    [summary] = module["summary"]
+    assert summary["text"].startswith("@attention, gfx942, 4 warps: 3 conversions through shared")
+    assert summary["findings"]["conflicts"] == 2
+    weights = [one["cost"] * one["executions"] for one in module["findings"]]
+    assert weights == sorted(weights, reverse=True)
+    first = module["findings"][0]
+    assert (first["kind"], first["line"], first["cost"], first["executions"]) == (
+        "conflicts",
+        153,
+        64,
+        15,
+    )
+
+
+def test_a_table_is_folded_at_spaces() -> None:
+    table = FoldedTable(["n", "text"], [["1", "some words that are long"], "alone"], ["n"])
+    for width in (12, 20, 80):
+        lines = [line.text for line in table.fold(width)]
+        assert max(map(len, lines)) <= max(width, 2 + 8 + 2 + 8)
+        assert " ".join(" ".join(lines).split()) == "n text 1 some words that are long alone"

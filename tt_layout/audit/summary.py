@@ -1,0 +1,157 @@
+"""A kernel in one line: what its data movements do badly."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.findings import (
+    CONFLICTS,
+    CONVERSIONS,
+    NARROW,
+    REFUSED,
+    Finding,
+    is_in_loop,
+)
+
+_NOTHING = (
+    "no conversions through shared memory, no bank conflicts, no narrow or uncoalesced accesses"
+)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A kernel in one line.
+
+    Attributes:
+        function: the kernel; None for operations outside of any.
+        target: the GPU's name in `tt_layout.hardware`; None where the module names none.
+        warps: the warps of a CTA; None where the module does not state them.
+        findings: of the kernel, errors first, then the most expensive.
+        shared_bytes: shared memory of a CTA; None where the dump does not state it.
+    """
+
+    function: str | None
+    target: str | None
+    warps: int | None
+    findings: tuple[Finding, ...]
+    shared_bytes: int | None = None
+
+    @property
+    def weight(self) -> float:
+        """Cycles that the findings waste in one program: what kernels are sorted by."""
+        return sum(finding.weight for finding in self.findings)
+
+    @property
+    def errors(self) -> int:
+        """The number of errors."""
+        return sum(finding.kind == REFUSED for finding in self.findings)
+
+    @property
+    def text(self) -> str:
+        """The line."""
+        who = [f"@{self.function}" if self.function is not None else "outside of functions"]
+        who += [self.target] if self.target is not None else []
+        who += [_count(self.warps, "warp")] if self.warps is not None else []
+        parts = [*_parts(self.findings)]
+        text = f"{', '.join(who)}: {', '.join(parts) or _NOTHING}"
+        if self.shared_bytes is not None:
+            text += f"; {_count(self.shared_bytes, 'byte')} of shared memory"
+        return text
+
+
+def summaries(audit: Audit) -> tuple[Summary, ...]:
+    """Return a summary of each kernel that moves data, and of what is in no kernel.
+
+    Example:
+        >>> from tt_layout.audit.audit import audit_module
+        >>> from tt_layout.ir import parse_ir
+        >>> [module] = parse_ir('''
+        ... #a = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4],
+        ...                    order = [0]}>
+        ... module attributes {"ttg.num-warps" = 8 : i32} {
+        ...   %0 = tt.load %p : tensor<256x!tt.ptr<f16>, #a>
+        ... }''')
+        >>> [summary] = summaries(audit_module(module))
+        >>> summary.text
+        'outside of functions, 8 warps: 1 error'
+    """
+    module = audit.module
+    names: dict[str | None, list[Finding]] = {row.operation.function: [] for row in audit.movements}
+    names |= {product.function: [] for product in audit.multiplications}
+    for finding in audit.findings:
+        # What is wrong with a layout is wrong with every kernel: it is told of the first.
+        own = finding.function if finding.movement is not None else next(iter(names), None)
+        names.setdefault(own, []).append(finding)
+    warps, shared = module.number("num-warps"), module.number("shared")
+    return tuple(
+        Summary(name, module.gpu, warps, tuple(found), shared) for name, found in names.items()
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _parts(findings: Sequence[Finding]) -> Iterator[str]:
+    errors = sum(finding.kind == REFUSED for finding in findings)
+    if errors:
+        yield _count(errors, "error")
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        for kind in finding.kinds:
+            if kind != REFUSED:
+                groups.setdefault(_words(finding, kind), []).append(finding)
+    for one, other in sorted(groups, key=_order):
+        group = groups[one, other]
+        noun = f"{len(group)} {one if len(group) == 1 else f'{one}s'}{other}"
+        loops = sum(is_in_loop(f.movement.executions) for f in group if f.movement is not None)
+        yield noun + f" ({loops} in the loop)" * bool(loops)
+
+
+_VERBS = {
+    "local load": "load",
+    "local store": "store",
+    "global load": "load",
+    "global store": "store",
+    "global atomic": "atomic",
+    "copy to local": "copy",
+    "copy from local": "copy",
+}
+
+
+def _words(finding: Finding, kind: str) -> tuple[str, str]:
+    """Return what a summary calls a finding: the noun, and what stands behind it."""
+    assert finding.movement is not None
+    operation, cost = finding.movement.operation, finding.movement.cost
+    assert cost is not None
+    verb = _VERBS.get(operation.group, "access")
+    if kind == CONVERSIONS:
+        how = cost.details["class"]
+        return "conversion", {"shuffles": " by shuffles", "across CTAs": " across CTAs"}.get(
+            how, " through shared memory"
+        )
+    if kind == CONFLICTS:
+        return verb, " with bank conflicts"
+    if kind == NARROW:
+        return verb, f" of {_count(cost.details['width_bytes'], 'byte')} per thread"
+    return f"uncoalesced {verb}", ""
+
+
+def _order(words: tuple[str, str]) -> tuple[int, str, str]:
+    noun, rest = words
+    places = ["conversion", "bank conflicts", "per thread", "uncoalesced"]
+    at = next((i for i, place in enumerate(places) if place in noun + rest), len(places))
+    return at, noun, rest
+
+
+def worst_first(found: Sequence[Summary]) -> list[Summary]:
+    """Return summaries with errors first, then those that waste most."""
+    return sorted(found, key=lambda one: (-one.errors, -one.weight, one.function or ""))
+
+
+def kinds_of(summary: Summary) -> Counter[str]:
+    """Return how many findings of each kind a kernel has."""
+    return Counter(kind for finding in summary.findings for kind in finding.kinds)

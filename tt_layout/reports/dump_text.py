@@ -1,0 +1,64 @@
+"""How reports call what is in a dump: types, layouts, operations, kernels."""
+
+from __future__ import annotations
+
+import re
+
+from tt_layout.ir.types import IRType
+from tt_layout.safe_text import safe, shortened
+
+MAX_LAYOUT = 60  # characters of a layout that is written out where it is used
+
+_SLICE = re.compile(r"#(?:ttg|triton_gpu)\.slice<\{dim = (\d+), parent = (.*)\}>")
+_OPERAND = re.compile(
+    r"#(?:ttg|triton_gpu)\.dot_op<\{opIdx = (\d), parent = (.*?)(?:, kWidth = (\d+))?\}>"
+)
+
+
+def short_layout(text: str) -> str:
+    """Return a layout as tables show it: slices and operands in a few characters.
+
+    Example:
+        >>> short_layout("#ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>")
+        'dot_op(0, #mma, 2)'
+        >>> short_layout("#ttg.slice<{dim = 1, parent = #ttg.slice<{dim = 0, parent = #a}>}>")
+        'slice(1, slice(0, #a))'
+    """
+    if match := _SLICE.fullmatch(text):
+        return f"slice({match[1]}, {short_layout(match[2])})"
+    if match := _OPERAND.fullmatch(text):
+        width = f", {match[3]}" if match[3] is not None else ""
+        return f"dot_op({match[1]}, {short_layout(match[2])}{width})"
+    return shortened(safe(text), MAX_LAYOUT)
+
+
+def short_type(ir_type: IRType | None) -> str:
+    """Return the type that a data movement moves: its sizes and what pointers point at.
+
+    Example:
+        >>> short_type(IRType("", "tensor", (64, 32), "!tt.ptr<f16>", None, None))
+        '64x32xf16'
+    """
+    if ir_type is None:
+        return "-"
+    element = ir_type.element_type
+    if element.startswith("!tt.ptr<"):
+        element = element.removeprefix("!tt.ptr<").partition(",")[0].removesuffix(">")
+    whole = f" of {'x'.join(map(str, ir_type.allocation))}" if ir_type.allocation else ""
+    return safe("".join(f"{size}x" for size in ir_type.shape) + element + whole)
+
+
+_ENDINGS = ("_global_to_local", "_local_to_global")
+
+
+def short_operation(name: str) -> str:
+    """Return an operation without its dialect, and without what its ends say anyway.
+
+    Example:
+        >>> short_operation("ttg.async_copy_global_to_local"), short_operation("tt.load")
+        ('async_copy', 'load')
+    """
+    bare = name.rpartition(".")[2]
+    for ending in _ENDINGS:
+        bare = bare.removesuffix(ending)
+    return bare

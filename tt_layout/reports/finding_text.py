@@ -1,0 +1,112 @@
+"""Findings as text: those alike together, each with its cost, its line and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.findings import REFUSED, Finding, is_in_loop
+from tt_layout.ir.operations import Location, attribute_of
+from tt_layout.reports.dump_text import short_operation, short_type
+from tt_layout.reports.fitted import Fitted, Paragraph
+from tt_layout.reports.program_source import ProgramSource
+from tt_layout.reports.report import Line
+from tt_layout.reports.wording import count
+from tt_layout.safe_text import safe
+
+MAX_SHOWN = 12  # groups of findings that are listed, unless all are asked for
+MAX_LINES = 6  # lines of the dump that are listed of one group
+
+
+def finding_lines(
+    audit: Audit, program: ProgramSource, *, is_whole: bool
+) -> Iterator[Line | Fitted]:
+    """Yield the findings of a module, the most expensive first."""
+    groups = grouped(audit.findings)
+    if not groups:
+        return
+    yield Line()
+    yield Line("findings")
+    shown = groups if is_whole else groups[:MAX_SHOWN]
+    for number, group in enumerate(shown, 1):
+        yield from _group_lines(number, group, program)
+    if len(shown) < len(groups):
+        yield Line(f"  and {len(groups) - len(shown)} more: --all lists them")
+
+
+def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Return findings with those that are alike but for their line together, in order."""
+    groups: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        groups.setdefault(_likeness(finding) or number, []).append(finding)
+    return sorted(groups.values(), key=_rank)
+
+
+def _likeness(finding: Finding) -> tuple[object, ...] | None:
+    """Return what findings that are told together have in common; None of errors."""
+    if finding.movement is None or finding.kind == REFUSED:
+        return None
+    operation = finding.movement.operation
+    ends = attribute_of(operation.source), attribute_of(operation.target)
+    return finding.kinds, operation.function, operation.name, finding.message, *ends
+
+
+def _rank(group: Sequence[Finding]) -> tuple[bool, float]:
+    return group[0].kind != REFUSED, -sum(finding.weight for finding in group)
+
+
+def _group_lines(
+    number: int, group: Sequence[Finding], program: ProgramSource
+) -> Iterator[Line | Fitted]:
+    first = group[0]
+    colour = "red" if first.kind == REFUSED else "yellow"
+    indent = len(f"  {number}. ")
+    text = f"{_places(group)}: {first.message}"
+    yield Paragraph(text, f"  {number}. ", indent, colour)
+    for location in dict.fromkeys(finding.location for finding in group):
+        line = program.line(location)
+        where = _where(location)
+        if where is not None:
+            text = f"{where}: {line}" if line is not None else where
+            yield Paragraph(text, " " * indent + "at ", indent + 3)
+    cost = _cost(group)
+    if cost:
+        yield Paragraph(cost, " " * indent, indent)
+
+
+def _places(group: Sequence[Finding]) -> str:
+    lines = [str(finding.line) for finding in group[:MAX_LINES]]
+    more = len(group) - len(lines)
+    text = f"line{'s' * (len(group) > 1)} {', '.join(lines)}"
+    return text + f" and {more} more" * bool(more)
+
+
+def _where(location: Location | None) -> str | None:
+    return safe(str(location)) if location is not None else None
+
+
+def _cost(group: Sequence[Finding]) -> str:
+    """Return what a group wastes, and how often."""
+    movement = group[0].movement
+    if movement is None or not group[0].cost:
+        return ""
+    moved = movement.operation.moved
+    of = f" of {short_type(moved)}" if moved is not None else ""
+    what = f"{short_operation(movement.operation.name)}{of}"
+    runs = [_runs(finding) for finding in group if finding.movement is not None]
+    each = " each" * (len(group) > 1)
+    how_often = ", ".join(dict.fromkeys(runs))
+    return (
+        f"{what}: {count(round(group[0].cost, 1), 'cycle')}{each} that could be saved, {how_often}"
+    )
+
+
+def _runs(finding: Finding) -> str:
+    """Return how often a finding's operation runs, in words."""
+    assert finding.movement is not None
+    executions = finding.movement.executions
+    number, text = executions.number, executions.text
+    times = "once" if text == "1" else f"{text} times"
+    if number is not None and text != str(number):
+        times += f" = {number}"
+    return times + " in a loop" * is_in_loop(executions)

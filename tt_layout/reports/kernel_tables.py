@@ -1,0 +1,185 @@
+"""The data movements and multiplications of a kernel as tables, loops marked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from tt_layout.audit.audit import Audit, MovementRow
+from tt_layout.audit.findings import REFUSED
+from tt_layout.audit.multiplications import Multiplication
+from tt_layout.audit.values.executions import UNPLACED, Executions
+from tt_layout.ir.data_movements import GLOBAL
+from tt_layout.ir.operations import Location, Operation, layout_of
+from tt_layout.reports.dump_text import short_layout, short_operation, short_type
+from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.report import GAP, Line
+from tt_layout.safe_text import safe
+
+
+def kernel_lines(audit: Audit, *, by_line: bool) -> Iterator[Line | Fitted]:
+    """Yield the tables of every kernel of a module."""
+    names = [row.operation.function for row in audit.movements]
+    names += [found.function for found in audit.multiplications]
+    for function in dict.fromkeys(names):
+        of = f" of @{safe(function)}" if function is not None else ""
+        own = [row for row in audit.movements if row.operation.function == function]
+        if own:
+            yield from _section(f"data movements{of}", _movement_table(audit, own, by_line))
+        products = [found for found in audit.multiplications if found.function == function]
+        if products:
+            yield from _section(f"multiplications{of}", _multiplication_table(products))
+        yield from _intensity(audit, function)
+        if own:
+            yield from _section(f"totals{of}", _totals(audit, function))
+
+
+def _section(title: str, element: Fitted) -> Iterator[Line | Fitted]:
+    """Yield a title and what is below it."""
+    yield Line()
+    yield Line(title)
+    yield element
+
+
+def _intensity(audit: Audit, function: str | None) -> Iterator[Fitted]:
+    for intensity in audit.intensities:
+        if intensity.function == function and intensity.flops_per_byte is not None:
+            counts = f"{intensity.flops} FLOPs for {intensity.global_bytes} bytes of global memory"
+            per_byte = f"{intensity.flops_per_byte:.1f} FLOPs per byte"
+            yield Paragraph(f"{counts} in one program: {per_byte}", GAP, len(GAP))
+
+
+# -- data movements ---------------------------------------------------------------------------
+
+
+def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) -> FoldedTable:
+    """Return the data movements; in the order of the text those of a loop stand together."""
+    file, places = _places([row.operation.location for row in rows])
+    header = ["line", file, "operation", "of", "from -> to", "runs", "cost"]
+    wrong = {f.line: "red" if f.kind == REFUSED else "yellow" for f in audit.findings}
+    cells: list[Sequence[str] | str] = []
+    colours: dict[int, str] = {}
+    last: tuple[object, ...] | None = None
+    for row, place in zip(rows, places):
+        heading = _loop_heading(row.executions)
+        loop = row.executions.loop
+        key = (loop, row.executions.text)
+        if by_line and key != last:
+            last = key
+            cells += [heading] if heading else []
+        if row.operation.line in wrong:
+            colours[len(cells)] = wrong[row.operation.line]
+        mark = "| " * (by_line and loop is not None and loop.part == "body")
+        cells.append(
+            [
+                f"{mark}{row.operation.line}",
+                place,
+                short_operation(row.operation.name),
+                short_type(row.operation.moved or row.operation.target),
+                _ends(row.operation),
+                runs(row.executions),
+                cost_text(row),
+            ]
+        )
+    table = FoldedTable(header, cells, ["line"], colours, has_tail=True)
+    hidden = ["runs"] * (by_line or not any(map(is_repeated, rows))) + [file] * (not any(places))
+    return table.without(*hidden)
+
+
+def _places(locations: Sequence[Location | None]) -> tuple[str, list[str]]:
+    """Return what heads the column of locations, and the locations: of one file without it."""
+    files = {location.file for location in locations if location is not None}
+    if len(files) == 1:
+        name = safe(os.path.basename(files.pop()))
+        return name or "at", [f"{p.line}:{p.column}" if p is not None else "" for p in locations]
+    return "location", [safe(str(place)) if place is not None else "" for place in locations]
+
+
+def _loop_heading(executions: Executions) -> str:
+    """Return what stands above data movements that run as often; empty for what runs once."""
+    loop, text, number = executions.loop, executions.text, executions.number
+    if loop is None:
+        return "" if text in ("1", UNPLACED.text) else _times(text, number)
+    where = {"body": "loop", "prologue": "before the loop", "epilogue": "after the loop"}[loop.part]
+    times = f", {_times(text, number)}" if text != "1" else ""
+    return f"{where} of line {loop.line}{times}"
+
+
+def _times(text: str, number: int | None) -> str:
+    if text.startswith("unknown"):
+        return f"an unknown number of times{text.removeprefix('unknown')}"
+    equals = f" = {number}" if number is not None and text != str(number) else ""
+    return f"{text}{equals} time{'s' * (text not in ('1', 'at most 1'))}"
+
+
+def is_repeated(row: MovementRow) -> bool:
+    """Tell whether an operation stands to a loop, or may not run."""
+    return row.executions.loop is not None or row.executions.text not in ("1", UNPLACED.text)
+
+
+def runs(executions: Executions) -> str:
+    """Return how often an operation runs, and whether that is before or after the loop."""
+    text, number, loop = executions.text, executions.number, executions.loop
+    if number is not None and text != str(number):
+        text += f" = {number}"
+    return f"{text}, {loop.part}" if loop is not None and loop.part != "body" else text
+
+
+def cost_text(row: MovementRow) -> str:
+    """Return what a data movement costs, or why that is not known."""
+    if row.cost is not None:
+        return row.cost.text
+    return f"-: {safe(row.cost_unknown)}" if row.cost_unknown is not None else "-"
+
+
+def _ends(operation: Operation) -> str:
+    """Return from where to where something is moved."""
+    target = short_layout(layout_of(operation.target)).replace(GLOBAL, "global")
+    if operation.group == "allocation":
+        return target
+    source = short_layout(layout_of(operation.source)).replace(GLOBAL, "global")
+    if operation.group == "copy to local" and operation.source is not None:
+        source = f"global by {source}"
+    return f"{source} -> {target}"
+
+
+# -- multiplications and totals ---------------------------------------------------------------
+
+
+def _multiplication_table(found: Sequence[Multiplication]) -> FoldedTable:
+    file, places = _places([one.location for one in found])
+    header = ["line", file, "operation", "of", "A", "B", "FLOPs", "runs", "instructions"]
+    rows = [_multiplication_cells(one, place) for one, place in zip(found, places)]
+    table = FoldedTable(header, rows, ["line", "FLOPs"], has_tail=True)
+    is_once = all(one.executions.text == "1" and one.executions.loop is None for one in found)
+    return table.without(*["runs"] * is_once, *[file] * (not any(places)))
+
+
+def _multiplication_cells(found: Multiplication, place: str) -> list[str]:
+    instruction = found.instruction
+    return [
+        str(found.line),
+        place,
+        short_operation(found.name),
+        safe(found.text),
+        found.a.where.removesuffix(" memory"),
+        found.b.where.removesuffix(" memory"),
+        str(found.flops),
+        runs(found.executions),
+        f"{instruction.instructions} x {instruction.name} per {instruction.issuer}"
+        if instruction is not None
+        else "-",
+    ]
+
+
+def _totals(audit: Audit, function: str | None) -> FoldedTable:
+    header = ["operation", "count", "bytes", "runs", "moved"]
+    numbers = [
+        [total.operation, total.count, total.bytes, total.executions, total.executed_bytes]
+        for total in audit.totals
+        if total.function == function
+    ]
+    rows = [["-" if cell is None else str(cell) for cell in row] for row in numbers]
+    table = FoldedTable(header, rows, header[1:])
+    own = (row for row in audit.movements if row.operation.function == function)
+    return table if any(map(is_repeated, own)) else table.without("runs", "moved")
