@@ -52,10 +52,9 @@ def safe_lines(text: str, *, coloured: bool = False) -> str:
         >>> safe_lines("a\x07\n  ::stop-commands::x\n##[group]y")
         'a?\n  ?:stop-commands::x\n?#[group]y'
     """
-    lines = (_safe_line(line, coloured) for line in text.split("\n"))
-    return (
-        _COMMAND.sub(r"\1?", "\n".join(lines)) if ":" in text or "#" in text else "\n".join(lines)
-    )
+    if not text.replace("\n", "").isprintable():
+        text = "\n".join(_safe_line(line, coloured) for line in text.split("\n"))
+    return _COMMAND.sub(r"\1?", text) if "::" in text or "##[" in text else text
 
 
 def _safe_line(line: str, coloured: bool) -> str:

@@ -21,7 +21,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import TARGETS
 from tt_layout.mlir.types import element_bits
 from tt_layout.reports.conflicts import ConflictsReport, evidence
-from tt_layout.reports.report import plain_lines
+from tt_layout.reports.report import plain_text
 from tt_layout.reports.wording import count
 
 PAIRS = 800
@@ -172,7 +172,7 @@ def main_lines(access: Access) -> list[str]:
     """Return what ``tt-layout conflicts`` says, but for its picture."""
     kind = "store" if access.is_store else "load"
     report = ConflictsReport(BankConflicts(access, access), [kind])
-    *lines, _ = (line.strip() for line in plain_lines(report))
+    *lines, _ = (line.strip() for line in plain_text(report).splitlines())
     picture = [k for k, line in enumerate(lines) if " | bank;" in line]
     return lines[: picture[0]] if picture else lines
 

@@ -23,15 +23,15 @@ def emit(report: Report, output_format: str = "text") -> None:
     from tt_layout.reports.writing import write
 
     if output_format == "json":
-        texts = list(_json_chunks(report.data()))
+        texts = _json_chunks(report.data())
     elif sys.stdout.isatty():
         from tt_layout.reports.terminal_text import terminal_text
 
-        texts = [terminal_text(report, has_colours=not os.environ.get("NO_COLOR"))]
+        texts = iter([terminal_text(report, has_colours=not os.environ.get("NO_COLOR"))])
     else:
-        from tt_layout.reports.report import plain_lines
+        from tt_layout.reports.report import plain_pieces
 
-        texts = [f"{line}\n" for line in plain_lines(report)]
+        texts = plain_pieces(report)
     chunks = [text.encode("utf-8", "backslashreplace") for text in texts]
     write(chunks, None, size=sum(map(len, chunks)))
 

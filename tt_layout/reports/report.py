@@ -57,11 +57,18 @@ class Table(NamedTuple):
     def lines(self) -> Iterator[str]:
         """Yield aligned lines, the same for the same cells."""
         columns = zip(self.header, *self.rows)
-        widths = [max(len(cell) for cell in column) for column in columns]
-        is_right = [name in self.right for name in self.header]
+        widths = [max(map(len, column)) for column in columns]
+        flush = ["" if name in self.right else "-" for name in self.header]
+        form = self.indent + GAP.join(f"%{left}{width}s" for left, width in zip(flush, widths))
         for row in (self.header, *self.rows):
-            cells = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, is_right))
-            yield (self.indent + GAP.join(cells)).rstrip()
+            yield (form % tuple(row)).rstrip()
+
+    @property
+    def safe(self) -> Table:
+        """The table without anything that a terminal would act on."""
+        if all(map(str.isprintable, map("".join, self.rows))):
+            return self
+        return self._replace(rows=[[safe(cell) for cell in row] for row in self.rows])
 
 
 class Report(Protocol):
@@ -83,7 +90,7 @@ def safe_elements(report: Report, width: int = PLAIN_WIDTH) -> Iterator[Line | T
     """
     for element in report.lines():
         if isinstance(element, Table):
-            yield element._replace(rows=[[safe(cell) for cell in row] for row in element.rows])
+            yield element.safe
         elif isinstance(element, Line):
             yield element._replace(text=safe_lines(element.text))
         else:
@@ -91,15 +98,15 @@ def safe_elements(report: Report, width: int = PLAIN_WIDTH) -> Iterator[Line | T
                 yield Line(safe_lines(text), colour)
 
 
-def plain_lines(report: Report) -> Iterator[str]:
-    """Yield the lines of a report as plain text, without their ends; none is one to obey."""
+def plain_pieces(report: Report) -> Iterator[str]:
+    """Yield a report as plain text, a line or a whole table at a time; no line is one to obey."""
     for element in safe_elements(report):
         if isinstance(element, Table):
-            yield from map(safe_lines, element.lines())
+            yield safe_lines("\n".join(element.lines())) + "\n"
         else:
-            yield element.text
+            yield f"{element.text}\n"
 
 
 def plain_text(report: Report) -> str:
     """Return a report as plain text."""
-    return "".join(f"{line}\n" for line in plain_lines(report))
+    return "".join(plain_pieces(report))
