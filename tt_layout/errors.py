@@ -104,6 +104,14 @@ class UnknownKeyError(LayoutError):
     """A key that the release in force does not know."""
 
 
+class NothingFoundError(LayoutError):
+    """A file in which there is nothing to read: it is empty, no text, or of something else."""
+
+
+class PlaceholderError(LayoutError):
+    """An attribute that stands where a layout is yet to be chosen."""
+
+
 class TooLargeError(LayoutError):
     """An answer larger than the limit on it; raised before any of it is computed."""
 

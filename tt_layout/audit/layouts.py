@@ -8,7 +8,8 @@ from typing import NamedTuple
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.properties import contiguity_per_thread
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.encodings.nvmma_shared import NvmmaShared
+from tt_layout.errors import LayoutError, PlaceholderError
 from tt_layout.ir.module import Module
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout, place
@@ -23,7 +24,8 @@ class LayoutRow(NamedTuple):
     Attributes:
         layout: as written in the dump, such as ``#blocked``.
         attribute: the layout without aliases; as written where it has an error.
-        kind: the mnemonic, such as ``blocked``; empty where it has an error.
+        kind: the mnemonic, such as ``blocked``; ``placeholder`` of an attribute that a later pass
+            replaces by a layout; empty where it has an error.
         type: the type without the layout.
         uses: how often the type occurs.
         line: of the first use.
@@ -89,15 +91,30 @@ def _key(ir_type: IRType) -> tuple[object, ...]:
     return id(ir_type.encoding), ir_type.kind, ir_type.shape, ir_type.allocation, bits
 
 
+PLACEHOLDER = "placeholder"
+"""The kind of a layout that is yet to be chosen."""
+
 GATHERED_ROWS = 8
-"""Rows of shared memory for which a layout is tried that belongs to a descriptor of one row."""
+"""Rows in each CTA for which a layout is tried that belongs to a descriptor of one row."""
 
 
 def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError | None:
     try:
-        return place(encoding, ir_type.tensor_type())
+        return place(encoding, _of_rank(encoding.rank, ir_type).tensor_type())
     except LayoutError as error:
         return None if _is_row_of(encoding, ir_type) else error
+
+
+def _of_rank(rank: int | None, ir_type: IRType) -> IRType:
+    """Return a type as its layout sees it.
+
+    A descriptor may have more dimensions than the buffer that it is copied to: leading ones, of
+    one element each.
+    """
+    more = len(ir_type.shape) - rank if ir_type.kind == "tensordesc" and rank is not None else 0
+    if more <= 0 or any(size != 1 for size in ir_type.shape[:more]):
+        return ir_type
+    return ir_type._replace(shape=ir_type.shape[more:])
 
 
 def _is_row_of(encoding: Encoding, ir_type: IRType) -> bool:
@@ -105,9 +122,11 @@ def _is_row_of(encoding: Encoding, ir_type: IRType) -> bool:
 
     Its layout is that of the rows together.
     """
-    if ir_type.kind != "tensordesc" or ir_type.shape[:1] != (1,):
+    is_row = ir_type.kind == "tensordesc" and ir_type.shape[:1] == (1,)
+    if not is_row or not isinstance(encoding, NvmmaShared):
         return False
-    rows = ir_type._replace(shape=(GATHERED_ROWS, *ir_type.shape[1:]))
+    ctas = 1 << len(encoding.cga)
+    rows = ir_type._replace(shape=(GATHERED_ROWS * ctas, *ir_type.shape[1:]))
     try:
         place(encoding, rows.tensor_type())
     except LayoutError:
@@ -135,6 +154,8 @@ def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:
         if isinstance(ir_type.encoding, Encoding):
             row = layouts.row(ir_type)
             yield row._replace(layout=layout, type=bare, uses=uses, line=line)
+        elif isinstance(ir_type.encoding, PlaceholderError):
+            yield LayoutRow(layout, layout, PLACEHOLDER, bare, uses, line)
         else:
             yield LayoutRow(layout, layout, "", bare, uses, line, error=ir_type.encoding)
 

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import islice
 
 from tt_layout.encodings.base import Encoding
+from tt_layout.encodings.forks import WRAPPERS
 from tt_layout.encodings.reading import read_encoding
 from tt_layout.encodings.registry import DIALECTS, FORMS
 from tt_layout.errors import FileLocation, LayoutError, nearest
@@ -73,7 +74,7 @@ class AliasTable:
         while self.definitions.is_attribute(name):
             dialect = self.definitions.dialect(name)
             if dialect is not None and dialect not in DIALECTS:
-                return False  # its syntax is that dialect's own
+                return self.definitions.value_span(name).text[1:] in WRAPPERS
             node = self.definitions[name]
             if isinstance(node, AttributeNode):
                 return _claims_to_be_layout(node)

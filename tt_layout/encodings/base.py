@@ -27,12 +27,14 @@ class Violation(NamedTuple):
         since: the first release whose parser refuses it; None where every parser takes it
             and only the linear layout is missing.
         has_meaning: whether releases before ``since`` gave it a linear layout.
+        in_forks: whether forks of Triton refuse it, too.
     """
 
     message: str
     fields: tuple[str, ...] = ()
     since: Release | None = Release.V2022
     has_meaning: bool = False
+    in_forks: bool = True
 
     def is_refused_by(self, release: Release) -> bool:
         """Tell whether the parser of a release refuses it."""
@@ -64,12 +66,14 @@ class Encoding:
         spelling: how it was written; None for an encoding built in Python.
         origin: where it was written, for messages; None for an encoding built in Python.
         no_layout_reason: why an older spelling, which its releases take, has no linear layout.
+        is_fork: whether a fork of Triton may have written it, which refuses less.
     """
 
     release: Release = LATEST
     spelling: Spelling | None = field(default=None, compare=False, repr=False)
     origin: Origin | None = field(default=None, compare=False, repr=False)
     no_layout_reason: str | None = field(default=None, repr=False)
+    is_fork: bool = field(default=False, compare=False, repr=False)
 
     mnemonic: ClassVar[str]
     forms: ClassVar[tuple[Form, ...]]
@@ -98,13 +102,17 @@ class Encoding:
         """Yield the rules of the compiler that the fields break."""
         yield from ()
 
+    def _rules_broken(self) -> Iterator[Violation]:
+        """Yield the violations that count where the encoding was written."""
+        return (broken for broken in self.violations() if broken.in_forks or not self.is_fork)
+
     def parents(self) -> Iterator[Encoding]:
         """Yield the encodings among the fields."""
         yield from ()
 
     def check_parse(self) -> None:
         """Raise for the first rule broken that the parser of the release checks."""
-        for violation in self.violations():
+        for violation in self._rules_broken():
             if violation.is_refused_by(self.release):
                 raise self.error(violation)
 
@@ -114,7 +122,7 @@ class Encoding:
             parent.check_layout()
         if self.no_layout_reason is not None:
             raise self.error(Violation(self.no_layout_reason))
-        for violation in self.violations():
+        for violation in self._rules_broken():
             if violation.denies_layout(self.release):
                 raise self.error(violation)
 

@@ -234,6 +234,7 @@ class Key(NamedTuple):
         omitted: whether canonical text leaves the key out, given all values.
         required_by_parser: whether wheels cannot read the text without it, although they
             leave it out.
+        is_fork: whether no release reads it, but a fork of Triton does.
     """
 
     name: str
@@ -244,6 +245,7 @@ class Key(NamedTuple):
     silent_default: Any = REQUIRED
     omitted: Callable[[Values], bool] = never
     required_by_parser: Callable[[Values], bool] = never
+    is_fork: bool = False
 
 
 class Style(Enum):

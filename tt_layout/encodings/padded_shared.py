@@ -194,6 +194,13 @@ class PaddedShared(SharedEncoding):
         return next((len(basis) for basis in (*self.offset, *self.block)), self.rank_key or 0)
 
     @property
+    def own_shape(self) -> Shape | None:
+        """The shape that the linear component spans; None where it is for any shape."""
+        if self.offset is None:
+            return None
+        return tuple(size for _, size in self._component().out_sizes)
+
+    @property
     def padding(self) -> tuple[tuple[int, int], ...]:
         """Pairs of an interval and the padding after it, in elements."""
         return self.paddings
@@ -251,11 +258,10 @@ class PaddedShared(SharedEncoding):
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape if it is the one that the linear component spans."""
         sizes = super().checked_shape(shape)
-        if self.offset is not None:
-            base_sizes = [size for _, size in self._component().out_sizes]
-            if base_sizes != list(sizes):
-                message = f"this #{self.name} is for the shape {base_sizes}, got {list(sizes)}"
-                raise LayoutError(message)
+        own = self.own_shape
+        if own not in (None, sizes):
+            message = f"this #{self.name} is for the shape {list(own or ())}, got {list(sizes)}"
+            raise LayoutError(message)
         return sizes
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:

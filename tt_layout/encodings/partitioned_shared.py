@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.algebra.tiles import identity
+from tt_layout.algebra.tiles import ensure_layout_not_larger_than, identity
 from tt_layout.encodings.base import Encoding, Shape, SharedEncoding, Violation
 from tt_layout.encodings.forms import INTEGER, LAYOUT, Form, Key
+from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.rules import check_power_of_two
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
@@ -106,13 +107,28 @@ class PartitionedShared(SharedEncoding):
                 f"but has only {extent} elements"
             )
             raise LayoutError(message)
-        self.partition_layout.checked_shape(self._piece(sizes))
+        inner = self.partition_layout
+        if isinstance(inner, PaddedShared) and inner.own_shape is not None:
+            self._check_own_shape(inner.own_shape, self._piece(sizes))
+        else:
+            inner.checked_shape(self._piece(sizes))
         return sizes
 
+    def _check_own_shape(self, own: Shape, piece: Shape) -> None:
+        """Raise if a layout that is for one shape leaves a part of each piece without a place."""
+        if any(extent < needed for extent, needed in zip(own, piece)):
+            message = f"a piece is {list(piece)}, but the layout of a piece is for {list(own)}"
+            raise LayoutError(message)
+
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
-        """Return a piece's layout; pieces alternate between buffers, then extend them."""
+        """Return a piece's layout; pieces alternate between buffers, then extend them.
+
+        A padded layout is taken for its own shape, even where a piece is smaller: the first
+        buffers then hold more than one piece, and the last ones nothing.
+        """
         inner = self.partition_layout.layout_for(self._piece(shape), element_bits)
         partitions = identity(self.num_partitions, "partition", self.partition_dim)
         groups = identity(self.num_groups, "offset", self.partition_dim)
-        layout = inner * partitions * groups
+        sizes = {f"dim{d}": size for d, size in enumerate(shape)}
+        layout = ensure_layout_not_larger_than(inner * partitions * groups, sizes)
         return layout.transpose_ins(["offset", "block", "partition"])

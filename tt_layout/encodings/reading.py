@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from tt_layout.encodings.base import Encoding, Origin
+from tt_layout.encodings.forks import PLACEHOLDERS, unwrapped
 from tt_layout.encodings.forms import (
     LAYOUT,
     PADDINGS,
@@ -18,7 +19,7 @@ from tt_layout.encodings.forms import (
     entries_of,
 )
 from tt_layout.encodings.registry import FORMS
-from tt_layout.errors import LayoutError, UnknownKeyError, nearest
+from tt_layout.errors import LayoutError, PlaceholderError, UnknownKeyError, nearest
 from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
 from tt_layout.releases import Release, in_words
 
@@ -38,14 +39,16 @@ def read_encoding(
 
     Raises:
         LayoutError: the attribute is unknown, or breaks a rule of the release.
+        PlaceholderError: it stands where a layout is yet to be chosen.
     """
+    node = unwrapped(node)
     if release is not None:
         return Reader(release, uses_silent_defaults=True).read(node)
     newest = newest_release(node)
     if from_compiler:
         with suppress(LayoutError):
-            return Reader(newest, uses_silent_defaults=True).read(node)
-    return Reader(newest).read(node)
+            return Reader(newest, uses_silent_defaults=True, reads_forks=True).read(node)
+    return Reader(newest, reads_forks=True).read(node)
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,12 @@ class Reader:
     Attributes:
         release: whose rules.
         uses_silent_defaults: whether an absent key means what its wheels take it for in silence.
+        reads_forks: whether the text may be a fork's.
     """
 
     release: Release
     uses_silent_defaults: bool = False
+    reads_forks: bool = False
 
     def read(self, node: Node) -> Encoding:
         """Return the encoding of an attribute."""
@@ -77,10 +82,17 @@ class Reader:
             release=self.release,
             spelling=Spelling(form, values),
             origin=Origin(attribute.span, {e.key: e.value.span for e in entries}),
+            is_fork=self._is_fork(form, entries),
             **form.fields(values),
         )
         encoding.check_parse()
         return encoding
+
+    def _is_fork(self, form: Form, entries: Iterable[EntryNode]) -> bool:
+        """Tell whether a fork may have written the attribute: a dump, or what only forks read."""
+        given = {entry.key for entry in entries}
+        has_own = any(key.is_fork and key.name in given for key in form.keys)
+        return self.reads_forks and (self.uses_silent_defaults or has_own)
 
     def _form(self, attribute: AttributeNode) -> tuple[Form, type[Encoding]]:
         """Return the form that this release gives the attribute."""
@@ -97,7 +109,7 @@ class Reader:
     def _refuse_unknown(
         self, attribute: AttributeNode, form: Form, entries: Iterable[EntryNode]
     ) -> None:
-        known = [key.name for key in form.keys]
+        known = [key.name for key in form.keys if self.reads_forks or not key.is_fork]
         for entry in entries:
             if entry.key not in known:
                 raise _unknown_key(attribute.name, entry, known, self.release)
@@ -130,6 +142,9 @@ def expect_layout(node: Node) -> AttributeNode:
     if not isinstance(node, AttributeNode):
         message = f"expected a layout attribute such as #ttg.blocked<{{...}}>, got {node.span.text}"
         raise LayoutError(message, node.span)
+    if node.name in PLACEHOLDERS:
+        message = f"#{node.name} is a placeholder: a later pass chooses the layout"
+        raise PlaceholderError(message, node.name_span)
     if node.name not in FORMS:
         near = nearest(node.name, FORMS)
         hint = f"; did you mean #{near}?" if near else ""
@@ -225,7 +240,8 @@ def _no_release(attributes: list[AttributeNode]) -> LayoutError:
 
 
 def _has_key(form: Form | None, name: str) -> bool:
-    return form is not None and any(key.name == name for key in form.keys)
+    keys = form.keys if form is not None else ()
+    return any(key.name == name and not key.is_fork for key in keys)
 
 
 def _releases_of_key(attribute_name: str, key: str) -> list[Release]:

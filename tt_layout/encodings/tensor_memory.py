@@ -47,6 +47,18 @@ def _flag(name: str, field: str) -> Key:
 _TWO_CTAS = _flag("twoCTAs", "two_ctas")
 
 
+CTA_MODES = ("default", "twocta_lhs", "twocta_rhs")
+
+_CTA_MODE = Key(
+    "ctaMode",
+    WordKind({mode: mode for mode in CTA_MODES}),
+    field="cta_mode",
+    default="default",
+    omitted=lambda values: values["ctaMode"] == "default",
+    is_fork=True,
+)
+
+
 def _splits_to_fields(values: Values) -> Values:
     """Return the bases of ``block`` for CTASplitM and CTASplitN: M first."""
     for name in ("CTASplitM", "CTASplitN"):
@@ -120,6 +132,8 @@ class TensorMemory(TensorMemoryBase):
         cga: the bases of ``block``; none for one CTA.
         two_ctas: whether two CTAs work on one tile.
         fp4_padded: whether packed fp4 leaves every second column unused.
+        cta_mode: how two CTAs share a tile, in Meta's fork only: ``twocta_lhs`` repeats its rows,
+            ``twocta_rhs`` puts the right half of its columns below the left half.
 
     Example:
         >>> TensorMemory(block_m=128, block_n=4, col_stride=2).to_linear_layout([128, 4]).bases[1]
@@ -136,6 +150,7 @@ class TensorMemory(TensorMemoryBase):
     cga: Bases = ()
     two_ctas: bool = False
     fp4_padded: bool = False
+    cta_mode: str = "default"
 
     mnemonic = "tensor_memory_encoding"
     forms = (
@@ -164,6 +179,7 @@ class TensorMemory(TensorMemoryBase):
                 _COL_STRIDE,
                 CGA_LAYOUT,
                 _TWO_CTAS,
+                _CTA_MODE,
                 _flag("fp4Padded", "fp4_padded"),
             ),
             style=Style.STRUCT,
@@ -189,7 +205,7 @@ class TensorMemory(TensorMemoryBase):
         if self.two_ctas and (not self.cga or self.cga[0] != (1, 0)):
             two, cga = self.key("two_ctas"), self.key("cga")
             message = f"{two} = true needs [1, 0] as the first entry of {cga}"
-            yield Violation(message, ("two_ctas",), Release.V3_8)
+            yield Violation(message, ("two_ctas",), Release.V3_8, in_forks=bool(self.cga))
         if self.fp4_padded and self.col_stride != 1:
             message = f"{self.key('fp4_padded')} needs {stride} = 1"
             yield Violation(message, ("fp4_padded",), Release.V3_8)
@@ -228,21 +244,29 @@ class TensorMemory(TensorMemoryBase):
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return a tile, repeated along the columns over the CTA's part of the tensor."""
         rows, columns = shape_per_cta(self.cga, shape)
-        width = min(self.block_n, columns)
-        stride = zeros(self._stride(element_bits), "col", 1)
-        line = identity(width, "col", 1)
-        if self.fp4_padded:
-            line = zeros(2, "col", 1) * line
-        tile = stride * identity(16 if self._is_halved else self.block_m, "row", 0) * line
-        if self._is_halved:
-            tile = _with_upper_rows(tile, self._second_half(rows, columns, width))
-        elif self.block_m == 64:
-            tile = _with_last_column_as_row(tile)
-        tile = tile.transpose_outs(dim_names(2))
+        tile = self._tile(rows, columns, self._stride(element_bits)).transpose_outs(dim_names(2))
         repeats = [n // tile.get_out_dim_size(f"dim{d}") for d, n in enumerate((rows, columns))]
         tile = tile * identity(repeats[0], "col", 0) * identity(repeats[1], "col", 1)
         layout = tile * cga_layout(self.cga, 2)
         return layout.transpose_ins(["row", "col", "block"]).transpose_outs(dim_names(2))
+
+    def _tile(self, rows: int, columns: int, stride: int) -> LinearLayout:
+        """Return the tile of an instruction in a CTA's part of the tensor."""
+        width = min(self.block_n, columns)
+        line = identity(width, "col", 1)
+        if self.fp4_padded:
+            line = zeros(2, "col", 1) * line
+        if self.cta_mode == "twocta_rhs":
+            half = identity(self.block_m, "row", 0) * identity(max(1, width // 2), "col", 1)
+            return half * identity(2, "row", 1)
+        is_halved = self._is_halved
+        tile = zeros(stride, "col", 1) * identity(16 if is_halved else self.block_m, "row", 0)
+        tile = tile * line
+        if self.cta_mode == "twocta_lhs":
+            return tile * zeros(2, "row", 0)
+        if is_halved:
+            return _with_upper_rows(tile, self._second_half(rows, columns, width))
+        return _with_last_column_as_row(tile) if self.block_m == 64 else tile
 
     def _stride(self, element_bits: int | None) -> int:
         if self.col_stride is not None:
@@ -254,7 +278,7 @@ class TensorMemory(TensorMemoryBase):
     @property
     def _is_halved(self) -> bool:
         """Whether the tile has 64 rows on one CTA: 16 rows in each 32-row slice."""
-        return self.block_m == 64 and not self.two_ctas
+        return self.block_m == 64 and not self.two_ctas and self.cta_mode == "default"
 
     def _second_half(self, rows: int, columns: int, width: int) -> Shape:
         """Return what rows 16 to 31 of each slice hold: the next tile, or nothing."""

@@ -17,6 +17,7 @@ _FUNCTION = re.compile(r'[^@"]*@(?:"([^"\n]*)"|([\w$.-]+))')
 _GENERIC_FUNCTION = re.compile(r'\bsym_name\s*=\s*"([^"\n]*)"')
 _REGION = re.compile(r"\(\s*\{|\n[ \t]*\n")
 _WARPS = re.compile(r"num_warps\s*\(\s*(\d{1,4})\s*\)")
+_OWN_WARPS = re.compile(r'"ttg\.num-warps"\s*=\s*(\d{1,4})')
 MAX_HEAD = 1 << 16  # characters in which the name of a function is looked for
 
 
@@ -27,7 +28,7 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
     functions = tuple(_function(source, offset) for offset in part.functions)
     start = part.module if part.module is not None else part.start
     aliases = part.aliases.defined if part.has_aliases else part.aliases
-    warps = _WARPS.findall(source.text, part.start, part.end)
+    warps = [n for p in (_WARPS, _OWN_WARPS) for n in p.findall(source.text, part.start, part.end)]
     return Module(
         source=source,
         line=source.line_column(start)[0],

@@ -190,7 +190,8 @@ class Module:
         types: every tensor, memdesc, tensor pointer and tensor descriptor in it.
         functions: in order.
         operations: those that move data between layouts, in order.
-        partition_warps: warps of the partitions of specialised regions.
+        partition_warps: warps of the partitions of specialised regions, and of functions that
+            state their own.
         meanings: what types and locations in its text stand for.
         error: why the part is not a whole module: it is cut off.
     """

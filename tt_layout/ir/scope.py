@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
+from tt_layout.encodings.forks import WRAPPERS
 from tt_layout.encodings.registry import DIALECTS
 from tt_layout.errors import LayoutError, UnknownKeyError
 from tt_layout.ir.dump_part import Part, PartDefinitions
@@ -196,7 +197,8 @@ class Scope:
         dialect = _DIALECT.match(self.source.text, start)
         if not self.source.text.startswith("#", start):
             return None
-        if dialect is not None and dialect.group(1) not in DIALECTS:
+        is_foreign = dialect is not None and dialect.group(1) not in DIALECTS
+        if is_foreign and Parser(self.source, start).text[1:] not in WRAPPERS:
             return None  # its syntax is that dialect's own
         known = self.interner.encodings.get(self.key(f"#{name}") or "")
         if known is not None:
@@ -208,7 +210,7 @@ class Scope:
             return error.at(self.source.span(self.definitions[name].start, start))
         if not isinstance(expanded, AttributeNode):
             return None
-        if expanded.name not in FORMS and expanded.body is None:
+        if not is_foreign and expanded.name not in FORMS and expanded.body is None:
             return None
         return self.encoding(node, f"#{name}")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
 from tt_layout.safe_text import safe
 
 if TYPE_CHECKING:
@@ -169,10 +169,36 @@ def read_source(path: str) -> Source:
         raise LayoutError(f"cannot read: {error.strerror or error}", FileLocation(name)) from None
     except UnicodeDecodeError as error:
         message = f"not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}"
-        raise LayoutError(message, FileLocation(name)) from None
+        raise NothingFoundError(message, FileLocation(name)) from None
     if not text.strip():
-        raise LayoutError("the file is empty", FileLocation(name))
+        raise NothingFoundError("the file is empty", FileLocation(name))
     return Source(text.replace("\r\n", "\n"), name)
+
+
+SUFFIXES = (".mlir", ".ttgir", ".ttir")
+"""How the names of dumps end."""
+
+
+def dumps_below(folder: str) -> list[str]:
+    """Return the dumps in a folder and below it, by their names, in order; hidden ones left out.
+
+    Links are not followed.
+
+    Raises:
+        LayoutError: a folder cannot be read.
+    """
+
+    def fail(error: OSError) -> None:
+        message = f"cannot read: {error.strerror or error}"
+        raise LayoutError(message, FileLocation(str(error.filename)))
+
+    found: list[str] = []
+    for parent, folders, names in os.walk(folder, onerror=fail):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        own = (name for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
+        paths = (os.path.join(parent, name) for name in own)
+        found += [path for path in paths if stat.S_ISREG(os.lstat(path).st_mode)]
+    return sorted(found)
 
 
 def _standard_input() -> BinaryIO:

@@ -73,8 +73,29 @@ def element_count(elements: int, threads: int) -> str:
 # -- addresses ------------------------------------------------------------------------------
 
 
-def contiguity(origin: Origin) -> str:
-    """Return what to do where neighbours are not known to lie next to each other."""
+_ONCE = (
+    ("atomic", "combine them first, and apply the result once"),
+    ("local_to_global", "copy them once"),
+    ("store", "store one of them"),
+    ("to_local", "copy them once, and broadcast what is read from shared memory"),
+)
+"""A part of an operation's name -> what to do where all of its elements have one address."""
+
+
+def _once(operation: str) -> str:
+    """Return what to do with elements that all have one address."""
+    name = operation.rpartition(".")[2]
+    found = (way for part, way in _ONCE if part in name)
+    return next(found, "load them once, and broadcast the result")
+
+
+def contiguity(origin: Origin, operation: str) -> str:
+    """Return what to do where neighbours are not known to lie next to each other.
+
+    Args:
+        origin: where that was lost.
+        operation: the name of the access.
+    """
     least, factor = origin.trace.least, _name(origin.factor)
     if origin.kind == "arith.muli":
         return (
@@ -89,10 +110,8 @@ def contiguity(origin: Origin) -> str:
     if origin.kind == "tt.load":
         return f"the offsets are loaded: where they are contiguous, add {_hint(least)}"
     if origin.kind in ("tt.splat", "tt.broadcast"):
-        return (
-            f"all elements along dimension {origin.trace.dim} have one address: load them once, "
-            "and broadcast the result"
-        )
+        way = _once(operation)
+        return f"all elements along dimension {origin.trace.dim} have one address: {way}"
     if origin.kind == "tt.make_range":
         hint = f"add {_hint(least)} if they are contiguous"
         return f"the offsets grow together along the dimension: {hint}"

@@ -42,6 +42,8 @@ def written_wavefronts(
     """
     if not is_async_copy(operation, kernel) or shape.width_bytes not in WIDTHS:
         return None
+    if shape.too_large is not None:
+        return None
     memory = kernel.function.type_of(operands(operation).get("memory", ""))
     placed = kernel.layouts.of(memory) if memory is not None else None
     values = [evaluator.value(name) for name in addresses.names]

@@ -125,7 +125,8 @@ def _of_knowledge(access: _Access, address: str, roles: dict[str, str]) -> Limit
     tightest = min(bounds.contiguity, bounds.divisibility, bounds.mask or wanted)
     if bounds.contiguity == tightest:
         origin = access.kernel.origins.find(Trace(CONTIGUITY, address, dim, wanted))
-        return access.limit("contiguity", origin.operation, advice.contiguity(origin))
+        text = advice.contiguity(origin, access.operation.name)
+        return access.limit("contiguity", origin.operation, text)
     if bounds.divisibility == tightest:
         origin = access.kernel.origins.find(_alignment(access, address, roles["pointer"]))
         return access.limit("divisibility", origin.operation, advice.divisibility(origin))

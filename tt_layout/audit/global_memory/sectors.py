@@ -31,7 +31,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.ssa import SsaOperation
 
 MAX_ADDRESSES = 1 << 24
-"""Addresses of all executions of an access that are counted."""
+"""Addresses of an access that are counted, of all its executions."""
 
 
 class SectorBounds(NamedTuple):
@@ -64,6 +64,14 @@ class AccessShape(NamedTuple):
     repeats: bool
     sector_bytes: int = SECTOR_BYTES
     line_bytes: int = LINE_BYTES
+
+    @property
+    def too_large(self) -> Unknown | None:
+        """Why the lanes are not looked at one by one; None where they are."""
+        begins = (1 << self.layout.total_in_bits) // self.vector
+        if begins <= MAX_ADDRESSES:
+            return None
+        return Unknown.because(f"{begins} addresses, more than the {MAX_ADDRESSES} counted")
 
 
 class Addresses(NamedTuple):
@@ -140,6 +148,8 @@ def _sectors(
     addresses: Addresses,
     info: AxisInfo | None,
 ) -> Sectors:
+    if shape.too_large is not None:
+        return Sectors(None, None, None, None, shape.too_large, None)
     values = [evaluator.value(name) for name in addresses.names]
     unknown = unknowns(values)
     if unknown is None:

@@ -49,7 +49,8 @@ class GivenValues:
         """
         value = self.values.get(name)
         if value is None:
-            return 0 if type_.pointee is not None and "tt.divisibility" in attributes else None
+            is_allocated = type_.kind == "scalar" and "tt.divisibility" in attributes
+            return 0 if is_allocated and type_.pointee is not None else None
         _check_type(name, value, type_)
         divisor = attributes.get("tt.divisibility")
         if isinstance(divisor, int) and divisor > 0 and value % divisor:
@@ -59,12 +60,12 @@ class GivenValues:
 
 
 def _check_type(name: str, value: int, type_: ValueType) -> None:
-    if type_.pointee is not None:
+    is_scalar = type_.kind == "scalar"
+    if is_scalar and type_.pointee is not None:
         low, high = 0, (1 << 63) - 1
-    elif type_.kind != "scalar" or type_.integer_bits is None:
-        raise LayoutError(
-            f"the value of {name} must be an integer or pointer, but is {type_.element}"
-        )
+    elif not is_scalar or type_.integer_bits is None:
+        kind = "a tensor" if type_.kind == "tensor" else type_.element
+        raise LayoutError(f"the value of {name} must be an integer or pointer, but is {kind}")
     elif type_.integer_bits == 1:
         low, high = 0, 1
     else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -15,11 +16,12 @@ from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import chosen_release, format_option, release_option
 from tt_layout.cli.values import read_values, value_option, values_option
-from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
 from tt_layout.ir import Module, iterate_ir
 from tt_layout.ir.reader import check_lines
-from tt_layout.mlir.source import Source, read_source
+from tt_layout.mlir.source import Source, dumps_below, read_source
 from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.audited_folder import AuditedFolder, PassedOver
 from tt_layout.reports.comparison import Comparison, ComparisonReport, NamedModule
 from tt_layout.reports.program_source import ProgramSource
 
@@ -42,7 +44,7 @@ def read_modules(source: Source, is_partial: bool) -> Iterator[Module]:
             yield module
     if is_empty:
         message = "found no MLIR in it: no module, function, layout alias or tensor type"
-        raise LayoutError(message, FileLocation(source.name))
+        raise NothingFoundError(message, FileLocation(source.name))
 
 
 @contextmanager
@@ -92,6 +94,27 @@ def _axis_info(
     return 0
 
 
+Reporter = Callable[[str, Iterable[Audit]], AuditReport]
+"""Makes the report of a file from its name and the audits of its modules."""
+
+
+def _reports_below(
+    folder: str, is_partial: bool, reporter: Reporter
+) -> Iterator[AuditReport | PassedOver]:
+    """Yield the report of each dump in a folder and below it, or why it has none.
+
+    Raises:
+        LayoutError: a dump is cut off.
+    """
+    for path in dumps_below(folder):
+        try:
+            audits = list(_audits(read_modules(read_source(path), is_partial), None))
+        except NothingFoundError as error:
+            yield PassedOver(path, error.message)
+        else:
+            yield reporter(path, audits)
+
+
 Pair = tuple[NamedModule, NamedModule]
 
 
@@ -122,7 +145,8 @@ def pairs(sources: Sequence[Source], is_partial: bool) -> list[Pair]:
     Show the layouts of a .ttgir file or dump, and its data movements.
 
     FILE is MLIR text, whatever operations are in it; - is stdin. With several modules in it,
-    each is audited. Exits 0; 1 with --diff if data movements were added or removed; 2 on error.
+    each is audited. Of a folder, each .mlir, .ttir and .ttgir file is. Exits 0; 1 with --diff if
+    data movements were added or removed; 2 on error.
     """,
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE")
@@ -173,6 +197,18 @@ def command(
     if len(files) > 1 + is_diff:
         takes = "at most two files with --diff" if is_diff else "one file, or two with --diff"
         raise LayoutError(f"audit takes {takes}, got {len(files)}")
+    given = read_values(values, values_file) if values or values_file is not None else None
+
+    def reporter(file: str, audits: Iterable[Audit]) -> AuditReport:
+        in_order = (sort_movements(audit, sort) for audit in audits)
+        source = ProgramSource(program)
+        return AuditReport(file, in_order, is_whole, by_line=sort == "line", program=source)
+
+    if os.path.isdir(files[0]) and not (is_diff or is_axis_info):
+        if given is not None:
+            raise LayoutError("--value is for one dump, not for a folder")
+        emit(AuditedFolder(files[0], _reports_below(files[0], partial, reporter)), output_format)
+        return 0
     sources = [read_source(path) for path in files]
     if is_axis_info:
         return _axis_info(sources, partial, output_format, is_diff=is_diff)
@@ -184,15 +220,6 @@ def command(
         comparison = ComparisonReport(comparisons)
         emit(comparison, output_format)
         return 0 if comparison.is_same else 1
-    given = read_values(values, values_file) if values or values_file is not None else None
     audits = _audits(read_modules(sources[0], partial), given)
-    sorted_audits = (sort_movements(audit, sort) for audit in audits)
-    report = AuditReport(
-        sources[0].name,
-        sorted_audits,
-        is_whole=is_whole,
-        by_line=sort == "line",
-        program=ProgramSource(program),
-    )
-    emit(report, output_format)
+    emit(reporter(sources[0].name, audits), output_format)
     return 0

@@ -1,0 +1,202 @@
+"""What forks write, and what stands where a layout is yet to be chosen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import Run, runner
+from work import bytes_of
+
+from tt_layout import LayoutError, parse_ir, parse_layout
+from tt_layout.audit.audit import Audit, audit_module
+
+BLOCKED = (
+    "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
+)
+
+
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capsysbinary, monkeypatch)
+
+
+def audited(text: str) -> Audit:
+    [module] = parse_ir(text)
+    return audit_module(module)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"#tlx.user_layout<{BLOCKED}>",
+        f"#tlx.no_verify_layout<#tlx.user_layout<{BLOCKED}>>",
+        f"#tlx<user_layout<{BLOCKED}>>",
+    ],
+)
+def test_wrappers_are_read_as_what_they_wrap(text: str) -> None:
+    assert parse_layout(text) == parse_layout(BLOCKED)
+
+
+def test_wrappers_in_a_dump(run: Run, tmp_path: Path) -> None:
+    dump = tmp_path / "dump.mlir"
+    dump.write_text(
+        f"#b = {BLOCKED}\n#u = #tlx.user_layout<#b>\n"
+        "#s = #ttg.slice<{dim = 0, parent = #tlx.no_verify_layout<#ttg.blocked<"
+        "{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4], "
+        "order = [1, 0]}>>}>\n"
+        "tt.func @f(%a: tensor<64xf32, #u>, %b: tensor<64xf32, #s>)\n",
+        encoding="utf-8",
+    )
+    kinds = [row.kind for row in audited(dump.read_text(encoding="utf-8")).layouts]
+    assert kinds == ["blocked", "slice"]
+    assert run("info", f"{dump}:u", "-t", "tensor<64xf32>").status == 0
+    assert run("-i", str(dump)).status == 0
+
+
+def test_placeholders_are_named_and_counted() -> None:
+    audit = audited(
+        "#d = #tlx.dummy_tmem_layout<>\n"
+        "tt.func @f(%a: tensor<64xf32, #gluon.auto_encoding>,\n"
+        "  %b: tensor<64xf32, #gluon.auto_encoding>,\n"
+        "  %c: tensor<64xf32, #ttg.slice<{dim = 0, parent = #gluon.coalesced_encoding}>>,\n"
+        "  %d: tensor<64xf32, #tlx.dummy_register_layout<[64], f32, true>>,\n"
+        "  %e: !ttg.memdesc<64x32xf32, #d, #ttng.tensor_memory, mutable>)\n"
+    )
+    assert not audit.findings
+    assert [(row.kind, row.uses) for row in audit.layouts] == [
+        ("placeholder", 2),
+        ("placeholder", 1),
+        ("placeholder", 1),
+        ("placeholder", 1),
+    ]
+    with pytest.raises(LayoutError, match="is a placeholder: a later pass chooses the layout"):
+        parse_layout("#gluon.auto_encoding")
+
+
+TWO_CTAS = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 8, colStride = 1, twoCTAs = true"
+
+
+def test_modes_of_two_ctas() -> None:
+    rows = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0]]
+    right = parse_layout(f"{TWO_CTAS}, ctaMode = twocta_rhs>").to_linear_layout([64, 8])
+    assert right.bases[:2] == [("row", [*rows, [0, 4]]), ("col", [[0, 1], [0, 2]])]
+    left = parse_layout(f"{TWO_CTAS}, ctaMode = twocta_lhs>").to_linear_layout([64, 8])
+    assert left.bases[:2] == [("row", [*rows, [0, 0]]), ("col", [[0, 1], [0, 2], [0, 4]])]
+    with pytest.raises(LayoutError, match="no key 'ctaMode'"):
+        parse_layout(f"{TWO_CTAS}, ctaMode = twocta_lhs>", release="3.9")
+
+
+def test_only_forks_have_two_ctas_without_a_shard() -> None:
+    with pytest.raises(LayoutError, match=r"needs \[1, 0\] as the first entry of CGALayout"):
+        parse_layout(f"{TWO_CTAS}>")
+    dump = "tt.func @f(%a: !ttg.memdesc<64x8xf32, {}>, #ttng.tensor_memory>)"
+    assert not audited(dump.format(TWO_CTAS)).findings
+    [finding] = audited(dump.format(f"{TWO_CTAS}, CGALayout = [[0, 1]]")).findings
+    assert "needs [1, 0] as the first entry" in finding.message
+
+
+PARTITIONED = (
+    "#ttg.partitioned_shared<{numPartitions = 2, numGroups = 2, partitionDim = 0, "
+    "partitionLayout = #ttg.padded_shared<[128:+4] {order = [1, 0], shape = [16, 16]}>}>"
+)
+
+
+def test_partitions_of_a_padded_layout_of_another_shape() -> None:
+    """The compiler takes the linear component of the piece as it is, whatever the piece."""
+    layout = parse_layout(PARTITIONED)
+    whole = layout.to_linear_layout([64, 16])
+    assert whole.vectors("partition") == ((16, 0),)
+    assert whole.vectors("offset")[-1] == (32, 0)
+    part = layout.to_linear_layout([16, 16])
+    assert part.vectors("offset")[:8] == whole.vectors("offset")[:8]
+    assert part.vectors("partition") == ((0, 0),)
+    with pytest.raises(LayoutError, match=r"a piece is \[32, 16\], but .* is for \[16, 16\]"):
+        layout.to_linear_layout([128, 16])
+
+
+def test_descriptors_of_more_dimensions_than_their_buffer() -> None:
+    shared = (
+        "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32%s}>"
+    )
+    reducing = shared % ""
+    assert not audited(f"tt.func @f(%a: !tt.tensordesc<1x1x32x32xf32, {reducing}>)").findings
+    gathered = shared % ", CGALayout = [[1, 0]]"
+    assert not audited(f"tt.func @f(%a: !tt.tensordesc<1x128xf32, {gathered}>)").findings
+
+
+def test_functions_may_have_warps_of_their_own() -> None:
+    audit = audited(
+        'module attributes {"ttg.num-warps" = 2 : i32} {\n'
+        'tt.func @f() attributes {"ttg.num-warps" = 4 : i32} {\n'
+        f"  %0 = tt.make_range {{end = 128 : i32, start = 0 : i32}} : tensor<128xi32, {BLOCKED}>\n"
+        "}\n}"
+    )
+    assert not audit.findings
+
+
+POINTERS = """
+#b = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+tt.func @f(%p: tensor<{size}x!tt.ptr<f32>, #b> {{tt.divisibility = 16 : i32}}) {{
+  %0 = tt.{operation} : tensor<{size}x!tt.ptr<f32>, #b>
+  tt.return
+}}
+}}
+"""
+
+
+def test_arguments_that_are_tensors_of_pointers() -> None:
+    audit = audited(POINTERS.format(size=256, operation="load %p"))
+    [row] = audit.movements
+    assert row.cost is not None
+    assert row.cost.details["unknown"] == ["p"]
+
+
+def test_accesses_of_more_lanes_than_are_counted() -> None:
+    text = POINTERS.format(size=1 << 30, operation="load %p")
+    assert bytes_of(lambda: audited(text)) < 50 << 20
+    [row] = audited(text).movements
+    assert row.cost is not None
+    assert row.cost.details["unknown"] == ["1073741824 addresses, more than the 16777216 counted"]
+
+
+SAME = """
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+tt.func @f(%p: !tt.ptr<f32>, %v: tensor<512xf32, #b>) {
+  %0 = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+  %1 = tt.load %0 : tensor<512x!tt.ptr<f32>, #b>
+  tt.store %0, %1 : tensor<512x!tt.ptr<f32>, #b>
+  tt.return
+}
+}
+"""
+
+
+def test_the_way_out_is_that_of_the_operation() -> None:
+    load, store = (finding.message for finding in audited(SAME).findings)
+    assert load.endswith("have one address: load them once, and broadcast the result")
+    assert store.endswith("have one address: store one of them")
+
+
+def test_folders(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "kernel.ttgir").write_text(SAME, encoding="utf-8")
+    (tmp_path / "other.mlir").write_text("cuda_tile.module @m {}\n", encoding="utf-8")
+    (tmp_path / "empty.mlir").write_text("", encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("not looked at", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    outcome = run("audit", ".")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert outcome.out.count("target cuda:90") == 1
+    assert outcome.out.splitlines()[-2:] == [
+        "./empty.mlir was passed over: the file is empty",
+        "./other.mlir was passed over: found no MLIR in it: no module, function, layout alias or "
+        "tensor type",
+    ]
+    data = json.loads(run("audit", ".", "--format", "json").out)
+    assert [one["file"] for one in data["files"]] == ["./inner/kernel.ttgir"]
+    assert [one["file"] for one in data["passed_over"]] == ["./empty.mlir", "./other.mlir"]
+    assert "for one dump" in run("audit", ".", "--value", "n=4").err
