@@ -18,7 +18,7 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
-from tt_layout.figures.model import PLAIN
+from tt_layout.figures.model import NOTHING, PLAIN
 from tt_layout.figures.page_layout import ADVANCE, cell_size, lay_out_figure
 from tt_layout.figures.svg import tile_of, to_svg
 from tt_layout.mlir.types import parse_type
@@ -142,6 +142,41 @@ def test_conflicts_are_outlined() -> None:
     )
     assert free.grids[0].marks is not None
     assert not free.grids[0].marks.any()
+
+
+def test_only_the_rows_that_an_access_touches_are_drawn() -> None:
+    shared = held(SWIZZLED.replace("maxPhase = 4", "maxPhase = 1"), "!ttg.memdesc<64x64xf32>")
+    figure = draw(shared, held(COLUMNS, "tensor<64x64xf32>"))
+    grid = figure.grids[0]
+    assert figure.notes[-1] == "drawn: the 32 of 128 rows that are touched"
+    assert grid.rows == tuple(str(256 * row) for row in range(32))
+    assert ((grid.colours >= 0).sum(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize("most", [1, 2, 8, 32])
+def test_cycles_serve_every_lane_once_and_no_bank_twice(most: int) -> None:
+    shared = GALLERY["PHASED"].replace("maxPhase = 32", f"maxPhase = {most}")
+    pair = held(shared, "!ttg.memdesc<32x32xf32>"), held(COLUMNS, "tensor<32x32xf32>")
+    figure = draw(*pair, view="cycles")
+    grid = figure.grids[0]
+    assert grid.labels is not None
+    assert grid.shape == (32 // most, 32)
+    served = [text for row in grid.labels for text in row if text]
+    assert sorted(map(int, served)) == list(range(32))
+    assert f"{32 // most} wavefront" in figure.notes[0]
+
+
+def test_legends_name_what_is_drawn_and_nothing_else() -> None:
+    part = draw(held(SEED, "tensor<64x64xf16>", Selection(((0, 2), (0, 4)))), color_by="lane")
+    assert part.legend == ((0, "lane 0"), (1, "1"))
+    many = draw(held(SEED, "tensor<128x128xf16>"), color_by="row").legend
+    assert many[0] == (0, "row 0")
+    assert many[-1] == (PLAIN, "... 127; colours repeat")
+    padded = draw(held(GALLERY["PADDED"], "!ttg.memdesc<16x64xf16>"), view="banks")
+    assert padded.legend[-1] == (NOTHING, "padding")
+    assert 'fill="url(#hatch)"' in to_svg(padded)
+    full = draw(held(GALLERY["SWIZZLED"], "!ttg.memdesc<8x64xf16>"), view="banks")
+    assert NOTHING not in dict(full.legend)
 
 
 def test_what_has_not_moved_is_pale() -> None:

@@ -17,31 +17,19 @@ from click import unstyle
 from command import BLOCKED, TYPE, Run, runner
 from tiers import sampled, slow
 
-from tt_layout.colour import (
-    CELLS,
-    EMPTY,
-    INK,
-    MARK,
-    PAGE,
-    RULE,
-    TERMINAL,
-    contrast,
-    rgb,
-    terminal_rgb,
-)
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
 from tt_layout.reports.writing import terminal_columns as columns_of_stream
 from tt_layout.terminal.options import DisplayOptions
-from tt_layout.terminal.painting import paint
+from tt_layout.terminal.painting import colouring, is_linear, paint, paint_lines
 from tt_layout.terminal.present import Presentation
 from tt_layout.views import box, frames
 from tt_layout.views.folding import fold
 from tt_layout.views.kinds import KINDS
 from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest
-from tt_layout.views.selection import Selection
+from tt_layout.views.selection import EVERYTHING, Selection
 
 pty = pytest.importorskip("pty")
 
@@ -63,6 +51,7 @@ DEEP = (
     "warpsPerCTA = [1, 1, 2, 2], order = [3, 2, 1, 0]}>"
 )
 SCALES = "#ttng.tensor_memory_scales_encoding<>"
+PART = Selection(((3, 9), (5, 21)))
 ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
 
 VIEWS = [
@@ -120,19 +109,6 @@ def _read(descriptor: int) -> Iterator[bytes]:
         yield data
 
 
-def test_text_of_figures_is_readable() -> None:
-    for fill in (*CELLS, EMPTY, PAGE):
-        assert contrast(rgb(INK), rgb(fill)) >= 4.5
-    assert contrast(rgb(RULE), rgb(PAGE)) >= 4.5
-    assert contrast(rgb(MARK), rgb(PAGE)) >= 4.5
-
-
-def test_text_of_terminals_is_readable_on_dark_and_on_light() -> None:
-    for number in TERMINAL:
-        colour = terminal_rgb(number)
-        assert min(contrast(colour, (0, 0, 0)), contrast(colour, (255, 255, 255))) >= 3.6
-
-
 @pytest.mark.parametrize(("layout", "tensor", "more"), VIEWS)
 def test_colours_change_nothing_else(
     run: Run, layout: str, tensor: str, more: tuple[str, ...]
@@ -155,7 +131,7 @@ def test_a_pipe_gets_plain_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_terminal_gets_colours() -> None:
     status, shown, told = on_terminal("-l", BLOCKED, "-t", TYPE)
     assert (status, told) == (0, "")
-    assert b"\x1b[38;5;27mT0:0\x1b[0m" in shown
+    assert b"\x1b[38;5;16;48;5;069mT0:0, T0:1, " in shown
     assert ESCAPE.sub(b"", shown).endswith(b"[ T6:0, T6:1, T7:0, T7:1]]\n")
 
 
@@ -367,13 +343,45 @@ def test_legend_explains_notation_and_colours(run: Run) -> None:
     plain = run("-l", BLOCKED, "-t", TYPE, "--legend").out.splitlines()[-1]
     assert plain.startswith("legend: T<thread>:<register>")
     coloured = run("-l", BLOCKED, "-t", TYPE, "--legend", "--color", "always").out
-    assert "\x1b[38;5;27mwarp 0\x1b[0m, \x1b[1;38;5;161mwarp 1\x1b[0m" in coloured
+    assert "\x1b[38;5;16;48;5;069mwarp 0\x1b[0m, \x1b[38;5;16;48;5;215mwarp 1\x1b[0m" in coloured
 
 
 def test_colours_follow_the_group(run: Run) -> None:
     out = run("-l", BLOCKED, "-t", TYPE, "--color", "always", "--color-by", "register").out
-    assert "\x1b[38;5;27mT7:0" in out
-    assert "\x1b[1;38;5;161mT7:1" in out
+    assert "\x1b[38;5;16;48;5;069mT7:0" in out
+    assert "\x1b[38;5;16;48;5;215mT7:1" in out
+
+
+def cell_colours(text: bytes) -> list[tuple[str, str]]:
+    """Return the characters of cells, each with the colour that it has."""
+    colour, found = "", []
+    for part in re.split(r"(\x1b\[[0-9;]*m)", text.decode()):
+        if part.startswith("\x1b"):
+            colour = part.removesuffix("\x1b[0m")
+        else:
+            found += [(c, colour) for c in part if c.isalnum()]
+    return found
+
+
+@pytest.mark.parametrize("color_by", ["warp", "lane", "thread", "register", "row", "column"])
+def test_colours_of_whole_lines_are_those_of_every_cell(color_by: str) -> None:
+    placed = place(parse_layout(SEED), parse_type("tensor<32x32xf16>"))
+    for kind, part in [("tensor", EVERYTHING), ("hardware", EVERYTHING), ("tensor", PART)]:
+        request = ViewRequest(placed, KINDS[kind], part)
+        view = request.view()
+        colours_of = colouring(view, placed, color_by)
+        assert is_linear(view, placed)
+        lines = b"".join(paint_lines(view, colours_of))
+        cells = b"".join(paint(view.pieces(), view, colours_of))
+        assert cell_colours(lines) == cell_colours(cells)
+        assert unstyle(lines.decode()) == view.text()
+
+
+def test_colours_of_long_runs_take_little_room() -> None:
+    placed = place(parse_layout(SEED), parse_type("tensor<256x256xf16>"))
+    view = ViewRequest(placed).view()
+    painted = b"".join(paint_lines(view, colouring(view, placed, "warp")))
+    assert len(painted) < 1.5 * view.size
 
 
 @pytest.mark.parametrize(
@@ -394,13 +402,17 @@ def test_colours_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of lines get the same colours as whole ones, and nothing but a piece is kept."""
     request = ViewRequest(place(parse_layout(SEED), parse_type("tensor<16x16xf16>")))
     view = request.view()
-    whole = b"".join(paint(view.pieces(), view, request.placed, "warp"))
+    colours_of = colouring(view, request.placed, "warp")
+    whole = b"".join(paint_lines(view, colours_of))
     monkeypatch.setattr(box, "ROW_BYTES", 32)
     monkeypatch.setattr(frames, "BLOCK_BYTES", 64)
     view = request.view()
-    painted = list(paint(view.pieces(), view, request.placed, "warp"))
-    assert len(painted) == 32
-    assert b"".join(painted) == whole
+    for painted in (
+        list(paint_lines(view, colours_of)),
+        list(paint(view.pieces(), view, colours_of)),
+    ):
+        assert len(painted) == 32
+        assert cell_colours(b"".join(painted)) == cell_colours(whole)
 
 
 @pytest.mark.parametrize(

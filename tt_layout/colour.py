@@ -1,38 +1,48 @@
-"""Distinct, legible colours for the cells of figures and for text on terminals.
+"""One palette for figures, terminals and the page, and what can have a colour of its own.
 
-Figures put dark text on light cells, so a colour must be light.  A terminal's background is
-dark or light and unknown, so a colour must be neither: on both its contrast is at most 4.58.
-Those of `TERMINAL` have at least 3.6 on black and on white, and every second style is bold, so
-that neighbours differ in more than hue.
-
-Both sets were chosen by searching for the largest least distance between any two, seen with
-full colour vision and without one of the three kinds of cones.
+Eight hues in four shades, light enough for black text, so that a cell looks the same on paper, on
+a dark terminal and on a light one.  All are among the 256 colours that every terminal numbers.
+They were chosen by searching for the largest least distance between any two, seen with full colour
+vision and without one of the three kinds of cones; the first shades of the hues are further apart.
 
 Source:
     WCAG 2.2, "contrast ratio"; Machado, Oliveira and Fernandes, A Physiologically-based Model
-    for Simulation of Color Vision Deficiency, 2009.
+    for Simulation of Color Vision Deficiency, 2009; Ottosson, A perceptual color space for image
+    processing (OKLab), 2020.
 """
 
 from __future__ import annotations
 
-CELLS = (
-    "#baf7ce",
-    "#9488d1",
-    "#f7c088",
-    "#6fe1f7",
-    "#e6e667",
-    "#e67e7e",
-    "#6f86f7",
-    "#a87ea1",
-)
-"""The fills of cells, by number modulo their count."""
+GROUPINGS = ("warp", "lane", "thread", "register", "block", "bank", "chunk", "row", "column")
+"""What ``--color-by`` takes."""
 
-INK = "#111111"
+TERMINAL = (
+    (69, 98, 140, 189),
+    (215, 223, 136, 180),
+    (159, 79, 50, 37),
+    (133, 212, 175, 177),
+    (227, 106, 193, 184),
+    (45, 31, 39, 110),
+    (167, 131, 209, 204),
+    (249, 243, 251, 246),
+)
+"""The shades of each hue, as terminals number their colours."""
+
+HUES, SHADES = len(TERMINAL), len(TERMINAL[0])
+COLOURS = HUES * SHADES
+
+THRESHOLD = 0.03
+"""Any two colours are further apart than this in OKLab, however they are seen."""
+
+HUE_THRESHOLD = 0.1
+"""The first shades of any two hues are further apart than this."""
+
+INK = "#000000"
 """The text on cells and on the page."""
 
 PAGE = "#ffffff"
 EMPTY = "#f4f4f4"
-"""The fill of cells that hold nothing."""
+"""The fill of cells that hold nothing, below their hatching."""
 
 RULE = "#5c5c5c"
 """Lines and lesser text on the page."""
@@ -40,13 +50,8 @@ RULE = "#5c5c5c"
 MARK = "#b3001b"
 """The outline of what deserves attention."""
 
-TERMINAL = (27, 161, 100, 133, 66, 98)
-"""Foregrounds of the 256 colours of terminals, by number modulo their count."""
-
-STYLES = 2 * len(TERMINAL)
-"""The number of styles: each colour regular and bold."""
-
 _CUBE = (0, 95, 135, 175, 215, 255)
+_FIRST_GREY = 232
 
 RESET = b"\x1b[0m"
 
@@ -63,14 +68,33 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 
 def terminal_rgb(number: int) -> tuple[int, int, int]:
-    """Return the components of one of the 216 colours that terminals number from 16.
+    """Return the components of a colour that terminals number from 16: a cube, then greys.
 
     Example:
-        >>> terminal_rgb(27)
-        (0, 95, 255)
+        >>> terminal_rgb(27), terminal_rgb(232)
+        ((0, 95, 255), (8, 8, 8))
     """
+    if number >= _FIRST_GREY:
+        grey = 8 + 10 * (number - _FIRST_GREY)
+        return grey, grey, grey
     place = number - 16
     return _CUBE[place // 36], _CUBE[place // 6 % 6], _CUBE[place % 6]
+
+
+CELLS = tuple(f"#{bytes(terminal_rgb(number)).hex()}" for hue in TERMINAL for number in hue)
+"""The fills of cells: the shades of the first hue, then those of the next."""
+
+
+def colour_step(count: int) -> int:
+    """Return how far in `CELLS` neighbours of so many groups are apart.
+
+    Up to eight groups each have a hue; up to sixteen share one in pairs, more in fours.
+
+    Example:
+        >>> [colour_step(count) for count in (2, 8, 16, 32, 128)]
+        [4, 4, 2, 1, 1]
+    """
+    return 4 if count <= HUES else 2 if count <= 2 * HUES else 1
 
 
 def luminance(colour: tuple[int, int, int]) -> float:
@@ -90,14 +114,12 @@ def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def style(number: int) -> bytes:
-    """Return what begins the text of a group on a terminal; neighbours differ in weight.
+def style(place: int) -> bytes:
+    """Return what begins a cell on a terminal: black on a colour of `CELLS`, always as long.
 
     Example:
-        >>> style(0), style(1), style(6)
-        (b'\\x1b[38;5;27m', b'\\x1b[1;38;5;161m', b'\\x1b[1;38;5;27m')
+        >>> style(0), style(33)
+        (b'\\x1b[38;5;16;48;5;069m', b'\\x1b[38;5;16;48;5;098m')
     """
-    place = number % STYLES
-    turn, hue = divmod(place, len(TERMINAL))
-    weight = b"1;" if (hue + turn) % 2 else b""
-    return b"\x1b[%b38;5;%dm" % (weight, TERMINAL[hue])
+    hue, shade = divmod(place % COLOURS, SHADES)
+    return b"\x1b[38;5;16;48;5;%03dm" % TERMINAL[hue][shade]

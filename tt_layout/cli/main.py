@@ -25,6 +25,7 @@ from tt_layout.cli.parameters import (
 )
 from tt_layout.cli.selection import ViewName, read_selection, selection_options, view_kind
 from tt_layout.cli.streams import standard_streams
+from tt_layout.colour import GROUPINGS
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.version import __version__
 
@@ -129,7 +130,7 @@ _DISPLAY = ("color", "color_by", "compact", "header", "legend")
 
 def _display_options(function: Any) -> Any:
     """Add the options that choose how views are displayed."""
-    groups = click.Choice(["warp", "lane", "register", "block", "bank"])
+    groups = click.Choice(GROUPINGS)
     options = (
         click.option(
             "--color",
@@ -139,7 +140,7 @@ def _display_options(function: Any) -> Any:
             help="Colour the text; auto: on a terminal, unless NO_COLOR is set.",
         ),
         click.option(
-            "--color-by", type=groups, help="What has its own colour; by default warp, or bank."
+            "--color-by", type=groups, help="What has its own colour; by default warp, or chunk."
         ),
         click.option(
             "--compact", is_flag=True, help="Show only thread numbers in the tensor view."

@@ -8,12 +8,22 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.analyses.banks import Access, check_lanes, cost, map_access
+from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
-from tt_layout.figures.drawn import DrawnLayout, cell_groups, element_labels
-from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, check_cells, has_labels, table
-from tt_layout.figures.tensor import legend
+from tt_layout.figures.drawn import Colouring, DrawnLayout, element_labels, named_colours
+from tt_layout.figures.model import (
+    NOTHING,
+    PLAIN,
+    Figure,
+    Grid,
+    Legend,
+    check_cells,
+    has_labels,
+    table,
+)
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, Target, find_target
+from tt_layout.views.cells import Cells, SlotCells
 from tt_layout.views.shared import Memory, memory_of
 
 MAX_BUFFERS = 4
@@ -29,39 +39,50 @@ def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     if not isinstance(drawn.encoding, SharedEncoding):
         message = f"#{drawn.encoding.name} lives in {drawn.placed.memory_space}"
         raise LayoutError(f"banks are of shared memory, but {message}")
-    name, memory = color_by or "row", memory_of(drawn.placed)
-    buffers = memory.partitions * memory.blocks
-    target = TARGETS[DEFAULT_TARGET]
-    grids = tuple(_grid(drawn, name, buffer, target) for buffer in range(min(buffers, MAX_BUFFERS)))
+    drawn.selection.check_options("a figure of banks")
+    colouring, memory = Colouring(drawn.placed, color_by or "chunk"), memory_of(drawn.placed)
+    buffers, target = memory.partitions * memory.blocks, TARGETS[DEFAULT_TARGET]
+    size = drawn.placed.element_bytes
+    rows = np.arange(max(1, -(-memory.slots * size // target.row_bytes)))
+    shown, groups = [], []
+    for buffer in range(min(buffers, MAX_BUFFERS)):
+        cells = _cells(memory, buffer, rows, max(1, target.row_bytes // size))
+        own = np.where(cells.are_mapped, colouring.groups(cells, of_elements=True), NOTHING)
+        groups.append(own)
+        shown.append(_grid(drawn, buffer, target, rows, cells, colouring.colours(own)))
     more = buffers - MAX_BUFFERS
     notes = (f"{more} more buffers are not shown",) if more > 0 else ()
-    return Figure(drawn.title, grids, legend(drawn, name), notes)
+    legend = colouring.legend(np.concatenate(groups))
+    return Figure(drawn.title, tuple(shown), (*legend, *_padding_legend(drawn, shown)), notes)
 
 
-def _grid(drawn: DrawnLayout, name: str, buffer: int, target: Target) -> Grid:
-    """Return the cells of one buffer: of one block and partition."""
-    drawn.selection.check_options("a figure of banks")
+def _padding_legend(drawn: DrawnLayout, grids: list[Grid]) -> Legend:
+    if not any((grid.colours == NOTHING).any() for grid in grids):
+        return ()
+    return ((NOTHING, "padding" if drawn.placed.padding else "no element"),)
+
+
+def _cells(memory: Memory, buffer: int, rows: Ints, columns: int) -> Cells:
+    """Return the slots of some rows of a buffer; those behind its end hold nothing."""
+    check_cells(len(rows) * columns)
+    slots = (rows[:, np.newaxis] * columns + np.arange(columns)).ravel()
+    inside = np.minimum(slots, memory.slots - 1)
+    cells = SlotCells(memory.cells, memory.slots).cells(buffer * memory.slots + inside)
+    return cells._replace(are_mapped=cells.are_mapped & (slots < memory.slots))
+
+
+def _grid(
+    drawn: DrawnLayout, buffer: int, target: Target, rows: Ints, cells: Cells, colours: Ints
+) -> Grid:
+    """Return the grid of some rows of one buffer: of one block and partition."""
     size, memory = drawn.placed.element_bytes, memory_of(drawn.placed)
     columns = max(1, target.row_bytes // size)
-    rows = max(1, -(-memory.slots // columns))
-    shape = rows, columns
-    check_cells(rows * columns)
-    numbers = np.arange(buffer * memory.elements, (buffer + 1) * memory.elements)
-    cells = memory.cells.cells(numbers)
-    slots = cells.locations["slot"][:, 0]
-    colours = np.full(rows * columns, NOTHING, np.int64)
-    colours[slots] = cell_groups(drawn.placed, name, cells)
-    labels = None
-    if has_labels(*shape):
-        texts = [""] * (rows * columns)
-        for slot, text in zip(slots.tolist(), element_labels(cells)):
-            texts[slot] = text
-        labels = table(texts, shape)
+    shape = len(rows), columns
     return Grid(
         colours.reshape(shape),
-        labels,
+        table(element_labels(cells), shape) if has_labels(*shape) else None,
         _buffer_title(memory, buffer),
-        tuple(str(row * target.row_bytes) for row in range(rows)),
+        tuple(str(row * target.row_bytes) for row in rows.tolist()),
         (),
         row_title="byte",
         column_title="bank",
@@ -101,6 +122,81 @@ def access_figure(
     Raises:
         LayoutError: the two do not belong together.
     """
+    access = _access(drawn, registers, target, is_store)
+    drawn.selection.check_options("a figure of banks")
+    hardware, size, memory = access.target, drawn.placed.element_bytes, memory_of(drawn.placed)
+    _, words = access.worst_phase
+    columns = max(1, hardware.row_bytes // size)
+    rows = np.unique(words * hardware.bank_bytes // hardware.row_bytes)
+    cells = _cells(memory, 0, rows, columns)
+    plain = np.where(cells.are_mapped, PLAIN, NOTHING)
+    grid = _touched(_grid(drawn, 0, hardware, rows, cells, plain), access, rows, size)
+    in_all = -(-memory.slots // columns)
+    left_out = in_all - len(rows)
+    notes = _words(access)
+    if left_out:
+        notes += (f"drawn: the {len(rows)} of {in_all} rows that are touched",)
+    legend = (*_lane_legend(access), *_padding_legend(drawn, [grid]))
+    return Figure(_titles(drawn, registers), (grid,), legend, notes)
+
+
+def cycles_figure(
+    drawn: DrawnLayout, registers: DrawnLayout, target: str, is_store: bool
+) -> Figure:
+    """Return the figure of an access's cycles: which lanes each bank serves, one after the other.
+
+    Args:
+        drawn: the shared layout.
+        registers: the layout of the registers that are stored or loaded.
+        target: a name of `tt_layout.hardware.TARGETS`.
+        is_store: whether registers go to memory.
+
+    Raises:
+        LayoutError: the two do not belong together.
+    """
+    access = _access(drawn, registers, target, is_store)
+    served = _served(access)
+    shape = len(served), access.phase.banks
+    colours = np.full(shape, NOTHING, np.int64)
+    labels = [[""] * shape[1] for _ in range(shape[0])]
+    for cycle, banks in enumerate(served):
+        for bank, lanes in banks.items():
+            colours[cycle, bank] = lanes[0] % COLOURS
+            labels[cycle][bank] = f"{lanes[0]}" + (f"+{len(lanes) - 1}" if lanes[1:] else "")
+    grid = Grid(
+        colours,
+        labels,
+        "",
+        tuple(str(cycle + 1) for cycle in range(shape[0])),
+        tuple(map(str, range(shape[1]))),
+        row_title=access.target.cycle,
+        column_title="bank; in the cells the lanes served",
+    )
+    idle = ((NOTHING, "idle"),) if (colours == NOTHING).any() else ()
+    legend = (*_lane_legend(access), *idle)
+    return Figure(_titles(drawn, registers), (grid,), legend, _words(access)[:1])
+
+
+def _served(access: Access) -> list[dict[int, list[int]]]:
+    """Return for each cycle of the worst phase the lanes that each bank serves.
+
+    A bank serves one word in a cycle, to all lanes that ask for it; its words are taken in the
+    order of the lanes.
+    """
+    lanes, words = access.worst_phase
+    asked: dict[int, dict[int, list[int]]] = {}
+    for lane, own in zip(lanes.tolist(), words.tolist()):
+        for word in own:
+            asked.setdefault(word % access.phase.banks, {}).setdefault(word, []).append(lane)
+    cycles: list[dict[int, list[int]]] = [{} for _ in range(max(map(len, asked.values())))]
+    for bank, by_word in asked.items():
+        for cycle, found in enumerate(by_word.values()):
+            cycles[cycle][bank] = found
+    return cycles
+
+
+def _access(drawn: DrawnLayout, registers: DrawnLayout, target: str, is_store: bool) -> Access:
+    """Return what the access of registers to shared memory costs."""
     if not isinstance(drawn.encoding, SharedEncoding) or not isinstance(
         registers.encoding, DistributedEncoding
     ):
@@ -110,38 +206,35 @@ def access_figure(
     size = drawn.placed.element_bytes
     places = map_access(registers.encoding, drawn.encoding, drawn.placed.shape, size)
     check_lanes(places, hardware)
-    access = cost(places, hardware, is_store=is_store)
-    grid = _grid(drawn, "row", 0, hardware)
-    grid = _touched(grid, access, size)
-    title = str(drawn.encoding), str(registers.encoding), drawn.placed.type_text
-    return Figure(title, (grid,), _lane_legend(access), _words(access))
+    return cost(places, hardware, is_store=is_store)
 
 
-def _touched(grid: Grid, access: Access, size: int) -> Grid:
+def _titles(drawn: DrawnLayout, registers: DrawnLayout) -> tuple[str, ...]:
+    return str(drawn.encoding), str(registers.encoding), drawn.placed.type_text
+
+
+def _touched(grid: Grid, access: Access, rows: Ints, size: int) -> Grid:
     """Colour what the lanes touch by lane; outline what makes them wait."""
     lanes, words = access.worst_phase
-    colours = np.where(grid.colours == NOTHING, NOTHING, PLAIN).ravel()
+    colours = grid.colours.ravel().copy()
     marks = np.zeros(colours.shape, bool)
-    bank_bytes = access.target.bank_bytes
+    bank_bytes, columns = access.target.bank_bytes, grid.shape[1]
     per_word = max(1, bank_bytes // size)
     waiting = {word for collision in access.collisions for word in collision.words}
     for lane, touched in zip(lanes.tolist(), words.tolist()):
         for word in touched:
-            start = word * bank_bytes // size
+            row, column = divmod(word * bank_bytes // size, columns)
+            start = int(np.searchsorted(rows, row)) * columns + column
             cells = slice(start, min(start + per_word, len(colours)))
-            colours[cells] = np.where(colours[cells] == PLAIN, lane, colours[cells])
+            colours[cells] = np.where(colours[cells] == PLAIN, lane % COLOURS, colours[cells])
             marks[cells] = word in waiting
     shape = grid.shape
     return replace(grid, colours=colours.reshape(shape), marks=marks.reshape(shape))
 
 
-def _lane_legend(access: Access) -> tuple[tuple[int, str], ...]:
-    lanes, _ = access.worst_phase
-    first: Ints = lanes[:MAX_LANES]
-    entries = [(int(lane), f"lane {lane}") for lane in first]
-    if len(lanes) > MAX_LANES:
-        entries.append((PLAIN, f"... {lanes[-1]}; repeats every {MAX_LANES}"))
-    return tuple(entries)
+def _lane_legend(access: Access) -> Legend:
+    lanes: list[int] = access.worst_phase[0].tolist()
+    return named_colours("lane", lanes, [lane % COLOURS for lane in lanes])
 
 
 def _words(access: Access) -> tuple[str, ...]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from tt_layout.algebra.arrays import all_values
 from tt_layout.analyses.layout_difference import compare
 from tt_layout.errors import LayoutError
-from tt_layout.figures.drawn import DrawnLayout
+from tt_layout.figures.drawn import Colouring, DrawnLayout
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
-from tt_layout.figures.tensor import legend, tensor_grid
+from tt_layout.figures.tensor import element_groups, tensor_grid
 from tt_layout.views.cells import Mask, coordinates
 from tt_layout.views.groups import default_grouping
 
@@ -31,14 +30,21 @@ def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None
         raise LayoutError(f"{message}: {' and '.join(spaces)}")
     words = compare(before.layout, after.layout).words() or ["nothing moves"]
     name = color_by or default_grouping(before.placed)
-    grids = tensor_grid(before, name, "before"), tensor_grid(after, name, "after")
-    moved = _moved(before, after).reshape(grids[1].shape)
-    colours = np.where(moved | (grids[1].colours == NOTHING), grids[1].colours, PLAIN)
     wider = before if _location_count(before) > _location_count(after) else after
+    colouring = Colouring(wider.placed, name)
+    groups = [element_groups(one, Colouring(one.placed, name)) for one in (before, after)]
+    was, now = map(colouring.colours, groups)
+    stays = ~_moved(before, after) & (now != NOTHING)
+    grids = (
+        tensor_grid(before, was, "before"),
+        tensor_grid(after, np.where(stays, PLAIN, now), "after"),
+    )
+    legend = colouring.legend(np.concatenate([groups[0], groups[1][~stays]]))
+    plain = ((PLAIN, "has not moved"),) if stays.any() else ()
     return Figure(
         (f"- {before.encoding}", f"+ {after.encoding}", before.placed.type_text),
-        (grids[0], replace(grids[1], colours=colours)),
-        (*legend(wider, name), (PLAIN, "has not moved")),
+        grids,
+        (*legend, *plain),
         tuple(words[:MAX_WORDS]),
         is_across=True,
     )

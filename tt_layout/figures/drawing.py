@@ -7,7 +7,7 @@ from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure
 from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
 
-VIEWS = (*KINDS, "banks", "matrix", "compare")
+VIEWS = (*KINDS, "banks", "cycles", "matrix", "compare")
 
 
 def draw(
@@ -52,8 +52,8 @@ def draw(
         from tt_layout.figures.compare import compare_figure
 
         return compare_figure(drawn, other, color_by)
-    if view == "banks" or (view == HARDWARE and drawn.placed.is_shared):
-        return _banks(drawn, other, color_by, target, access)
+    if view in ("banks", "cycles") or (view == HARDWARE and drawn.placed.is_shared):
+        return _banks(drawn, other, color_by, target, access, view == "cycles")
     return _single(drawn, view, color_by)
 
 
@@ -65,17 +65,25 @@ def _default(drawn: DrawnLayout, other: DrawnLayout | None) -> str:
 
 
 def _banks(
-    drawn: DrawnLayout, other: DrawnLayout | None, color_by: str | None, target: str, access: str
+    drawn: DrawnLayout,
+    other: DrawnLayout | None,
+    color_by: str | None,
+    target: str,
+    access: str,
+    by_cycle: bool,
 ) -> Figure:
-    from tt_layout.figures.banks import access_figure, banks_figure
+    from tt_layout.figures.banks import access_figure, banks_figure, cycles_figure
 
     if other is None:
+        if by_cycle:
+            raise LayoutError("--view cycles needs a layout of registers and one of shared memory")
         return banks_figure(drawn, color_by)
     if color_by not in (None, "lane"):
         raise LayoutError("the figure of an access is coloured by lane")
     if not drawn.placed.is_shared:
         drawn, other = other, drawn
-    return access_figure(drawn, other, target, access == "store")
+    figure = cycles_figure if by_cycle else access_figure
+    return figure(drawn, other, target, access == "store")
 
 
 def _single(drawn: DrawnLayout, view: str, color_by: str | None) -> Figure:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
-from tt_layout.figures.model import check_cells
+from tt_layout.figures.model import PLAIN, Legend, check_cells
 from tt_layout.placement import PlacedLayout
 from tt_layout.views import shared
 from tt_layout.views.axes import Axes, tensor_axes
 from tt_layout.views.cells import Cells, ElementCells
-from tt_layout.views.groups import grouping
+from tt_layout.views.groups import coloured, group_count, group_title, grouping
 from tt_layout.views.kinds import KINDS, TENSOR
 from tt_layout.views.selection import EVERYTHING, Selection
 
@@ -86,22 +88,54 @@ class DrawnLayout:
         return replace(self.holders, holders=first).cells(self.numbers)
 
 
-def cell_groups(placed: PlacedLayout, name: str, cells: Cells) -> Ints:
-    """Return the number of each cell's colour: that of its first location, or of its element.
+@dataclass(frozen=True)
+class Colouring:
+    """What cells are coloured by, and what the legend calls it.
 
-    Args:
+    Attributes:
         placed: the layout that is drawn.
-        name: a group of locations, or ``row`` or ``column`` of the tensor.
-        cells: what is drawn.
-
-    Raises:
-        LayoutError: the layout has no such groups.
+        name: one of `tt_layout.colour.GROUPINGS`.
     """
-    if name == "column":
-        return cells.elements[:, -1]
-    if name == "row":
-        return cells.elements[:, max(-2, -cells.elements.shape[1])]
-    return grouping(placed, name)(cells.holders())
+
+    placed: PlacedLayout
+    name: str
+
+    def groups(self, cells: Cells, *, of_elements: bool = False) -> Ints:
+        """Return the group of each cell: that of its first location, or of its element.
+
+        Args:
+            cells: what is drawn.
+            of_elements: whether they stand in the order of the memory.
+
+        Raises:
+            LayoutError: the layout has no such groups.
+        """
+        return grouping(self.placed, self.name, of_elements=of_elements)(cells)[:, 0]
+
+    def colours(self, groups: Ints) -> Ints:
+        """Return the places of the colours of groups; what is negative stays so."""
+        count = group_count(self.placed, self.name)
+        return np.where(groups < 0, groups, coloured(groups, count))
+
+    def legend(self, groups: Ints) -> tuple[tuple[int, str], ...]:
+        """Return the meaning of the colours of the groups that are drawn."""
+        found = np.unique(groups[groups >= 0])
+        colours, title = self.colours(found).tolist(), group_title(self.placed, self.name)
+        return named_colours(title, found.tolist(), colours)
+
+
+def named_colours(title: str, numbers: list[int], colours: list[int]) -> Legend:
+    """Return the legend of numbered things: one entry for each colour, the first with its title.
+
+    Example:
+        >>> named_colours("lane", [0, 1, 32], [4, 8, 4])
+        ((4, 'lane 0'), (8, '1'), (-2, '... 32; colours repeat'))
+    """
+    entries: dict[int, str] = {}
+    for number, colour in zip(numbers, colours):
+        entries.setdefault(colour, str(number) if entries else f"{title} {number}")
+    more = ((PLAIN, f"... {numbers[-1]}; colours repeat"),) if len(entries) < len(numbers) else ()
+    return (*entries.items(), *more)
 
 
 def element_labels(cells: Cells) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tt_layout.algebra.linear_layout import log2
+from tt_layout.colour import SHADES
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import PLAIN, Figure, Grid
 
@@ -21,7 +22,7 @@ def matrix_figure(drawn: DrawnLayout) -> Figure:
     outs = [(name, bit) for name, size in layout.out_sizes for bit in range(log2(size))]
     columns = [vector for _, vectors in layout.in_bases for vector in vectors]
     names = layout.get_out_dim_names()
-    kinds = {name: number for number, (name, _) in enumerate(layout.in_bases)}
+    kinds = {name: number * SHADES for number, (name, _) in enumerate(layout.in_bases)}
     shape = max(1, len(outs)), max(1, len(ins))
     colours = np.full(shape, PLAIN, np.int64)
     labels = [["0" if ins and outs else ""] * shape[1] for _ in range(shape[0])]

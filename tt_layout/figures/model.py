@@ -17,6 +17,9 @@ NOTHING = -1
 PLAIN = -2
 """The colour of a cell that does not matter here; its label stays."""
 
+Legend = tuple[tuple[int, str], ...]
+"""The number of a colour and what it means; without a swatch where that begins with dots."""
+
 MAX_LABELLED = 128
 """Grids with more rows or columns are overviews without labels."""
 
@@ -28,7 +31,7 @@ class Grid:
     """Cells in rows and columns.
 
     Attributes:
-        colours: for each cell the number of its colour, `NOTHING` or `PLAIN`.
+        colours: for each cell the place of its colour in the palette, `NOTHING` or `PLAIN`.
         labels: for each cell its text; None for an overview.
         title: what stands above.
         rows: the names of the rows.
@@ -73,14 +76,14 @@ class Figure:
     Attributes:
         title: the lines above, each broken where the figure is narrower.
         grids: what is shown.
-        legend: the number of a colour and what it means.
+        legend: the meaning of the colours.
         notes: the lines below.
         is_across: whether grids stand beside each other.
     """
 
     title: tuple[str, ...]
     grids: tuple[Grid, ...]
-    legend: tuple[tuple[int, str], ...] = ()
+    legend: Legend = ()
     notes: tuple[str, ...] = ()
     is_across: bool = False
 

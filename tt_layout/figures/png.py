@@ -1,7 +1,7 @@
 """A figure as PNG, drawn with Pillow from the same page_layout as the SVG.
 
-The picture has at most sixteen fills and sixteen shades of ink on each: 256 colours, one byte
-per pixel.  Labels are stamped for all cells at once, character by character.
+The picture has at most 256 colours, one byte per pixel: its fills, and on each of them as many
+shades of ink.  Labels are stamped for all cells at once, character by character.
 
 Needs the extra ``png``: ``pip install 'tt-layout[png]'``.
 """
@@ -24,10 +24,17 @@ from tt_layout.figures.svg import MIN_LINES
 
 Pixels = npt.NDArray[np.uint8]
 
-FILLS = (PAGE, EMPTY, MARK, *CELLS)
-PAGE_FILL, EMPTY_FILL, MARK_FILL, FIRST_FILL = 0, 1, 2, 3
-SHADES = 16
-LINE_SHADE, FRAME_SHADE = 4, 10
+FIRST_FILLS = (PAGE, EMPTY, MARK)
+PAGE_FILL, EMPTY_FILL, MARK_FILL = range(3)
+MAX_SHADES = 16
+LINE_SHADE, FRAME_SHADE = 1 / 4, 2 / 3  # of the darkest ink
+FONT_FILES = (
+    "DejaVuSansMono.ttf",
+    "Menlo.ttc",
+    "consola.ttf",
+    "LiberationMono-Regular.ttf",
+)
+HATCH = 6  # pixels from one line of a hatching to the next
 LARGE = 1 << 21  # pixels; smaller figures are drawn at twice the size
 
 
@@ -42,8 +49,8 @@ def to_png(figure: Figure) -> bytes:
     scale = 2 if page_layout.width * page_layout.height <= LARGE else 1
     canvas = _Canvas(page_layout, scale)
     canvas.draw()
-    picture = image.fromarray(canvas.fills * SHADES + canvas.ink).convert("L")
-    picture.putpalette(_palette())
+    picture = image.fromarray(canvas.fills * np.uint8(canvas.shades) + canvas.ink).convert("L")
+    picture.putpalette(_palette(canvas.used, canvas.shades))
     file = io.BytesIO()
     picture.save(file, "PNG", compress_level=3, dpi=(96 * scale, 96 * scale))
     return file.getvalue()
@@ -62,21 +69,32 @@ def _pillow(name: str) -> Any:
         raise LayoutError(f"{message}; or write an .svg") from None
 
 
-def _palette() -> bytes:
+def _palette(used: list[int], count: int) -> bytes:
     """Return the colours by fill and shade."""
     ink = np.array(rgb(INK))
-    shades = np.arange(SHADES)[:, None] / (SHADES - 1)
-    ramps = [np.array(rgb(fill)) * (1 - shades) + ink * shades for fill in FILLS]
+    shades = np.arange(count)[:, None] / (count - 1)
+    fills = *FIRST_FILLS, *(CELLS[place] for place in used)
+    ramps = [np.array(rgb(fill)) * (1 - shades) + ink * shades for fill in fills]
     colours: Pixels = np.concatenate(ramps).round().astype(np.uint8)
     return colours.tobytes()
 
 
 class _Canvas:
-    """Fills and ink of every pixel."""
+    """Fills and ink of every pixel.
+
+    Attributes:
+        used: the places in the palette of the colours in the figure.
+        shades: how many there are of ink on each.
+    """
 
     def __init__(self, page_layout: FigureLayout, scale: int) -> None:
         size = page_layout.height * scale, page_layout.width * scale
         self.page_layout, self.scale = page_layout, scale
+        found = [np.unique(placed.grid.colours) for placed in page_layout.grids]
+        found += [np.array([swatch.number]) for swatch in page_layout.swatches]
+        self.used: list[int] = [n for n in np.unique(np.concatenate(found)).tolist() if n >= 0]
+        self.shades = min(MAX_SHADES, 256 // (len(FIRST_FILLS) + len(self.used)))
+        self.line, self.frame = (round((self.shades - 1) * s) for s in (LINE_SHADE, FRAME_SHADE))
         self.fills: Pixels = np.zeros(size, np.uint8)
         self.ink: Pixels = np.zeros(size, np.uint8)
 
@@ -86,10 +104,12 @@ class _Canvas:
             self._grid(placed)
         for swatch in self.page_layout.swatches:
             area = self._area(swatch.x, swatch.y, 12, 12)
-            self.ink[area] = FRAME_SHADE
+            self.ink[area] = self.frame
             inner = self._area(swatch.x + 1, swatch.y + 1, 10, 10)
             self.ink[inner] = 0
-            self.fills[area] = _fills(np.array([swatch.number]))[0]
+            self.fills[area] = self._fills(np.array([swatch.number]))[0]
+            if swatch.number == NOTHING:
+                self.ink[inner] = self._hatch(self.ink[inner].shape)
         self._texts()
 
     def _area(self, x: int, y: int, width: int, height: int) -> tuple[slice, slice]:
@@ -100,21 +120,36 @@ class _Canvas:
         grid, scale = placed.grid, self.scale
         width, height = placed.width * scale, placed.height * scale
         area = self._area(placed.x, placed.y, *placed.size)
-        cells = _fills(grid.colours)
+        cells = self._fills(grid.colours)
         self.fills[area] = cells.repeat(height, axis=0).repeat(width, axis=1)
         ink = self.ink[area]
+        is_empty = self.fills[area] == EMPTY_FILL
+        if is_empty.any():
+            ink[is_empty] = self._hatch(ink.shape)[is_empty]
         if min(placed.width, placed.height) >= MIN_LINES:
-            ink[::height] = ink[:, ::width] = LINE_SHADE
+            ink[::height] = ink[:, ::width] = self.line
         if grid.row_step:
-            ink[:: grid.row_step * height] = FRAME_SHADE
+            ink[:: grid.row_step * height] = self.frame
         if grid.column_step and placed.width * grid.column_step >= MIN_LINES:
-            ink[:, :: grid.column_step * width] = FRAME_SHADE
-        ink[0] = ink[-1] = FRAME_SHADE
-        ink[:, 0] = ink[:, -1] = FRAME_SHADE
+            ink[:, :: grid.column_step * width] = self.frame
+        ink[0] = ink[-1] = self.frame
+        ink[:, 0] = ink[:, -1] = self.frame
         if grid.marks is not None:
             self._marks(placed, area)
         if grid.labels is not None:
             self._labels(grid.labels, ink, width, height)
+
+    def _fills(self, colours: Ints) -> Pixels:
+        """Return the fill of each colour."""
+        places = np.searchsorted(np.array(self.used), colours)
+        found = np.where(colours < 0, PAGE_FILL, len(FIRST_FILLS) + places)
+        return np.where(colours == NOTHING, EMPTY_FILL, found).astype(np.uint8)
+
+    def _hatch(self, shape: tuple[int, ...]) -> Pixels:
+        """Return the ink of what holds nothing."""
+        y, x = np.ogrid[: shape[0], : shape[1]]
+        is_line = (x + y) % (HATCH * self.scale) < self.scale
+        return np.where(is_line, self.line, 0).astype(np.uint8)
 
     def _marks(self, placed: PlacedGrid, area: tuple[slice, slice]) -> None:
         fills, ink, scale = self.fills[area], self.ink[area], self.scale
@@ -136,7 +171,7 @@ class _Canvas:
         texts = np.array(labels, dtype=np.bytes_)
         lengths = np.char.str_len(texts)
         codes = texts.view(np.uint8).reshape(*texts.shape, -1)
-        stamps = _stamps(size)
+        stamps = _stamps(size, self.shades)
         top = (height - stamps.shape[1]) // 2
         rows, columns = texts.shape
         view = ink.reshape(rows, height, columns, width)
@@ -160,21 +195,22 @@ class _Canvas:
             anchor = {"start": "ls", "middle": "ms", "end": "rs"}[text.anchor]
             shade = 255 if text.colour == INK else 180
             draw.text(place, text.text, shade, font=_font(text.size * self.scale), anchor=anchor)
-        written = np.asarray(mask) // SHADES
+        written = np.asarray(mask).astype(np.int64) * self.shades // 256
         np.maximum(self.ink, written.astype(np.uint8), out=self.ink)
 
 
-def _fills(colours: Ints) -> Pixels:
-    """Return the fill of each number of a colour."""
-    found = np.where(colours < 0, PAGE_FILL, FIRST_FILL + colours % len(CELLS))
-    return np.where(colours == NOTHING, EMPTY_FILL, found).astype(np.uint8)
-
-
 def _font(size: int) -> Any:
-    return _pillow("ImageFont").load_default(size)
+    """Return the first typeface of the SVG that is installed; else the one Pillow has."""
+    fonts = _pillow("ImageFont")
+    for name in FONT_FILES:
+        try:
+            return fonts.truetype(name, size)
+        except OSError:
+            continue
+    return fonts.load_default(size)
 
 
-def _stamps(size: int) -> Pixels:
+def _stamps(size: int, shades: int) -> Pixels:
     """Return the shades of the printable characters, each in a box of the same width."""
     image, drawing = _pillow("Image"), _pillow("ImageDraw")
     font, width, height = _font(size), round(size * ADVANCE), round(size * 1.2)
@@ -182,5 +218,5 @@ def _stamps(size: int) -> Pixels:
     for code in range(33, 127):
         mask = image.new("L", (width, height))
         drawing.Draw(mask).text((width / 2, height * 0.82), chr(code), 255, font=font, anchor="ms")
-        stamps[code] = np.asarray(mask) // SHADES
+        stamps[code] = np.asarray(mask).astype(np.int64) * shades // 256
     return stamps

@@ -27,6 +27,11 @@ from tt_layout.figures.page_layout import (
 from tt_layout.safe_text import safe
 
 FONT = "DejaVu Sans Mono,Menlo,Consolas,Liberation Mono,monospace"
+HATCH = (
+    '<pattern id="hatch" patternUnits="userSpaceOnUse" width="6" height="6">'
+    f'<path fill="{EMPTY}" d="M0 0h6v6h-6z"/>'
+    f'<path stroke="{RULE}" stroke-opacity=".5" d="M-1 1L1 -1M0 6L6 0M5 7L7 5"/></pattern>\n'
+)
 MIN_LINES = 6  # cells from this size on have lines between them
 
 
@@ -49,6 +54,8 @@ def _parts(page_layout: FigureLayout, title: str) -> Iterator[str]:
         f"<title>{_xml(title)}</title>\n"
         f'<rect width="{width}" height="{height}" fill="{PAGE}"/>\n'
     )
+    if any((placed.grid.colours == NOTHING).any() for placed in page_layout.grids):
+        yield HATCH
     for number, placed in enumerate(page_layout.grids):
         yield from _grid(placed, f"g{number}")
     yield from map(_swatch, page_layout.swatches)
@@ -62,20 +69,15 @@ def _xml(text: str) -> str:
 
 
 def fill(number: int) -> str:
-    """Return the fill of a cell with the number of a colour."""
+    """Return the fill of a cell with a colour; what holds nothing is hatched."""
     if number == NOTHING:
-        return EMPTY
-    return PAGE if number == PLAIN else CELLS[number % len(CELLS)]
-
-
-def kinds(colours: Ints) -> Ints:
-    """Return colours reduced to those that look different."""
-    return np.where(colours < 0, colours, colours % len(CELLS))
+        return "url(#hatch)"
+    return PAGE if number == PLAIN else CELLS[number]
 
 
 def _grid(placed: PlacedGrid, name: str) -> Iterator[str]:
     width, height = placed.size
-    tile = tile_of(kinds(placed.grid.colours))
+    tile = tile_of(placed.grid.colours)
     yield f'<g transform="translate({placed.x} {placed.y})">\n'
     body = "".join(_tile(tile, placed.width, placed.height, name))
     if tile.shape == placed.grid.shape:

@@ -7,10 +7,10 @@ from itertools import product
 
 import numpy as np
 
-from tt_layout.colour import CELLS
-from tt_layout.figures.drawn import DrawnLayout, cell_groups, location_labels
-from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, has_labels, table
-from tt_layout.views.groups import default_grouping, group_count, hardware_sizes
+from tt_layout.algebra.arrays import Ints
+from tt_layout.figures.drawn import Colouring, DrawnLayout, location_labels
+from tt_layout.figures.model import NOTHING, Figure, Grid, has_labels, table
+from tt_layout.views.groups import default_grouping, hardware_sizes
 from tt_layout.views.selection import Range
 
 LINE = 32  # elements of a row where the tensor has one dimension
@@ -22,9 +22,17 @@ def tensor_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     Raises:
         LayoutError: the layout has no such groups, or too many elements.
     """
-    name = color_by or default_grouping(drawn.placed)
+    colouring = Colouring(drawn.placed, color_by or default_grouping(drawn.placed))
+    groups = element_groups(drawn, colouring)
     notes = [hardware_sizes(drawn.placed), *_replication_note(drawn)]
-    return Figure(drawn.title, (tensor_grid(drawn, name),), legend(drawn, name), tuple(notes))
+    grid = tensor_grid(drawn, colouring.colours(groups))
+    return Figure(drawn.title, (grid,), colouring.legend(groups), tuple(notes))
+
+
+def element_groups(drawn: DrawnLayout, colouring: Colouring) -> Ints:
+    """Return the group of each element that is drawn; `NOTHING` where no location holds it."""
+    cells = drawn.cells
+    return np.where(cells.are_mapped, colouring.groups(cells), NOTHING)
 
 
 def _replication_note(drawn: DrawnLayout) -> list[str]:
@@ -34,15 +42,14 @@ def _replication_note(drawn: DrawnLayout) -> list[str]:
     return [f"+{more}: {more} more locations hold the element; the first is named"]
 
 
-def tensor_grid(drawn: DrawnLayout, name: str, title: str = "") -> Grid:
-    """Return the grid of the holders of all elements, coloured by group."""
+def tensor_grid(drawn: DrawnLayout, colours: Ints, title: str = "") -> Grid:
+    """Return the grid of the holders of all elements in these colours."""
     extents, ranges = drawn.axes.box.extents, drawn.axes.box.ranges
-    shape, cells = grid_shape(extents), drawn.cells
-    groups = cell_groups(drawn.placed, name, cells)
+    shape = grid_shape(extents)
     rows, columns = axis_names(ranges, shape)
     dims = drawn.layout.get_out_dim_names()
     return Grid(
-        np.where(cells.are_mapped, groups, NOTHING).reshape(shape),
+        colours.reshape(shape),
         table(_holder_labels(drawn), shape) if has_labels(*shape) else None,
         title,
         rows,
@@ -96,16 +103,3 @@ def _holder_labels(drawn: DrawnLayout) -> list[str]:
         return [f"{a}|{b}" if a else a for a, b in zip(first, last)]
     labels, more = location_labels(drawn.placed, drawn.cells), (1 << len(drawn.kernel)) - 1
     return [f"{label}+{more}" if label else "" for label in labels] if more else labels
-
-
-def legend(drawn: DrawnLayout, name: str) -> tuple[tuple[int, str], ...]:
-    """Return the meaning of the colours."""
-    shape = drawn.placed.shape
-    if name in ("row", "column"):
-        count = shape[-1] if name == "column" else shape[max(-2, -len(shape))]
-    else:
-        count = group_count(drawn.placed, name)
-    named = [(number, f"{name} {number}") for number in range(min(count, len(CELLS)))]
-    if count > len(CELLS):
-        named.append((PLAIN, f"... {count - 1}; repeats every {len(CELLS)}"))
-    return tuple(named)

@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 
+from tt_layout.algebra.arrays import Ints
 from tt_layout.errors import LayoutError
-from tt_layout.figures.drawn import DrawnLayout, cell_groups, element_labels, location_labels
+from tt_layout.figures.drawn import Colouring, DrawnLayout, element_labels, location_labels
 from tt_layout.figures.model import NOTHING, Figure, Grid, check_cells, has_labels, table
-from tt_layout.figures.tensor import legend
 from tt_layout.views.axes import Axes, Axis
 from tt_layout.views.cells import Cells
 from tt_layout.views.groups import SLICE_ROWS, default_grouping, hardware_sizes
@@ -31,17 +31,19 @@ def view_figure(drawn: DrawnLayout, kind: ViewKind, color_by: str | None = None)
     if view.axes.columns is None:
         raise LayoutError(f"the {kind.name} view of {drawn.placed.memory_space} has no figure")
     check_cells(view.axes.count)
-    name = color_by or default_grouping(drawn.placed)
-    grid = _grid(drawn, view, view.axes.columns, name)
-    return Figure(drawn.title, (grid,), legend(drawn, name), (hardware_sizes(drawn.placed),))
+    colouring = Colouring(drawn.placed, color_by or default_grouping(drawn.placed))
+    cells = view.cells_between(0, view.axes.count)
+    groups = np.where(cells.are_mapped, colouring.groups(cells, of_elements=True), NOTHING)
+    grid = _grid(drawn, view, view.axes.columns, cells, colouring.colours(groups))
+    legend, notes = colouring.legend(groups), (hardware_sizes(drawn.placed),)
+    return Figure(drawn.title, (grid,), legend, notes)
 
 
-def _grid(drawn: DrawnLayout, view: View, columns: Axis, name: str) -> Grid:
-    axes, cells = view.axes, view.cells_between(0, view.axes.count)
+def _grid(drawn: DrawnLayout, view: View, columns: Axis, cells: Cells, colours: Ints) -> Grid:
+    axes = view.axes
     shape = axes.lines, columns.extent
-    groups = cell_groups(drawn.placed, name, cells)
     return Grid(
-        np.where(cells.are_mapped, groups, NOTHING).reshape(shape),
+        colours.reshape(shape),
         table(_labels(drawn, view, cells), shape) if has_labels(*shape) else None,
         "",
         _line_names(axes),

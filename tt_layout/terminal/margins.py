@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from tt_layout.colour import RESET, STYLES, style
+from tt_layout.colour import COLOURS, RESET, colour_step, style
 from tt_layout.placement import PlacedLayout
 from tt_layout.views.axes import Axes
-from tt_layout.views.groups import group_count, hardware_sizes
+from tt_layout.views.groups import group_count, group_title, hardware_sizes
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.view import Piece, heading_piece
 
@@ -130,10 +130,11 @@ def legend(placed: PlacedLayout, notation: str, color_by: str | None) -> bytes:
     lines = [f"legend: {notation}; {hardware_sizes(placed)}\n".encode()]
     if color_by is not None:
         count = group_count(placed, color_by)
+        title, step = group_title(placed, color_by), colour_step(count)
         numbers = range(min(count, MAX_NAMED))
-        named = [style(n) + f"{color_by} {n}".encode() + RESET for n in numbers]
+        named = [style(n * step) + f"{title} {n}".encode() + RESET for n in numbers]
         more = f" ... {count - 1}" if count > MAX_NAMED else ""
-        if count > STYLES:
-            more += f" (repeats every {STYLES})"
+        if count > COLOURS:
+            more += f" (repeats every {COLOURS})"
         lines.append(b"colour: " + b", ".join(named) + more.encode() + b"\n")
     return b"".join(lines)

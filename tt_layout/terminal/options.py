@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-GROUPINGS = ("warp", "lane", "register", "block", "bank")
-"""What ``--color-by`` takes."""
-
 
 @dataclass(frozen=True)
 class DisplayOptions:
@@ -15,7 +12,7 @@ class DisplayOptions:
 
     Attributes:
         color: ``auto``, ``always`` or ``never``.
-        color_by: one of `GROUPINGS`; None for what suits the layout.
+        color_by: one of `tt_layout.colour.GROUPINGS`; None for what suits the layout.
         compact: whether only the numbers of threads are shown.
         header: whether coordinates stand above and in front.
         legend: whether a legend follows.

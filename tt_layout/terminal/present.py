@@ -11,7 +11,7 @@ from tt_layout.terminal.compact import NOTATION, Compact, check_compact
 from tt_layout.terminal.fitting import ALL, Chunk, cut, fit
 from tt_layout.terminal.margins import Margins, legend
 from tt_layout.terminal.options import DisplayOptions
-from tt_layout.terminal.painting import paint
+from tt_layout.terminal.painting import colouring, is_linear, paint, paint_lines
 from tt_layout.views.folding import fold
 from tt_layout.views.groups import check_grouping, default_grouping
 from tt_layout.views.printed import PrintedView
@@ -85,7 +85,7 @@ class Presentation:
         color_by = options.color_by or default_grouping(request.placed)
         lines: Iterator[Chunk]
         if self.has_colours:
-            lines = paint(self._pieces(request), view, request.placed, color_by)
+            lines = self._painted(request, color_by)
         elif options.compact or options.header:
             lines = (piece.text.tobytes() for piece in self._pieces(request))
         else:
@@ -95,6 +95,14 @@ class Presentation:
             notation = NOTATION if options.compact else view.notation
             coloured_by = color_by if self.has_colours else None
             yield self._folded(legend(request.placed, notation, coloured_by))
+
+    def _painted(self, request: ViewRequest, color_by: str) -> Iterator[Chunk]:
+        view, options = request.view(), self.options
+        colours_of = colouring(view, request.placed, color_by)
+        is_bare = not options.compact and not options.header
+        if is_bare and is_linear(view, request.placed):
+            return paint_lines(view, colours_of)
+        return paint(self._pieces(request), view, colours_of)
 
     def _folded(self, text: bytes) -> bytes:
         return fold(text.decode(), self.width).encode()

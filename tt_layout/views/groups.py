@@ -1,34 +1,43 @@
-"""Groups of hardware locations, each with a colour of its own: warps, lanes, banks, ..."""
+"""Groups of cells, each with a colour of its own: warps, lanes, banks, rows, ..."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+
+import numpy as np
 
 from tt_layout.algebra.arrays import Ints
+from tt_layout.colour import COLOURS, colour_step
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 from tt_layout.placement import PlacedLayout
+from tt_layout.views.cells import Cells
 
-Locations = Mapping[str, Ints]
-"""The coordinates of hardware locations, by name, as in `tt_layout.views.cells.Cells`."""
-Grouping = Callable[[Locations], Ints]
+Grouping = Callable[[Cells], Ints]
+"""From cells to the number of the group of each of their locations."""
 
 BANKED = TARGETS[DEFAULT_TARGET]
 """The GPU whose banks are meant where none is named."""
 SLICE_ROWS = 32  # a warp reaches these rows of tensor memory
 
+CHUNK_BYTES = 16
+"""What a lane moves at most at once, and what most swizzles move."""
+LINE_CHUNKS = 8
+
 _GROUPS = {
-    "registers": ("warp", "lane", "register", "block"),
-    "shared memory": ("bank", "block"),
-    "tensor memory": ("warp", "lane", "register", "block"),
+    "registers": ("warp", "lane", "thread", "register", "block"),
+    "shared memory": ("bank", "chunk", "block"),
+    "tensor memory": ("warp", "lane", "thread", "register", "block"),
 }
+_COORDINATES = ("row", "column")
+"""Groups of elements, by their last two dimensions."""
 
 
 def default_grouping(placed: PlacedLayout) -> str:
     """Return what a layout is coloured by where nothing is asked."""
     if placed.is_shared:
-        return "bank"
+        return "chunk"
     if placed.is_distributed and placed.layout.get_in_dim_size("warp") == 1:
         return "lane"
     return "warp"
@@ -40,47 +49,111 @@ def check_grouping(placed: PlacedLayout, name: str) -> None:
     Raises:
         LayoutError: for instance banks of registers.
     """
-    groups = _GROUPS[placed.memory_space]
+    groups = _GROUPS[placed.memory_space] + _COORDINATES
     if name not in groups:
         message = f"--color-by {name} does not suit {placed.memory_space}"
         raise LayoutError(f"{message}; it has {', '.join(groups)}")
 
 
-def grouping(placed: PlacedLayout, name: str) -> Grouping:
-    """Return the function from locations to the numbers of their groups.
+def grouping(placed: PlacedLayout, name: str, *, of_elements: bool = False) -> Grouping:
+    """Return the function from cells to the numbers of their groups.
 
     Args:
-        placed: whose locations they are; of tensor memory the warp that reaches a row, its
-            lane and the register are those of a load of 32 rows.
-        name: one of ``warp``, ``lane``, ``register``, ``block`` and ``bank``.
+        placed: whose cells they are; of tensor memory the warp that reaches a row, its lane and
+            the register are those of a load of 32 rows.
+        name: one of `tt_layout.colour.GROUPINGS`.
+        of_elements: whether the cells stand in the order of the memory.  A chunk is then that
+            of the tensor's row, so that a swizzle shows in either order.
 
     Raises:
         LayoutError: the layout has no such groups.
     """
     check_grouping(placed, name)
+    if name in _COORDINATES:
+        axis = _axis(placed, name)
+        return lambda cells: cells.elements[:, axis, np.newaxis]
     if name == "bank":
         size = placed.element_bytes
-        return lambda locations: locations["slot"] * size // BANKED.bank_bytes % BANKED.banks
+        return lambda cells: cells.locations["slot"] * size // BANKED.bank_bytes % BANKED.banks
+    if name == "chunk":
+        return _chunks(placed, of_elements)
     if placed.memory_space == "tensor memory" and name != "block":
         return {
-            "warp": lambda locations: locations["row"] // SLICE_ROWS,
-            "lane": lambda locations: locations["row"] % SLICE_ROWS,
-            "register": lambda locations: locations["col"],
+            "warp": lambda cells: cells.locations["row"] // SLICE_ROWS,
+            "lane": lambda cells: cells.locations["row"] % SLICE_ROWS,
+            "thread": lambda cells: cells.locations["row"],
+            "register": lambda cells: cells.locations["col"],
         }[name]
-    return lambda locations: locations[name]
+    if name == "thread":
+        lanes = placed.layout.get_in_dim_size("lane")
+        return lambda cells: cells.locations["warp"] * lanes + cells.locations["lane"]
+    return lambda cells: cells.locations[name]
+
+
+def _axis(placed: PlacedLayout, name: str) -> int:
+    """Return the dimension of a tensor's rows or columns; that of rank 1 is both."""
+    rank = len(placed.shape)
+    return rank - 1 if name == "column" else max(0, rank - 2)
+
+
+def _chunks(placed: PlacedLayout, of_elements: bool) -> Grouping:
+    """Return the function to the chunk of a line of memory, or of a row of the tensor."""
+    size, chunk = placed.element_bytes, chunk_bytes(placed)
+    if of_elements:
+        axis = _fast_axis(placed)
+        return lambda cells: cells.elements[:, axis, np.newaxis] * size // chunk % LINE_CHUNKS
+    return lambda cells: cells.locations["slot"] * size // chunk % LINE_CHUNKS
+
+
+def _fast_axis(placed: PlacedLayout) -> int:
+    """Return the dimension along which shared memory is contiguous."""
+    vectors = dict(placed.layout.in_bases).get("offset") or [[1]]
+    return next((axis for axis, step in enumerate(vectors[0]) if step), 0)
+
+
+def chunk_bytes(placed: PlacedLayout) -> int:
+    """Return the bytes of shared memory that have one colour.
+
+    They are 16, but what the swizzle moves where that is less, or no part of a line of banks: in
+    chunks of 16 bytes it would not show.
+    """
+    fast = _fast_axis(placed)
+    vectors = dict(placed.layout.in_bases).get("offset", ())
+    moved = [v[fast] & -v[fast] for v in vectors if v[fast] and any((*v[:fast], *v[fast + 1 :]))]
+    if not moved:
+        return CHUNK_BYTES
+    piece = min(moved) * placed.element_bytes
+    is_usual = CHUNK_BYTES <= piece < BANKED.row_bytes
+    return CHUNK_BYTES if is_usual else piece
 
 
 def group_count(placed: PlacedLayout, name: str) -> int:
     """Return how many groups of a kind a layout has at most."""
-    if name == "bank":
-        words = math.prod(placed.shape) * placed.element_bytes // BANKED.bank_bytes
-        return min(BANKED.banks, max(1, words))
+    layout = placed.layout
+    if name in _COORDINATES:
+        return placed.shape[_axis(placed, name)]
+    if name in ("bank", "chunk"):
+        unit, most = BANKED.bank_bytes, BANKED.banks
+        if name == "chunk":
+            unit, most = chunk_bytes(placed), LINE_CHUNKS
+        return min(most, max(1, math.prod(placed.shape) * placed.element_bytes // unit))
     if placed.memory_space == "tensor memory" and name != "block":
-        rows = placed.layout.get_in_dim_size("row")
-        columns = placed.layout.get_in_dim_size("col")
-        warps = -(-rows // SLICE_ROWS)
-        return {"warp": warps, "lane": min(SLICE_ROWS, rows), "register": columns}[name]
-    return placed.layout.get_in_dim_size(name)
+        rows, columns = layout.get_in_dim_size("row"), layout.get_in_dim_size("col")
+        lanes, warps = min(SLICE_ROWS, rows), -(-rows // SLICE_ROWS)
+        return {"warp": warps, "lane": lanes, "thread": rows, "register": columns}[name]
+    if name == "thread":
+        return layout.get_in_dim_size("lane") * layout.get_in_dim_size("warp")
+    return layout.get_in_dim_size(name)
+
+
+def group_title(placed: PlacedLayout, name: str) -> str:
+    """Return what a legend calls groups, such as ``16-byte chunk``."""
+    return f"{chunk_bytes(placed)}-byte chunk" if name == "chunk" else name
+
+
+def coloured(groups: Ints, count: int) -> Ints:
+    """Return the places in the palette of the groups of which there are so many."""
+    return groups * colour_step(count) % COLOURS
 
 
 def hardware_sizes(placed: PlacedLayout) -> str:

@@ -139,11 +139,9 @@ class Lines(NamedTuple):
         fields = shape.fields
         cells = self.lead + fields.lead + shape.step * np.arange(self.cells)
         columns = cells[:, np.newaxis] + fields.step * np.arange(fields.count)
-        written = text[:, columns[..., np.newaxis] + np.arange(fields.width)]
-        blanks = (written != ord(" ")).argmax(-1) if fields.count else 0
         begun = np.arange(0, count * width, width)
         ends = begun[:, np.newaxis, np.newaxis] + columns + fields.width
-        starts = ends - fields.width + blanks
+        starts = ends - fields.width
         flat, line_starts = text.ravel(), begun if self.is_start else begun[:0]
         if self.has_fillers:
             is_text = flat != FILLER

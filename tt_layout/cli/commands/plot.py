@@ -16,6 +16,7 @@ from tt_layout.cli.parameters import (
     release_option,
 )
 from tt_layout.cli.selection import read_selection, selection_options
+from tt_layout.colour import GROUPINGS
 from tt_layout.encodings import DistributedEncoding, Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import VIEWS
@@ -24,8 +25,6 @@ from tt_layout.hardware import DEFAULT_TARGET, target_names
 from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.placement import buffer_shape, place
 from tt_layout.reports.writing import write
-
-COLOR_BY = ("warp", "lane", "register", "block", "bank", "row", "column")
 
 
 def _svg(figure: Figure) -> bytes:
@@ -62,7 +61,7 @@ FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
 )
 @aliases_option
 @click.option("--view", type=click.Choice(VIEWS), help="The figure to draw; tensor by default.")
-@click.option("--color-by", type=click.Choice(COLOR_BY), help="What has a colour of its own.")
+@click.option("--color-by", type=click.Choice(GROUPINGS), help="What has a colour of its own.")
 @click.option(
     "--access",
     type=click.Choice(["load", "store"]),
