@@ -48,6 +48,7 @@ PhaseTable = Mapping[int, Phase]
 """Bytes per lane -> its phases.  Narrower accesses go as the narrowest that is listed."""
 
 BANK_BYTES = 4
+KIB = 1024
 
 _MATRIX_PHASE = Phase((1, 2, 4), 32)
 
@@ -73,6 +74,12 @@ class Target:
         banks: banks, each serving one word per cycle.
         bank_bytes: bytes of such a word.
         max_vector_bytes: the widest access of a lane.
+        most_shared_bytes: the shared memory that a CTA may have.
+        less_shared_bytes: GPUs of the row, and theirs, where that is less.
+        shared_partition_bytes: the pieces that shared memory is built of, which one access does
+            not reach beyond; 0 where it is one.
+        combines_lanes: whether one instruction combines an integer of every lane of a warp.
+        combines_extremes: whether it is quicker where it looks for a minimum or maximum.
         global_vector_bytes: the widest load or store of global memory.
         counts_dwords: whether the names of accesses to global memory count words of 32 bits.
         joins_global_accesses: whether loads and stores of global memory are LLVM's own, which
@@ -108,6 +115,11 @@ class Target:
     banks: int = 32
     bank_bytes: int = BANK_BYTES
     max_vector_bytes: int = 16
+    most_shared_bytes: int
+    less_shared_bytes: tuple[tuple[str, int], ...] = ()
+    shared_partition_bytes: int = 0
+    combines_lanes: bool = False
+    combines_extremes: bool = False
     global_vector_bytes: int = 16
     counts_dwords: bool = False
     joins_global_accesses: bool = False
@@ -154,6 +166,23 @@ class Target:
             (128, 256)
         """
         return self.banks * self.bank_bytes
+
+    @property
+    def shared_addition(self) -> str:
+        """What adds to a word of shared memory, as the target's assembler spells it."""
+        return "ds_add_u32" if self.mnemonics[0].startswith("ds") else "atom.shared.add.u32"
+
+    def shared_bytes(self, chip: str) -> int:
+        """Return the shared memory that a CTA may have on a GPU.
+
+        Args:
+            chip: the GPU as the compiler calls it; some of a row have less than the others.
+
+        Example:
+            >>> [find_target(chip).shared_bytes(chip) for chip in ("sm80", "sm86", "gfx942")]
+            [166912, 101376, 65536]
+        """
+        return dict(self.less_shared_bytes).get(chip.rstrip("af"), self.most_shared_bytes)
 
     def phase(self, width_bytes: int, is_store: bool) -> Phase:
         """Return how an access of this width is divided.
@@ -202,6 +231,10 @@ def _nvidia(
     name: str,
     title: str,
     *matrix_instructions: str,
+    shared_kib: int = 227,
+    less_shared: tuple[str, ...] = (),
+    combines_lanes: bool = True,
+    combines_extremes: bool = False,
     global_vector_bytes: int = 16,
     has_vector_atomics: bool = False,
     evidence: Evidence = Evidence.ASSUMED,
@@ -213,6 +246,10 @@ def _nvidia(
         chips=(name,),
         load_phases=_phases(32, 32),
         store_phases=_phases(32, 32),
+        most_shared_bytes=shared_kib * KIB,
+        less_shared_bytes=tuple((chip, 99 * KIB) for chip in less_shared),
+        combines_lanes=combines_lanes,
+        combines_extremes=combines_extremes,
         global_vector_bytes=global_vector_bytes,
         has_vector_atomics=has_vector_atomics,
         merges_wide_loads=True,
@@ -232,6 +269,7 @@ def _cdna(
     title: str,
     *chips: str,
     banks: int = 32,
+    shared_kib: int = 64,
     load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
     load_evidence: Evidence = Evidence.MEASURED,
@@ -244,6 +282,7 @@ def _cdna(
         chips=chips,
         lanes=64,
         banks=banks,
+        most_shared_bytes=shared_kib * KIB,
         load_phases=load_phases or _phases(64, 32, b16=Phase((1, 2, 20), 32)),
         store_phases=_phases(64, 32),
         counts_dwords=True,
@@ -261,6 +300,8 @@ def _rdna(
     title: str,
     *chips: str,
     banks: int = 32,
+    shared_kib: int = 64,
+    shared_partition_kib: int = 0,
     load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
     counts_dwords: bool = False,
@@ -274,6 +315,8 @@ def _rdna(
         title=title,
         chips=chips,
         banks=banks,
+        most_shared_bytes=shared_kib * KIB,
+        shared_partition_bytes=shared_partition_kib * KIB,
         load_phases=load_phases or _phases(32, banks),
         store_phases=_phases(32, banks),
         counts_dwords=counts_dwords,
@@ -292,9 +335,15 @@ _PAIRS_OF_QUADS = ((0, 1, 4),)
 _QUADS_OVER_64_BANKS = ((0, 1, 3, 4), (0, 1, 2, 4))
 
 ROWS = (
-    _nvidia("sm70", "NVIDIA Volta"),
-    _nvidia("sm75", "NVIDIA Turing", "ldmatrix"),
-    _nvidia("sm80", "NVIDIA Ampere and Ada", "ldmatrix"),
+    _nvidia("sm70", "NVIDIA Volta", shared_kib=96, combines_lanes=False),
+    _nvidia("sm75", "NVIDIA Turing", "ldmatrix", shared_kib=64, combines_lanes=False),
+    _nvidia(
+        "sm80",
+        "NVIDIA Ampere and Ada",
+        "ldmatrix",
+        shared_kib=163,
+        less_shared=("sm86", "sm89"),
+    ),
     _nvidia(
         "sm90",
         "NVIDIA Hopper",
@@ -309,6 +358,8 @@ ROWS = (
         "NVIDIA Blackwell",
         "ldmatrix",
         "stmatrix",
+        less_shared=("sm120", "sm121"),
+        combines_extremes=True,
         global_vector_bytes=32,
         has_vector_atomics=True,
     ),
@@ -319,6 +370,7 @@ ROWS = (
         "AMD CDNA4",
         "gfx95",
         banks=64,
+        shared_kib=160,
         load_phases=_phases(64, 64, b16=Phase((1, 2, 12, 20), 64)),
         conversion_lanes=_QUADS_OVER_64_BANKS,
         store_evidence=Evidence.ASSUMED,
@@ -348,6 +400,8 @@ ROWS = (
         "AMD gfx1250",
         "gfx125",
         banks=64,
+        shared_kib=320,
+        shared_partition_kib=64,
         conversion_lanes=_QUADS_OVER_64_BANKS,
         scatters_async_copies=True,
         load_evidence=Evidence.ASSUMED,
@@ -361,7 +415,8 @@ ROWS = (
 
 How conversions are compiled is from Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp,
 getSharedLdStTiles and getSharedMemoryBanks; the bytes were confirmed on 3.9 for sm80, sm90,
-gfx90a, gfx942 and gfx950.
+gfx90a, gfx942 and gfx950.  Shared memory: CUDA C++ Programming Guide, Technical Specifications
+per Compute Capability; Triton, third_party/amd/lib/Dialect/TritonAMDGPU/IR/TargetFeatures.cpp.
 """
 
 _BY_NAME = {target.name: target for target in ROWS}

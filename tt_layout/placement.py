@@ -14,6 +14,9 @@ from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
 from tt_layout.releases import Release
 
+DEFAULT_ALIGNMENT = 16
+"""Bytes to which shared memory is aligned that asks for no more."""
+
 ASSUMED_BITS = 32
 """The width of elements whose type does not determine it."""
 
@@ -89,6 +92,19 @@ class PlacedLayout:
     def type_text(self) -> str:
         """The type as it was given."""
         return self.tensor.span.text.strip()
+
+
+def alignment_of(encoding: Encoding) -> int:
+    """Return the bytes to which a buffer in shared memory is aligned.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> alignment_of(parse_layout("#ttg.shared_linear<{offset = [[1]]}, alignment = 64>"))
+        64
+    """
+    inner: Encoding = getattr(encoding, "partition_layout", encoding)
+    alignment: int = getattr(inner, "alignment", DEFAULT_ALIGNMENT)
+    return alignment
 
 
 def place(encoding: Encoding, tensor: TensorType) -> PlacedLayout:

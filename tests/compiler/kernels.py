@@ -92,6 +92,72 @@ def conversion_kernel(
     return kernel("convert", arguments, body, target, numbers)
 
 
+def combining_kernel(
+    operation: str,
+    layout: str,
+    shape: Sequence[int],
+    axis: int,
+    elements: Sequence[str],
+    combiner: str,
+    *,
+    target: str,
+    warps: int,
+    threads: int = 32,
+    ctas: int = 1,
+) -> str:
+    """Return a module whose kernel ``combine`` reduces or scans tensors along an axis.
+
+    Args:
+        operation: ``reduce``, ``scan`` or ``reversed scan``.
+        layout: the attribute of the tensors.
+        shape: their sizes.
+        axis: the dimension.
+        elements: element type of each tensor.
+        combiner: an operation of the dialect ``arith``; its last letter fits the elements.
+        target: such as ``sm90`` or ``gfx942``.
+        warps, threads, ctas: of the kernel: warps of a CTA, threads of a warp.
+    """
+    body = Body()
+    bases = [f"%in{k}" for k in range(len(elements))]
+    values = [
+        body.add(
+            f"tt.load {pointers(body, shape, layout, base, element)} : "
+            f"{tensor(shape, f'!tt.ptr<{element}>', layout)}"
+        )
+        for base, element in zip(bases, elements)
+    ]
+    name, left = operation.rpartition(" ")[2], [*shape]
+    result_layout = layout
+    if name == "reduce":
+        del left[axis]
+        result_layout = f"#ttg.slice<{{dim = {axis}, parent = {layout}}}>"
+    results = [tensor(left, element, result_layout) if left else element for element in elements]
+    arguments = [f"%{side}{k}: {e}" for side in "xy" for k, e in enumerate(elements)]
+    combined = "; ".join(
+        f"%z{k} = arith.{combiner} %x{k}, %y{k} : {e}" for k, e in enumerate(elements)
+    ).replace("; ", "\n      ")
+    returned = ", ".join(f"%z{k}" for k in range(len(elements)))
+    attributes = f"axis = {axis} : i32"
+    if name == "scan":
+        attributes += f", reverse = {'true' if operation.startswith('reversed') else 'false'}"
+    sources = ", ".join(tensor(shape, element, layout) for element in elements)
+    body.lines.append(
+        f'%r:{len(elements)} = "tt.{name}"({", ".join(values)}) <{{{attributes}}}> ({{\n'
+        f"    ^bb0({', '.join(arguments)}):\n      {combined}\n"
+        f"      tt.{name}.return {returned} : {', '.join(elements)}\n"
+        f"    }}) : ({sources}) -> ({', '.join(results)})"
+    )
+    for k, element in enumerate(elements):
+        places, type_ = f"%out{k}", f"!tt.ptr<{element}>"
+        if left:
+            places = pointers(body, left, result_layout, places, element)
+            type_ = tensor(left, type_, result_layout)
+        body.lines.append(f"tt.store {places}, %r#{k} : {type_}")
+    given = {f"{side}{k}": e for side in ("in", "out") for k, e in enumerate(elements)}
+    numbers = {"num-warps": warps, "num-ctas": ctas, "threads-per-warp": threads}
+    return kernel("combine", given, body, target, numbers)
+
+
 def dot_kernel(
     operands: Sequence[tuple[str, Sequence[int], str]],
     *,

@@ -2,9 +2,9 @@
 
 usage: lowering.py QUESTIONS
 
-A question has ``convert``, ``assemble`` (source and destination), ``load``, ``messages``,
-``multiply``, ``descriptors``, ``tma``, ``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and
-what the module needs: ``shape, elem, target, warps, threads, ctas``.
+A question has ``convert``, ``assemble`` (source and destination), ``combine``, ``load``,
+``messages``, ``multiply``, ``descriptors``, ``tma``, ``coalesce``, ``operand``, ``blocked`` or
+``nvmma``, and what the module needs: ``shape, elem, target, warps, threads, ctas``.
 """
 
 from __future__ import annotations
@@ -100,6 +100,14 @@ class Lowering(inside.Compiler):
         outputs, metadata = assembling.assembled(text, "ptx")
         found = Counter(re.findall(SHARED_OPERATION, outputs["ptx"]))
         return {"operations": dict(found), "scratch": metadata["shared"]}
+
+    def answer_combine(self, question: Question) -> Answer:
+        """Return the shuffles and accesses to shared memory of a reduction or scan, by name."""
+        numbers = {key: question[key] for key in ("target", "warps", "threads", "ctas")}
+        text = kernels.combining_kernel(*question["combine"], **numbers)
+        outputs, metadata = assembling.assembled(text, "ptx" if "cuda:" in text else "llir")
+        found = Counter(re.findall(SHARED_OPERATION, outputs.get("ptx", "")))
+        return {"operations": dict(found), "scratch": metadata["shared"], "text": text}
 
     def answer_multiply(self, question: Question) -> Answer:
         """Return the matrix instructions in the assembly of a ``tt.dot``, by name."""
@@ -262,7 +270,8 @@ class Lowering(inside.Compiler):
 
 BARRIER = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>"
 
-SHARED_OPERATION = r"\b((?:ld|st)(?:\.async)?\.shared[\w.:]*|(?:ld|st)matrix[\w.]*|shfl[\w.]*)"
+SHARED_OPERATION = r"\b((?:ld|st)(?:\.async)?\.shared[\w.:]*|(?:ld|st)matrix[\w.]*|shfl[\w.]*"
+SHARED_OPERATION += r"|redux[\w.]*|atom\.shared[\w.:]*)"
 
 MATRIX_OPERATION = r"\b(mma\.sync[\w.]*|wgmma\.mma_async[\w.]*|v_[s]?(?:mfma|wmma)[\w]*)"
 

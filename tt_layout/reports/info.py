@@ -19,12 +19,11 @@ from tt_layout.analyses.properties import (
 )
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.mlir.types import TensorType
-from tt_layout.placement import PlacedLayout, place
+from tt_layout.placement import PlacedLayout, alignment_of, place
 from tt_layout.reports.report import Line
 from tt_layout.reports.template import Template
 
 JSON_VERSION = 1
-DEFAULT_ALIGNMENT = 16  # of shared memory that asks for no more
 LABEL_WIDTH = 24
 
 
@@ -122,13 +121,6 @@ def info_report(
     is_movable = bits is not None and -(-bits // 8) & -(-bits // 8) - 1 == 0
     access = global_access(layout, bits, memory_order) if is_movable and bits else None
     return InfoReport(placed, layout_info(layout, bits), access)
-
-
-def alignment_of(encoding: Encoding) -> int:
-    """Return the bytes to which a buffer in shared memory is aligned."""
-    inner: Encoding = getattr(encoding, "partition_layout", encoding)
-    alignment: int = getattr(inner, "alignment", DEFAULT_ALIGNMENT)
-    return alignment
 
 
 def _line(label: str, value: object) -> str:

@@ -1,0 +1,192 @@
+"""Where the compiler puts the buffers of a function in shared memory.
+
+Buffers that are never live at the same time may share memory.  The compiler places them, the
+largest first: each gets the lowest offset that is free for a part of its time; then those that
+still overlap in memory and time are moved beyond each other, until none do.
+
+Source:
+    Triton, lib/Analysis/Allocation.cpp, computeOffsets, calculateStarts, buildInterferenceGraph
+    and allocate.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Interval = tuple[int, int]
+"""The first number in it, and the first behind it."""
+
+FOREVER = 1 << 62
+
+
+class Buffer(NamedTuple):
+    """A piece of shared memory that a function needs for a time.
+
+    Attributes:
+        size: in bytes.
+        alignment: of its offset, in bytes.
+        live: the operations for which it is needed, by their numbers.
+        concurrent: of a buffer within regions that run at the same time: the number of the
+            operation that has them, and that of the innermost region around the buffer.
+        tensor: a number that buffers share which must lie in different partitions.
+    """
+
+    size: int
+    alignment: int
+    live: Interval
+    concurrent: tuple[int, int] | None = None
+    tensor: int | None = None
+
+
+def place_buffers(buffers: Sequence[Buffer], partition_bytes: int = 0) -> list[int]:
+    """Return the offset of each buffer.
+
+    Args:
+        buffers: in the order in which the compiler finds them: allocations, scratch of
+            operations, calls.
+        partition_bytes: size of a partition of shared memory; 0 where there are none.
+
+    Example:
+        >>> large = [Buffer(512, 16, live) for live in [(1, 2), (3, 5)]]
+        >>> place_buffers([Buffer(64, 16, (0, 4)), *large])
+        [512, 0, 0]
+    """
+    if not buffers:
+        return []
+    by_size = sorted(range(len(buffers)), key=lambda number: -buffers[number].size)
+    placed = _Placement([buffers[number] for number in by_size], partition_bytes).offsets()
+    return [offset for _, offset in sorted(zip(by_size, placed))]
+
+
+def _meet(one: Interval, other: Interval) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _aligned(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment
+
+
+class _Gaps:
+    """Offsets that are free for a time, the lowest first."""
+
+    def __init__(self) -> None:
+        self._offsets = [0]
+        self._times = [(0, FOREVER)]
+
+    def __bool__(self) -> bool:
+        return bool(self._offsets)
+
+    def pop(self) -> tuple[int, Interval]:
+        return self._offsets.pop(0), self._times.pop(0)
+
+    def add(self, offset: int, time: Interval) -> None:
+        place = bisect_right(self._offsets, offset)
+        self._offsets.insert(place, offset)
+        self._times.insert(place, time)
+
+    def meet(self, live: Interval) -> bool:
+        return any(_meet(time, live) for time in self._times)
+
+
+class _Placement:
+    """Buffers, the largest first, and where they are."""
+
+    def __init__(self, buffers: Sequence[Buffer], partition_bytes: int) -> None:
+        self._buffers = buffers
+        self._partition_bytes = partition_bytes
+        self._offsets = [0] * len(buffers)
+
+    def offsets(self) -> list[int]:
+        self._fill_gaps()
+        while overlaps := self._overlaps():
+            self._separate(overlaps)
+        return self._offsets
+
+    def _fill_gaps(self) -> None:
+        gaps, left = _Gaps(), list(range(len(self._buffers)))
+        while left and gaps:
+            offset, time = gaps.pop()
+            found = next((n for n in left if self._fits(n, time, gaps)), None)
+            if found is None:
+                continue
+            buffer = self._buffers[found]
+            self._offsets[found] = _aligned(offset, buffer.alignment)
+            (begin, end), (first, last) = time, buffer.live
+            gaps.add(self._offsets[found] + buffer.size, (max(begin, first), min(end, last)))
+            if begin < first:
+                gaps.add(offset, (begin, last))
+            if last < end:
+                gaps.add(offset, (first, end))
+            left.remove(found)
+
+    def _fits(self, number: int, time: Interval, gaps: _Gaps) -> bool:
+        live = self._buffers[number].live
+        return _meet(live, time) and not gaps.meet(live)
+
+    def _overlaps(self) -> dict[int, list[int]]:
+        """Return which buffers each one overlaps with; nothing where none do."""
+        import numpy as np
+
+        begins = np.array(self._offsets)
+        ends = begins + np.array([buffer.size for buffer in self._buffers])
+        close = self._exclude & _meeting(begins, ends)
+        if self._partition_bytes:
+            partitions = begins // self._partition_bytes
+            close |= self._are_pieces & (partitions[:, None] == partitions)
+        found: dict[int, list[int]] = {}
+        for one, other in zip(*(axis.tolist() for axis in np.nonzero(close))):
+            found.setdefault(one, []).append(other)
+        return found
+
+    @cached_property
+    def _exclude(self) -> npt.NDArray[np.bool_]:
+        """Which pairs may not share memory."""
+        import numpy as np
+
+        live = np.array([buffer.live for buffer in self._buffers])
+        regions = np.array([buffer.concurrent or (-1, -1) for buffer in self._buffers])
+        owners, inside = regions.T
+        at_once = (owners[:, None] == owners) & (owners >= 0) & (inside[:, None] != inside)
+        found: npt.NDArray[np.bool_] = _meeting(*live.T) | at_once
+        np.fill_diagonal(found, val=False)
+        return found
+
+    @cached_property
+    def _are_pieces(self) -> npt.NDArray[np.bool_]:
+        """Which pairs are pieces of one tensor."""
+        import numpy as np
+
+        tensors = np.array([-1 if b.tensor is None else b.tensor for b in self._buffers])
+        found: npt.NDArray[np.bool_] = (tensors[:, None] == tensors) & (tensors >= 0)
+        np.fill_diagonal(found, val=False)
+        return found
+
+    def _separate(self, overlaps: dict[int, list[int]]) -> None:
+        """Move each buffer whose colour is not the first beyond those it overlaps with."""
+        colours: dict[int, int] = {}
+        for number in range(len(self._buffers)):
+            taken = {colours.get(other) for other in overlaps.get(number, ())}
+            colours[number] = next(c for c in range(len(self._buffers)) if c not in taken)
+        for number, buffer in enumerate(self._buffers):
+            if colours[number]:
+                ends = [self._end(number, other) for other in overlaps[number]]
+                self._offsets[number] = _aligned(max(ends), buffer.alignment)
+
+    def _end(self, number: int, other: int) -> int:
+        """Return the first offset at which a buffer does not overlap with another."""
+        if self._partition_bytes and self._are_pieces[number, other]:
+            return (self._offsets[other] // self._partition_bytes + 1) * self._partition_bytes
+        return self._offsets[other] + self._buffers[other].size
+
+
+def _meeting(begins: npt.NDArray[Any], ends: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which pairs of intervals have something in common."""
+    found: npt.NDArray[np.bool_] = (begins[:, None] < ends) & (begins < ends[:, None])
+    return found

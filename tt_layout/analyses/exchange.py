@@ -1,0 +1,73 @@
+"""What an operation moves between the threads of a CTA on the way to its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tt_layout.analyses.access import AccessMap, vector_instruction
+from tt_layout.analyses.banks import cost
+from tt_layout.analyses.compiled_conversion import Step
+from tt_layout.hardware import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """What an operation moves between the threads of a CTA.
+
+    Attributes:
+        shuffles: instructions per warp that move 32 bits between lanes.
+        reductions: instructions per warp that combine a value of every lane.
+        stores, loads: accesses to shared memory; None where it is not known what they are.
+        scratch_bytes: shared memory that the compiler sets aside for it, per CTA.
+    """
+
+    shuffles: int = 0
+    reductions: int = 0
+    stores: tuple[Step, ...] | None = ()
+    loads: tuple[Step, ...] | None = ()
+    scratch_bytes: int = 0
+
+    @property
+    def wavefronts(self) -> int | None:
+        """The wavefronts of all accesses, per CTA; None where they are not known."""
+        if self.stores is None or self.loads is None:
+            return None
+        counts = [step.wavefronts for step in (*self.stores, *self.loads)]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
+
+
+def scalar_step(
+    lanes: tuple[int, ...],
+    element_bytes: int,
+    count: int,
+    warps: int,
+    target: Target,
+    *,
+    is_store: bool,
+) -> Step:
+    """Return accesses to shared memory that move one element of each lane.
+
+    Args:
+        lanes: offsets of single bits of the lane, in elements.
+        element_bytes: bytes of an element.
+        count: accesses of each warp.
+        warps: warps that make them.
+        target: the GPU.
+        is_store: whether they are stores.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> scalar_step((32, 64), 4, 2, 4, find_target("sm90"), is_store=False)
+        Step(instruction='ld.shared.b32', instructions=2, wavefronts=32, extra_wavefronts=24)
+    """
+    places = AccessMap((), lanes, (), element_bytes)
+    instruction = vector_instruction(places, target)
+    access = cost(places, target, is_store=is_store, instruction=instruction)
+    executions = count * warps
+    return Step(
+        instruction=access.name,
+        instructions=count,
+        wavefronts=int(executions * access.wavefronts_per_instruction),
+        extra_wavefronts=int(executions * access.extra_wavefronts_per_instruction),
+    )

@@ -1,0 +1,11 @@
+"""Shared memory as the compiler allocates it: buffers, scratch, when each is live, and where.
+
+Source:
+    Triton, lib/Analysis/Allocation.cpp.
+"""
+
+from __future__ import annotations
+
+from tt_layout.audit.allocation.shared_memory import Allocation, SharedMemory, shared_memory
+
+__all__ = ["Allocation", "SharedMemory", "shared_memory"]

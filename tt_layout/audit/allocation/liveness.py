@@ -1,0 +1,147 @@
+"""When the values of a function are live, as intervals of numbered operations.
+
+Source:
+    MLIR, lib/Analysis/Liveness.cpp; Triton, lib/Analysis/Allocation.cpp, resolveLiveness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from tt_layout.analyses.buffer_placement import Interval
+from tt_layout.audit.allocation.numbering import SPECIALIZED, NumberedBlock, Numbering
+from tt_layout.ir.ssa import SsaOperation
+
+REMOTE = frozenset(
+    {
+        "ttg.remote_shmem_store",
+        "ttg.async_remote_shmem_store",
+        "ttg.async_remote_shmem_copy",
+    }
+)
+"""Operations of a fork that write to the memory of other CTAs: it stays theirs to the end."""
+
+BARRIERS = frozenset({"ttng.init_barrier"})
+"""What a fork keeps to the end of the function, too."""
+
+_STORES = frozenset({"ttng.async_tma_copy_local_to_global"})
+_WAITS = frozenset({"ttng.async_tma_store_token_wait", "ttng.tma_store_token_wait"})
+
+
+class Liveness:
+    """When the values of a function are live.
+
+    Args:
+        numbering: the operations.
+        uses: value -> the operations that take it.
+        kept: operations whose buffers are live throughout the function.
+    """
+
+    def __init__(
+        self,
+        numbering: Numbering,
+        uses: Mapping[str, Sequence[SsaOperation]],
+        kept: frozenset[str] = REMOTE,
+    ) -> None:
+        self._numbering = numbering
+        self._uses = uses
+        self._definitions = numbering.function.definitions
+        self._arguments = {
+            argument.name: block
+            for block in numbering.blocks()
+            for argument in block.block.arguments
+        }
+        names = {operation.name for operation in numbering.operations}
+        self._kept = kept & names
+        self._waits = _WAITS & names if _STORES & names else frozenset()
+
+    def interval(self, name: str) -> Interval | None:
+        """Return when a value is live; None for one that is not defined in the function."""
+        definition = self._definitions.get(name)
+        block = self._arguments.get(name)
+        if definition is not None:
+            block = self._numbering.home(definition)[0]
+        if block is None:
+            return None
+        first, last = self._numbering.size, 0
+        for begin, end in self._spans(name, definition, block):
+            first, last = min(first, begin), max(last, end)
+        if definition is None or not (self._kept or self._waits):
+            return first, last
+        return self._extended(definition, (first, last))
+
+    def _spans(
+        self, name: str, definition: SsaOperation | None, home: NumberedBlock
+    ) -> Iterator[Interval]:
+        """Yield an interval for each block in which a value is live."""
+        users = self._uses.get(name, ())
+        blocks = {id(b): b for b in (home, *(self._numbering.home(user)[0] for user in users))}
+        flows: dict[int, set[int]] = {}
+        pending = list(blocks.values())
+        while pending:
+            block = pending.pop()
+            live_in: set[int] = set()
+            if len(block.siblings) > 1:
+                live_in = flows.setdefault(block.region, self._live_in(users, block, home))
+            leaving = [each for each in block.successors if id(each) in live_in]
+            fresh = [each for each in leaving if id(each) not in blocks]
+            blocks.update((id(each), each) for each in fresh)
+            pending += fresh
+            begin = 0
+            if definition is not None and block is home:
+                begin = self._numbering.home(definition)[1]
+            end = len(block.operations) - 1 if leaving else self._last_use(users, block, begin)
+            if block.operations:
+                yield self._span(block, begin, end)
+
+    def _span(self, block: NumberedBlock, begin: int, end: int) -> Interval:
+        number = self._numbering.number
+        operations = block.operations
+        specialized = any(each.name == SPECIALIZED for each in operations[begin : end + 1])
+        return 0 if specialized else number(operations[begin]), number(operations[end]) + 1
+
+    def _last_use(self, users: Iterable[SsaOperation], block: NumberedBlock, begin: int) -> int:
+        places = (self._numbering.ancestor(user, block.region) for user in users)
+        return max((p[1] for p in places if p is not None and p[0] is block), default=begin)
+
+    def _live_in(
+        self, users: Iterable[SsaOperation], block: NumberedBlock, home: NumberedBlock
+    ) -> set[int]:
+        """Return the blocks of a region at whose beginning a value is live."""
+        places = [self._numbering.ancestor(user, block.region) for user in users]
+        pending = [p[0] for p in places if p is not None and p[0] is not home]
+        found = {id(each) for each in pending}
+        while pending:
+            reached = pending.pop()
+            for before in block.siblings:
+                if reached in before.successors and before is not home and id(before) not in found:
+                    found.add(id(before))
+                    pending.append(before)
+        return found
+
+    def _extended(self, definition: SsaOperation, live: Interval) -> Interval:
+        """Return an interval made longer for what goes on in the background."""
+        first, last = live
+        reached = self._slice(definition)
+        names = {operation.name for operation in reached}
+        if names & self._kept:
+            first, last = 0, self._numbering.size
+        if self._waits and names & _STORES:
+            waits = (o for o in reached if o.name in self._waits)
+            last = max([last, *(self._numbering.number(o) + 1 for o in waits)])
+        return first, last
+
+    def _slice(self, definition: SsaOperation) -> list[SsaOperation]:
+        """Return the operations that depend on one."""
+        found: dict[int, SsaOperation] = {}
+        pending = self._users(definition)
+        while pending:
+            operation = pending.pop()
+            if id(operation) not in found:
+                found[id(operation)] = operation
+                pending += self._users(operation)
+                pending += [o for r in operation.regions for block in r for o in block.operations]
+        return list(found.values())
+
+    def _users(self, operation: SsaOperation) -> list[SsaOperation]:
+        return [user for value in operation.results for user in self._uses.get(value.name, ())]

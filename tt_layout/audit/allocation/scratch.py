@@ -1,0 +1,138 @@
+"""The shared memory that operations need for themselves while they run.
+
+Source:
+    Triton 3.9, lib/Analysis/Allocation.cpp, defaultAllocationAnalysisScratchSizeFn; of AMD's buffer
+    operations third_party/amd/lib/Analysis/AMDGPUAllocation.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.conversion import memory_bytes
+from tt_layout.analyses.scratch import scratch
+from tt_layout.audit.allocation.numbering import SPECIALIZED
+from tt_layout.audit.exchanges import exchange_of
+from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, value_type
+from tt_layout.mlir.types import element_bits
+
+SCRATCH_ALIGNMENT = 128
+DESCRIPTOR_BYTES = 128  # of a tensor map that a kernel makes
+POINTER_BYTES = 8
+
+
+class Surroundings(NamedTuple):
+    """What the scratch of an operation depends on beside it.
+
+    Attributes:
+        function: the function that it is in.
+        layouts: over the types of the module.
+        target: the GPU.
+        used: the names of the values that some operation takes.
+    """
+
+    function: SsaFunction
+    layouts: PlacedLayouts
+    target: Target
+    used: Mapping[str, object]
+
+    def linear(self, name: str) -> LinearLayout | None:
+        """Return the linear layout of a value; None where it has none."""
+        ir_type = self.function.type_of(name)
+        return self.layouts.linear(ir_type) if ir_type is not None else None
+
+
+ScratchRule = Callable[[SsaOperation, Surroundings], "int | None"]
+
+
+def scratch_bytes(operation: SsaOperation, around: Surroundings) -> int | None:
+    """Return the scratch of an operation in bytes; None where a type does not determine it."""
+    rule = RULES.get(operation.name.rpartition(".")[2])
+    if rule is None:
+        return 0
+    try:
+        return rule(operation, around)
+    except LayoutError:
+        return None
+
+
+def _conversion(operation: SsaOperation, around: Surroundings) -> int | None:
+    src, dst = around.linear(operation.operands[0]), around.linear(operation.results[0].name)
+    bits = element_bits(operation.results[0].type.element)
+    if src is None or dst is None or bits is None:
+        return None
+    if "offset" in (*src.get_in_dim_names(), *dst.get_in_dim_names()):
+        return 0  # until 2.x a conversion could be a load or store of shared memory
+    found = scratch(src, dst, bits, around.target)
+    return found.bytes if found is not None else 0
+
+
+def _exchange(operation: SsaOperation, around: Surroundings) -> int | None:
+    found = exchange_of(operation, around.function, around.layouts, around.target)
+    return found.scratch_bytes if found is not None else None
+
+
+def _atomic(operation: SsaOperation, around: Surroundings) -> int | None:
+    """Return what an atomic needs to hand its result to threads that do not take part."""
+    result = operation.results[0] if operation.results else None
+    if result is None or result.name not in around.used:
+        return 0
+    bits = element_bits(result.type.element)
+    if bits is None:
+        return None
+    if result.type.kind != "tensor":
+        return memory_bytes(bits)
+    layout = around.linear(result.name)
+    if layout is None:
+        return None
+    if not any(layout.get_free_variable_masks().values()):
+        return 0
+    blocks = sum(1 for vector in layout.vectors("block") if any(vector))
+    return memory_bytes(bits) << layout.total_out_bits - blocks
+
+
+def _buffer_atomic(operation: SsaOperation, around: Surroundings) -> int | None:
+    is_tensor = bool(operation.results) and operation.results[0].type.kind == "tensor"
+    return _atomic(operation, around) if is_tensor else 0
+
+
+def _captures(operation: SsaOperation, around: Surroundings) -> int | None:
+    """Return the bytes of the values that partitions of warps are given."""
+    if operation.name != SPECIALIZED:
+        return 0
+    values = (around.function.values.get(name) for name in operation.operands)
+    sizes = [_capture_bytes(value.text) if value is not None else None for value in values]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
+
+
+def _capture_bytes(text: str) -> int | None:
+    kind = value_type(text)
+    if kind.kind == "memdesc":
+        return POINTER_BYTES + 4 * len(kind.shape) * ("tensor_memory" not in text)
+    if kind.kind == "tensor" or kind.pointee is not None or "tensordesc" in text:
+        return POINTER_BYTES
+    bits = element_bits(kind.element)
+    return memory_bytes(bits) if bits is not None else None
+
+
+RULES: Mapping[str, ScratchRule] = {
+    "convert_layout": _conversion,
+    "reduce": _exchange,
+    "scan": _exchange,
+    "gather": _exchange,
+    "histogram": _exchange,
+    "atomic_rmw": _atomic,
+    "atomic_cas": _atomic,
+    "local_atomic_scatter_rmw": _atomic,
+    "buffer_atomic_rmw": _buffer_atomic,
+    "buffer_atomic_cas": _buffer_atomic,
+    "tensormap_create": lambda operation, around: DESCRIPTOR_BYTES,
+    "warp_specialize": _captures,
+}
+"""Name of an operation without its dialect -> its scratch."""

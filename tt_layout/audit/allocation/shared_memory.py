@@ -1,0 +1,307 @@
+"""The shared memory of the functions of a module.
+
+Read next:    `tt_layout.analyses.buffer_placement`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tt_layout.analyses.buffer_placement import FOREVER, Buffer, Interval, place_buffers
+from tt_layout.audit.allocation.aliases import ALLOCATIONS, aliases
+from tt_layout.audit.allocation.buffers import Piece, allocated
+from tt_layout.audit.allocation.liveness import REMOTE, Liveness
+from tt_layout.audit.allocation.numbering import SPECIALIZED, Numbering, uses_of
+from tt_layout.audit.allocation.scratch import (
+    RULES,
+    SCRATCH_ALIGNMENT,
+    Surroundings,
+    scratch_bytes,
+)
+from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.hardware import Target
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
+
+CALLS = frozenset({"tt.call", "func.call"})
+CAPTURE_ALIGNMENT = 8
+INDEX_ALIGNMENT = 4
+MAX_BUFFERS = 512
+"""Buffers of one function that are placed; their number counts squared."""
+
+MAX_BYTES = 1 << 40
+"""What no machine has, and no sum of a few of which overflows."""
+
+
+class Allocation(NamedTuple):
+    """A piece of shared memory.
+
+    Attributes:
+        kind: ``buffer`` of the program, ``scratch`` of an operation, ``call`` of a function that
+            has some of its own, ``warps``: a byte for each warp of specialised partitions.
+        operation: the operation that it is for; None for the whole function.
+        value: what holds it; None for scratch.
+        line: of the operation.
+        bytes: its size; None where that is not known.
+        alignment: of its offset, in bytes.
+        live: numbers of the operations for which it is needed, the last one excluded.
+        lines: the first and the last line of these.
+        offset: where it begins; None where that is not known.
+    """
+
+    kind: str
+    operation: str | None
+    value: str | None
+    line: int
+    bytes: int | None
+    alignment: int
+    live: Interval
+    lines: tuple[int, int]
+    offset: int | None = None
+
+
+class SharedMemory(NamedTuple):
+    """What a function has in shared memory.
+
+    Attributes:
+        function: its name.
+        allocations: in the order of the text.
+        bytes: from the first to the last byte that is used; None where a size is not known.
+        is_called: whether another function calls it, whose shared memory holds this one's.
+    """
+
+    function: str
+    allocations: tuple[Allocation, ...]
+    bytes: int | None
+    is_called: bool
+
+
+def shared_memory(
+    functions: Sequence[SsaFunction],
+    layouts: PlacedLayouts,
+    target: Target,
+    *,
+    kept: frozenset[str] = REMOTE,
+    dispatches_by_warp: bool = False,
+) -> list[SharedMemory]:
+    """Return the shared memory of the functions that have any.
+
+    Args:
+        functions: all functions of a module.
+        layouts: over its types.
+        target: the GPU.
+        kept: operations whose buffers stay in place throughout the function.
+        dispatches_by_warp: whether specialised warps find their work without shared memory.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> from tt_layout.ir import parse_ir
+        >>> from tt_layout.ir.ssa import read_functions
+        >>> [module] = parse_ir('''
+        ... #s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+        ... tt.func @f() {
+        ...   %0 = ttg.local_alloc : () -> !ttg.memdesc<64xf32, #s, #ttg.shared_memory, mutable>
+        ...   tt.return
+        ... }''')
+        >>> [found] = shared_memory(read_functions(module), PlacedLayouts(), find_target("sm90"))
+        >>> found.bytes, [(a.value, a.bytes, a.offset, a.live) for a in found.allocations]
+        (256, [('%0', 256, 0, (0, 1))])
+    """
+    allocator = _Allocator(functions, layouts, target, kept, dispatches_by_warp)
+    found = [allocator.of(function) for function in functions]
+    return [memory for memory in found if memory.allocations]
+
+
+class _Allocator:
+    """The functions of a module, each allocated after those that it calls."""
+
+    def __init__(
+        self,
+        functions: Sequence[SsaFunction],
+        layouts: PlacedLayouts,
+        target: Target,
+        kept: frozenset[str],
+        dispatches_by_warp: bool,
+    ) -> None:
+        self._functions = {function.name: function for function in functions}
+        self._layouts, self._target, self._kept = layouts, target, kept
+        self._dispatches_by_warp = dispatches_by_warp
+        self._known: dict[str, SharedMemory] = {}
+        self._called = {
+            _callee(operation)
+            for function in functions
+            for operation in function.walk()
+            if operation.name in CALLS
+        }
+
+    def of(self, function: SsaFunction) -> SharedMemory:
+        name = function.name
+        if name not in self._known:
+            memory = SharedMemory(name, (), None, name in self._called)
+            self._known[name] = memory  # for a function that calls itself
+            found = self._placed(list(self._needs(function)))
+            self._known[name] = memory._replace(allocations=found, bytes=_extent(found))
+        return self._known[name]
+
+    def _placed(self, needs: list[_Need]) -> tuple[Allocation, ...]:
+        """Return the allocations with their offsets, in the order of the text."""
+        found = [need.allocation for need in needs]
+        sizes = [allocation.bytes for allocation in found]
+        known = [size for size in sizes if size is not None and size < MAX_BYTES]
+        if len(known) == len(sizes) <= MAX_BUFFERS:
+            order = sorted(range(len(needs)), key=lambda k: _ORDER.index(found[k].kind))
+            buffers = [needs[k].buffer() for k in order]
+            offsets = place_buffers(buffers, self._target.shared_partition_bytes)
+            for k, offset in zip(order, offsets):
+                found[k] = found[k]._replace(offset=offset)
+        return tuple(found)
+
+    def _needs(self, function: SsaFunction) -> Iterator[_Need]:
+        """Yield what a function needs, as the compiler walks it."""
+        if not any(map(_is_relevant, function.walk())):
+            return
+        numbering = Numbering(function)
+        uses = uses_of(numbering.operations)
+        lines = Lines(numbering)
+        yield from self._warp_indices(numbering, lines)
+        allocating = [o for o in numbering.operations if o.name in ALLOCATIONS and o.results]
+        live = _lives(numbering, uses, allocating, self._kept)
+        around = Surroundings(function, self._layouts, self._target, uses)
+        for operation in numbering.operations:
+            region = _concurrent(operation, numbering)
+            if operation.name in ALLOCATIONS:
+                if operation.results and operation.results[0].name in live:
+                    interval = live[operation.results[0].name]
+                    pieces = self._pieces(operation, function)
+                    yield from (need.at(interval, lines, region) for need in pieces)
+                continue
+            need = self._own_need(operation, around)
+            if need is not None:
+                number = numbering.number(operation)
+                interval = (number, number + 1)
+                if operation.name == SPECIALIZED:
+                    interval = (0, numbering.size)
+                yield need.at(interval, lines, region)
+
+    def _warp_indices(self, numbering: Numbering, lines: Lines) -> Iterator[_Need]:
+        """Yield the bytes from which the warps of partitions read what to do."""
+        if self._dispatches_by_warp:
+            return
+        counts = [
+            sum(integers(operation.attributes.get("partitionNumWarps")))
+            for operation in numbering.operations
+            if operation.name == SPECIALIZED
+        ]
+        if any(counts):
+            function = numbering.function
+            need = _need("warps", None, None, function.line, max(counts), INDEX_ALIGNMENT)
+            yield need.at((0, numbering.size), lines, None)
+
+    def _pieces(self, operation: SsaOperation, function: SsaFunction) -> list[_Need]:
+        """Return a need for each partition that an allocation is in."""
+        piece = allocated(operation, function, self._layouts) or Piece(None, 1)
+        name, value = operation.name, operation.results[0].name
+        need = _need("buffer", name, value, operation.line, piece.bytes, piece.alignment)
+        return [
+            need._replace(tensor=id(operation) if piece.partitions > 1 else None)
+        ] * piece.partitions
+
+    def _own_need(self, operation: SsaOperation, around: Surroundings) -> _Need | None:
+        """Return what an operation needs while it runs."""
+        name, line = operation.name, operation.line
+        if name in CALLS:
+            callee = self._functions.get(_callee(operation))
+            size = self.of(callee).bytes if callee is not None else 0
+            kind, alignment = "call", SCRATCH_ALIGNMENT
+        else:
+            size = scratch_bytes(operation, around)
+            kind = "scratch"
+            alignment = CAPTURE_ALIGNMENT if name == SPECIALIZED else SCRATCH_ALIGNMENT
+        return _need(kind, name, None, line, size, alignment) if size != 0 else None
+
+
+_ORDER = ("buffer", "warps", "scratch", "call")
+"""Kinds of allocations, in the order in which the compiler places equally large ones."""
+
+
+class _Need(NamedTuple):
+    """An allocation without its offset, and what its place depends on."""
+
+    allocation: Allocation
+    concurrent: tuple[int, int] | None = None
+    tensor: int | None = None
+
+    def at(self, live: Interval, lines: Lines, region: tuple[int, int] | None) -> _Need:
+        """Return it with the time for which it is needed."""
+        allocation = self.allocation._replace(live=live, lines=lines.of(live))
+        return self._replace(allocation=allocation, concurrent=region)
+
+    def buffer(self) -> Buffer:
+        own = self.allocation
+        assert own.bytes is not None, "only known sizes are placed"
+        live = (0, FOREVER) if own.kind == "warps" else own.live
+        return Buffer(own.bytes, own.alignment, live, self.concurrent, self.tensor)
+
+
+def _need(
+    kind: str, operation: str | None, value: str | None, line: int, size: int | None, alignment: int
+) -> _Need:
+    return _Need(Allocation(kind, operation, value, line, size, alignment, (0, 0), (line, line)))
+
+
+def _extent(allocations: Sequence[Allocation]) -> int | None:
+    """Return how far allocations reach; None where one of them has no place."""
+    ends = [a.offset + a.bytes for a in allocations if a.offset is not None and a.bytes is not None]
+    return max(ends, default=0) if len(ends) == len(allocations) else None
+
+
+class Lines:
+    """The lines of numbered operations."""
+
+    def __init__(self, numbering: Numbering) -> None:
+        line = numbering.function.line
+        self._lines = [line] * numbering.size
+        for operation in numbering.operations:
+            self._lines[numbering.number(operation)] = operation.line
+
+    def of(self, live: Interval) -> tuple[int, int]:
+        """Return the first and the last line of the operations of an interval."""
+        lines = self._lines[slice(*live)]
+        return min(lines), max(lines)
+
+
+def _lives(
+    numbering: Numbering,
+    uses: Mapping[str, Sequence[SsaOperation]],
+    allocating: Sequence[SsaOperation],
+    kept: frozenset[str],
+) -> dict[str, Interval]:
+    """Return for each buffer, by the value that was returned, when it is live."""
+    liveness = Liveness(numbering, uses, kept)
+    found: dict[str, Interval] = {}
+    for name, roots in aliases(numbering, allocating).items():
+        interval = liveness.interval(name)
+        if interval is None:
+            continue
+        for root in roots:
+            old = found.get(root, interval)
+            found[root] = min(old[0], interval[0]), max(old[1], interval[1])
+    return found
+
+
+def _concurrent(operation: SsaOperation, numbering: Numbering) -> tuple[int, int] | None:
+    """Return the specialised operation around one, and the region that it is in."""
+    for owner in numbering.around(operation):
+        if owner.name == SPECIALIZED:
+            return numbering.number(owner), numbering.home(operation)[0].region
+    return None
+
+
+def _callee(operation: SsaOperation) -> str:
+    return str(operation.attributes.get("callee"))
+
+
+def _is_relevant(operation: SsaOperation) -> bool:
+    """Tell whether an operation may need shared memory."""
+    name = operation.name
+    return name in ALLOCATIONS or name in CALLS or name.rpartition(".")[2] in RULES
