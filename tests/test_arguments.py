@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tt_layout
@@ -18,6 +19,7 @@ BLOCKED = (
 LAYOUT = parse_layout(BLOCKED).to_linear_layout([64, 64])
 ANY: Any = 3
 NONE: Any = None
+TEXT: Any = "64"
 
 CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "width 0": (lambda: tt_layout.global_access(LAYOUT, 0), LayoutError, "element_bits"),
@@ -33,8 +35,48 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         LayoutError,
         "elem_bytes",
     ),
-    "no layouts": (lambda: tt_layout.conversion(ANY, ANY), TypeError, "the layout"),
-    "no layout": (lambda: tt_layout.layout_info(NONE), TypeError, "the layout"),
+    "no layouts": (lambda: tt_layout.conversion(ANY, ANY), TypeError, "src must be"),
+    "no layout": (lambda: tt_layout.layout_info(NONE), TypeError, "layout must be"),
+    "no integers": (lambda: tt_layout.holders(LAYOUT, [ANY, NONE]), TypeError, r"element\[1\]"),
+    "no sequence": (lambda: tt_layout.default_blocked(ANY), TypeError, "shape must be a sequence"),
+    "a shape of text": (
+        lambda: tt_layout.parse_layout(BLOCKED).to_linear_layout(TEXT),
+        TypeError,
+        "the shape",
+    ),
+    "no release": (lambda: tt_layout.Release.parse(ANY), TypeError, "the release"),
+    "no module": (lambda: tt_layout.read_functions(ANY), TypeError, "module must be a Module"),
+    "no shared layout": (lambda: tt_layout.shared_info(ANY), TypeError, "layout must be"),
+    "an interval of nothing": (
+        lambda: tt_layout.locate(LAYOUT, {}, padding=[(0, 8)]),
+        LayoutError,
+        "padding of 8 after every 0 elements",
+    ),
+    "half a padding": (
+        lambda: tt_layout.locate(LAYOUT, {}, padding=[ANY]),
+        TypeError,
+        r"padding\[0\] must be 2 values",
+    ),
+    "a shape of nothing": (
+        lambda: tt_layout.default_nvmma([0, 0], 16),
+        LayoutError,
+        "every dimension must be a power of two",
+    ),
+    "half a basis": (
+        lambda: tt_layout.default_nvmma([64, 64], 16, cga=((1,),)),
+        LayoutError,
+        "a basis of cga",
+    ),
+    "no name": (lambda: LAYOUT.vectors(ANY), TypeError, "the name must be a str"),
+    "no names": (lambda: LAYOUT.sublayout([ANY], []), TypeError, r"ins\[0\] must be a str"),
+    "no end": (
+        lambda: tt_layout.default_blocked(range(1 << 40)),
+        LayoutError,
+        "shape has more than",
+    ),
+    "no bases": (lambda: LinearLayout.from_bases([ANY], ["x"]), TypeError, "bases must be"),
+    "no size": (lambda: LinearLayout.identity_1d(NONE, "a", "b"), TypeError, "size must be"),
+    "inverted and 3": (lambda: LAYOUT.invert_and_compose(ANY), TypeError, "the outer layout"),
     "no operand": (lambda: tt_layout.operand_shared(NONE, [64, 32], 16), TypeError, "operand"),
     "no encoding": (lambda: tt_layout.translate(NONE, "2.1"), TypeError, "encoding"),
     "no inputs": (lambda: LAYOUT.apply(NONE), TypeError, "inputs"),
@@ -49,6 +91,15 @@ def test_a_wrong_argument_is_named(name: str) -> None:
     with pytest.raises(kind, match=argument) as raised:
         call()
     assert len(str(raised.value)) < 300
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    shape: Any = np.array([64, 64])
+    order: Any = np.array([1, 0])
+    assert parse_layout(BLOCKED).to_linear_layout(shape) == LAYOUT
+    found = tt_layout.default_blocked(shape, num_warps=int(np.int64(4)), order=order)
+    assert found.order == (1, 0)
+    assert type(found.order[0]) is int
 
 
 def test_a_stride_counts_in_the_size_as_triton_has_it() -> None:

@@ -283,3 +283,10 @@ tt.func @g(%n: i32) {
 
 def test_undefined_values_are_unknown() -> None:
     check(body("  %0 = arith.addi %nothing, %nothing : i32  //! 1 1 1"))
+
+
+def test_functions_of_one_name() -> None:
+    """No valid dump has them, and of each is known what it says itself."""
+    [module] = parse_ir(body(RANGE) * 2)
+    functions = SsaReader().functions(module)
+    assert [axis_info(f, functions)["%r"].contiguity for f in functions] == [(64,), (64,)]

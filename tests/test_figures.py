@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from command import BLOCKED, TYPE, Run, runner
 from test_terminal import SEED, SWIZZLED
-from work import calls_of
+from work import bytes_of, calls_of
 
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
@@ -32,6 +32,10 @@ COLUMNS = GALLERY["COLUMNS"]
 VOLUME = (
     "#ttg.blocked<{sizePerThread = [1, 1, 2], threadsPerWarp = [2, 4, 4], "
     "warpsPerCTA = [2, 1, 1], order = [2, 1, 0]}>"
+)
+OPERAND = (
+    "#ttg.dot_op<{opIdx = 1, parent = #ttg.amd_mfma<{version = 1, warpsPerCTA = [1, 4], "
+    "instrShape = [32, 32, 8], isTransposed = false}>, kWidth = 2}>"
 )
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -268,6 +272,13 @@ def test_layouts_of_different_shapes_are_not_compared() -> None:
     pair = (held(layout, "!ttg.memdesc<8x16xf16>") for layout in (SWIZZLED, rows))
     with pytest.raises(LayoutError, match="over one tensor, got shapes 8x16 and 16"):
         draw(*pair)
+
+
+def test_replicas_are_compared_without_listing_them() -> None:
+    """The registers of a thread repeat its elements 2^27 times."""
+    wide = OPERAND.replace("kWidth = 2", "kWidth = 134217728")
+    pair = (held(layout, "tensor<8x16xf16>") for layout in (wide, OPERAND))
+    assert bytes_of(lambda: draw(*pair)) < 16 << 20
 
 
 def test_a_tile_is_the_smallest_that_repeats() -> None:

@@ -148,6 +148,11 @@ def test_types_that_no_instruction_multiplies() -> None:
         product(blocked, 0, ("f16", "f16", "f32"))
 
 
+def test_a_layout_that_breaks_a_rule_has_no_instruction() -> None:
+    with pytest.raises(LayoutError, match="warpsPerCTA must be a power of two"):
+        product(AMPERE.replace("[2, 2]", "[0, 2]"), 2, ("f16", "f16", "f32"))
+
+
 def described(attr: str, shape: tuple[int, int], tile: tuple[int, int], dim: int) -> Descriptor:
     shared = parse_layout(attr).to_linear_layout(shape, element_bits=16)
     return matrix_descriptor(shared, 16, tile, outer_dim=dim)

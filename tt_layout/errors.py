@@ -127,8 +127,17 @@ def expect(name: str, value: object, *kinds: type) -> None:
     """
     if not isinstance(value, kinds):
         words = " or ".join(kind.__name__ for kind in kinds)
-        shown = shortened(repr(value), MAX_SHOWN)
-        raise TypeError(f"{name} must be a {words}, got {shown} of {type(value).__name__}")
+        raise TypeError(f"{name} must be a {words}, got {shown(value)}")
+
+
+def shown(value: object) -> str:
+    """Return what messages say of a value of a wrong kind.
+
+    Example:
+        >>> shown([0.5])
+        '[0.5] of list'
+    """
+    return f"{shortened(repr(value), MAX_SHOWN)} of {type(value).__name__}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, expect
 
 
 class Release(IntEnum):
@@ -43,6 +43,7 @@ class Release(IntEnum):
         Raises:
             LayoutError: no such release is known.
         """
+        expect("the release", text, str)
         name = ".".join(text.strip().removeprefix("v").split(".")[:2])
         for release in cls:
             if str(release) == name:

@@ -32,6 +32,10 @@ BLOCKED = (
 )
 ROWS = BLOCKED.replace("[4, 1]", "[1, 4]")
 SHARED = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
+OPERAND = (
+    "#ttg.dot_op<{opIdx = 0, parent = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, "
+    "warpsPerCTA = [2, 2], instrShape = [16, 8]}>, kWidth = 2}>"
+)
 PADDED = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [%d, %d]}>"
 TYPE = "tensor<64x64xf16>"
 DUMP = f"""#a = {BLOCKED}
@@ -293,19 +297,27 @@ def _failure(attack: Attack) -> str | None:
     return _fault(done, attack)
 
 
-def _fault(done: subprocess.CompletedProcess[bytes], attack: Attack) -> str | None:
-    if b"Traceback" in done.stderr:
-        return "a traceback: " + done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-    if done.returncode not in (0, 1, 2, 130):
-        return f"status {done.returncode}"
-    if b"not enough memory" in done.stderr:
+def fault_of(status: int, out: str, err: str) -> str | None:
+    """Return what is wrong with how a command ended, or with what it printed, if anything is."""
+    if "Traceback" in err:
+        return "a traceback: " + err.strip().rpartition("\n")[2]
+    if status not in (0, 1, 2, 130):
+        return f"status {status}"
+    if "not enough memory" in err:
         return "takes too much memory"
-    for text in (done.stdout.decode(), done.stderr.decode()):
+    for text in (out, err):
         bad = {c for c in text if not c.isprintable() and c not in "\n\t"}
         if bad:
             return f"prints {sorted(bad)!r}"
-        if re.search(r"^\s*(::(?!error )|##\[)", text, re.MULTILINE):
+        if re.search(r"^\s*(::(?!error[ :])|##\[)", text, re.MULTILINE):
             return "prints a command to CI"
+    return None
+
+
+def _fault(done: subprocess.CompletedProcess[bytes], attack: Attack) -> str | None:
+    err = done.stderr.decode(errors="replace")
+    if (fault := fault_of(done.returncode, done.stdout.decode(), err)) is not None:
+        return fault
     if attack.is_well_formed and done.returncode < 2:
         ET.fromstring(done.stdout)
     for figure in Path().glob("*.svg"):

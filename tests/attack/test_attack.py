@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+from fuzz import run_all
 from harness import SECTIONS, run
 
 pytestmark = [
@@ -21,3 +23,11 @@ def test_nothing_fails(section: str) -> None:
     tried, failed = run(section)
     assert tried
     assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("kind", ["inputs", "calls"])
+def test_mutated_inputs_and_wrong_calls(kind: str, seed: int, tally: Counter[str]) -> None:
+    outcome = run_all(kind, 500, seed, processes=1)
+    tally.update(outcome.counts)
+    assert outcome.counts.total() == 500
+    assert not outcome.failures

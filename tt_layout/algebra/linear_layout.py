@@ -32,8 +32,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tt_layout.algebra.given import extremes, read_bases, require_distinct
 from tt_layout.algebra.rendering import render
 from tt_layout.algebra.span import F2Span
+from tt_layout.arguments import checks_arguments, integer, integers
 from tt_layout.errors import LayoutError, expect
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ class LinearLayout:
 
     def __post_init__(self) -> None:
         for names in (self.get_in_dim_names(), self.get_out_dim_names()):
-            _require_distinct(names)
+            require_distinct(names)
         for name, size in self.out_sizes:
             if not is_power_of_two(size):
                 raise LayoutError(f"the size of {name} must be a power of two, got {size}")
@@ -136,6 +138,7 @@ class LinearLayout:
             >>> LinearLayout.strided_1d(4, 2, "lane", "dim0").bases
             [('lane', [[2], [4]])]
         """
+        size, stride = integer("size", size), integer("stride", stride)
         if size == 0:
             return cls.empty()
         if not (is_power_of_two(size) and is_power_of_two(stride)):
@@ -167,6 +170,7 @@ class LinearLayout:
             >>> LinearLayout.zeros_1d(4, "lane", "dim0").bases
             [('lane', [[0], [0]])]
         """
+        size, outDimSize = integer("size", size), integer("outDimSize", outDimSize)  # noqa: N806
         if size == 0:
             return cls.empty()
         if not is_power_of_two(size):
@@ -198,8 +202,8 @@ class LinearLayout:
             >>> LinearLayout.from_bases([("lane", [[1], [3]])], ["dim0"]).out_dims
             [('dim0', 4)]
         """
-        pairs = bases.items() if isinstance(bases, Mapping) else bases
-        in_bases = tuple((name, tuple(tuple(v) for v in vectors)) for name, vectors in pairs)
+        expect("require_surjective", require_surjective, bool)
+        in_bases = read_bases(bases)
         if out_dim_sizes is None:
             vectors = [vector for _, vectors in in_bases for vector in vectors]
             wrong = next((v for v in vectors if len(v) != len(out_dim_names)), None)
@@ -210,6 +214,7 @@ class LinearLayout:
                 )
             largest = [max((v[d] for v in vectors), default=0) for d in range(len(out_dim_names))]
             out_dim_sizes = [next_power_of_two(max(0, x)) for x in largest]
+        out_dim_sizes = integers("out_dim_sizes", out_dim_sizes)
         if len(out_dim_sizes) != len(out_dim_names):
             raise LayoutError(
                 f"there must be one size per output dimension ({len(out_dim_names)}), "
@@ -256,6 +261,7 @@ class LinearLayout:
 
     def get_out_dim_size(self, name: str) -> int:
         """Return the size of an output dimension, 1 where the layout does not have it."""
+        expect("the name", name, str)
         for own, size in self.out_sizes:
             if own == name:
                 return size
@@ -263,6 +269,7 @@ class LinearLayout:
 
     def vectors(self, name: str) -> tuple[Basis, ...]:
         """Return the basis vectors of an input dimension, none for an unknown one."""
+        expect("the name", name, str)
         for own, vectors in self.in_bases:
             if own == name:
                 return vectors
@@ -314,7 +321,7 @@ class LinearLayout:
                 f"{', '.join(self.get_in_dim_names()) or 'none'}"
             )
         size = self.get_in_dim_size(name)
-        low, high = (value, value) if isinstance(value, int) else _extremes(name, value)
+        low, high = (value, value) if isinstance(value, int) else extremes(name, value)
         if low < 0 or high >= size:
             raise LayoutError(f"{name} must be in 0..{size - 1}, got {low if low < 0 else high}")
 
@@ -383,11 +390,13 @@ class LinearLayout:
             for name, vectors in self.in_bases
         }
 
+    @checks_arguments
     def transpose_ins(self, names: Sequence[str]) -> LinearLayout:
         """Return the same function with its input dimensions listed as ``names``."""
         self._require_same_names("input", self.get_in_dim_names(), names)
         return self._sound(tuple((name, self.vectors(name)) for name in names), self.out_sizes)
 
+    @checks_arguments
     def transpose_outs(self, names: Sequence[str]) -> LinearLayout:
         """Return the same function with its output dimensions listed as ``names``."""
         self._require_same_names("output", self.get_out_dim_names(), names)
@@ -395,19 +404,21 @@ class LinearLayout:
 
     @staticmethod
     def _require_same_names(side: str, own: Sequence[str], names: Sequence[str]) -> None:
-        if sorted(own) != sorted(names):
+        if len(own) != len(names) or sorted(own) != sorted(names):
             raise LayoutError(f"the {side} dimensions are {list(own)}, got {list(names)}")
 
+    @checks_arguments
     def sublayout(self, ins: Sequence[str], outs: Sequence[str]) -> LinearLayout:
         """Return the part from ``ins`` to ``outs``; sizes of kept outputs stay."""
-        _require_distinct(ins)
-        _require_distinct(outs)
+        require_distinct(ins)
+        require_distinct(outs)
         own, sizes = self._bases_over(outs), dict(self.out_sizes)
         bases = tuple([(name, own.get(name, ())) for name in ins])
         return self._sound(bases, tuple([(name, sizes.get(name, 1)) for name in outs]))
 
     def with_vectors(self, name: str, vectors: Iterable[Basis]) -> LinearLayout:
         """Return the layout with the bases of one input dimension replaced."""
+        expect("the name", name, str)
         replaced = tuple(vectors)
         bases = tuple((n, replaced if n == name else own) for n, own in self.in_bases)
         return LinearLayout(bases, self.out_sizes)
@@ -424,6 +435,7 @@ class LinearLayout:
         bases = tuple((own, kept if own == name else vs) for own, vs in self.in_bases)
         return self._sound(bases, self.out_sizes)
 
+    @checks_arguments
     def reshape_outs(self, sizes: Sequence[tuple[str, int]]) -> LinearLayout:
         """Return the same function into other output dimensions of the same total size.
 
@@ -532,6 +544,7 @@ class LinearLayout:
         Source:
             Triton, lib/Tools/LinearLayout.cpp, LinearLayout::invertAndCompose.
         """
+        expect("the outer layout", outer, LinearLayout)
         self._require_same_names("output", self.get_out_dim_names(), outer.get_out_dim_names())
         for name, size in self.out_sizes:
             if size > outer.get_out_dim_size(name):
@@ -590,10 +603,12 @@ class LinearLayout:
         columns = [self.flatten(v) for _, vectors in self.in_bases for v in vectors]
         return [[column >> row & 1 for column in columns] for row in range(self.total_out_bits)]
 
+    @checks_arguments
     def get_shared_view(self, use_hw_view: bool) -> str:
         """Return the text of a layout from ``offset`` and ``block``, as Triton prints it."""
         return render(self, "shared memory", "hardware" if use_hw_view else "tensor")
 
+    @checks_arguments
     def get_distributed_view(self, use_hw_view: bool) -> str:
         """Return the text of a layout from ``register``, ``lane``, ``warp`` and ``block``."""
         return render(self, "registers", "hardware" if use_hw_view else "tensor")
@@ -614,16 +629,6 @@ class LinearLayout:
         return "\n".join([*lines, f"where out dims are: [{outs}]"])
 
 
-def _extremes(name: str, values: Any) -> tuple[int, int]:
-    """Return the smallest and the largest of an array of integers; 0 and 0 if it is empty."""
-    import numpy as np
-
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu":
-        raise LayoutError(f"{name} must be an integer or an array of integers, got {values!r}")
-    return (int(array.min()), int(array.max())) if array.size else (0, 0)
-
-
 def _merge(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """Merge two orders of names as Triton does.
 
@@ -641,11 +646,6 @@ def _merge(first: Sequence[str], second: Sequence[str]) -> list[str]:
             is_left = second.index(left[0]) <= first.index(right[0])
             merged[(left if is_left else right).pop(0)] = None
     return list(merged)
-
-
-def _require_distinct(names: Sequence[str]) -> None:
-    if len(set(names)) != len(names):
-        raise LayoutError(f"dimension names must differ from each other, got {list(names)}")
 
 
 def _are_within(vectors: Sequence[Basis], sizes: Sequence[int]) -> bool:

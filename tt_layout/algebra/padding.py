@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from tt_layout.errors import LayoutError
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -13,6 +15,13 @@ if TYPE_CHECKING:
 
 Padding = Sequence[tuple[int, int]]
 """Pairs of an interval and the number of slots left free after every such interval."""
+
+
+def check_padding(padding: Padding) -> None:
+    """Raise where an interval holds no element, or less than no slots follow it."""
+    for interval, amount in padding:
+        if interval < 1 or amount < 0:
+            raise LayoutError(f"padding of {amount} after every {interval} elements cannot be")
 
 
 def padded(offset: Offset, padding: Padding) -> Offset:

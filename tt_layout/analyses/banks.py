@@ -33,6 +33,7 @@ from tt_layout.analyses.access import (
     access_map,
     choose_instruction,
 )
+from tt_layout.arguments import checks_arguments
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Phase, Target, find_target
@@ -148,6 +149,7 @@ class BankConflicts:
     load: Access
 
 
+@checks_arguments
 def bank_conflicts(
     register: Encoding | str,
     shared: Encoding | str,

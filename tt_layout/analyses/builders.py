@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.algebra.tiles import row_major
+from tt_layout.arguments import checks_arguments
 from tt_layout.encodings.amd_mfma import AmdMfma
 from tt_layout.encodings.amd_wmma import AmdWmma
 from tt_layout.encodings.base import Bases
@@ -21,7 +22,7 @@ from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.nvmma_shared import CORE_ROWS, NvmmaShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
-from tt_layout.errors import LayoutError, expect
+from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 
 BANK_ROW_BITS = 8 * TARGETS[DEFAULT_TARGET].row_bytes
@@ -51,6 +52,14 @@ def _check_powers(name: str, values: Sequence[int]) -> None:
             raise LayoutError(f"{name} must be a power of two, got {value}")
 
 
+def _check_sizes(shape: Sequence[int], cga: Bases) -> None:
+    _check_powers("every dimension", shape)
+    for basis in cga:
+        if len(basis) != len(shape):
+            raise LayoutError(f"a basis of cga must have {len(shape)} numbers, got {list(basis)}")
+
+
+@checks_arguments
 def default_blocked(
     shape: Sequence[int],
     *,
@@ -132,6 +141,7 @@ def _default_ctas(
     return bases_of_split({name: tuple(values) for name, values in split_parameters.items()})
 
 
+@checks_arguments
 def coalesced_blocked(
     shape: Sequence[int],
     element_bits: int,
@@ -176,6 +186,7 @@ def coalesced_blocked(
     )
 
 
+@checks_arguments
 def operand_shared(
     operand: DotOperand,
     shape: Sequence[int],
@@ -205,8 +216,8 @@ def operand_shared(
         >>> print(operand_shared(a, [64, 32], 16))
         #ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 4, order = [1, 0]}>
     """
-    expect("operand", operand, DotOperand)
     order = _checked_order(order, len(shape))
+    _check_sizes(shape, cga)
     if not is_power_of_two(element_bits):
         raise LayoutError(f"an element must have a power of two of bits, got {element_bits}")
     parent = operand.parent
@@ -278,6 +289,7 @@ def _wmma_swizzle(
     return vec, per_phase, max(min(parent.instr_shape[0] // per_phase, extent // vec), 1)
 
 
+@checks_arguments
 def default_nvmma(
     shape: Sequence[int],
     element_bits: int,
@@ -303,6 +315,7 @@ def default_nvmma(
         #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
     """
     order = _checked_order(order, len(shape))
+    _check_sizes(shape, cga)
     rank = len(shape)
     extent = shape_per_cta(cga, shape)
     row = extent[order[0]] * (2 if fp4_padded else 1) * element_bits // 8

@@ -30,6 +30,7 @@ from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
 from tt_layout.algebra.span import F2Span
+from tt_layout.arguments import checks_arguments
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target
 
@@ -161,7 +162,7 @@ def _classified(src: LinearLayout, dst: LinearLayout) -> Conversion:
     )
 
 
-conversion = classify
+conversion = checks_arguments(classify)
 """The name under which the package exports `classify`."""
 
 
@@ -300,6 +301,7 @@ def _moves(src: LinearLayout, dst: LinearLayout, composed: LinearLayout) -> tupl
 # -- lower bounds -----------------------------------------------------------------------------
 
 
+@checks_arguments
 def conversion_cost(
     src: LinearLayout,
     dst: LinearLayout,

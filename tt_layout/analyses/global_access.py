@@ -18,6 +18,7 @@ from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.conversion import memory_bytes, without_replication
 from tt_layout.analyses.properties import contiguity_per_thread, order_of
+from tt_layout.arguments import checks_arguments
 from tt_layout.errors import LayoutError
 
 SECTOR_BYTES = 32
@@ -55,6 +56,7 @@ class GlobalAccess:
         return self.useful_bytes / (self.sectors * SECTOR_BYTES)
 
 
+@checks_arguments
 def global_access(
     layout: LinearLayout, element_bits: int, memory_order: Sequence[int] | None = None
 ) -> GlobalAccess:

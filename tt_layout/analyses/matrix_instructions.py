@@ -119,6 +119,7 @@ def matrix_instruction(a: Operand, b: Operand, d: Operand, *, ctas: int = 1) -> 
         >>> found.instructions, found.name
         (32, 'mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32')
     """
+    d.encoding.check_layout()
     if isinstance(d.encoding, TensorMemory):
         return _tensor_core_5(a, b, d, d.encoding, ctas)
     if isinstance(d.encoding, NvidiaMma) and d.encoding.version_major == 3:

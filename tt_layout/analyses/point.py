@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
-from tt_layout.algebra.padding import Padding, padded
+from tt_layout.algebra.padding import Padding, check_padding, padded
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.layout_difference import place_label
+from tt_layout.arguments import checks_arguments
 from tt_layout.errors import LayoutError
 
 MAX_HOLDERS = 64  # locations listed by default
@@ -75,6 +76,7 @@ class ElementLocations:
     locations: tuple[HardwareLocation, ...]
 
 
+@checks_arguments
 def locate(
     layout: LinearLayout, location: Mapping[str, int], *, padding: Padding = ()
 ) -> HardwareLocation:
@@ -94,6 +96,7 @@ def locate(
         >>> print(locate(layout, {"lane": 3, "register": 2}))
         T3:2 -> (1, 6): register bit 1 (0, 2) ^ lane bit 0 (0, 4) ^ lane bit 1 (1, 0) = (1, 6)
     """
+    check_padding(padding)
     element = tuple(layout.apply(dict(location)).values())
     terms = tuple(
         Term(name, bit, vector)
@@ -142,6 +145,7 @@ def offset_of_slot(slot: int, size: int, padding: Padding) -> int | None:
     return low if padded(low, padding) == slot else None
 
 
+@checks_arguments
 def holders(
     layout: LinearLayout,
     element: Sequence[int],
@@ -166,6 +170,7 @@ def holders(
         >>> found.count, [location.label for location in found.locations]
         (2, ['T5:0', 'T7:0'])
     """
+    check_padding(padding)
     sizes = [size for _, size in layout.out_sizes]
     if len(element) != len(sizes):
         message = f"an element has {len(sizes)} coordinate{'s' if len(sizes) != 1 else ''} here"

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
-from tt_layout.algebra.padding import padded_size
+from tt_layout.algebra.padding import check_padding, padded_size
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.conversion import memory_bytes, with_inputs
+from tt_layout.arguments import checks_arguments
 from tt_layout.encodings.base import Shape
 from tt_layout.errors import LayoutError
 
@@ -65,6 +66,7 @@ class LayoutInfo:
     locations_per_element: int
 
 
+@checks_arguments
 def layout_info(layout: LinearLayout, element_bits: int | None = None) -> LayoutInfo:
     """Return what a layout of a tensor in registers is made of.
 
@@ -284,6 +286,7 @@ class SharedInfo:
     unused: int
 
 
+@checks_arguments
 def shared_info(
     layout: LinearLayout,
     element_bits: int | None = None,
@@ -309,6 +312,7 @@ def shared_info(
         >>> info.bytes, [str(phase) for phase in info.phases][:2]
         (4096, ['rows 0 to 1: columns ^ 0', 'rows 2 to 3: columns ^ 4'])
     """
+    check_padding(padding)
     if "offset" not in layout.get_in_dim_names():
         raise LayoutError("this is not a shared layout: it has no input offset")
     elements = layout.get_in_dim_size("offset")
@@ -385,6 +389,7 @@ class TensorMemoryInfo:
     locations_per_element: int
 
 
+@checks_arguments
 def tensor_memory_info(
     layout: LinearLayout, element_bits: int | None = None, *, buffers: int = 1
 ) -> TensorMemoryInfo:

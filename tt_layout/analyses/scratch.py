@@ -25,6 +25,7 @@ from tt_layout.analyses.optimal_swizzling import (
     Swizzler,
     matrix_instructions,
 )
+from tt_layout.arguments import checks_arguments
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 
@@ -45,6 +46,7 @@ class Scratch:
     load: str
 
 
+@checks_arguments
 def scratch(
     src: LinearLayout, dst: LinearLayout, element_bits: int, target: Target | str
 ) -> Scratch | None:

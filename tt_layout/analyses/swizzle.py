@@ -19,6 +19,7 @@ from tt_layout.algebra.linear_layout import log2
 from tt_layout.analyses.banks import as_encoding
 from tt_layout.analyses.candidates import SwizzleCandidate, SwizzleProblem
 from tt_layout.analyses.optimum import linear_optimum
+from tt_layout.arguments import checks_arguments
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.padded_shared import PaddedShared
@@ -66,6 +67,7 @@ class SwizzleSearch:
         return all((found.encoding.rank or 0) <= MAX_RANK for found in self.ranking)
 
 
+@checks_arguments
 def find_swizzle(
     writers: Sequence[Encoding | str],
     readers: Sequence[Encoding | str],

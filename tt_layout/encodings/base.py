@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two
 from tt_layout.algebra.rendering import render
+from tt_layout.arguments import integers
 from tt_layout.encodings.forms import Form, Spelling
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Span
@@ -176,7 +177,7 @@ class Encoding:
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape as a tuple if the encoding can be placed over it."""
-        sizes = tuple(shape)
+        sizes = integers("the shape", shape)
         if self.rank is not None and len(sizes) != self.rank:
             raise LayoutError(
                 f"#{self.name} is for {self.rank} dimension{'s' if self.rank != 1 else ''}, "

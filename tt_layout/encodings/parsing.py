@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from tt_layout.arguments import checks_arguments
 from tt_layout.encodings import Encoding, read_encoding
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.syntax import Aliases, Parser
 from tt_layout.releases import Release
 
 
+@checks_arguments
 def parse_layout(
     text: str, *, release: str | Release | None = None, name: str = "<layout>"
 ) -> Encoding:

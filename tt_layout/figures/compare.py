@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from tt_layout.algebra.arrays import all_values
+from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.layout_difference import compare
+from tt_layout.encodings.base import MAX_SHAPE_BITS
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import Colouring, DrawnLayout
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
@@ -57,7 +58,7 @@ def _location_count(drawn: DrawnLayout) -> int:
 def _moved(before: DrawnLayout, after: DrawnLayout) -> Mask:
     """Return for each element that is drawn whether other locations hold it."""
     was, now = before.cells, after.cells
-    if _replicas(before) != _replicas(after):
+    if not _are_replicated_alike(before, after):
         return np.ones(len(now.are_mapped), np.bool_)
     moved: Mask = was.are_mapped != now.are_mapped
     for name, _ in before.holders.sizes:
@@ -66,7 +67,14 @@ def _moved(before: DrawnLayout, after: DrawnLayout) -> Mask:
     return moved
 
 
-def _replicas(drawn: DrawnLayout) -> set[tuple[int, ...]]:
-    """Return the locations that hold the same as the first one: by xor, those of any element."""
-    same = coordinates(all_values(drawn.kernel), drawn.holders.sizes)
-    return set(zip(*(part.tolist() for part in same.values())))
+def _are_replicated_alike(before: DrawnLayout, after: DrawnLayout) -> bool:
+    """Tell whether the same locations hold the same as the first one: by xor, as any other."""
+    was, now = _kernel(before), _kernel(after)
+    return F2Span(was).rank == F2Span(now).rank == F2Span(was + now).rank
+
+
+def _kernel(drawn: DrawnLayout) -> list[int]:
+    """Return the kernel with the coordinates of a location in places of their own."""
+    parts = coordinates(np.array(drawn.kernel, np.int64), drawn.holders.sizes)
+    rows = zip(*(part.tolist() for part in parts.values()))
+    return [sum(x << at * MAX_SHAPE_BITS for at, x in enumerate(row)) for row in rows]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from tt_layout.arguments import checks_arguments
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.build import build_module
 from tt_layout.ir.dump_part import Part, RawOperation
@@ -35,6 +36,7 @@ MAX_DIALECT = 64  # characters of the name of a dialect
 MAX_BROKEN = 200  # characters of a type without an end that are looked at
 
 
+@checks_arguments
 def parse_ir(text: str, *, name: str = "<ir>", release: Release | None = None) -> list[Module]:
     """Return the modules of a text in MLIR.
 

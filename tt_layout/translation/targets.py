@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from tt_layout.errors import LayoutError, expect
+from tt_layout.arguments import checks_arguments
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
 from tt_layout.releases import LATEST, Release
 from tt_layout.translation.result import TensorSpec, Translation
-
-if TYPE_CHECKING:
-    from tt_layout.encodings import Encoding
 
 
 def _linear(encoding: Encoding, tensor: TensorSpec) -> Translation:
@@ -46,6 +44,7 @@ TARGETS: Mapping[str, Callable[[Encoding, TensorSpec], Translation]] = {
 """Name of a target -> the function to it; a release is a target, too."""
 
 
+@checks_arguments
 def translate(
     encoding: Encoding,
     to: str | Release,
@@ -77,9 +76,6 @@ def translate(
         >>> print(translate(swizzled, "gluon"))
         gl.SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0])
     """
-    from tt_layout.encodings import Encoding
-
-    expect("encoding", encoding, Encoding)
     tensor = TensorSpec(tuple(shape) if shape is not None else None, element_bits)
     if isinstance(to, str) and to in TARGETS:
         return TARGETS[to](encoding, tensor)

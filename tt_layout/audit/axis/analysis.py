@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import gcd
 
+from tt_layout.arguments import checks_arguments
 from tt_layout.audit.axis.arithmetic import ARITHMETIC
 from tt_layout.audit.axis.info import MAX_DIVISOR, AxisInfo, join, pessimistic
 from tt_layout.audit.axis.shapes import RULES
@@ -39,6 +40,7 @@ _ELEMENTWISE = {*ARITHMETIC, "arith.cmpi", "arith.select"} | {
 }
 
 
+@checks_arguments
 def axis_info(
     function: SsaFunction, functions: Sequence[SsaFunction] = ()
 ) -> Mapping[str, AxisInfo]:
@@ -75,7 +77,7 @@ def axis_info(
         if caller is function:
             return known
         _pass_on(caller, known, attributes)
-    return {}
+    return axis_info(function)  # one of several of its name, or none of the functions
 
 
 def unhinted_axis_info(function: SsaFunction) -> Mapping[str, AxisInfo]:

@@ -116,10 +116,10 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
 
     None of a scalar, and where an operand or the layout is missing.
     """
-    roles, values = operands(operation), kernel.function.values
-    if "pointer" not in roles or not values.keys() >= set(roles.values()):
+    roles = operands(operation)
+    if "pointer" not in roles or not kernel.known.keys() >= set(roles.values()):
         return None
-    element = values[roles["pointer"]].type
+    element = kernel.function.values[roles["pointer"]].type
     address = roles.get("offsets", roles["pointer"])
     ir_type = kernel.function.type_of(address)
     is_tensor = ir_type is not None and isinstance(ir_type.encoding, DistributedEncoding)

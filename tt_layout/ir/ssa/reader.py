@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tt_layout.arguments import checks_arguments
 from tt_layout.ir.module import Function, Module
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
 from tt_layout.ir.ssa.draft import Template
@@ -27,6 +28,7 @@ _CONTINUES = frozenset(":,-{([<>=*")
 MAX_NESTING = 60  # of regions; what is nested deeper is stepped over
 
 
+@checks_arguments
 def read_functions(module: Module) -> list[SsaFunction]:
     """Return the functions of a module as values and operations.
 

@@ -1,0 +1,168 @@
+"""Arguments of the library held against their annotations, so that a wrong one is named.
+
+Only what users call is decorated; what the package calls in its loops is not.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from tt_layout.errors import LayoutError, shown
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+MAX_LENGTH = 1_000_000  # of a sequence: a range may have any
+
+
+def checks_arguments(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function that takes its arguments as its annotations say.
+
+    An integer may be one of numpy and a sequence an array: the function gets ints, bools and
+    tuples.  Annotations may have classes, unions, sequences and tuples; keys and values of a
+    mapping are not looked at.
+
+    Raises:
+        TypeError: an argument is of another kind; the error names it.
+
+    Example:
+        >>> @checks_arguments
+        ... def half(size: int, order: Sequence[int] | None = None) -> int:
+        ...     return size // 2
+        >>> half(8, [1, 0])
+        4
+        >>> half(8, [1, None])
+        Traceback (most recent call last):
+        TypeError: order[1] must be an int, got None of NoneType
+    """
+    names = list(signature(function).parameters)
+    kinds: dict[str, Kind] = {}
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not kinds:
+            hints = get_type_hints(function)
+            kinds.update((name, _kind(hints.get(name, Any))) for name in names)
+        taken = [_taken(name, value, kinds[name]) for name, value in zip(names, args)]
+        given: Any = (*taken, *args[len(taken) :])
+        named: Any = {
+            name: _taken(name, value, kinds.get(name, _ANYTHING)) for name, value in kwargs.items()
+        }
+        return function(*given, **named)
+
+    return called
+
+
+def integer(name: str, value: Any) -> int:
+    """Return an integer, one of numpy or ours, as an int.
+
+    Raises:
+        TypeError: it is none; the error names it.
+    """
+    return int(_taken(name, value, _INTEGER))
+
+
+def integers(name: str, value: Any) -> tuple[int, ...]:
+    """Return a sequence of integers as a tuple of ints.
+
+    Raises:
+        TypeError: it is none; the error names it.
+
+    Example:
+        >>> integers("shape", range(2))
+        (0, 1)
+        >>> integers("shape", 4)
+        Traceback (most recent call last):
+        TypeError: shape must be a sequence, got 4 of int
+    """
+    read: tuple[int, ...] = _taken(name, value, _INTEGERS)
+    return read
+
+
+class Kind(NamedTuple):
+    """What an annotation allows: its words, and what reads a value that looks like it."""
+
+    words: str
+    fits: Callable[[Any], bool]
+    read: Callable[[str, Any], Any] = lambda name, value: value
+
+
+def _taken(name: str, value: Any, kind: Kind) -> Any:
+    if not kind.fits(value):
+        raise TypeError(f"{name} must be {kind.words}, got {shown(value)}")
+    return kind.read(name, value)
+
+
+def _kind(hint: Any) -> Kind:
+    if hint in _KINDS:
+        return _KINDS[hint]
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _either([_kind(part) for part in parts])
+    if origin is Sequence or (origin is tuple and parts[1:] == (...,)):
+        return _sequence(_kind(parts[0]))
+    if origin is tuple:
+        return _tuple([_kind(part) for part in parts])
+    return _instance(origin or hint)
+
+
+def _instance(kind: type) -> Kind:
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    return Kind(f"{article} {kind.__name__}", lambda value: isinstance(value, kind))
+
+
+def _either(kinds: Sequence[Kind]) -> Kind:
+    def read(name: str, value: Any) -> Any:
+        return next(kind for kind in kinds if kind.fits(value)).read(name, value)
+
+    words = " or ".join(kind.words for kind in kinds)
+    return Kind(words, lambda value: any(kind.fits(value) for kind in kinds), read)
+
+
+def _sequence(item: Kind) -> Kind:
+    def read(name: str, value: Any) -> Any:
+        if len(value) > MAX_LENGTH:
+            raise LayoutError(f"{name} has more than {MAX_LENGTH} entries")
+        return tuple(_taken(f"{name}[{at}]", own, item) for at, own in enumerate(value))
+
+    return Kind("a sequence", _is_sequence, read)
+
+
+def _tuple(items: Sequence[Kind]) -> Kind:
+    def read(name: str, value: Any) -> Any:
+        return tuple(
+            _taken(f"{name}[{at}]", own, kind) for at, (own, kind) in enumerate(zip(value, items))
+        )
+
+    count = len(items)
+    return Kind(f"{count} values", lambda v: _is_sequence(v) and len(v) == count, read)
+
+
+def _is_sequence(value: Any) -> bool:
+    if isinstance(value, str | bytes | bytearray):
+        return False
+    return isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0
+
+
+def _is_index(value: Any) -> bool:
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+_ANYTHING = Kind("anything", lambda value: True)
+_INTEGER = Kind("an int", _is_index, lambda name, value: operator.index(value))
+_INTEGERS = _sequence(_INTEGER)
+_KINDS: dict[Any, Kind] = {
+    Any: _ANYTHING,
+    int: _INTEGER,
+    bool: Kind("a bool", lambda v: _is_index(v) and v in (0, 1), lambda name, value: bool(value)),
+    type(None): Kind("None", lambda value: value is None),
+}
