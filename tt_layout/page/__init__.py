@@ -8,7 +8,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     compare.js       what moves between two layouts, in words
     access.js        what moving a tensor to and from shared memory costs
     layout.js        the locations of a layout, and groups of them: warps, banks, ...
-    colour.js        palettes
+    colour.js        the palette
     grid.js          a grid of cells on a canvas
     sources.js       what the grids show
     matrix.js        the matrix with labelled bits
@@ -30,6 +30,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from tt_layout.colour import CELLS, SHADES
 from tt_layout.encodings import FORMS
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import ROWS, USUAL_TARGETS, PhaseTable, Target, find_target
@@ -133,6 +134,7 @@ def build(
         "sourceName": source_name,
         "targets": [_embedded_target(row) for row in ROWS],
         "isPair": is_pair,
+        "palette": {"cells": CELLS, "shades": SHADES},
         "usualTargets": list(dict.fromkeys(one.name for one in (*chosen, *USUAL_TARGETS))),
         "releases": [str(release) for release in Release],
         "renamedKeys": {str(r): names for r in sorted(releases) if (names := renamed_keys(r))},

@@ -1,21 +1,5 @@
-// Colours of cells.  Hues that stay apart for the colour-blind (Paul Tol's "light" scheme, and a
-// ramp from yellow to blue that also falls in lightness); the text on each is black or white,
-// whichever has the higher contrast, which is never below 4.58.
-
-const HUES = [
-  "#77aadd",
-  "#ee8866",
-  "#eedd88",
-  "#44bb99",
-  "#ffaabb",
-  "#99ddff",
-  "#bbcc33",
-  "#dddddd",
-];
-const RAMP = ["#fbf7c5", "#d3ecb4", "#93d2ba", "#4fb6c3", "#2c8fbf", "#2a62a8", "#283b85"];
-const RAMP_STEPS = 64;
-const MAX_BANDED = 32;
-const SHADES = [0, 0.24, 0.43, 0.6];
+// Colours of cells: the palette of tt_layout.colour, which the page gets as data.  The text on each
+// is black; neighbours of few values are far apart in it, and beyond its size it repeats.
 
 /** Return [red, green, blue] of a colour such as #77aadd. */
 function rgb(hex) {
@@ -43,36 +27,16 @@ function tile(colour) {
   return { fill: `rgb(${colour.join(" ")})`, ink: isDark ? "#fff" : "#000" };
 }
 
-/** Return the colours of `count` values; `ground` is the colour of the page. */
-function palette(count, ground) {
-  const isDark = luminance(ground) < 0.2;
-  const calm = (colour) => (isDark ? mix(colour, ground, 0.22) : colour);
-  if (count <= HUES.length) return HUES.slice(0, count).map((hue) => tile(calm(rgb(hue))));
-  if (count <= MAX_BANDED) return banded(count, calm, ground);
-  return Array.from(
-    { length: Math.min(count, RAMP_STEPS) },
-    (_, k, n = Math.min(count, RAMP_STEPS)) => tile(calm(along(RAMP, k / (n - 1)))),
-  );
+/** Return the colours of `count` values, as many as there are. */
+function palette(count) {
+  const { cells, shades } = DATA.palette;
+  const hues = cells.length / shades;
+  const step = count <= hues ? shades : count <= 2 * hues ? shades / 2 : 1;
+  const shown = Math.min(count, cells.length);
+  return Array.from({ length: shown }, (_, k) => tile(rgb(cells[k * step])));
 }
 
-/** Give neighbours one hue in several shades. */
-function banded(count, calm, ground) {
-  const perHue = count / HUES.length;
-  return Array.from({ length: count }, (_, k) => {
-    const hue = calm(rgb(HUES[Math.floor(k / perHue)]));
-    return tile(mix(hue, ground, SHADES[Math.floor((k % perHue) * (SHADES.length / perHue))]));
-  });
-}
-
-/** Return the colour at a part of the way along some colours. */
-function along(colours, part) {
-  const position = part * (colours.length - 1);
-  const from = Math.min(Math.floor(position), colours.length - 2);
-  return mix(rgb(colours[from]), rgb(colours[from + 1]), position - from);
-}
-
-/** Return the index into a palette of a value among `count`. */
-function shadeIndex(value, count) {
-  if (count <= RAMP_STEPS) return value;
-  return Math.floor((value * (RAMP_STEPS - 1)) / (count - 1));
+/** Return the index into a palette of a value. */
+function shadeIndex(value) {
+  return value % DATA.palette.cells.length;
 }

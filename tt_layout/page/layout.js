@@ -5,6 +5,8 @@
 const SLICE_BITS = [5, 6];
 const ASSUMED_BITS = 32; // of an element whose width is not known
 const MAX_NAMED = 4096;
+const CHUNK_BYTES = 16;
+const LINE_CHUNKS = 8;
 
 /** A layout with everything that is derived from it. */
 class Model {
@@ -104,6 +106,17 @@ class Model {
   bankName(bank) {
     const count = this.banksOfElement;
     return count > 1 ? `${bank * count}-${(bank + 1) * count - 1}` : String(bank);
+  }
+
+  /** Return the bytes that have one colour, as tt_layout.views.groups chooses them. */
+  get chunkBytes() {
+    const vectors = this.spec.ins.find(([name]) => name === "offset")?.[1] ?? [];
+    const fast = Math.max(0, vectors[0]?.findIndex(Boolean) ?? 0);
+    const moved = vectors.filter((v) => v[fast] && v.some((step, d) => step && d !== fast));
+    const pieces = moved.map((v) => ((v[fast] & -v[fast]) * this.bits) / 8);
+    const piece = Math.min(...pieces);
+    const isUsual = !moved.length || (piece >= CHUNK_BYTES && piece < LINE_CHUNKS * CHUNK_BYTES);
+    return isUsual ? CHUNK_BYTES : piece;
   }
 
   line(place) {
@@ -237,6 +250,13 @@ function groupsOf(model) {
     ],
     [SHARED]: () => [
       [
+        "chunk",
+        `${model.chunkBytes}-byte chunk`,
+        Math.min(LINE_CHUNKS, Math.ceil((model.slots * model.bits) / (8 * model.chunkBytes))),
+        (p) => Math.floor(model.byte(p) / model.chunkBytes) % LINE_CHUNKS,
+        { isLinear: false },
+      ],
+      [
         "bank",
         model.banksOfElement > 1 ? "banks" : "bank",
         Math.ceil(Math.min(model.banks, model.words) / model.banksOfElement),
@@ -252,14 +272,15 @@ function groupsOf(model) {
       ],
     ],
     [TENSOR_MEMORY]: () => [
-      ["row", "row", model.size("row"), (p) => model.at(p, "row")],
-      ["column", "column", model.size("col"), (p) => model.at(p, "col")],
       [
-        "slice",
+        "warp",
         "32-row slice",
         Math.ceil(model.size("row") / 32),
         (p) => Math.floor(model.at(p, "row") / 32),
       ],
+      ["lane", "lane", Math.min(32, model.size("row")), (p) => model.at(p, "row") % 32],
+      ["thread", "memory row", model.size("row"), (p) => model.at(p, "row")],
+      ["register", "memory column", model.size("col"), (p) => model.at(p, "col")],
     ],
   };
   const own = lists[model.memory]();

@@ -155,7 +155,7 @@ function usualColour() {
 }
 
 function colourIds() {
-  const dims = model.shape.map((_, d) => `dim${d}`);
+  const dims = dimIds(model.shape.length);
   return [...(movement ? ["moves"] : []), ...model.groups.map(({ id }) => id), ...dims, "none"];
 }
 
@@ -234,14 +234,11 @@ function showLegend(colouring, ground) {
         textContent: colouring.label === "none" ? "" : "only one",
       }),
     );
-  if (colours.length <= MAX_BANDED)
-    return legend.append(...colours.map((colour, k) => swatch(colour, names[k])));
-  const last = nameOf(colouring.count - 1);
-  return legend.append(
-    ...colours.map((colour, k) =>
-      swatch(colour, k === 0 ? nameOf(0) : k === colours.length - 1 ? last : ""),
-    ),
-  );
+  legend.append(...colours.map((colour, k) => swatch(colour, names[k])));
+  if (colouring.count > colours.length) {
+    const more = `to ${nameOf(colouring.count - 1)}; the colours repeat`;
+    legend.append(make("span", { className: "about", textContent: more }));
+  }
 }
 
 /** Return what is to be highlighted. */
@@ -391,7 +388,10 @@ function findNamed(clean) {
   ]);
   const rest = clean.replace(/([a-z]+)\s*(\d+)/g, "").replace(/[\s,:]/g, "");
   if (!pairs.length || rest) throw new TextError("write 3,5 or T37:2 or offset 96 or warp 2");
-  const group = model.groups.find(({ id }) => id === pairs[0][0]);
+  const [word] = pairs[0];
+  const group =
+    model.groups.find(({ label }) => label.split(" ").at(-1) === word) ??
+    model.groups.find(({ id }) => id === word);
   if (pairs.length === 1 && group) return findGroup(group, pairs[0][1]);
   const coordinates = Object.fromEntries(
     pairs.map(([word, value]) => [word === "column" ? "col" : word, value]),
@@ -400,13 +400,16 @@ function findNamed(clean) {
 }
 
 function findGroup(group, value) {
-  const names = { column: "col" };
-  const name = names[group.id] ?? group.id;
   if (group.id === "bank") return findBank(group, value);
   if (value >= group.size) throw new TextError(`there is no ${group.label} ${value}`);
-  if (name in model.dims) return findPlace({ [name]: value }, group.id);
-  if (group.id === "slice") return findPlace({ row: 32 * value }, group.id);
+  if (model.memory === TENSOR_MEMORY && group.id !== "block") {
+    const [name, size] = { warp: ["row", 32], register: ["col", 1] }[group.id] ?? ["row", 1];
+    return findPlace({ [name]: size * value }, group.id);
+  }
+  if (group.id in model.dims) return findPlace({ [group.id]: value }, group.id);
   if (group.id === "thread") return findThread(undefined, value, undefined);
+  if (group.id === "chunk")
+    return findSlot(Math.ceil((8 * value * model.chunkBytes) / model.bits), group.id);
   return findSlot(value * model.perLine, group.id);
 }
 
@@ -493,7 +496,7 @@ function showControls() {
   byId("attribute").textContent = spec.attribute;
   byId("type").textContent = spec.type;
   document.title = `${spec.name} · tt-layout`;
-  const dims = model.shape.map((_, d) => [`dim${d}`, `dim${d}`]);
+  const dims = dimIds(model.shape.length).map((id, d) => [id, id === `dim${d}` ? id : `${id} (dim${d})`]);
   const groups = model.groups.map(({ id, label }) => [id, label]);
   fillSelect(
     "colour",

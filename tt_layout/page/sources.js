@@ -4,13 +4,13 @@
 class Colouring {
   /**
    * @param model    the layout
-   * @param id       a group's, or "dim0", .., or "none"
+   * @param id       a group's, or a dimension's, or "none"
    * @param movement what moves between two layouts, where it is that which is coloured
    */
   constructor(model, id, movement) {
     this.movement = movement;
     this.group = movement ? undefined : model.groups.find((group) => group.id === id);
-    this.dim = /^dim\d+$/.test(id) && !movement ? Number(id.slice(3)) : -1;
+    this.dim = movement || this.group ? -1 : dimIds(model.shape.length).indexOf(id);
     const plain = !movement && id !== "none" && this.dim < 0 && !this.group;
     if (plain) this.group = model.groups[0];
     this.count = movement ? 2 : (this.group?.size ?? (this.dim >= 0 ? model.shape[this.dim] : 1));
@@ -20,16 +20,22 @@ class Colouring {
   /** Return the colours; `ground` is that of the page. */
   colours(ground) {
     if (this.movement)
-      return [tile(mix(ground, [128, 128, 128], 0.18)), tile(mix(rgb("#ee8866"), ground, 0.1))];
-    if (this.count === 1) return [tile(mix(ground, rgb("#77aadd"), 0.35))];
-    return palette(this.count, ground);
+      return [tile(mix(ground, [128, 128, 128], 0.18)), palette(2)[1]];
+    if (this.count === 1) return [tile(mix(ground, rgb(DATA.palette.cells[0]), 0.35))];
+    return palette(this.count);
   }
 
   /** Return the colour of an element at a place. */
   shade(place, element) {
-    if (this.group) return shadeIndex(this.group.key(place), this.count);
-    return this.dim >= 0 ? shadeIndex(element[this.dim], this.count) : 0;
+    if (this.group) return shadeIndex(this.group.key(place));
+    return this.dim >= 0 ? shadeIndex(element[this.dim]) : 0;
   }
+}
+
+/** Return what the dimensions of a tensor are called where cells are coloured by them. */
+function dimIds(rank) {
+  const names = { [rank - 1]: "column", [rank - 2]: "row" };
+  return Array.from({ length: rank }, (_, d) => names[d] ?? `dim${d}`);
 }
 
 /** Return whether an element moves. */
@@ -115,12 +121,12 @@ class TensorSource {
   }
 
   shade(x, y) {
-    const { movement, group, dim, count } = this.colouring;
+    const { movement, group, dim } = this.colouring;
     if (movement) return Number(movement.moves(this.#change("x", x), this.#change("y", y)));
     if (group?.isLinear) {
       this.keyAt ??= this.#byAxes((place) => group.key(place));
       const key = this.keyAt(x, y);
-      return key === null ? -1 : shadeIndex(key, count);
+      return key === null ? -1 : shadeIndex(key);
     }
     const place = this.place(x, y);
     if (!place) return -1;
