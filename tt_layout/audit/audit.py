@@ -11,7 +11,6 @@ from tt_layout.audit.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.costs import cost_of
 from tt_layout.audit.findings import Finding, find
-from tt_layout.audit.known_rows import KnownRow, KnownRows
 from tt_layout.audit.layouts import LayoutRow, layout_rows
 from tt_layout.audit.multiplications import (
     Intensity,
@@ -120,12 +119,10 @@ def audit_module(
         '#a on tensor<256x!tt.ptr<f16>> is for 4 warps, but the module has 8'
     """
     shared = shared or SharedWork()
-    rows = tuple(layout_rows(module, shared.layouts))
     audited = AuditedModule(module, shared, given)
-    shared.rows.give(audited.given)
+    shared.modules.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
-    movements = tuple(_movement_row(o, audited, shared.rows) for o in module.operations)
-    products = tuple(multiplications(audited))
+    rows, movements, products = shared.modules.find(module) or _conclusions(audited)
     return Audit(
         module=module,
         layouts=rows,
@@ -160,18 +157,29 @@ def _times(size: int | None, number: int | None) -> int | None:
     return None if size is None or number is None else size * number
 
 
-def _movement_row(operation: Operation, audited: AuditedModule, rows: KnownRows) -> MovementRow:
-    known = rows.find(audited.module, operation)
-    if known is None:
-        known = KnownRow(operation, None, audited.executions(operation), None)
-        try:
-            known = known._replace(cost=cost_of(operation, audited))
-        except UnsupportedError as error:
-            known = known._replace(refusal=error.message)
-        except LayoutError as error:
-            known = known._replace(cost_unknown=error.message)
-        rows.add(audited.module, known)
-    return MovementRow(*known)
+Conclusions = tuple[tuple[LayoutRow, ...], tuple[MovementRow, ...], tuple[Multiplication, ...]]
+
+
+def _conclusions(audited: AuditedModule) -> Conclusions:
+    """Return the rows of a module that was not in the dump before."""
+    module = audited.module
+    concluded = (
+        tuple(layout_rows(module, audited.layouts)),
+        tuple(_movement_row(operation, audited) for operation in module.operations),
+        tuple(multiplications(audited)),
+    )
+    audited.shared.modules.add(module, concluded)
+    return concluded
+
+
+def _movement_row(operation: Operation, audited: AuditedModule) -> MovementRow:
+    row = MovementRow(operation, None, audited.executions(operation))
+    try:
+        return row._replace(cost=cost_of(operation, audited))
+    except UnsupportedError as error:
+        return row._replace(refusal=error.message)
+    except LayoutError as error:
+        return row._replace(cost_unknown=error.message)
 
 
 SORTS = ("line", "cost", "bytes")

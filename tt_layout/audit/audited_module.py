@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from tt_layout.audit.known_rows import KnownRows
+from tt_layout.audit.known_modules import KnownModules
 from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.module import Module
@@ -39,12 +39,12 @@ class SharedWork:
 
     Attributes:
         layouts: over the types of all of them.
-        rows: what was said of data movements.
+        modules: what was concluded from them.
     """
 
     def __init__(self) -> None:
         self.layouts = PlacedLayouts()
-        self.rows = KnownRows()
+        self.modules = KnownModules()
 
     @cached_property
     def reader(self) -> SsaReader:
@@ -61,6 +61,7 @@ class AuditedModule:
         module: the module.
         layouts: its layouts over types.
         given: what the arguments of its functions are.
+        shared: what it shares with the other modules of the dump.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class AuditedModule:
     ) -> None:
         self.module = module
         self.layouts = shared.layouts
-        self._shared = shared
+        self.shared = shared
         self.given = given or GivenValues()
         self._evaluators: dict[int, Evaluator] = {}
         self._kernels: dict[int, Kernel] = {}
@@ -99,7 +100,7 @@ class AuditedModule:
     @cached_property
     def functions(self) -> list[SsaFunction]:
         """The functions as values and operations; read when first asked for."""
-        return self._shared.reader.functions(self.module)
+        return self.shared.reader.functions(self.module)
 
     @cached_property
     def _in_full(self) -> dict[tuple[int, int], FullOperation]:

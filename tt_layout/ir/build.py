@@ -41,6 +41,8 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
         operations=tuple(_operations(source, part, scope, types, functions)),
         partition_warps=frozenset(int(number) for number in warps),
         meanings=scope,
+        span=source.span(part.start, part.end),
+        stands_alone=part.stands_alone,
         error=part.cut_off(source),
     )
 

@@ -50,6 +50,11 @@ class PartDefinitions(Mapping[str, Definition]):
             return self._last
         return self.defined[next(reversed(self.defined))].start
 
+    @property
+    def are_own(self) -> bool:
+        """Whether the part has none from above."""
+        return not self._earlier
+
     def define(self, name: str, start: int, value: int) -> None:
         """Note an alias; of two definitions of one name the first holds."""
         known = self.defined.get(name)
@@ -135,6 +140,11 @@ class Part:
     def is_empty(self) -> bool:
         """Whether there is nothing in it to speak of."""
         return not (self.module is not None or self.has_aliases or self.functions or self.offsets)
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether its text alone determines what it means."""
+        return self.aliases.are_own and self.type_aliases.are_own
 
     @property
     def has_aliases(self) -> bool:

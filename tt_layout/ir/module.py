@@ -12,7 +12,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
 from tt_layout.ir.types import IRType
-from tt_layout.mlir.source import Source
+from tt_layout.mlir.source import Source, Span
 
 if TYPE_CHECKING:
     from tt_layout.ir.operations import Location, Operation
@@ -193,6 +193,8 @@ class Module:
         partition_warps: warps of the partitions of specialised regions, and of functions that
             state their own.
         meanings: what types and locations in its text stand for.
+        span: its text, with the header that names the pass.
+        stands_alone: whether it uses no aliases of modules above it.
         error: why the part is not a whole module: it is cut off.
     """
 
@@ -207,6 +209,8 @@ class Module:
     operations: tuple[Operation, ...]
     partition_warps: frozenset[int]
     meanings: Meanings
+    span: Span
+    stands_alone: bool
     error: LayoutError | None = None
 
     def number(self, name: str) -> int | None:

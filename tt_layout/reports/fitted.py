@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from textwrap import wrap
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -141,6 +142,8 @@ class FoldedTable(NamedTuple):
         """
         columns = list(zip(self.header, *(row for row in self.rows if not isinstance(row, str))))
         widths = [max(map(len, column)) for column in columns]
+        if self._width(widths) <= width:
+            return widths
         words = map(self._longest_word, range(len(columns)))
         floors = [max(MIN_COLUMN, min(longest, width // 3)) for longest in words]
         for least in (floors, [MIN_COLUMN] * len(widths)):
@@ -158,16 +161,15 @@ class FoldedTable(NamedTuple):
     def _row(
         self, cells: Sequence[str], widths: Sequence[int], colour: str
     ) -> Iterator[FoldedLine]:
+        flush = ["" if name in self.right else "-" for name in self.header]
+        form = "".join(f"{' ' * GAP}%{left}{size}s" for left, size in zip(flush, widths))
         columns = [_wrapped(cell, size) for cell, size in zip(cells, widths)]
-        for number in range(max(map(len, columns))):
-            texts = [column[number] if number < len(column) else "" for column in columns]
-            padded = (
-                text.rjust(size) if name in self.right else text.ljust(size)
-                for text, size, name in zip(texts, widths, self.header)
-            )
-            yield FoldedLine((" " * GAP + (" " * GAP).join(padded)).rstrip(), colour)
+        for texts in zip_longest(*columns, fillvalue=""):
+            yield FoldedLine((form % texts).rstrip(), colour)
 
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Return the lines of a text; words that are longer than a line are broken."""
+    if len(text) <= width and text.isprintable():
+        return [text.rstrip()]
     return wrap(text, width, break_on_hyphens=False) or [""]

@@ -1,11 +1,13 @@
-"""A module of a dump whose functions an earlier one had, too, is audited as if it came alone."""
+"""A module of a dump that comes again is audited as if it came alone, and with less work."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tiers import sampled
+from work import calls_of
 
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
@@ -13,7 +15,9 @@ from tt_layout.audit.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.reports.audit_data import audit_data
 
-KERNELS = sorted((Path(__file__).parent.parent / "examples" / "kernels").glob("*.ttgir"))
+EXAMPLES = Path(__file__).parent.parent / "examples"
+KERNELS = sorted(EXAMPLES.glob("*/*.ttgir"))
+SOFTMAX = EXAMPLES / "kernels" / "softmax-sm90.ttgir"
 HEADER = "// -----// IR Dump After Nothing (nothing) //----- //\n"
 
 
@@ -26,8 +30,33 @@ def test_a_module_that_comes_again_is_audited_as_if_alone(path: Path) -> None:
         assert together == audit_data(audit_module(module))
 
 
+def test_a_module_that_comes_again_is_not_read_again() -> None:
+    text = KERNELS[0].read_text(encoding="utf-8")
+    shared = SharedWork()
+    first, again = parse_ir(f"{HEADER}{text}\n\n{HEADER}{text}")
+    calls = [calls_of(partial(audit_module, module, shared)) for module in (first, again)]
+    assert calls[1] * 10 < calls[0]
+
+
+def test_aliases_of_a_module_above_are_part_of_what_it_means() -> None:
+    function = """
+    tt.func @f(%p: tensor<64x!tt.ptr<f32>, #l>) {
+      %v = tt.load %p : tensor<64x!tt.ptr<f32>, #l>
+      tt.return
+    }
+    """
+    layout = (
+        "#l = #ttg.blocked<{sizePerThread = [SIZE], threadsPerWarp = [32], warpsPerCTA = [1], "
+        "order = [0]}>"
+    )
+    parts = [f"{layout.replace('SIZE', size)}\nmodule {{{function}}}" for size in "124"]
+    shared = SharedWork()
+    for module in parse_ir("\n".join([*parts, f"module {{{function}}}"])):
+        assert audit_data(audit_module(module, shared)) == audit_data(audit_module(module))
+
+
 def test_other_arguments_are_not_those_of_before() -> None:
-    text = KERNELS[-1].read_text(encoding="utf-8")
+    text = SOFTMAX.read_text(encoding="utf-8")
     shared = SharedWork()
     [module] = parse_ir(text)
     for given in (None, GivenValues({"width": 64}), GivenValues({"width": 128})):
@@ -36,7 +65,7 @@ def test_other_arguments_are_not_those_of_before() -> None:
 
 
 def test_the_same_text_with_other_layouts_is_another_kernel() -> None:
-    text = KERNELS[-1].read_text(encoding="utf-8")
+    text = SOFTMAX.read_text(encoding="utf-8")
     other = text.replace("sizePerThread = [1, 8]", "sizePerThread = [1, 4]")
     assert other != text
     shared = SharedWork()

@@ -1,0 +1,121 @@
+"""What was concluded from modules that come again later in the dump.
+
+Most passes leave a module as it is, and it is printed again.  What an audit says of it then is what
+it said before, but for the lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.encodings import Encoding
+from tt_layout.ir.module import Module
+from tt_layout.ir.operations import Location
+from tt_layout.ir.types import IRType
+
+MAX_MODULES = 64
+"""Modules that are remembered; of those asked for last."""
+
+MAX_LENGTH = 1 << 22
+"""Characters of the text of a module that is remembered."""
+
+_LINE = re.compile(r"\bline \d")
+"""A line within a sentence."""
+
+_OF_NO_LINE = (Location, IRType, Encoding)
+"""What has no lines of the dump in it."""
+
+
+Mover = Callable[[int], Any]
+"""Returns a value with its lines so many further down."""
+
+
+class KnownModules:
+    """What was concluded from the modules of a dump so far.
+
+    Attributes:
+        given: what the arguments are for which it was concluded.
+    """
+
+    def __init__(self) -> None:
+        self.given = GivenValues()
+        self._known: dict[str, tuple[int, Mover]] = {}
+
+    def give(self, given: GivenValues) -> None:
+        """Forget what was concluded if it was for other arguments."""
+        if given != self.given:
+            self.given = given
+            self._known.clear()
+
+    def find(self, module: Module) -> Any:
+        """Return what was concluded from a module of the same text, for this one; else None."""
+        text = _text(module)
+        known = self._known.pop(text, None) if text is not None else None
+        if text is None or known is None:
+            return None
+        self._known[text] = known
+        line, move = known
+        return move(module.line - line)
+
+    def add(self, module: Module, concluded: object) -> None:
+        """Note what was concluded from a module, unless a sentence of it names a line."""
+        text = _text(module)
+        if text is None or _LINE.search(repr(concluded)) is not None:
+            return
+        if len(self._known) >= MAX_MODULES:
+            del self._known[next(iter(self._known))]
+        self._known[text] = module.line, mover(concluded) or (lambda down: concluded)
+
+
+def _text(module: Module) -> str | None:
+    """Return what determines all that is concluded from a module; None where that is not known."""
+    length = module.span.end - module.span.start
+    if module.error is not None or not module.stands_alone or length > MAX_LENGTH:
+        return None
+    text = module.span.text
+    # The header names the pass; what is below it is as far from it in each module.
+    return text.partition("\n")[2].rstrip() if module.pass_name is not None else text.rstrip()
+
+
+def mover(value: Any) -> Mover | None:
+    """Return what moves the lines of the dump that are in a value; None where it has none.
+
+    Example:
+        >>> from tt_layout.audit.values.structure import LoopPart
+        >>> move = mover({"loop": LoopPart(5, "body"), "at": Location("a.py", 5, 1)})
+        >>> move(10)
+        {'loop': LoopPart(line=15, part='body'), 'at': Location(file='a.py', line=5, column=1)}
+    """
+    if isinstance(value, (str, int, float, _OF_NO_LINE)) or value is None:
+        return None
+    if isinstance(value, dict):
+        is_location = "file" in value  # the line of which is in the user's program
+        return None if is_location else _mover(value.items(), lambda new: {**value, **new})
+    if isinstance(value, tuple):
+        names = getattr(value, "_fields", None)
+        if names is None:
+            everything = dict(enumerate(value))
+            return _mover(everything.items(), lambda new: tuple({**everything, **new}.values()))
+        return _mover(zip(names, value), lambda new: value._replace(**new))  # type: ignore[attr-defined]
+    if is_dataclass(value) and not isinstance(value, type) and hasattr(value, "line"):
+        own = [(item.name, getattr(value, item.name)) for item in fields(value)]
+        return _mover(own, lambda new: replace(value, **new))
+    return None
+
+
+def _mover(
+    items: Iterable[tuple[Any, Any]], changed: Callable[[dict[Any, Any]], Any]
+) -> Mover | None:
+    """Return what moves the lines in some of the items of a value."""
+    movers: list[tuple[Any, Mover]] = []
+    for name, value in items:
+        move = value.__add__ if name == "line" and value is not None else mover(value)
+        if move is not None:
+            movers.append((name, move))
+    if not movers:
+        return None
+    return lambda down: changed({name: move(down) for name, move in movers})
