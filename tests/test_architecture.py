@@ -40,6 +40,7 @@ RANKS = {
     "terminal": 6,
     "figures": 6,
     "audit": 6,
+    "notation": 7,
     "page": 7,
     "reports": 7,
     "golden": 8,

@@ -36,9 +36,9 @@ class Example:
     output: str
 
 
-def examples() -> Iterator[Example]:
+def examples(text: str = README) -> Iterator[Example]:
     """Yield the ``$`` commands of all console blocks; ``>`` lines continue a command."""
-    blocks = re.findall(r"^```console\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     for number, block in enumerate(blocks):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             lines = part.splitlines(keepends=True)
@@ -137,6 +137,25 @@ def test_the_examples_of_the_analyses_are_true(
         words = words_of(command)
         shown = output_of(command, shell) if words is None else run(*words).out
         assert shown == output, command
+
+
+EXECUTED_PAGES = ("notations.md",)
+"""Pages whose commands stand for themselves."""
+
+
+@pytest.mark.parametrize("page", EXECUTED_PAGES)
+def test_the_commands_of_a_page_print_what_stands_below_them(
+    page: str, run: Run, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shell[0])
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    found = list(examples(text))
+    assert found
+    for example in found:
+        words = words_of(example.command)
+        outcome = None if words is None else run(*words)
+        shown = output_of(example.command, shell) if outcome is None else outcome.out + outcome.err
+        assert shown == example.output, example.command
 
 
 def test_there_are_commands_to_run() -> None:

@@ -13,8 +13,11 @@ import numpy as np
 import tt_layout
 from compiler.agreement import shape_of
 from tt_layout import LinearLayout
+from tt_layout.algebra.padding import padded
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.mlir.types import element_bits
+from tt_layout.notation.context import Context
+from tt_layout.notation.registry import read_layout
 from tt_layout.releases import LATEST, Release
 from tt_layout.translation import TARGETS, RefusedError, Translation, translate
 from tt_layout.translation.as_json import read_json
@@ -131,9 +134,41 @@ def places(
     yield from zip(chosen, zip(*(points.tolist() for points in layout.apply(inputs).values())))
 
 
+def check_notation(own: Given, result: Translation, target: str) -> None:
+    """Read the text as any command does, over the type."""
+    lanes = own.layout.get_in_dim_size("lane")
+    context = Context(
+        shape=own.shape,
+        element_bits=own.element_bits,
+        memory_space=own.encoding.memory_space,
+        threads_per_warp=lanes,
+    )
+    check_same(own, read_layout(result.text, context))
+
+
+def check_cute_both_ways(own: Given, result: Translation, target: str) -> None:
+    """A layout of CuTe is of one CTA's memory, with the gaps that lie between its elements."""
+    check_cute(own, result, target)
+    if not isinstance(own.encoding, SharedEncoding):
+        check_notation(own, result, target)
+        return
+    context = Context(shape=own.shape, memory_space=own.encoding.memory_space)
+    found = read_layout(result.text, context)
+    layout = found.to_linear_layout(own.shape)
+    assert layout.vectors("offset") == own.layout.vectors("offset"), own
+    assert addresses(found, layout) == addresses(own.encoding, layout)
+
+
+def addresses(encoding: Encoding, layout: LinearLayout) -> list[int]:
+    return [padded(1 << bit, encoding.padding) for bit in range(len(layout.vectors("offset")))]
+
+
 READ_BACK: dict[str, Callable[[Given, Translation, str], None]] = {
     "linear": check_linear,
     "gluon": check_gluon,
     "json": check_json,
-    "cute": check_cute,
+    "cute": check_cute_both_ways,
+    "linear-layout": check_notation,
+    "bases": check_notation,
+    "tlx": check_notation,
 }

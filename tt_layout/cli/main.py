@@ -15,13 +15,13 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import click
 
 from tt_layout.cli.parameters import (
-    AttributeParameter,
+    NotationParameter,
     SizeParameter,
-    TypeParameter,
     aliases_option,
     chosen_release,
     read_aliases,
-    release_option,
+    reading_options,
+    tensor_option,
 )
 from tt_layout.cli.selection import ViewName, read_selection, selection_options, view_kind
 from tt_layout.cli.streams import standard_streams
@@ -166,16 +166,14 @@ def _display_options(function: Any) -> Any:
     tt-layout -i FILE                  the same, each over the types that the file has it on
     """,
 )
-@click.option("-l", "layout", type=AttributeParameter(), help="The layout attribute, as text.")
-@click.option(
-    "-t", "tensor", type=TypeParameter(), help="The tensor type, such as tensor<16x16xf16>."
-)
+@click.option("-l", "layout", type=NotationParameter(), help="The layout attribute, as text.")
+@tensor_option("The tensor type, such as tensor<16x16xf16>.")
 @click.option("-i", "path", metavar="FILE", help="A file with alias definitions; - is stdin.")
 @click.option("-o", "output", metavar="FILE", help="Write to this file instead of stdout.")
 @aliases_option
 @click.option("--view", type=ViewName(), help="The view to show; tensor by default.")
 @click.option("--use-hw-view", is_flag=True, help="Show what each hardware location holds.")
-@release_option
+@reading_options
 @selection_options
 @click.option(
     "--max-text",

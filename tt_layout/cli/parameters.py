@@ -6,8 +6,8 @@ What reads a text is imported when there is one, so that help is quick.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from tt_layout.encodings.alias_table import AliasTable
     from tt_layout.hardware import Target
     from tt_layout.mlir.types import TensorType
+    from tt_layout.notation.context import Context
 
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def label(parameter: click.Parameter | None) -> str:
@@ -72,10 +75,14 @@ class TypeParameter(_ParamType):
         return value if isinstance(value, TensorType) else parse_type(value, name=label(param))
 
 
-class AttributeParameter(_ParamType):
-    """A layout attribute, by the rules of ``--triton``, which is read first."""
+class NotationParameter(_ParamType):
+    """A layout in any notation, by the rules of ``--triton`` and over ``-t``, read first."""
 
     name = "layout"
+
+    def __init__(self, memory_space: str | None = None) -> None:
+        """Take the memory space in which the layout must live, where that is not open."""
+        self.memory_space = memory_space
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -83,34 +90,57 @@ class AttributeParameter(_ParamType):
         """Return the encoding.
 
         Raises:
-            LayoutError: the text is not a layout attribute; the error shows where.
+            LayoutError: the text is not a layout; the error shows where.
         """
         from tt_layout.encodings import Encoding
+        from tt_layout.notation.context import Context
 
         if isinstance(value, Encoding):
             return value
-        return self.read(value, ctx.meta.get(_RELEASE) if ctx is not None else None, label(param))
+        meta = ctx.meta if ctx is not None else {}
+        lanes = {"threads_per_warp": meta[_LANES]} if _LANES in meta else {}
+        context = Context(
+            name=label(param),
+            memory_space=self.memory_space,
+            release=meta.get(_RELEASE),
+            **lanes,
+        )
+        return self.read(value, context.over(meta.get(_TENSOR)))
 
-    def read(self, text: str, release: Release | None, name: str) -> Encoding:
-        """Return the encoding that a text stands for; messages call it by a name."""
-        from tt_layout.encodings.parsing import parse_layout
-
-        return parse_layout(text, release=release, name=name)
-
-
-class LayoutParameter(AttributeParameter):
-    """A layout attribute, or an alias as ``FILE:ALIAS``."""
-
-    def read(self, text: str, release: Release | None, name: str) -> Encoding:
-        """Return the encoding of an attribute, or of an alias in a file."""
+    def read(self, text: str, context: Context) -> Encoding:
+        """Return the encoding that a text stands for."""
         if text.lstrip().startswith("#"):
-            return super().read(text, release, name)
+            from tt_layout.encodings.parsing import parse_layout
+
+            return parse_layout(text, release=context.release, name=context.name)
+        from tt_layout.notation.registry import read_layout
+
+        return read_layout(text, context)
+
+
+class LayoutParameter(NotationParameter):
+    """A layout in any notation, or an alias as ``FILE:ALIAS``."""
+
+    def read(self, text: str, context: Context) -> Encoding:
+        """Return the encoding of a text, of an alias in a file, or of JSON in a file."""
+        if text.lstrip().startswith("#"):
+            return super().read(text, context)
+        from tt_layout.notation.registry import is_notation
+
+        if is_notation(text):
+            return super().read(text, context)
+        if text == "-" or text.endswith(".json"):
+            from tt_layout.mlir.source import read_source
+
+            source = read_source(text)
+            return super().read(source.text, context._replace(name=source.name))
         path, separator, alias = text.rpartition(":")
         if not separator:
-            message = f"{name} must be an attribute such as #ttg.blocked<{{...}}> or FILE:ALIAS"
+            expected = "an attribute such as #ttg.blocked<{...}>, FILE:ALIAS, gl.BlockedLayout(...)"
+            message = f"{context.name} must be {expected}, or a CuTe layout"
             raise LayoutError(f"{message}, got {text!r}")
         alias = alias.removeprefix("#")
-        return read_aliases(path, [alias]).layout(alias, release)
+        return read_aliases(path, [alias]).layout(alias, context.release)
 
 
 class NumbersParameter(_ParamType):
@@ -213,14 +243,19 @@ def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
 # -- options that several commands take ---------------------------------------------------------
 
 _RELEASE = "tt_layout.release"
+_TENSOR = "tt_layout.tensor"
+_LANES = "tt_layout.threads_per_warp"
 
 
-def _choose_release(
-    context: click.Context, parameter: click.Parameter, release: Release | None
-) -> None:
-    """Keep the release for the layouts that are read after it."""
-    if release is not None:
-        context.meta[_RELEASE] = release
+def _keep(name: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback that keeps the value of an option for the layouts read after it."""
+
+    def callback(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        if value is not None:
+            context.meta[name] = value
+        return value
+
+    return callback
 
 
 def chosen_release() -> Release | None:
@@ -229,17 +264,46 @@ def chosen_release() -> Release | None:
     return release
 
 
-type_option = click.option(
-    "-t", "tensor", type=TypeParameter(), required=True, help="The tensor type."
-)
+def tensor_option(
+    help: str = "The tensor type.", *, is_required: bool = False
+) -> Callable[[_Function], _Function]:
+    """Return ``-t``, which is read before any layout."""
+    return click.option(
+        "-t",
+        "tensor",
+        type=TypeParameter(),
+        required=is_required,
+        is_eager=True,
+        callback=_keep(_TENSOR),
+        help=help,
+    )
+
+
+type_option = tensor_option(is_required=True)
 release_option = click.option(
     "--triton",
     type=ReleaseParameter(),
     is_eager=True,
     expose_value=False,
-    callback=_choose_release,
+    callback=_keep(_RELEASE),
     help=f"Use the rules of this release: {release_names()}.",
 )
+_lanes_option = click.option(
+    "--threads-per-warp",
+    type=click.IntRange(1),
+    is_eager=True,
+    expose_value=False,
+    callback=_keep(_LANES),
+    metavar="N",
+    help="Lanes of a warp, where a CuTe layout only counts threads; 32 by default.",
+)
+
+
+def reading_options(function: _Function) -> _Function:
+    """Add the options that say how layouts are read."""
+    return release_option(_lanes_option(function))
+
+
 format_option = click.option(
     "--format",
     "output_format",

@@ -15,7 +15,12 @@ from tt_layout.ir.file_aliases import FileAliases, split_module
 from tt_layout.mlir.aliases import is_alias_name
 from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import TensorType, parse_type
+from tt_layout.notation.context import SHARED, Context
+from tt_layout.notation.registry import read_layout
 from tt_layout.releases import Release
+
+SPACES = {"with": SHARED}
+"""Key of a case -> the memory space of its layout, where that is not open."""
 
 
 @contextmanager
@@ -43,7 +48,12 @@ def other_encoding(case: Case, key: str) -> Encoding:
 
 
 def _attribute(case: Case, key: str) -> Encoding:
-    return parse_layout(case.text(key) or "", release=release(case), name=case.label(key))
+    text, name = case.text(key) or "", case.label(key)
+    if text.lstrip().startswith("#"):
+        return parse_layout(text, release=release(case), name=name)
+    tensor = tensor_type(case) if case.get("type") is not None else None
+    context = Context(name=name, release=release(case), memory_space=SPACES.get(key))
+    return read_layout(text, context.over(tensor))
 
 
 def _alias(case: Case, key: str) -> Encoding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NamedTuple
 
 from tt_layout.encodings import Encoding
@@ -14,6 +15,7 @@ from tt_layout.translation.refusal import Reason, refused
 from tt_layout.translation.result import TensorSpec, Translation
 
 VERSION = 1
+_ATTRIBUTE = re.compile(r'"attribute"\s*:')
 
 
 class Read(NamedTuple):
@@ -67,6 +69,16 @@ def _written(data: dict[str, Any]) -> str:
         for key, value in data.items()
     ]
     return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def is_json_of_layout(text: str) -> bool:
+    """Tell whether a text is JSON that names an attribute, as this module writes it.
+
+    Example:
+        >>> is_json_of_layout('{"version": 1, "attribute": "#ttg.blocked<{}>"}')
+        True
+    """
+    return text.lstrip().startswith("{") and _ATTRIBUTE.search(text) is not None
 
 
 def read_json(text: str) -> Read:

@@ -26,7 +26,7 @@ from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.errors import LayoutError
 from tt_layout.translation.checking import own_shape, padding_of
-from tt_layout.translation.cute_text import Cute, Mode, Swizzle, read_cute
+from tt_layout.translation.cute_text import Cute, Mode, Swizzle, overlapping, read_cute
 from tt_layout.translation.refusal import Reason, refused
 from tt_layout.translation.result import TensorSpec, Translation
 
@@ -82,19 +82,9 @@ def flat_strides(layout: LinearLayout, names: Sequence[str]) -> Strides:
 
 def _check_disjoint(strides: Sequence[int]) -> None:
     """Raise unless the sum of any of these numbers is their xor."""
-    if (shared := _overlapping(strides)) is not None:
+    if (shared := overlapping(strides)) is not None:
         message = f"no strides express it: two bits share index {shared}, where xor is not a sum"
         raise refused(Reason.NO_FORM, message)
-
-
-def _overlapping(strides: Sequence[int]) -> int | None:
-    """Return a bit that two of these numbers share, as a number; None where there is none."""
-    seen = 0
-    for stride in strides:
-        if seen & stride:
-            return seen & stride
-        seen |= stride
-    return None
 
 
 # -- shared memory --------------------------------------------------------------------------
@@ -123,11 +113,11 @@ def offset_strides(layout: LinearLayout, padding: Padding = ()) -> list[Strides]
 
 def _shared(strides: list[Strides], is_padded: bool) -> Cute:
     """Return the layout with these offsets, behind a swizzle where that is needed."""
-    if is_padded or _overlapping([stride for own in strides for stride in own]) is None:
+    if is_padded or overlapping([stride for own in strides for stride in own]) is None:
         return Cute(tuple(map(modes_of, strides)))
     for swizzle in _swizzles(sum(map(len, strides))):
         base = [tuple(swizzle(stride) for stride in own) for own in strides]
-        if _overlapping([stride for own in base for stride in own]) is None:
+        if overlapping([stride for own in base for stride in own]) is None:
             return Cute(tuple(map(modes_of, base)), swizzle)
     raise refused(Reason.NO_FORM, "neither strides nor one Swizzle<B,M,S> over strides express it")
 

@@ -1,18 +1,34 @@
-"""CuTe layouts as text: modes, strides and a swizzle, written and read."""
+"""CuTe layouts as text: modes, strides and a swizzle, written and read.
+
+    layout  ::= (swizzle `o` (offset `o`)?)? shape `:` stride
+    swizzle ::= (`Swizzle` | `Sw` | `S`) `<` bits `,` base `,` shift `>`
+    shape   ::= size | `(` shape (`,` shape)* `)`           stride likewise
+
+Read are also the spellings of others: ``_8`` for a static 8 (C++), blanks, round brackets around
+the parts and after ``Swizzle`` (tensor-layouts), ``Layout(shape, stride)``.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-from tt_layout.algebra.linear_layout import log2
+from tt_layout.algebra.linear_layout import is_power_of_two, log2
 from tt_layout.errors import LayoutError
 
-Nested = list["Nested | int"]
+Nested = Sequence["Nested | int"]
 
-_TEXT = re.compile(r"(?:Swizzle<(\d+),(\d+),(-?\d+)> o )?([\d(),]+):([\d(),]+)")
+_NUMBERS = r"(\d{1,6}),(\d{1,6}),(-?\d{1,6})"
+_SWIZZLE = re.compile(
+    rf"\(?(?:Swizzle|Sw|S)(?:<{_NUMBERS}>|\({_NUMBERS}\))\)?o(?:(?:0|smem_ptr\[.*?\]\(.*?\))o)?"
+)
+_BODY = re.compile(r"([\d(),]+):([\d(),]+)")
+_CALL = re.compile(r"Layout\((.*)\)")
+_COMPOSED = re.compile(rf"ComposedLayout\(Swizzle\({_NUMBERS}\),(Layout\(.*\))(?:,offset=0)?\)")
 _WORD = re.compile(r"\d+|[(),]")
+MAX_DIGITS = 18
+MAX_DEPTH = 64
 
 
 class Mode(NamedTuple):
@@ -89,45 +105,135 @@ class Cute(NamedTuple):
         return self.swizzle(total) if self.swizzle else total
 
 
+def overlapping(strides: Sequence[int]) -> int | None:
+    """Return a bit that two of these numbers share, as a number; None where there is none.
+
+    Example:
+        >>> overlapping([1, 6, 4]), overlapping([1, 2, 4])
+        (4, None)
+    """
+    seen = 0
+    for stride in strides:
+        if seen & stride:
+            return seen & stride
+        seen |= stride
+    return None
+
+
+def check_linear(strides: Sequence[int]) -> None:
+    """Raise unless the sum of any of these numbers is their xor.
+
+    Example:
+        >>> check_linear([1, 2, 3])
+        Traceback (most recent call last):
+        tt_layout.errors.LayoutError: not linear over F2: two bits add to index 1, so sums carry
+    """
+    if (shared := overlapping(strides)) is not None:
+        message = f"two bits add to index {shared}, so sums carry"
+        raise LayoutError(f"not linear over F2: {message}")
+
+
 def _listed(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"({','.join(items)})"
 
 
+def plain(text: str) -> str:
+    """Return a text without blanks and without the marks of static integers.
+
+    Example:
+        >>> plain("(_8, _4) : (_4, _1)")
+        '(8,4):(4,1)'
+    """
+    return re.sub(r"(?<![A-Za-z0-9_])_(?=\d)", "", re.sub(r"\s+", "", text))
+
+
 def read_cute(text: str) -> Cute:
-    """Return the layout that a text stands for, as `Cute` writes it.
+    """Return the layout that a text stands for.
 
     Raises:
-        LayoutError: the text is not one.
+        LayoutError: the text is not one, or its sizes are not powers of two.
 
     Example:
         >>> read_cute("Swizzle<2,0,3> o ((2,4),8):((4,8),1)")(7, 1)
         30
+        >>> print(read_cute("Sw<3,3,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)"))
+        Swizzle<3,3,3> o (8,64):(64,1)
+        >>> print(read_cute("Layout((4, (2, 2)), (2, (1, 8)))"))
+        (4,(2,2)):(2,(1,8))
     """
-    match = _TEXT.fullmatch(text.strip())
-    if match is None:
+    rest = plain(text)
+    swizzle = None
+    if composed := _COMPOSED.fullmatch(rest):
+        swizzle, rest = Swizzle(*map(int, composed.group(1, 2, 3))), composed.group(4)
+    elif match := _SWIZZLE.match(rest):
+        swizzle = Swizzle(*(int(number) for number in match.groups() if number is not None))
+        rest = rest[match.end() :]
+    if call := _CALL.fullmatch(rest):
+        arguments = _tree(f"({call.group(1).replace('stride=', '')})")
+        if isinstance(arguments, int) or len(arguments) != 2:
+            raise LayoutError(f"expected Layout(shape, stride), got {text!r}")
+        sizes, strides = arguments
+        return cute_of(sizes, strides, swizzle)
+    body = _BODY.fullmatch(_unwrapped(rest))
+    if body is None:
         raise LayoutError(f"expected a CuTe layout such as (8,4):(4,1), got {text!r}")
-    swizzle = Swizzle(*map(int, match.group(1, 2, 3))) if match.group(1) else None
-    sizes, strides = _tree(match.group(4)), _tree(match.group(5))
-    tops = zip(_tops(sizes), _tops(strides), strict=True)
-    return Cute(tuple(_modes(size, stride) for size, stride in tops), swizzle)
+    return cute_of(_tree(body.group(1)), _tree(body.group(2)), swizzle)
 
 
-def _tops(tree: Nested | int) -> Nested:
-    return tree if isinstance(tree, list) else [tree]
+def cute_of(sizes: Nested | int, strides: Nested | int, swizzle: Swizzle | None = None) -> Cute:
+    """Return the layout of a shape and a stride.
+
+    Raises:
+        LayoutError: they are not nested alike, or a size is not a power of two.
+
+    Example:
+        >>> print(cute_of([4, [2, 2]], [2, [1, 8]]))
+        (4,(2,2)):(2,(1,8))
+    """
+    pairs = _paired(sizes, strides)
+    parts = tuple(tuple(_flat(part)) for part in pairs) if isinstance(pairs, list) else ((pairs,),)
+    return Cute(parts, swizzle)
 
 
-def _modes(sizes: Nested | int, strides: Nested | int) -> tuple[Mode, ...]:
-    modes = []
-    for size, stride in zip(_tops(sizes), _tops(strides), strict=True):
-        if not isinstance(size, int) or not isinstance(stride, int):
-            raise LayoutError("a CuTe layout is read up to two levels deep")
-        modes.append(Mode(size, stride))
-    return tuple(modes)
+def _unwrapped(text: str) -> str:
+    """Return a text without brackets around all of it."""
+    return text[1:-1] if re.fullmatch(r"\(.*:.*\)", text) and _closes_at_end(text) else text
+
+
+def _closes_at_end(text: str) -> bool:
+    depth = 0
+    for at, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if not depth:
+            return at == len(text) - 1
+    return False
+
+
+Paired = list["Paired | Mode"]
+
+
+def _paired(sizes: Nested | int, strides: Nested | int) -> Paired | Mode:
+    """Return the modes of a shape and its stride, which are nested alike."""
+    if isinstance(sizes, int) and isinstance(strides, int):
+        if not is_power_of_two(sizes):
+            raise LayoutError(f"every size must be a power of two, got {sizes}")
+        return Mode(sizes, strides)
+    if isinstance(sizes, int) or isinstance(strides, int) or len(sizes) != len(strides):
+        raise LayoutError("the shape and the stride of a CuTe layout must be nested alike")
+    return [_paired(size, stride) for size, stride in zip(sizes, strides)]
+
+
+def _flat(tree: Paired | Mode) -> Iterator[Mode]:
+    if isinstance(tree, Mode):
+        yield tree
+        return
+    for part in tree:
+        yield from _flat(part)
 
 
 def _tree(text: str) -> Nested | int:
     """Return the nested lists of ``(2,(4,8))``."""
-    root: Nested = []
+    root: list[Any] = []
     stack = [root]
     for word in _WORD.findall(text):
         if word == "(":
@@ -136,9 +242,12 @@ def _tree(text: str) -> Nested | int:
             inner = stack.pop()
             stack[-1].append(inner)
         elif word.isdigit():
-            stack[-1].append(int(word))
+            stack[-1].append(int(word[:MAX_DIGITS]))
         elif word == ")":
             raise LayoutError(f"unexpected closing bracket in {text!r}")
+        if len(stack) > MAX_DEPTH:
+            raise LayoutError(f"brackets nest deeper than {MAX_DEPTH}")
     if len(stack) != 1 or len(root) != 1:
         raise LayoutError(f"the brackets of {text!r} do not match")
-    return root[0]
+    tree: Nested | int = root[0]
+    return tree

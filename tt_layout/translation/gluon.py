@@ -10,16 +10,20 @@ import ast
 from typing import Any
 
 from tt_layout.encodings import Encoding
-from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.errors import LayoutError
-from tt_layout.releases import LATEST
+from tt_layout.mlir.source import Source
+from tt_layout.releases import LATEST, Release
+from tt_layout.translation.calls import Call, encoding_of_call
 from tt_layout.translation.checking import check_same
-from tt_layout.translation.constructors import CONSTRUCTORS, Arguments, Constructor
+from tt_layout.translation.constructors import CONSTRUCTORS, Constructor
 from tt_layout.translation.eras import in_release
 from tt_layout.translation.refusal import Reason, refused
 from tt_layout.translation.result import TensorSpec, Translation
+from tt_layout.translation.signatures import own_name
 
 PREFIX = "gl."
+WRAPPERS = {"constexpr"}
+"""What may stand around an argument and means nothing."""
 
 
 def to_gluon(encoding: Encoding, tensor: TensorSpec) -> Translation:
@@ -69,53 +73,67 @@ def _shown(value: Any) -> str:
     return repr(value)
 
 
-def read_gluon(text: str) -> Encoding:
-    """Return the layout that a constructor of Gluon makes, as `to_gluon` writes them.
+def read_gluon(text: str, *, release: Release | None = None, name: str = "<gluon>") -> Encoding:
+    """Return the layout that a constructor of Gluon makes.
+
+    Args:
+        text: by position or keyword, with or without the name of a module, as ``repr`` has it.
+        release: whose rules hold; by default the newest with such parameters.
+        name: what messages call the text.
 
     Raises:
-        LayoutError: the text is not such a call.
+        LayoutError: the text is not such a call; the error shows where.
 
     Example:
         >>> print(read_gluon("gl.SharedLinearLayout(offset_bases=[[1]], alignment=16)"))
         #ttg.shared_linear<{offset = [[1]]}, alignment = 16>
+        >>> print(read_gluon("BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])"))
+        #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], \
+order = [1, 0]}>
+    """
+    source = Source(text, name)
+    whole = source.span(0, max(1, len(text)))
+    try:
+        return encoding_of_call(read_call(text), release)
+    except LayoutError as error:
+        raise error.at(whole) from None
+
+
+def read_call(text: str) -> Call:
+    """Return the call that a text is.
+
+    Raises:
+        LayoutError: it is something else.
+
+    Example:
+        >>> read_call("gl.SliceLayout(1, parent=BlockedLayout([1], [32], [4], [0]))").keywords
+        {'parent': Call(name='BlockedLayout', positional=((1,), (32,), (4,), (0,)), keywords={})}
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
+        call = _read(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if isinstance(error, LayoutError):
+            raise
         raise LayoutError(f"this is not a Gluon constructor: {error}") from None
-    encoding = _read(tree)
-    if not isinstance(encoding, Encoding):
+    if not isinstance(call, Call):
         raise LayoutError(f"expected a constructor such as gl.BlockedLayout(...), got {text!r}")
-    encoding.check_parse()
-    return encoding
+    return call
 
 
 def _read(tree: ast.expr) -> Any:
-    """Return the value of a syntax tree of constructors, lists and constants."""
+    """Return the value of a syntax tree of calls, lists and constants."""
     if isinstance(tree, (ast.List, ast.Tuple)):
         return tuple(_read(item) for item in tree.elts)
-    if isinstance(tree, ast.Constant) and isinstance(tree.value, (bool, int, str)):
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, (bool, int, str, type(None))):
         return tree.value
-    if not isinstance(tree, ast.Call) or tree.args:
+    if isinstance(tree, (ast.Name, ast.Attribute)):
+        return ast.unparse(tree)  # an element type, such as gl.float32
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, (ast.Name, ast.Attribute)):
         raise LayoutError(f"expected gl.Class(keyword=value, ...), got {ast.unparse(tree)}")
-    name = ast.unparse(tree.func).removeprefix(PREFIX)
-    found = next((pair for pair in CONSTRUCTORS if pair[1].name == name), None)
-    if found is None:
-        raise LayoutError(f"Gluon's {name!r} is not a known layout")
-    return _make(*found, {keyword.arg or "": _read(keyword.value) for keyword in tree.keywords})
-
-
-def _make(encoding_class: type[Encoding], constructor: Constructor, given: Arguments) -> Encoding:
-    """Return the encoding of a class for the arguments of its constructor."""
-    unknown = [word for word in given if word not in constructor.arguments]
-    arguments = {**constructor.optional, **given}
-    missing = [word for word in constructor.arguments if word not in arguments]
-    for words, problem in ((unknown, "has no argument"), (missing, "needs")):
-        if words:
-            raise LayoutError(f"gl.{constructor.name} {problem} {', '.join(words)}")
-    fields = {field: arguments[word] for word, field in constructor.arguments.items() if field}
-    fields.update(constructor.from_call(arguments))
-    encoding = encoding_class(**fields)
-    if isinstance(encoding, Linear) and list(encoding.violations()):
-        return GenericLinear(**fields)
-    return encoding
+    name = ast.unparse(tree.func)
+    positional = tuple(map(_read, tree.args))
+    if own_name(name) in WRAPPERS and len(positional) == 1 and not tree.keywords:
+        return positional[0]
+    keywords = {keyword.arg or "": _read(keyword.value) for keyword in tree.keywords}
+    return Call(name, positional, keywords)

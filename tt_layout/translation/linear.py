@@ -6,7 +6,7 @@ from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import format_padding
-from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
+from tt_layout.encodings import Encoding
 from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.parsing import parse_layout
@@ -18,6 +18,7 @@ from tt_layout.translation.refusal import Reason, refused
 from tt_layout.translation.result import TensorSpec, Translation
 
 DEFAULT_ALIGNMENT = 16
+_DISTRIBUTED = ("register", "lane", "warp", "block")
 
 
 def to_linear(encoding: Encoding, tensor: TensorSpec) -> Translation:
@@ -34,35 +35,61 @@ def to_linear(encoding: Encoding, tensor: TensorSpec) -> Translation:
         message = f"{format_padding(padding)}; --to cute can express it as strides"
         raise refused(Reason.PADDING, message)
     layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
-    other = _shared(encoding, layout) if _is_shared(encoding) else _distributed(encoding, layout)
     try:
-        after = parse_layout(str(other), release=LATEST, name="<linear>")
-        after.check_layout()
+        after = encoding_of_layout(layout, alignment_of(encoding))
     except LayoutError as error:
         raise refused(Reason.NO_FORM, error.message) from None
     return Translation(str(after), check_same(encoding, after, tensor))
 
 
-def _is_shared(encoding: Encoding) -> bool:
-    return isinstance(encoding, SharedEncoding)
+def encoding_of_layout(layout: LinearLayout, alignment: int = DEFAULT_ALIGNMENT) -> Encoding:
+    """Return the attribute that lists the bases of a linear layout.
+
+    Args:
+        layout: from registers, lanes and warps, or from offsets of shared memory.
+        alignment: bytes to which a buffer of shared memory is aligned.
+
+    Raises:
+        LayoutError: there is no such attribute.
+
+    Example:
+        >>> print(encoding_of_layout(LinearLayout.from_bases([("offset", [[1]])], ["dim0"])))
+        #ttg.shared_linear<{offset = [[1]]}, alignment = 16>
+    """
+    names = set(layout.get_in_dim_names())
+    other: Encoding
+    if "offset" in names:
+        other = _shared(layout, alignment)
+    elif names <= set(_DISTRIBUTED):
+        other = _distributed(layout)
+    elif "row" in names:
+        raise LayoutError("there is no linear attribute for tensor memory")
+    else:
+        shown = ", ".join(layout.get_in_dim_names())
+        message = f"the inputs are {shown}, not {', '.join(_DISTRIBUTED)} or offset, block"
+        raise LayoutError(f"no attribute has these bases: {message}")
+    try:
+        after = parse_layout(str(other), release=LATEST, name="<linear>")
+        after.check_layout()
+    except LayoutError as error:
+        raise LayoutError(f"no attribute has these bases: {error.message}") from None
+    return after
 
 
-def _distributed(encoding: Encoding, layout: LinearLayout) -> Encoding:
+def _distributed(layout: LinearLayout) -> Encoding:
     """Return the linear encoding with these bases, the generic one where they permute nothing."""
-    if isinstance(encoding, TensorMemoryBase):
-        raise refused(Reason.NO_FORM, "there is no linear attribute for tensor memory")
-    bases: dict[str, Any] = dict(layout.in_bases)
+    bases: dict[str, Any] = {name: layout.vectors(name) for name in _DISTRIBUTED}
     linear = Linear(**bases)
     is_permutation = not list(linear.violations())
     return linear if is_permutation else GenericLinear(**bases)
 
 
-def _shared(encoding: Encoding, layout: LinearLayout) -> Encoding:
+def _shared(layout: LinearLayout, alignment: int) -> Encoding:
     """Return the shared_linear with these bases."""
     if "partition" in layout.get_in_dim_names():
-        raise refused(Reason.NO_FORM, "#ttg.shared_linear has no partitions")
+        raise LayoutError("#ttg.shared_linear has no partitions")
     offset, block = layout.vectors("offset"), layout.vectors("block")
-    return SharedLinear(offset=offset, block=block, alignment=alignment_of(encoding))
+    return SharedLinear(offset=offset, block=block, alignment=alignment)
 
 
 def alignment_of(encoding: Encoding) -> int:

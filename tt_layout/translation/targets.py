@@ -35,11 +35,32 @@ def _json(encoding: Encoding, tensor: TensorSpec) -> Translation:
     return to_json(encoding, tensor)
 
 
+def _bases(encoding: Encoding, tensor: TensorSpec) -> Translation:
+    from tt_layout.translation.linear_text import to_bases
+
+    return to_bases(encoding, tensor)
+
+
+def _linear_layout(encoding: Encoding, tensor: TensorSpec) -> Translation:
+    from tt_layout.translation.linear_text import to_linear_layout_text
+
+    return to_linear_layout_text(encoding, tensor)
+
+
+def _tlx(encoding: Encoding, tensor: TensorSpec) -> Translation:
+    from tt_layout.translation.tlx import to_tlx
+
+    return to_tlx(encoding, tensor)
+
+
 TARGETS: Mapping[str, Callable[[Encoding, TensorSpec], Translation]] = {
     "linear": _linear,
     "gluon": _gluon,
     "cute": _cute,
     "json": _json,
+    "linear-layout": _linear_layout,
+    "bases": _bases,
+    "tlx": _tlx,
 }
 """Name of a target -> the function to it; a release is a target, too."""
 
@@ -56,8 +77,8 @@ def translate(
 
     Args:
         encoding: the layout.
-        to: a release such as ``"3.4"``, or ``linear``, ``gluon``, ``cute`` or ``json``.
-        shape: the tensor's; ``linear``, ``cute`` and ``json`` need it.  Without it, a
+        to: a release such as ``"3.4"``, or one of `TARGETS`, such as ``gluon``.
+        shape: the tensor's; all but releases and ``gluon`` need it.  Without it, a
             release is checked over shapes that hold the layout's whole tile.
         element_bits: width of an element, which some old spellings depend on.
 

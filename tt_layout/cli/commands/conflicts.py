@@ -9,7 +9,7 @@ from tt_layout.cli.parameters import (
     LayoutParameter,
     TargetParameter,
     format_option,
-    release_option,
+    reading_options,
     type_option,
 )
 from tt_layout.encodings import Encoding
@@ -30,7 +30,7 @@ from tt_layout.reports.conflicts import KINDS, conflicts_report
     """,
 )
 @click.argument("register", type=LayoutParameter(), metavar="REGISTER_LAYOUT")
-@click.argument("shared", type=LayoutParameter(), metavar="SHARED_LAYOUT")
+@click.argument("shared", type=LayoutParameter("shared memory"), metavar="SHARED_LAYOUT")
 @type_option
 @click.option(
     "--target",
@@ -47,7 +47,7 @@ from tt_layout.reports.conflicts import KINDS, conflicts_report
     help="Count a store, a load, or both.",
 )
 @click.option("--fail-on-conflict", is_flag=True, help="Exit 1 if there are bank conflicts.")
-@release_option
+@reading_options
 @format_option
 def command(
     register: Encoding,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tt_layout.cli.output import emit
-from tt_layout.cli.parameters import LayoutParameter, format_option, release_option, type_option
+from tt_layout.cli.parameters import LayoutParameter, format_option, reading_options, type_option
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target, target_names
@@ -31,7 +31,7 @@ from tt_layout.reports.convert import conversion_report
     metavar="TARGET",
     help=f"The GPU: {target_names()}; by default one whose warps have as many lanes.",
 )
-@release_option
+@reading_options
 @format_option
 def command(
     src: Encoding,

@@ -6,7 +6,7 @@ import click
 
 from tt_layout.analyses.encoding_difference import LEVELS, difference
 from tt_layout.cli.output import emit
-from tt_layout.cli.parameters import LayoutParameter, format_option, release_option, type_option
+from tt_layout.cli.parameters import LayoutParameter, format_option, reading_options, type_option
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
@@ -26,7 +26,7 @@ from tt_layout.reports.difference import DifferenceReport
 @click.argument("before", type=LayoutParameter(), metavar="OLD_LAYOUT")
 @click.argument("after", type=LayoutParameter(), metavar="NEW_LAYOUT")
 @type_option
-@release_option
+@reading_options
 @click.option(
     "--equal",
     "level",

@@ -9,7 +9,7 @@ from tt_layout.cli.parameters import (
     LayoutParameter,
     NumbersParameter,
     format_option,
-    release_option,
+    reading_options,
     type_option,
 )
 from tt_layout.encodings import Encoding
@@ -34,7 +34,7 @@ from tt_layout.reports.info import info_report
     metavar="1,0",
     help="Dimensions in global memory, the fastest first; by default the last first.",
 )
-@release_option
+@reading_options
 @format_option
 def command(
     layout: Encoding,

@@ -11,7 +11,7 @@ from itertools import product
 
 import click
 
-from tt_layout.cli.parameters import TypeParameter, read_aliases
+from tt_layout.cli.parameters import read_aliases, tensor_option
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.linear import GenericLinear
@@ -46,7 +46,7 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
     """,
 )
 @click.argument("file", metavar="FILE")
-@click.option("-t", "tensor", type=TypeParameter(), help="The tensor type of every case.")
+@tensor_option("The tensor type of every case.")
 @click.option(
     "-o",
     "output",

@@ -10,10 +10,10 @@ import click
 
 from tt_layout.cli.parameters import (
     LayoutParameter,
-    TypeParameter,
     aliases_option,
     chosen_release,
-    release_option,
+    reading_options,
+    tensor_option,
 )
 from tt_layout.cli.selection import read_selection, selection_options
 from tt_layout.colour import GROUPINGS
@@ -54,7 +54,7 @@ FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
 )
 @click.argument("layout", type=LayoutParameter(), metavar="[LAYOUT]", required=False)
 @click.argument("other", type=LayoutParameter(), metavar="[OTHER_LAYOUT]", required=False)
-@click.option("-t", "tensor", type=TypeParameter(), help="The tensor type.")
+@tensor_option("The tensor type.")
 @click.option("-i", "path", metavar="FILE", help="Make one page of every layout of a dump.")
 @click.option(
     "-o", "output", required=True, metavar="FILE", help="Write to FILE.svg, .png or .html."
@@ -77,7 +77,7 @@ FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
     help=f"The GPU whose banks are drawn, and which a page starts with: {target_names()}.",
 )
 @selection_options
-@release_option
+@reading_options
 def command(
     layout: Encoding | None,
     other: Encoding | None,

@@ -12,7 +12,7 @@ from tt_layout.cli.parameters import (
     LayoutParameter,
     NumbersParameter,
     format_option,
-    release_option,
+    reading_options,
     type_option,
 )
 from tt_layout.encodings import Encoding
@@ -151,7 +151,7 @@ def coalesced(
 @type_option
 @order_option
 @click.option("--transposed", is_flag=True, help="The operand is read against its order.")
-@release_option
+@reading_options
 @format_option
 def shared(
     operand: Encoding,

@@ -10,7 +10,7 @@ from tt_layout.cli.parameters import (
     LayoutParameter,
     TargetParameter,
     format_option,
-    release_option,
+    reading_options,
     type_option,
 )
 from tt_layout.encodings import Encoding
@@ -62,7 +62,7 @@ from tt_layout.reports.swizzle import SwizzleReport
     help="Try this many layouts at most; by default as many as take some seconds.",
 )
 @click.option("--all", "has_ranking", is_flag=True, help="Show the whole ranking.")
-@release_option
+@reading_options
 @format_option
 def command(
     writer: Encoding,

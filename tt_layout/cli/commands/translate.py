@@ -9,12 +9,13 @@ import click
 from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import (
     LayoutParameter,
-    TypeParameter,
     format_option,
-    release_option,
+    reading_options,
+    tensor_option,
 )
 from tt_layout.encodings import Encoding
 from tt_layout.mlir.types import TensorType
+from tt_layout.notation.context import Context
 from tt_layout.placement import place
 from tt_layout.releases import release_names
 from tt_layout.reports.translation import TranslationReport
@@ -28,21 +29,20 @@ class Given(NamedTuple):
     tensor: TensorSpec = TensorSpec()
 
 
-class NotationParameter(LayoutParameter):
-    """A layout in any notation that is read: also Gluon's, and JSON in a file."""
+class GivenParameter(LayoutParameter):
+    """A layout, and the tensor that the JSON of ``--to json`` names beside it."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the layout, and the tensor that its notation determines."""
-        if value.startswith("gl."):
-            from tt_layout.translation.gluon import read_gluon
-
-            return Given(read_gluon(value))
-        if value == "-" or value.endswith(".json"):
+    def read(self, text: str, context: Context) -> Any:
+        """Return the layout, and the tensor."""
+        if text == "-" or text.endswith(".json"):
             from tt_layout.mlir.source import read_source
-            from tt_layout.translation.as_json import read_json
+            from tt_layout.translation.as_json import is_json_of_layout, read_json
 
-            return Given(*read_json(read_source(value).text))
-        return Given(super().convert(value, param, ctx))
+            source = read_source(text)
+            if is_json_of_layout(source.text):
+                return Given(*read_json(source.text))
+            return Given(super().read(source.text, context._replace(name=source.name)))
+        return Given(super().read(text, context))
 
 
 @click.command(
@@ -51,19 +51,19 @@ class NotationParameter(LayoutParameter):
     help="""\
     Write the same layout in another spelling, or explain why that is not possible.
 
-    LAYOUT is an attribute, FILE:ALIAS, a constructor of Gluon (gl.BlockedLayout(...)), or the
-    JSON of --to json as FILE.json or - for standard input. Exits 2 if it is refused.
+    LAYOUT is in any notation, also FILE:ALIAS, or FILE.json or - with the JSON of --to json.
+    Exits 2 if it is refused.
     """,
 )
-@click.argument("given", type=NotationParameter(), metavar="LAYOUT")
+@click.argument("given", type=GivenParameter(), metavar="LAYOUT")
 @click.option(
     "--to",
     required=True,
     metavar="FORMAT",
     help=f"A release ({release_names()}), {', '.join(TARGETS)}.",
 )
-@click.option("-t", "tensor", type=TypeParameter(), help="The tensor type to check it over.")
-@release_option
+@tensor_option("The tensor type to check it over.")
+@reading_options
 @format_option
 def command(given: Given, to: str, tensor: TensorType | None, output_format: str) -> None:
     """Write the same layout in another spelling, or explain why that is not possible."""

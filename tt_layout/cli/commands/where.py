@@ -12,7 +12,7 @@ from tt_layout.cli.parameters import (
     LayoutParameter,
     NumbersParameter,
     format_option,
-    release_option,
+    reading_options,
     type_option,
 )
 from tt_layout.encodings import Encoding
@@ -62,7 +62,7 @@ def _input_options(function: Any) -> Any:
     show_default=True,
     help="List at most this many locations.",
 )
-@release_option
+@reading_options
 @format_option
 def command(
     layout: Encoding,

@@ -1,0 +1,64 @@
+"""What is known where a layout is written: its tensor, and what some notations leave open."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tt_layout.algebra.linear_layout import is_power_of_two
+from tt_layout.encodings.base import Shape
+from tt_layout.errors import LayoutError
+from tt_layout.mlir.types import TensorType
+from tt_layout.releases import Release
+
+REGISTERS = "registers"
+SHARED = "shared memory"
+WARP_LANES = 32
+
+
+class Context(NamedTuple):
+    """What a reader of a layout may ask for.
+
+    Attributes:
+        name: what messages call the text.
+        shape: of the tensor; None where no type is given.
+        element_bits: width of an element, where the type determines it.
+        memory_space: in which the layout must live; None where that is open.
+        release: whose rules hold; None for the newest that knows the text.
+        threads_per_warp: lanes of a warp, for notations that only count threads.
+        num_warps: warps of a CTA, for layouts that the compiler would choose.
+
+    Example:
+        >>> from tt_layout.mlir.types import parse_type
+        >>> Context().over(parse_type("!ttg.memdesc<64x64xf16>")).memory_space
+        'shared memory'
+    """
+
+    name: str = "<layout>"
+    shape: Shape | None = None
+    element_bits: int | None = None
+    memory_space: str | None = None
+    release: Release | None = None
+    threads_per_warp: int = WARP_LANES
+    num_warps: int = 4
+
+    def over(self, tensor: TensorType | None) -> Context:
+        """Return the context with the tensor of a type; the memory space is kept if it is set."""
+        if tensor is None:
+            return self
+        space = self.memory_space or (REGISTERS if tensor.kind == "tensor" else SHARED)
+        return self._replace(
+            shape=tensor.shape, element_bits=tensor.element_bits, memory_space=space
+        )
+
+    def tensor_shape(self, notation: str) -> Shape:
+        """Return the shape of the tensor.
+
+        Raises:
+            LayoutError: there is none, or a size is not a power of two.
+        """
+        if self.shape is None:
+            message = f"{notation} does not determine the shape of the tensor"
+            raise LayoutError(f"{message}: give its type, such as -t 'tensor<64x64xf16>'")
+        if not all(map(is_power_of_two, self.shape)):
+            raise LayoutError(f"every dimension must be a power of two, got {list(self.shape)}")
+        return self.shape

@@ -1,0 +1,65 @@
+"""CuTe layouts: ``(8,4):(4,1)``, ``Swizzle<3,3,3> o (64,64):(64,1)``, thread-value layouts.
+
+The notation is of any function.  Which one is meant, the tensor decides: a layout of a buffer in
+shared memory leads from its coordinates to offsets, one of registers from thread and value to
+the index of an element.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from tt_layout.algebra.linear_layout import is_power_of_two
+from tt_layout.encodings import Encoding
+from tt_layout.encodings.base import Shape
+from tt_layout.errors import LayoutError
+from tt_layout.notation.context import REGISTERS, SHARED, Context
+from tt_layout.translation.cute_memory import memory_of
+from tt_layout.translation.cute_registers import read_registers
+from tt_layout.translation.cute_text import Cute, plain, read_cute
+
+_LAYOUT = re.compile(r"[\d_(),\s]*\d[\d_(),\s]*:[\d_(),\s]*")
+_HEAD = re.compile(
+    r"\s*(?:\(?(?:Swizzle|Sw|S)[<(]|(?:\w+\.)*(?:Layout|ComposedLayout|make_layout_tv)\("
+    r"|TiledCopy|TiledMMA|Tiler_MN:)"
+)
+_THREADS = re.compile(r"make_layout_tv|Tiler_MN|TiledCopy|TiledMMA")
+
+
+def recognises(text: str) -> bool:
+    """Tell whether a text is shape and stride, or begins as CuTe prints layouts."""
+    return _LAYOUT.fullmatch(text) is not None or _HEAD.match(text) is not None
+
+
+def read(text: str, context: Context) -> Encoding:
+    """Return the layout of a CuTe text over the tensor.
+
+    Raises:
+        LayoutError: there is no tensor, or the layout does not fit it.
+    """
+    if _THREADS.search(text):
+        return _registers(text, context)
+    cute = read_cute(text)
+    shape = context.tensor_shape("CuTe notation")
+    if _is_of_memory(cute, shape, context):
+        sizes = len(cute.parts)
+        return memory_of(cute, shape[1:] if sizes == len(shape) - 1 > 0 else shape)
+    return _registers(text, context)
+
+
+def _registers(text: str, context: Context) -> Encoding:
+    lanes = context.threads_per_warp
+    if not is_power_of_two(lanes):
+        raise LayoutError(f"the lanes of a warp must be a power of two, got {lanes}")
+    return read_registers(plain(text), context.tensor_shape("CuTe notation"), lanes)
+
+
+def _is_of_memory(cute: Cute, shape: Shape, context: Context) -> bool:
+    """Tell whether a layout leads from coordinates to offsets."""
+    if cute.swizzle is not None or context.memory_space == SHARED:
+        return True
+    if context.memory_space == REGISTERS:
+        return False
+    sizes = tuple(math.prod(mode.size for mode in part) for part in cute.parts)
+    return sizes == shape

@@ -1,0 +1,64 @@
+"""Constructors of Gluon: ``gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])``."""
+
+from __future__ import annotations
+
+import re
+
+from tt_layout.analyses.builders import coalesced_blocked
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.notation.context import Context
+from tt_layout.translation.calls import Call, encoding_of_call
+from tt_layout.translation.gluon import read_call
+from tt_layout.translation.signatures import own_name
+
+_HEAD = re.compile(r"\s*(?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*|constexpr)\s*\(")
+VECTOR_BITS = 128
+
+
+def recognises(text: str) -> bool:
+    """Tell whether a text begins like the call of a class."""
+    return _HEAD.match(text) is not None
+
+
+def read(text: str, context: Context) -> Encoding:
+    """Return the layout of a constructor.
+
+    Raises:
+        LayoutError: it is none of Gluon's, or the layout depends on what is not known.
+    """
+    return resolve(read_call(text), context)
+
+
+def resolve(call: Call, context: Context) -> Encoding:
+    """Return the layout of a call; of a placeholder, the one that the compiler puts there.
+
+    Raises:
+        LayoutError: the compiler would look at more than the tensor.
+
+    Example:
+        >>> print(resolve(Call("gl.CoalescedLayout"), Context(shape=(64, 64), element_bits=16)))
+        #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], \
+order = [1, 0]}>
+    """
+    name = own_name(call.name)
+    if name == "AutoLayout":
+        message = "an AutoLayout is inferred from the layouts of the operations around it"
+        raise LayoutError(f"{message}; tt-layout suggest blocked shows the compiler's default")
+    if name == "CoalescedLayout":
+        return _coalesced(context)
+    return encoding_of_call(call, context.release)
+
+
+def _coalesced(context: Context) -> Encoding:
+    """Return the layout of an access whose pointers are known to follow each other in rows."""
+    shape = context.tensor_shape("a CoalescedLayout")
+    if context.element_bits is None:
+        raise LayoutError("a CoalescedLayout depends on the width of an element: give the type")
+    return coalesced_blocked(
+        shape,
+        context.element_bits,
+        max(1, min(shape[-1], VECTOR_BITS // max(8, context.element_bits))),
+        num_warps=context.num_warps,
+        threads_per_warp=context.threads_per_warp,
+    )

@@ -1,0 +1,79 @@
+"""The notations, and which of them a text is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tt_layout.encodings import Encoding
+from tt_layout.encodings.parsing import parse_layout
+from tt_layout.errors import LayoutError
+from tt_layout.mlir.source import Source
+from tt_layout.notation import bases, cute, gluon, linear_layout, tlx
+from tt_layout.notation.context import Context
+
+
+class Notation(NamedTuple):
+    """A notation.
+
+    Attributes:
+        example: of it, short enough for a message.
+        recognises: whether a text is meant to be in it.
+        read: the layout of such a text.
+    """
+
+    example: str
+    recognises: Callable[[str], bool]
+    read: Callable[[str, Context], Encoding]
+
+
+NOTATIONS: dict[str, Notation] = {
+    "LinearLayout": Notation("register=1 -> (0, 1)", linear_layout.recognises, linear_layout.read),
+    "bases": Notation('{"register": [[0, 1]]}', bases.recognises, bases.read),
+    "TLX": Notation("tlx.swizzled_layout(3, 3, 3, order=[1, 0])", tlx.recognises, tlx.read),
+    "CuTe": Notation("(8,4):(4,1)", cute.recognises, cute.read),
+    "Gluon": Notation("gl.BlockedLayout(...)", gluon.recognises, gluon.read),
+}
+"""Name -> notation, other than that of attributes; the first that recognises a text reads it."""
+
+
+def is_notation(text: str) -> bool:
+    """Tell whether a text is a layout, right or wrong, rather than the name of a file.
+
+    Example:
+        >>> is_notation("#ttg.blocked<{}>"), is_notation("(8,4):(4,1)"), is_notation("a.mlir:b")
+        (True, True, False)
+    """
+    return text.lstrip().startswith("#") or _of(text) is not None
+
+
+def _of(text: str) -> Notation | None:
+    return next((one for one in NOTATIONS.values() if one.recognises(text)), None)
+
+
+def read_layout(text: str, context: Context | None = None) -> Encoding:
+    """Return the layout that a text stands for, in whichever notation it is.
+
+    Args:
+        text: an attribute, a constructor of Gluon or TLX, a CuTe layout, a linear layout as the
+            compiler prints it, or the JSON of bases.
+        context: the tensor, which some notations need, and the rules.
+
+    Raises:
+        LayoutError: the text is in no notation, is wrong, or leaves open what is not known; the
+            error shows where.
+
+    Example:
+        >>> print(read_layout("gl.SwizzledSharedLayout(8, 1, 8, [1, 0])"))
+        #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+        >>> print(read_layout("(2,2):(1,2)", Context(shape=(4,))))
+        #ttg.linear<{register = [[2]], lane = [[1]], warp = [], block = []}>
+    """
+    context = Context() if context is None else context
+    notation = None if text.lstrip().startswith("#") else _of(text)
+    if notation is None:
+        return parse_layout(text, release=context.release, name=context.name)
+    try:
+        return notation.read(text, context)
+    except LayoutError as error:
+        raise error.at(Source(text, context.name).span(0, max(1, len(text)))) from None

@@ -1,0 +1,190 @@
+"""A call of a Gluon constructor to an encoding, by the signature of any of its releases.
+
+Text and objects both come here as a `Call`; nothing of Triton is imported or evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from tt_layout.encodings import Encoding
+from tt_layout.encodings.linear import GenericLinear, Linear
+from tt_layout.errors import LayoutError, nearest
+from tt_layout.releases import LATEST, Release
+from tt_layout.translation.constructors import CONSTRUCTORS, Arguments, Constructor
+from tt_layout.translation.eras import respelled
+from tt_layout.translation.signatures import (
+    KINDS,
+    REQUIRED,
+    Signature,
+    constructors_of,
+    own_name,
+    signatures_of,
+)
+
+BARRIER = "MBarrierLayout"
+"""A swizzled shared layout of one element."""
+
+
+class Call(NamedTuple):
+    """A constructor and its arguments; those that are layouts are calls themselves.
+
+    Attributes:
+        name: of the class, perhaps behind that of its module.
+        positional: arguments by their places, lists as tuples.
+        keywords: arguments by their names.
+    """
+
+    name: str
+    positional: tuple[Any, ...] = ()
+    keywords: Mapping[str, Any] = {}
+
+
+class _Bound(NamedTuple):
+    """A call and the signature that it fits."""
+
+    encoding_class: type[Encoding]
+    constructor: Constructor
+    signature: Signature
+    arguments: Arguments
+
+
+def encoding_of_call(call: Call, release: Release | None = None) -> Encoding:
+    """Return the layout that a constructor of Gluon makes.
+
+    Args:
+        call: of any release's signature.
+        release: whose rules hold; by default the newest that has the signature.
+
+    Raises:
+        LayoutError: there is no such class, its arguments are others, or a rule is broken.
+
+    Example:
+        >>> print(encoding_of_call(Call("SwizzledSharedLayout", (8, 1, 8, (1, 0)))))
+        #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+    """
+    call = _known(call)
+    newest = min(_bind(one).signature.last for one in _calls(call))
+    if release is not None and release > newest:
+        message = f"gl.{own_name(call.name)} has other parameters in Triton {release}"
+        raise LayoutError(f"{message}; these are of Triton {newest} and before")
+    try:
+        encoding = _made(call, newest if release is None else release)
+        encoding.check_parse()
+    except LayoutError:
+        raise
+    except (TypeError, ValueError, AttributeError, IndexError, KeyError) as error:
+        raise LayoutError(f"gl.{own_name(call.name)} cannot be read: {error}") from None
+    return encoding
+
+
+def _known(call: Call) -> Call:
+    """Return the call of a class that is in the table."""
+    if own_name(call.name) == BARRIER:
+        cga = (*call.positional, call.keywords.get("cga_layout"))[0]
+        return Call("SwizzledSharedLayout", (1, 1, 1, (0,), cga))
+    return call
+
+
+def _calls(call: Call) -> Iterator[Call]:
+    """Yield a call and those among its arguments."""
+    yield call
+    for value in (*call.positional, *call.keywords.values()):
+        if isinstance(value, Call):
+            yield from _calls(value)
+
+
+def _bind(call: Call) -> _Bound:
+    """Return the signature that a call fits, with its arguments; the newest of several."""
+    known = constructors_of(call.name)
+    if not known:
+        near = nearest(own_name(call.name), {own_name(c.name) for _, c in CONSTRUCTORS})
+        hint = f"; did you mean {near}?" if near else ""
+        raise LayoutError(f"Gluon's {call.name!r} is not a known layout{hint}")
+    problems = []
+    for encoding_class, constructor in known:
+        for signature in signatures_of(constructor):
+            problem, arguments = _fitted(signature, call)
+            if not problem:
+                return _Bound(encoding_class, constructor, signature, arguments)
+            problems.append(f"gl.{constructor.name} {problem}")
+    raise LayoutError(problems[0])
+
+
+def _fitted(signature: Signature, call: Call) -> tuple[str, Arguments]:
+    """Return why a call does not fit a signature, or nothing, and its arguments."""
+    words = list(signature.defaults)
+    if len(call.positional) > len(words):
+        return f"takes {len(words)} arguments, got {len(call.positional)}", {}
+    given = dict(zip(words, call.positional))
+    unknown = [word for word in call.keywords if word not in words]
+    twice = [word for word in call.keywords if word in given]
+    given.update(call.keywords)
+    arguments = {**signature.defaults, **given}
+    missing = [word for word in words if arguments[word] is REQUIRED]
+    wrong = [word for word in given if word in words and not _suits(word, given[word])]
+    for own, problem in (
+        (unknown, "has no argument"),
+        (twice, "is given twice"),
+        (missing, "needs"),
+        ([f"{KINDS.get(word, 'a number')} as {word}" for word in wrong], "takes"),
+    ):
+        if own:
+            return f"{problem} {', '.join(own)}", {}
+    for word, default in signature.defaults.items():
+        if arguments[word] is None and default is not REQUIRED:
+            arguments[word] = default
+    return "", arguments
+
+
+def _suits(word: str, value: Any) -> bool:
+    """Tell whether a value is of the kind that a parameter takes; None stands for a default."""
+    return value is None or _SUITS[KINDS.get(word, "a number")](value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, tuple) and all(map(_is_number, value))
+
+
+_SUITS: Mapping[str, Callable[[Any], bool]] = {
+    "a number": _is_number,
+    "numbers": _is_numbers,
+    "a number, or numbers": lambda value: _is_number(value) or _is_numbers(value),
+    "lists of numbers": lambda value: isinstance(value, tuple) and all(map(_is_numbers, value)),
+    "a boolean": lambda value: isinstance(value, bool),
+    "a layout": lambda value: isinstance(value, Call),
+    "a word": lambda value: isinstance(value, str),
+}
+
+
+def _made(call: Call, release: Release) -> Encoding:
+    """Return the encoding of a call under a release."""
+    bound = _bind(call)
+    arguments = {
+        word: _made(value, release) if isinstance(value, Call) else value
+        for word, value in bound.arguments.items()
+    }
+    encoding = _constructed(bound, arguments)
+    return encoding if release is LATEST else respelled(encoding, release, None)
+
+
+def _constructed(bound: _Bound, arguments: Arguments) -> Encoding:
+    updated = bound.signature.update(arguments)
+    if isinstance(updated, Encoding):
+        return updated
+    constructor = bound.constructor
+    arguments = {**constructor.optional, **updated}
+    for word, default in constructor.optional.items():
+        if arguments[word] is None:
+            arguments[word] = default
+    fields = {field: arguments[word] for word, field in constructor.arguments.items() if field}
+    fields.update(constructor.from_call(arguments))
+    encoding = bound.encoding_class(**fields)
+    if isinstance(encoding, Linear) and list(encoding.violations()):
+        return GenericLinear(**fields)
+    return encoding

@@ -1,0 +1,168 @@
+"""Layouts of TLX, Triton's low-level extensions.
+
+    tlx.swizzled_layout(3, 3, 3, order=[1, 0])        CuTe's Swizzle<B,M,S> over shared memory
+    tlx.layout(shape=((32, 4), (8,)), stride=...)     a thread-value layout of registers
+
+A swizzle has the phases that it makes of rows of the tensor, and so depends on its shape.  The
+index of an element counts with the last dimension fastest, unlike CuTe's own.
+
+Source:      facebookexperimental/triton, third_party/tlx: Transforms/DumpLayout.cpp, and
+             python/test/unit/language/test_tlx_layout.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
+from tt_layout.algebra.tiles import row_major
+from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.encodings.base import DistributedEncoding, Shape
+from tt_layout.encodings.swizzled_shared import SwizzledShared
+from tt_layout.errors import LayoutError
+from tt_layout.translation.calls import Call
+from tt_layout.translation.checking import check_same, own_shape
+from tt_layout.translation.cute import flat_strides, modes_of
+from tt_layout.translation.cute_registers import registers_of, thread_value
+from tt_layout.translation.cute_text import Mode, cute_of, overlapping
+from tt_layout.translation.gluon import read_call
+from tt_layout.translation.refusal import Reason, refused
+from tt_layout.translation.result import TensorSpec, Translation
+from tt_layout.translation.signatures import own_name
+
+NAMES = ("swizzled_layout", "swizzled_shared_layout_encoding", "make_default", "layout")
+HEAD = re.compile(rf"\s*(?:\w+\.)*(?:{'|'.join(NAMES)})\s*\(")
+_SWIZZLE = ("B", "M", "S", "order")
+_PHASES = ("vectorSize", "perPhase", "maxPhase", "order")
+WARP = 32
+
+
+def read_tlx(text: str, shape: Shape | None) -> Encoding:
+    """Return the layout that a constructor of TLX makes over a shape.
+
+    Raises:
+        LayoutError: the text is not such a call, or does not fit the shape.
+
+    Example:
+        >>> print(read_tlx("tlx.swizzled_layout(3, 0, 6, order=[1, 0])", (128, 64)))
+        #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+    """
+    call = read_call(text)
+    name = own_name(call.name)
+    if name == "make_default":
+        rank = _arguments(call, ("rank",))["rank"]
+        order = tuple(row_major(rank)) if isinstance(rank, int) and 0 < rank < 32 else None
+        return _checked({"vectorSize": 1, "perPhase": 1, "maxPhase": 1, "order": order})
+    if name == "swizzled_shared_layout_encoding":
+        return _checked(_arguments(call, _PHASES))
+    if shape is None:
+        raise LayoutError(f"tlx.{name} depends on the shape of the tensor: give its type")
+    if name == "swizzled_layout":
+        return _swizzled(_arguments(call, _SWIZZLE), shape)
+    given = _arguments(call, ("shape", "stride"))
+    cute = cute_of(given["shape"], given["stride"])
+    return registers_of(thread_value(cute, shape, is_row_major=True), shape, WARP)
+
+
+def _arguments(call: Call, words: tuple[str, ...]) -> dict[str, Any]:
+    """Return the arguments that a call must have; others than these may stand behind them."""
+    arguments = {**dict(zip(words, call.positional)), **call.keywords}
+    if missing := [word for word in words if word not in arguments]:
+        raise LayoutError(f"tlx.{own_name(call.name)} needs {', '.join(missing)}")
+    return arguments
+
+
+def _checked(arguments: dict[str, Any]) -> Encoding:
+    numbers, order = [arguments[word] for word in _PHASES[:3]], arguments["order"]
+    is_order = isinstance(order, tuple) and all(isinstance(d, int) for d in order)
+    if not is_order or not all(isinstance(n, int) for n in numbers):
+        message = f"{', '.join(_PHASES[:3])} must be numbers and order a list of dimensions"
+        raise LayoutError(f"{message}, got {[*numbers, order]}")
+    vec, per_phase, max_phase = numbers
+    encoding = SwizzledShared(vec=vec, per_phase=per_phase, max_phase=max_phase, order=order)
+    encoding.check_parse()
+    return encoding
+
+
+def _swizzled(arguments: dict[str, Any], shape: Shape) -> Encoding:
+    order = arguments["order"]
+    numbers = [arguments[word] for word in _SWIZZLE[:3]]
+    if not all(isinstance(n, int) and 0 <= n < 32 for n in numbers):
+        raise LayoutError(f"B, M and S must be numbers from 0 to 31, got {numbers}")
+    is_order = isinstance(order, tuple) and sorted(map(str, order)) == sorted(
+        map(str, range(len(order)))
+    )
+    if not is_order or len(order) not in (len(shape), len(shape) - 1):
+        raise LayoutError(f"order must be a permutation of 0..{len(shape) - 1}, got {order}")
+    shape = shape[-len(order) :]  # a leading dimension counts buffers
+    bits, base, shift = numbers
+    per_phase, rest = divmod(1 << (shift + base), shape[order[0]])
+    if rest:
+        message = f"Swizzle<{bits},{base},{shift}> swizzles within rows of {shape[order[0]]}"
+        raise LayoutError(f"{message}, which #ttg.swizzled_shared does not")
+    phases = {"vectorSize": 1 << base, "perPhase": per_phase, "maxPhase": 1 << bits}
+    return _checked({**phases, "order": order})
+
+
+def to_tlx(encoding: Encoding, tensor: TensorSpec) -> Translation:
+    """Return the constructor of a layout in TLX over a shape.
+
+    Raises:
+        RefusedError: there is no shape, or TLX has no constructor for the layout.
+    """
+    shape = tensor.shape or own_shape(encoding)
+    if shape is None:
+        raise refused(Reason.NEEDS_TYPE, "tlx counts phases and elements by the shape")
+    if isinstance(encoding, SwizzledShared):
+        text = _swizzle_call(encoding, shape)
+    elif isinstance(encoding, DistributedEncoding):
+        text = _layout_call(encoding.to_linear_layout(shape, element_bits=tensor.element_bits))
+    else:
+        kind = "shared memory" if isinstance(encoding, SharedEncoding) else "tensor memory"
+        message = f"tlx.swizzled_layout is for #ttg.swizzled_shared, not {kind} as"
+        raise refused(Reason.NO_FORM, f"{message} #{encoding.name}")
+    try:
+        after = read_tlx(text, shape)
+    except LayoutError as error:
+        raise refused(Reason.NO_FORM, error.message) from None
+    return Translation(text, check_same(encoding, after, tensor._replace(shape=shape)))
+
+
+def _swizzle_call(encoding: SwizzledShared, shape: Shape) -> str:
+    numbers = encoding.vec, encoding.per_phase, encoding.max_phase
+    if type(encoding) is not SwizzledShared or encoding.cga or encoding.has_leading_offset:
+        raise refused(Reason.NO_FORM, f"tlx.swizzled_layout cannot express {encoding}")
+    if not all(map(is_power_of_two, (*numbers, *shape))):
+        raise refused(Reason.NO_FORM, "a swizzle of TLX has powers of two")
+    base, bits = log2(encoding.vec), log2(encoding.max_phase)
+    shift = log2(shape[encoding.order[0]]) + log2(encoding.per_phase) - base
+    if shift < 0:
+        raise refused(Reason.NO_FORM, f"vec = {encoding.vec} is longer than a phase")
+    return f"tlx.swizzled_layout({bits}, {base}, {shift}, order={list(encoding.order)})"
+
+
+def _layout_call(layout: LinearLayout) -> str:
+    if layout.vectors("block"):
+        raise refused(Reason.NO_FORM, "tlx.layout does not tell CTAs from warps")
+    if len(layout.vectors("lane")) != log2(WARP):
+        message = f"tlx.layout counts {WARP} lanes per warp"
+        raise refused(Reason.NO_FORM, f"{message}, got {layout.get_in_dim_size('lane')}")
+    flat = _strides(layout.transpose_outs(layout.get_out_dim_names()[::-1]))
+    if (shared := overlapping([stride for own in flat for stride in own])) is not None:
+        message = f"two bits share index {shared}, where xor is not a sum"
+        raise refused(Reason.NO_FORM, f"no strides express it: {message}")
+    groups = [modes_of(own) for own in flat]
+    sizes, strides = (_tuples(groups, at) for at in (0, 1))
+    return f"tlx.layout(shape={sizes}, stride={strides})"
+
+
+def _strides(layout: LinearLayout) -> list[tuple[int, ...]]:
+    """Return the index of the element at each bit of a thread, and at each bit of a value."""
+    return [flat_strides(layout, names) for names in (("lane", "warp"), ("register",))]
+
+
+def _tuples(groups: Sequence[Sequence[Mode]], at: int) -> tuple[tuple[int, ...], ...]:
+    """Return the sizes or the strides of modes, as Python writes them."""
+    return tuple(tuple(mode[at] for mode in own) for own in groups)
