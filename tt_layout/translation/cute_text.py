@@ -124,9 +124,9 @@ def check_linear(strides: Sequence[int]) -> None:
     """Raise unless the sum of any of these numbers is their xor.
 
     Example:
-        >>> check_linear([1, 2, 3])
+        >>> check_linear([1, 2, 7])
         Traceback (most recent call last):
-        tt_layout.errors.LayoutError: not linear over F2: two bits add to index 1, so sums carry
+        tt_layout.errors.LayoutError: not linear over F2: two bits add to index 3, so sums carry
     """
     if (shared := overlapping(strides)) is not None:
         message = f"two bits add to index {shared}, so sums carry"
