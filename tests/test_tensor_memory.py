@@ -12,6 +12,7 @@ import tt_layout
 from tt_layout import LayoutError, LinearLayout
 from tt_layout.analyses.tensor_memory_access import Message, tensor_memory_access
 from tt_layout.analyses.tensor_memory_copy import TensorMemoryCopy, scales_copy, tensor_memory_copy
+from tt_layout.audit.audit import audit_module
 
 ROWS = "#ttg.blocked<{sizePerThread = [1, N], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], \
 order = [0, 1]}>"
@@ -217,3 +218,35 @@ def test_the_audit_of_a_dump(run: Run, tmp_path: Path) -> None:
     [finding] = module["findings"]
     assert finding["line"] == 12
     assert "warp bits 0 and 1 must hold rows 32 and 64" in finding["message"]
+
+
+COPY = """
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
+#tmem = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:100"} {
+  tt.func @f(%s: SHARED, %m: MEMORY, %b: BARRIER) {
+    ttng.tmem_copy %s, %mBARRIERS
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("text", [" : SHARED, MEMORY", ", %b : SHARED, MEMORY, BARRIER"])
+def test_copies_are_from_the_first_memory_to_the_second(text: str) -> None:
+    dump = COPY.replace("BARRIERS", text)
+    for name, kind in (
+        ("SHARED", "128x64xf32, #shared, #ttg.shared_memory"),
+        ("MEMORY", "128x64xf32, #tmem, #ttng.tensor_memory"),
+        ("BARRIER", "1xi64, #bar, #ttg.shared_memory"),
+    ):
+        dump = dump.replace(name, f"!ttg.memdesc<{kind}, mutable>")
+    [module] = tt_layout.parse_ir(dump)
+    [row] = audit_module(module).movements
+    assert row.operation.source is not None
+    assert row.operation.target is not None
+    ends = row.operation.source.layout, row.operation.target.layout
+    assert ends == ("#shared", "#tmem")
+    assert row.cost is not None
+    assert row.cost.text == "8 x tcgen05.cp.cta_group::1.128x256b per CTA"

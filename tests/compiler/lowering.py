@@ -117,6 +117,14 @@ class Lowering(inside.Compiler):
         assembly = outputs.get("ptx") or outputs["amdgcn"]
         return {"operations": dict(Counter(re.findall(MATRIX_OPERATION, assembly)))}
 
+    def answer_kernel(self, question: Question) -> Answer:
+        """Return the instructions on matrices in the assembly of a whole module, by name."""
+        text = question["kernel"]
+        outputs, _ = assembling.assembled(text, "ptx" if "cuda:" in text else "amdgcn")
+        assembly = outputs.get("ptx") or outputs["amdgcn"]
+        assembly = re.sub(COLLECTOR, "", assembly)
+        return {"operations": dict(Counter(re.findall(TENSOR_OPERATION, assembly)))}
+
     def answer_descriptors(self, question: Question) -> Answer:
         """Return how often a multiplication in memory is done, and its descriptors of A and B.
 
@@ -274,6 +282,14 @@ SHARED_OPERATION = r"\b((?:ld|st)(?:\.async)?\.shared[\w.:]*|(?:ld|st)matrix[\w.
 SHARED_OPERATION += r"|redux[\w.]*|atom\.shared[\w.:]*)"
 
 MATRIX_OPERATION = r"\b(mma\.sync[\w.]*|wgmma\.mma_async[\w.]*|v_[s]?(?:mfma|wmma)[\w]*)"
+
+TENSOR_OPERATION = (
+    r"\b(tcgen05\.(?:ld|st|cp|mma)[\w.:]*|wgmma\.mma_async[\w.]*|mma\.sync[\w.]*"
+    r"|cp\.(?:reduce\.)?async\.bulk\.tensor\.\dd|v_s?(?:mfma|wmma)\w*)"
+)
+
+COLLECTOR = r"\.collector::\w+::\w+"
+"""How an instruction says that the next one takes A again."""
 
 DESCRIPTOR = (
     r"constant\((-?\d+) : i32\) : i32\n\s+%\d+ = llvm\.add %\d+, %\d+ : i32\n"

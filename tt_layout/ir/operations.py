@@ -134,6 +134,9 @@ def source_and_target(
     before, after = list(types[:arrow]), list(types[arrow:])
     if movement.source == "either":
         return (before[0] if before else None), (types[-1] if types else None)
+    if movement.source == movement.target:  # a barrier's type may stand behind theirs
+        memories = [t for t in types if in_memory(t)]
+        return (memories[0], memories[1]) if len(memories) > 1 else (None, None)
     # Behind the arrow of 3.9's buffer_store stands the value that is stored, no result.
     stores = movement.source == "registers" and movement.target == GLOBAL
     source = _source(movement, types if stores else before)
