@@ -266,3 +266,13 @@ def _padded(shape: tuple[int, ...], elem_bytes: int) -> Members:
 
 
 _MEMBERS = {"swizzled": _swizzled, "nvmma": _nvmma, "padded": _padded}
+
+
+def members(family: str, shape: tuple[int, ...], elem_bytes: int) -> Members:
+    """Return the distinct layouts of a family for a shape, each with how simple it is.
+
+    Example:
+        >>> len(list(members("nvmma", (64, 64), 2)))
+        8
+    """
+    return _MEMBERS[family](shape, elem_bytes)

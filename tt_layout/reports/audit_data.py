@@ -9,8 +9,10 @@ from tt_layout.audit.audit import Audit, MovementRow
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.layouts import LayoutRow
 from tt_layout.audit.multiplications import multiplication_data
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import Summary, kinds_of, summaries
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
+from tt_layout.reports.advice_text import reason_data, suggestion_data
 
 JSON_VERSION = 1
 
@@ -31,9 +33,30 @@ def audit_data(audit: Audit) -> dict[str, Any]:
             {**asdict(one), "flops_per_byte": one.flops_per_byte} for one in audit.intensities
         ],
         "totals": [asdict(total) for total in audit.totals],
-        "findings": [_finding(finding) for finding in audit.findings],
+        "findings": _findings(audit),
         "summary": [_summary(summary) for summary in summaries(audit)],
     }
+
+
+MAX_ADVISED = 32
+"""Findings of a module, the most expensive, of which suggestions are looked for."""
+
+
+def _findings(audit: Audit) -> list[dict[str, Any]]:
+    adviser = Adviser(audit)
+    found = []
+    for number, finding in enumerate(audit.findings):
+        suggestions = adviser.suggestions(finding) if number < MAX_ADVISED else []
+        better = [suggestion_data(suggestion) for suggestion in suggestions]
+        found.append(
+            {
+                **_finding(finding),
+                "why": reason_data(adviser, finding),
+                "suggestion": better[0]["layout"] if better else None,
+                "suggestions": better,
+            }
+        )
+    return found
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import REFUSED, Finding, is_in_loop
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.ir.operations import Location, attribute_of
+from tt_layout.reports.advice_text import advice_lines
 from tt_layout.reports.dump_text import short_operation, short_type
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.program_source import ProgramSource
@@ -28,8 +30,12 @@ def finding_lines(
     yield Line()
     yield Line("findings")
     shown = groups if is_whole else groups[:MAX_SHOWN]
+    adviser = Adviser(audit)
     for number, group in enumerate(shown, 1):
         yield from _group_lines(number, group, program)
+        advice = advice_lines(adviser, group[0], is_whole=is_whole) if number <= MAX_SHOWN else ()
+        for text in advice:
+            yield Paragraph(text, " " * len(f"  {number}. "), len(f"  {number}. ") + 3)
     if len(shown) < len(groups):
         yield Line(f"  and {len(groups) - len(shown)} more: --all lists them")
 

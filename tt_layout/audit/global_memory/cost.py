@@ -8,7 +8,7 @@ from typing import Any
 from tt_layout.analyses.global_access import LINE_BYTES, MAX_VECTOR_BYTES, SECTOR_BYTES
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.axis import AxisInfo
-from tt_layout.audit.cost import Cost
+from tt_layout.audit.cost import CYCLE_BYTES, Cost
 from tt_layout.audit.global_memory.async_copies import is_async_copy, written_wavefronts
 from tt_layout.audit.global_memory.limits import limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
@@ -22,9 +22,6 @@ from tt_layout.releases import Release
 
 AMD_SECTOR_BYTES = 64
 """The smallest request of AMD's memory; its lines are of 128 bytes, as NVIDIA's."""
-
-CYCLE_BYTES = 64
-"""What a multiprocessor receives from the second-level cache in a cycle."""
 
 
 def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
@@ -69,7 +66,8 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     finding = limit.finding(width.width_bytes, operation.line) if limit is not None else None
     text += sector_text(sectors, shape)
     requests = counts.requests if counts is not None else width.instructions * warps
-    return Cost(text, weight, details, finding, _extra(requests, width, sectors, shape))
+    extra = _extra(requests, width, sectors, shape)
+    return Cost(text, weight, details, finding, extra, requests)
 
 
 def _extra(requests: int, width: Width, sectors: Sectors, shape: AccessShape) -> float:

@@ -1,0 +1,216 @@
+"""Every suggestion is applied to its dump, audited again, and saves what it said."""
+
+# ruff: noqa: E501 - lines of dumps are long
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from applied import applied
+from command import Run, runner
+from tiers import sampled
+
+from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.findings import assumed_runs
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
+from tt_layout.ir import parse_ir
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+DUMPS = sorted(EXAMPLES.glob("*/*.ttgir"))
+
+ALIASES = """\
+#a = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#b = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], order = [1, 0]}>
+#c = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+"""
+HEAD = """\
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @k(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) {
+"""
+
+
+def pointers(name: str, layout: str) -> str:
+    """Return lines that make pointers to the rows of a tensor of 64x64."""
+    tensor, of = "tensor<64x64x!tt.ptr<f16>, #L>", "#ttg.slice<{dim = 0, parent = #L}>"
+    rows = "#ttg.slice<{dim = 1, parent = #L}>"
+    return f"""\
+    %{name}r = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, {rows}>
+    %{name}re = tt.expand_dims %{name}r {{axis = 1 : i32}} : tensor<64xi32, {rows}> -> tensor<64x1xi32, #L>
+    %{name}k = arith.constant dense<64> : tensor<64x1xi32, #L>
+    %{name}rs = arith.muli %{name}re, %{name}k : tensor<64x1xi32, #L>
+    %{name}c = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, {of}>
+    %{name}ce = tt.expand_dims %{name}c {{axis = 0 : i32}} : tensor<64xi32, {of}> -> tensor<1x64xi32, #L>
+    %{name}rb = tt.broadcast %{name}rs : tensor<64x1xi32, #L> -> tensor<64x64xi32, #L>
+    %{name}cb = tt.broadcast %{name}ce : tensor<1x64xi32, #L> -> tensor<64x64xi32, #L>
+    %{name}o = arith.addi %{name}rb, %{name}cb : tensor<64x64xi32, #L>
+    %{name}s = tt.splat %x : !tt.ptr<f16> -> {tensor}
+    %{name} = tt.addptr %{name}s, %{name}o : {tensor}, tensor<64x64xi32, #L>
+""".replace("#L", f"#{layout}")
+
+
+def typed(layout: str) -> str:
+    return f"tensor<64x64xf16, #{layout}>"
+
+
+def load(name: str, through: str, layout: str) -> str:
+    return f"    %{name} = tt.load %{through} : tensor<64x64x!tt.ptr<f16>, #{layout}>\n"
+
+
+def store(through: str, name: str, layout: str) -> str:
+    return f"    tt.store %{through}, %{name} : tensor<64x64x!tt.ptr<f16>, #{layout}>\n"
+
+
+def convert(name: str, of: str, source: str, target: str) -> str:
+    return f"    %{name} = ttg.convert_layout %{of} : {typed(source)} -> {typed(target)}\n"
+
+
+def double(name: str, of: str, layout: str) -> str:
+    return f"    %{name} = arith.addf %{of}, %{of} : {typed(layout)}\n"
+
+
+KERNELS = {
+    "needless": pointers("p", "a")
+    + pointers("q", "b")
+    + load("v", "p", "a")
+    + convert("w", "v", "a", "b")
+    + double("y", "w", "b")
+    + store("q", "y", "b"),
+    "there-and-back": pointers("p", "a")
+    + load("v", "p", "a")
+    + convert("w", "v", "a", "c")
+    + double("y", "w", "c")
+    + convert("z", "y", "c", "a")
+    + store("p", "z", "a"),
+    "two-inputs": pointers("p", "a")
+    + pointers("q", "b")
+    + load("v", "p", "a")
+    + load("u", "q", "b")
+    + convert("w", "v", "a", "b")
+    + f"    %y = arith.addf %w, %u : {typed('b')}\n"
+    + store("q", "y", "b"),
+    "of-a-constant": pointers("q", "b")
+    + f"    %v = arith.constant dense<1.0> : {typed('a')}\n"
+    + convert("w", "v", "a", "b")
+    + store("q", "w", "b"),
+    "through-memory": pointers("p", "a")
+    + load("v", "p", "a")
+    + f"    %m = ttg.local_alloc %v : ({typed('a')}) -> !ttg.memdesc<64x64xf16, #s, #smem>\n"
+    + f"    %w = ttg.local_load %m : !ttg.memdesc<64x64xf16, #s, #smem> -> {typed('t')}\n"
+    + f"    %u = ttg.convert_layout %w : {typed('t')} -> {typed('a')}\n"
+    + store("p", "u", "a"),
+}
+SHARED = """\
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#t = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
+"""
+
+
+def kernel(name: str) -> str:
+    return f"{ALIASES}{SHARED}{HEAD}{KERNELS[name]}    tt.return\n  }}\n}}\n"
+
+
+def audit_of(text: str) -> Audit:
+    [module] = parse_ir(text)
+    return audit_module(module)
+
+
+def suggestions(audit: Audit) -> Iterator[tuple[int, Suggestion]]:
+    adviser = Adviser(audit)
+    for finding in audit.findings:
+        for suggestion in adviser.suggestions(finding):
+            yield finding.line, suggestion
+
+
+def cycles(audit: Audit) -> float:
+    """Return the cycles of all data movements in one program."""
+    return sum(
+        row.cost.cycles * assumed_runs(row.executions)
+        for row in audit.movements
+        if row.cost is not None
+    )
+
+
+def check(text: str, audit: Audit, line: int, suggestion: Suggestion) -> None:
+    again = audit_of(applied(text, audit, line, suggestion))
+    assert not [finding for finding in again.findings if finding.kind == "refused"]
+    assert cycles(audit) - cycles(again) == pytest.approx(suggestion.saved)
+    assert suggestion.saved > 0
+    costs = [row.cost.text for row in again.movements if row.cost is not None]
+    for recost in suggestion.recosts:
+        if recost.after is not None:
+            assert recost.after.text in costs
+
+
+@pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
+def test_suggestions_for_the_examples_hold(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    audit = audit_of(text)
+    for line, suggestion in suggestions(audit):
+        check(text, audit, line, suggestion)
+
+
+SIDES = {
+    "needless": {FORWARD, BACKWARD},
+    "there-and-back": {FORWARD, BACKWARD},
+    "two-inputs": {BACKWARD},
+    "of-a-constant": {BACKWARD},
+    "through-memory": {EVERYWHERE},
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_suggestions_for_small_kernels_hold(name: str) -> None:
+    text = kernel(name)
+    audit = audit_of(text)
+    found = list(suggestions(audit))
+    for line, suggestion in found:
+        check(text, audit, line, suggestion)
+    assert {suggestion.where for _, suggestion in found} >= SIDES[name]
+
+
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capsysbinary, monkeypatch)
+
+
+def test_the_report_says_why_and_what_instead(run: Run) -> None:
+    outcome = run("audit", "-", stdin=kernel("needless").encode())
+    why = (
+        r"why: the first layout is that of load \(line \d+\), the other that of store \(line \d+\)"
+    )
+    assert re.search(why, outcome.out)
+    found = re.findall(r"instead \(saves (\d+) cycles in one program\)", outcome.out)
+    assert found == ["64", "64"]
+    outcome = run("audit", "-", "--format", "json", stdin=kernel("through-memory").encode())
+    finding = json.loads(outcome.out)["modules"][0]["findings"][0]
+    assert finding["why"] is None
+    assert finding["suggestion"] == finding["suggestions"][0]["layout"]
+    assert finding["suggestions"][0]["gluon"].startswith("gl.")
+
+
+def test_what_gets_worse_is_said(run: Run) -> None:
+    path = EXAMPLES / "kernels" / "matmul-gfx950.ttgir"
+    values = ["--value", "K=1024", "--value", "stride_a=1024", "--value", "stride_b=1024"]
+    [module] = json.loads(run("audit", str(path), "--format", "json", *values).out)["modules"]
+    worse = [
+        one
+        for finding in module["findings"]
+        for suggestion in finding["suggestions"]
+        for one in suggestion["worse"]
+    ]
+    text = run("audit", str(path), *values).out
+    assert bool(worse) == ("     but: " in text)
+
+
+def test_anchors_are_followed_through_loops(run: Run) -> None:
+    path = EXAMPLES / "kernels" / "matmul-sm80.ttgir"
+    [module] = json.loads(run("audit", str(path), "--format", "json").out)["modules"]
+    [finding] = module["findings"]
+    ends = {end: [one["operation"] for one in finding["why"][end]] for end in ("from", "to")}
+    assert ends == {"from": ["tt.dot"], "to": ["tt.store"]}

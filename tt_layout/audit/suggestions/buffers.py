@@ -1,0 +1,256 @@
+"""Layouts of shared memory for a conflicting access, over all accesses to its buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from math import prod
+from typing import NamedTuple
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.candidates import SwizzleProblem
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.audit.cost import Cost
+from tt_layout.audit.findings import assumed_runs
+from tt_layout.audit.multiplications import Multiplication, multiplications
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
+from tt_layout.audit.suggestions.trial import Exchange, Trial
+from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.encodings.nvmma_shared import NvmmaShared
+from tt_layout.encodings.swizzled_shared import SwizzledShared
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target, find_target
+from tt_layout.ir.operations import Operation, type_bytes
+from tt_layout.ir.types import IRType
+
+FOLLOWED = frozenset(
+    {
+        "async_copy_global_to_local",
+        "async_wait",
+        "barrier",
+        "buffer_load_to_local",
+        "condition",
+        "fence_async_shared",
+        "for",
+        "if",
+        "local_alloc",
+        "local_dealloc",
+        "local_load",
+        "local_store",
+        "memdesc_index",
+        "memdesc_subslice",
+        "memdesc_subview",
+        "warp_group_dot",
+        "warp_group_dot_wait",
+        "while",
+        "yield",
+    }
+)
+"""Operations, without dialect, through which the accesses to a buffer are followed."""
+
+MATRIX_READERS = frozenset({"warp_group_dot"})
+"""Operations that read shared memory themselves, in layouts of their own only."""
+
+
+class _Access(NamedTuple):
+    """An access to a buffer: registers over the whole of it, and how often it runs."""
+
+    registers: LinearLayout
+    is_store: bool
+    runs: int
+
+
+def better_buffers(audit: Audit, audited: AuditedModule, operation: Operation) -> list[Suggestion]:
+    """Return layouts that save cycles over all accesses, the best of each family, best first.
+
+    Args:
+        audit: of the module.
+        audited: the module.
+        operation: an access to the buffers whose layout is in question.
+    """
+    memory = _memory(operation)
+    if memory is None or audited.gpu is None:
+        return []
+    assert isinstance(memory.encoding, SharedEncoding)
+    readers = _other_readers(audited, memory.encoding)
+    size = type_bytes(memory)
+    if readers is None or size is None or not memory.elements:
+        return []
+    found = []
+    shape = memory.tensor_type().shape
+    accesses = _accesses(audit, audited, memory.encoding, shape)
+    if not accesses:
+        return []
+    gpu, families = find_target(audited.gpu), ("nvmma",) if readers else _families(audited.gpu)
+    for encoding in _candidates(accesses, shape, size // memory.elements, gpu, families):
+        one = try_layout(audit, audited, memory, encoding)
+        if one is not None and one.saved > 0:
+            found.append(one)
+    return sorted(found, key=lambda one: (-one.saved, len(one.worse)))
+
+
+def _memory(operation: Operation) -> IRType | None:
+    """Return the type of the buffer that is accessed."""
+    memory = operation.source if operation.group == "local load" else operation.target
+    return memory if memory is not None and isinstance(memory.encoding, SharedEncoding) else None
+
+
+def _families(gpu: str) -> tuple[str, ...]:
+    """Return the families that a GPU's compiler uses, and the best linear layout."""
+    is_nvidia = gpu.startswith("sm")
+    return ("swizzled", *["nvmma"] * is_nvidia, "padded", "linear")
+
+
+def _other_readers(audited: AuditedModule, encoding: Encoding) -> bool | None:
+    """Tell whether matrix instructions read buffers of a layout; None where others do, too."""
+    is_read = False
+    for full in audited.operations:
+        names = [*full.operation.operands, *(value.name for value in full.operation.results)]
+        types = [t for t in map(full.function.type_of, names) if t is not None]
+        if any(t.encoding == encoding for t in types):
+            bare = full.operation.name.rpartition(".")[2]
+            if bare not in FOLLOWED:
+                return None
+            is_read |= bare in MATRIX_READERS
+    return is_read
+
+
+def _accesses(
+    audit: Audit, audited: AuditedModule, encoding: Encoding, shape: tuple[int, ...]
+) -> tuple[_Access, ...]:
+    """Return the accesses to buffers of a layout, of one shape, each kind once."""
+    found: dict[tuple[LinearLayout, bool], int] = {}
+    for row in audit.movements:
+        operation = row.operation
+        if operation.group not in ("local load", "local store"):
+            continue
+        register, memory = operation.source, operation.target
+        if operation.group == "local load":
+            register, memory = memory, register
+        if register is None or memory is None or memory.encoding != encoding:
+            continue
+        registers = audited.layouts.linear(register)
+        if registers is None or registers.out_sizes != _sizes(shape, registers):
+            whole = audited.layouts.linear(memory)
+            if registers is None or whole is None or memory.tensor_type().shape != shape:
+                continue
+            registers = LinearLayout(registers.in_bases, whole.out_sizes)
+        key = registers, operation.group == "local store"
+        found[key] = found.get(key, 0) + assumed_runs(row.executions)
+    return tuple(_Access(*key, runs) for key, runs in found.items())
+
+
+def _sizes(shape: Sequence[int], registers: LinearLayout) -> tuple[tuple[str, int], ...]:
+    names = registers.get_out_dim_names()
+    return tuple(zip(names, shape)) if len(names) == len(shape) else ()
+
+
+@lru_cache(maxsize=256)
+def _candidates(
+    accesses: tuple[_Access, ...],
+    shape: tuple[int, ...],
+    element_bytes: int,
+    gpu: Target,
+    families: tuple[str, ...],
+) -> tuple[SharedEncoding, ...]:
+    """Return the best layout of each family for some accesses, as far as any fits."""
+    from tt_layout.analyses.optimum import linear_optimum
+
+    if prod(shape) < 2:
+        return ()
+    problem = SwizzleProblem([], [], shape, element_bytes, gpu)
+    problem.registers = [(one.registers, one.is_store) for one in accesses]
+    try:
+        optimum = linear_optimum(problem)
+    except LayoutError:
+        return ()
+    weights = [one.runs for one in accesses]
+    least = sum(w * a.wavefronts for w, a in zip(weights, optimum.accesses))
+    found = [_best(problem, weights, least, name) for name in families if name != "linear"]
+    chosen = [encoding for encoding in found if encoding is not None]
+    return (*chosen, optimum.encoding) if "linear" in families else tuple(chosen)
+
+
+def _best(
+    problem: SwizzleProblem, weights: Sequence[int], least: float, family: str
+) -> SharedEncoding | None:
+    """Return the best layout of a family; the first that needs no more than the best of all."""
+    best: tuple[float, SharedEncoding] | None = None
+    for encoding in _members(problem, family):
+        try:
+            candidate = problem.evaluate(encoding, ())
+        except LayoutError:
+            continue
+        cost = sum(w * access.wavefronts for w, access in zip(weights, candidate.accesses))
+        if best is None or cost < best[0]:
+            best = cost, encoding
+        if cost <= least:
+            break
+    return best[1] if best is not None else None
+
+
+MAX_MEMBERS = 400  # layouts of a family that are tried
+
+
+def _members(problem: SwizzleProblem, family: str) -> Iterator[SharedEncoding]:
+    """Yield the layouts of a family, those that are used most first."""
+    from tt_layout.analyses.swizzle import members
+
+    found = [encoding for encoding, _ in members(family, problem.shape, problem.elem_bytes)]
+    size = problem.elem_bytes
+    yield from sorted(found, key=lambda encoding: _oddity(encoding, size))[:MAX_MEMBERS]
+
+
+def _oddity(encoding: SharedEncoding, element_bytes: int) -> tuple[int, ...]:
+    """Return how far a layout is from those in use: 16 bytes together, eight phases."""
+    if isinstance(encoding, SwizzledShared):
+        phases = encoding.max_phase * encoding.per_phase
+        return abs(encoding.vec * element_bytes - 16), abs(phases - 8)
+    if isinstance(encoding, NvmmaShared):
+        return (-encoding.swizzling_byte_width,)
+    return tuple(abs(pad * element_bytes - 16) for _, pad in encoding.padding)
+
+
+def try_layout(
+    audit: Audit, audited: AuditedModule, memory: IRType, encoding: Encoding
+) -> Suggestion | None:
+    """Return what it saves to use another layout wherever one stands; None where it cannot be."""
+    assert isinstance(memory.encoding, Encoding)
+    if encoding == memory.encoding:
+        return None
+    trial = Trial(audited, Exchange({memory.encoding: encoding}))
+    recosts: list[Recost] = []
+    for row in audit.movements:
+        if trial.exchange.operation(row.operation) is row.operation:
+            continue
+        try:
+            after = trial.cost(row.operation)
+        except LayoutError:
+            return None
+        if (after is None) != (row.cost is None) or _is_narrowed(row.cost, after):
+            return None
+        recosts.append(Recost(row.operation, row.executions, row.cost, after))
+    if not _keeps_multiplications(audit, trial):
+        return None
+    return Suggestion(EVERYWHERE, memory.layout or str(memory.encoding), encoding, tuple(recosts))
+
+
+def _is_narrowed(before: Cost | None, after: Cost | None) -> bool:
+    """Tell whether an access to global memory gets narrower, and its sectors are not known."""
+    if before is None or after is None or after.details.get("sectors", 0) is not None:
+        return False
+    return bool(after.details["width_bytes"] < before.details["width_bytes"])
+
+
+def _keeps_multiplications(audit: Audit, trial: Trial) -> bool:
+    """Tell whether the matrix instructions stay as they are."""
+    if not audit.multiplications:
+        return True
+    return list(map(_instruction, audit.multiplications)) == [
+        _instruction(product) for product in multiplications(trial)
+    ]
+
+
+def _instruction(product: Multiplication) -> tuple[object, ...]:
+    return product.line, product.instruction, product.refusal, product.descriptors

@@ -1,0 +1,96 @@
+"""A better layout for a finding, and what it saves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tt_layout.audit.cost import Cost
+from tt_layout.audit.findings import assumed_runs
+from tt_layout.audit.values.executions import Executions
+from tt_layout.encodings import Encoding
+from tt_layout.ir.operations import Operation
+
+EVERYWHERE = "everywhere"
+FORWARD = "after the conversion"
+BACKWARD = "before the conversion"
+
+
+class Recost(NamedTuple):
+    """What a data movement costs before and after a change.
+
+    Attributes:
+        operation: the operation; a conversion that is added has the line that it stands before.
+        executions: how often it runs.
+        before, after: its cost; None where the operation is not there.
+    """
+
+    operation: Operation
+    executions: Executions
+    before: Cost | None
+    after: Cost | None
+
+    @property
+    def saved(self) -> float:
+        """Cycles saved in one execution; negative where it gets more expensive."""
+        before, after = (one.cycles if one is not None else 0 for one in (self.before, self.after))
+        return before - after
+
+
+class Suggestion(NamedTuple):
+    """A better layout, found by costing every data movement that it touches.
+
+    Attributes:
+        where: `EVERYWHERE` the old layout stands, or on one side of the conversion only.
+        old: the layout that it takes the place of, as the dump writes it.
+        encoding: the layout to use.
+        recosts: the data movements whose cost it changes.
+        lines: of the operations that take the new layout, where that is not all of them.
+    """
+
+    where: str
+    old: str
+    encoding: Encoding
+    recosts: tuple[Recost, ...]
+    lines: tuple[int, ...] = ()
+
+    @property
+    def saved(self) -> float:
+        """Cycles saved in one program, loops counted as findings count them."""
+        return sum(one.saved * assumed_runs(one.executions) for one in self.recosts)
+
+    @property
+    def worse(self) -> tuple[Recost, ...]:
+        """The data movements that get more expensive."""
+        return tuple(one for one in self.recosts if one.saved < 0)
+
+    @property
+    def unknown(self) -> tuple[Recost, ...]:
+        """The copies to shared memory of which it is not known how many cycles they take there."""
+        return tuple(
+            one
+            for one in self.recosts
+            if one.after is not None and one.after.details.get("wavefronts", 0) is None
+        )
+
+    @property
+    def saved_text(self) -> str:
+        """The cycles saved in one program, as an expression where loops are not known."""
+        return in_all([(one.saved, one.executions) for one in self.recosts])
+
+
+def in_all(terms: Sequence[tuple[float, Executions]]) -> str:
+    """Return a sum of cycles times executions.
+
+    Example:
+        >>> in_all([(64, Executions(None, "ceildiv(%K, 32)", None)), (8, Executions(1, "1", None))])
+        '64 * ceildiv(%K, 32) + 8'
+    """
+    known = sum(cycles * e.number for cycles, e in terms if e.number is not None)
+    others: dict[str, float] = {}
+    for cycles, executions in terms:
+        if executions.number is None and cycles:
+            text = executions.text if executions.text[:7] != "unknown" else "executions"
+            others[text] = others.get(text, 0) + cycles
+    products = [f"{cycles:g} * {text}" for text, cycles in others.items() if cycles]
+    return " + ".join(products + [f"{known:g}"] * (known != 0 or not products))

@@ -1,0 +1,120 @@
+"""A module in which some layouts are others: what its operations would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from tt_layout.audit.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.cost import Cost
+from tt_layout.audit.costs import cost_of
+from tt_layout.audit.global_memory.width import Kernel
+from tt_layout.encodings import Encoding
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.types import IRType
+
+
+class Exchange:
+    """Layouts that take the place of others, also as their parents.
+
+    Example:
+        >>> import tt_layout
+        >>> rows, columns = (tt_layout.parse_layout(
+        ...     "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], "
+        ...     f"warpsPerCTA = [4, 1], order = {order}}}>") for order in ([1, 0], [0, 1]))
+        >>> part = tt_layout.parse_layout(f"#ttg.slice<{{dim = 1, parent = {rows}}}>")
+        >>> print(Exchange({rows: columns}).encoding(part).parent.order)
+        (0, 1)
+    """
+
+    def __init__(self, layouts: Mapping[Encoding, Encoding]) -> None:
+        self._layouts = dict(layouts)
+        self._types: dict[IRType, IRType] = {}
+
+    def encoding(self, old: Encoding) -> Encoding:
+        """Return what takes the place of a layout: itself, where nothing does."""
+        if old not in self._layouts:
+            parents: dict[str, Any] = {
+                item.name: self.encoding(value)
+                for item in fields(old)
+                if isinstance(value := getattr(old, item.name), Encoding)
+            }
+            changed = any(getattr(old, name) is not new for name, new in parents.items())
+            self._layouts[old] = replace(old, spelling=None, **parents) if changed else old
+        return self._layouts[old]
+
+    def type(self, old: IRType) -> IRType:
+        """Return a type with its layout exchanged; itself, where that stays."""
+        if not isinstance(old.encoding, Encoding):
+            return old
+        if old not in self._types:
+            new = self.encoding(old.encoding)
+            is_same = new == old.encoding
+            self._types[old] = old if is_same else old._replace(encoding=new, layout=str(new))
+        return self._types[old]
+
+    def operation(self, old: Operation) -> Operation:
+        """Return an operation with its types exchanged; itself, where they stay."""
+        types = tuple(map(self.type, old.types))
+        if types == old.types:
+            return old
+        ends = (self.type(end) if end is not None else None for end in (old.source, old.target))
+        source, target = ends
+        return old._replace(types=types, source=source, target=target)
+
+
+@dataclass(frozen=True)
+class ExchangedFunction(SsaFunction):
+    """A function with layouts exchanged in its types."""
+
+    exchange: Exchange | None = None
+
+    def type_of(self, name: str) -> IRType | None:
+        """Return the type of a value; None for a scalar or an unknown value."""
+        old = super().type_of(name)
+        return self.exchange.type(old) if old is not None and self.exchange is not None else old
+
+
+class Trial(AuditedModule):
+    """A module as if its layouts were exchanged; what is known of its values stays."""
+
+    def __init__(self, audited: AuditedModule, exchange: Exchange) -> None:
+        super().__init__(audited.module, audited.shared, audited.given)
+        self._audited = audited
+        self.exchange = exchange
+        self._functions: dict[int, ExchangedFunction] = {}
+
+    def in_full(self, operation: Operation) -> FullOperation | None:
+        """Return an operation in a function whose layouts are exchanged."""
+        full = self._audited.in_full(operation)
+        return self._exchanged(full) if full is not None else None
+
+    @property
+    def operations(self) -> Iterator[FullOperation]:
+        """Every operation, in functions whose layouts are exchanged."""
+        return map(self._exchanged, self._audited.operations)
+
+    def kernel(self, function: SsaFunction) -> Kernel | None:
+        """Return what is known of a function's values: the same, whatever their layouts."""
+        functions = self._audited.functions
+        original = next(one for one in functions if self._functions.get(id(one)) is function)
+        known = self._audited.kernel(original)
+        return replace(known, function=function) if known is not None else None
+
+    def cost(self, operation: Operation) -> Cost | None:
+        """Return what an operation would cost.
+
+        Raises:
+            UnsupportedError: the compiler would refuse it.
+            LayoutError: it cannot be told.
+        """
+        return cost_of(self.exchange.operation(operation), self)
+
+    def _exchanged(self, full: FullOperation) -> FullOperation:
+        function, number = full.function, id(full.function)
+        if number not in self._functions:
+            values = {item.name: getattr(function, item.name) for item in fields(SsaFunction)}
+            self._functions[number] = ExchangedFunction(**values, exchange=self.exchange)
+        return full._replace(function=self._functions[number])

@@ -1,0 +1,114 @@
+"""Why a finding is there, and what to use instead, as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tt_layout.audit.findings import CONFLICTS, Finding
+from tt_layout.audit.suggestions.adviser import Adviser, Anchor
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Suggestion
+from tt_layout.errors import LayoutError
+from tt_layout.reports.dump_text import short_layout, short_operation
+from tt_layout.safe_text import safe
+
+MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for
+MAX_ANCHORS = 4  # operations that are named on one side of a conversion
+
+
+def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool) -> Iterator[str]:
+    """Yield why a finding is there, and what would be better."""
+    reason = adviser.reason(finding)
+    if reason is not None:
+        ends = [_anchors(end) for end in (reason.producers, reason.consumers)]
+        if all(ends):
+            yield f"why: the first layout is that of {ends[0]}, the other that of {ends[1]}"
+    suggestions = adviser.suggestions(finding)
+    for suggestion in suggestions if is_whole else suggestions[:MAX_SUGGESTIONS]:
+        yield from _suggestion_lines(suggestion)
+    if CONFLICTS in finding.kinds and not suggestions:
+        yield "no layout that was tried takes fewer cycles over all accesses to its buffers"
+
+
+def _anchors(anchors: Sequence[Anchor]) -> str:
+    """Return operations with their lines, those of one name together."""
+    lines: dict[str, list[str]] = {}
+    for anchor in anchors[:MAX_ANCHORS]:
+        lines.setdefault(short_operation(anchor.operation), []).append(str(anchor.line))
+    texts = [
+        f"{safe(name)} (line{'s' * (len(own) > 1)} {', '.join(own)})" for name, own in lines.items()
+    ]
+    more = len(anchors) - MAX_ANCHORS
+    return ", ".join(texts) + f" and {more} more" * (more > 0)
+
+
+def _suggestion_lines(suggestion: Suggestion) -> Iterator[str]:
+    saved = f"saves {safe(suggestion.saved_text)} cycles in one program"
+    old = short_layout(suggestion.old)
+    if suggestion.where == EVERYWHERE:
+        yield f"instead of {old} ({saved}): {suggestion.encoding}"
+    else:
+        side = "source" if suggestion.where == FORWARD else "target"
+        lines = ", ".join(map(str, suggestion.lines))
+        what = f"use it in place of {old} on line{'s' * (len(suggestion.lines) > 1)} {lines}"
+        what = what if suggestion.lines else f"compute the value in it, rather than in {old}"
+        yield f"instead ({saved}): keep the {side} layout and {what}: {suggestion.encoding}"
+    constructor = gluon(suggestion)
+    if constructor is not None:
+        yield f"in Gluon: {constructor}"
+    for worse in suggestion.worse:
+        times = safe(worse.executions.text)
+        name = short_operation(worse.operation.name)
+        added = (
+            "a conversion before it" if worse.before is None else f"{-worse.saved:g} cycles more"
+        )
+        yield f"but: {name} of line {worse.operation.line} takes {added}, {times} times"
+    if suggestion.unknown:
+        lines = ", ".join(str(one.operation.line) for one in suggestion.unknown)
+        yield f"not counted: how the copies of lines {lines} enter shared memory"
+
+
+def gluon(suggestion: Suggestion) -> str | None:
+    """Return the layout of a suggestion as Gluon constructs it; None where it cannot."""
+    from tt_layout.translation.gluon import constructor_call
+
+    try:
+        return constructor_call(suggestion.encoding)
+    except LayoutError:
+        return None
+
+
+def reason_data(adviser: Adviser, finding: Finding) -> dict[str, Any] | None:
+    """Return the anchors of a conversion as plain data; null of any other finding."""
+    reason = adviser.reason(finding)
+    if reason is None:
+        return None
+    return {
+        name: [
+            {
+                "operation": anchor.operation,
+                "line": anchor.line,
+                "location": anchor.location._asdict() if anchor.location is not None else None,
+            }
+            for anchor in end
+        ]
+        for name, end in (("from", reason.producers), ("to", reason.consumers))
+    }
+
+
+def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
+    """Return a suggestion as plain data; documented in ``docs/audit.md``."""
+    return {
+        "where": suggestion.where,
+        "old": suggestion.old,
+        "layout": str(suggestion.encoding),
+        "gluon": gluon(suggestion),
+        "lines": list(suggestion.lines),
+        "saved": suggestion.saved,
+        "saved_text": suggestion.saved_text,
+        "worse": [
+            {"line": one.operation.line, "cycles": -one.saved, "executions": one.executions.number}
+            for one in suggestion.worse
+        ],
+        "unknown": [one.operation.line for one in suggestion.unknown],
+    }
