@@ -20,7 +20,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import TARGETS
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
-from tt_layout.page import SCRIPTS, PageLayout, build
+from tt_layout.page import SCRIPTS, EmbeddedDump, PageLayout, build
 from tt_layout.page.dump import page_of_dump
 from tt_layout.placement import place
 from tt_layout.releases import LATEST, Release
@@ -30,6 +30,7 @@ BLOCKED = (
     "order = [1, 0]}>"
 )
 PADDED = "#ttg.padded_shared<[128:+8] {order = [1, 0], shape = [16, 128]}>"
+ROOT = Path(__file__).parent.parent
 HOSTILE = "</script><script>alert(1)</script><!--{{script}}{{data}}\"'&amp;\u2028"
 
 
@@ -123,7 +124,7 @@ def test_the_page_has_no_hook_for_tests() -> None:
 
 
 def test_the_page_of_a_dump_is_of_its_target() -> None:
-    dump = Path(__file__).parent.parent / "examples/kernels/matmul-sm80.ttgir"
+    dump = ROOT / "examples/kernels/matmul-sm80.ttgir"
     assert embedded(page_of_dump(read_source(str(dump)), []))["usualTargets"][0] == "sm80"
 
 
@@ -147,13 +148,43 @@ def test_the_page_of_a_dump_has_what_is_written_in_types_and_each_layout_once(
     assert [own["name"] for own in layouts] == ["#s"]
 
 
+def test_the_page_of_a_dump_has_its_findings_and_data_movements() -> None:
+    dump = ROOT / "examples/kernels/matmul-sm80.ttgir"
+    data = embedded(page_of_dump(read_source(str(dump)), []))
+    [module] = data["dump"]["modules"]
+    [conversion] = [one for one in module["movements"] if one["group"] == "conversion"]
+    names = [data["layouts"][number]["name"] for number in conversion["layouts"]]
+    assert names == [conversion["from"], conversion["to"]] == ["#mma", "#blocked1"]
+    assert conversion["facts"]["wavefronts"] > 0
+    assert (module["first"], module["findings"]) == (1, [])
+
+
+def test_modules_of_a_dump_share_the_layouts_that_they_name_alike(tmp_path: Path) -> None:
+    swizzled = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+    module = (
+        f"#a = {BLOCKED}\n#s = {swizzled}\nmodule {{\n  tt.func @f() {{\n"
+        "    %z = ttg.local_load %y : !ttg.memdesc<16x16xf16, #s, #smem> -> "
+        "tensor<16x16xf16, #a>\n    tt.return\n  }\n}\n"
+    )
+    file = tmp_path / "passes.mlir"
+    file.write_text(2 * module)
+    data = embedded(page_of_dump(read_source(str(file)), []))
+    first, second = data["dump"]["modules"]
+    assert (first["number"], first["first"]) == (1, 1)
+    assert (second["number"], second["first"]) == (2, 9)
+    assert [one["layouts"] for one in first["movements"]] == [[1, 0]]
+    assert [one["layouts"] for one in second["movements"]] == [[1, 0]]
+    [only] = embedded(page_of_dump(read_source(str(file)), [], None, 2))["dump"]["modules"]
+    assert only["number"] == 2
+
+
 def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
     elements = Elements(page)
     for tag, attributes in elements.found:
         assert tag not in {"iframe", "img", "object", "embed", "audio", "video", "base"}
         assert not {"src", "srcset", "action", "onclick", "onload"} & attributes.keys()
         if "href" in attributes:
-            assert (tag, attributes["href"]) == ("link", "data:,")
+            assert (tag, attributes["href"]) in {("link", "data:,"), ("a", "#tensor")}
     assert not re.search(r"https?:|\bfetch\(|XMLHttpRequest|WebSocket|\bimport\b\s*\(|url\(", page)
 
 
@@ -183,10 +214,10 @@ def test_a_hostile_text_stays_text() -> None:
     plain = build([laid(BLOCKED, "tensor<16x16xf16>")])
     type_ = parse_type("tensor<16x16xf16>")._replace(span=Source(HOSTILE).span(0, len(HOSTILE)))
     layout = PageLayout(place(Hostile(**vars(parse_layout(BLOCKED))), type_), name=HOSTILE)
-    text = build([layout], title=HOSTILE, source=HOSTILE, source_name=HOSTILE)
+    text = build([layout], title=HOSTILE, dump=EmbeddedDump(HOSTILE, HOSTILE))
     assert [tag for tag, _ in Elements(text).found] == [tag for tag, _ in Elements(plain).found]
     data = embedded(text)
-    assert {data["source"], data["sourceName"]} == {HOSTILE}
+    assert data["dump"] == {"name": HOSTILE, "text": HOSTILE, "modules": [], "programs": {}}
     [own] = data["layouts"]
     assert (own["name"], own["attribute"], own["type"]) == (HOSTILE, HOSTILE, HOSTILE.strip())
 

@@ -77,23 +77,33 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def open_page(browser: Any, tmp_path: Path) -> Iterator[Open]:
-    """Return a function that opens layouts; afterwards no error and no request may have been."""
+def open_file(browser: Any, tmp_path: Path) -> Iterator[Open]:
+    """Return a function that opens a page; afterwards no error and no request may have been."""
     opened: list[Opened] = []
 
-    def open_layouts(
-        *layouts: PageLayout, fragment: str = "", scheme: str = "light", **more: Any
-    ) -> Opened:
+    def open_text(text: str, fragment: str = "", scheme: str = "light") -> Opened:
         file = tmp_path / f"page{len(opened)}.html"
-        file.write_text(build(layouts, **more), encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
         context = browser.new_context(color_scheme=scheme, viewport={"width": 1400, "height": 1100})
         shown = Opened(context.new_page(), file, ARTEFACTS)
         opened.append(shown)
         shown.go(fragment)
         return shown
 
-    yield open_layouts
+    yield open_text
     for shown in opened:
         assert shown.errors == []
         assert shown.requests == {shown.file.as_uri()}
         shown.page.context.close()
+
+
+@pytest.fixture
+def open_page(open_file: Open) -> Open:
+    """Return a function that opens layouts."""
+
+    def open_layouts(
+        *layouts: PageLayout, fragment: str = "", scheme: str = "light", **more: Any
+    ) -> Opened:
+        return open_file(build(layouts, **more), fragment, scheme)
+
+    return open_layouts

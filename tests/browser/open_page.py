@@ -104,6 +104,11 @@ class Opened:
         """Choose an option of a control."""
         self.page.select_option(f"#{control}", value)
 
+    def choose_layout(self, number: int) -> None:
+        """Choose a layout of the page, counted from 0, in the box of layouts."""
+        self.page.click("#layout-filter")
+        self.page.click(f"#layout-{number}")
+
     def fill(self, control: str, text: str) -> None:
         """Write into a box, and wait until the page follows."""
         self.page.fill(f"#{control}", text)

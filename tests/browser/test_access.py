@@ -264,7 +264,7 @@ def test_an_access_is_shown_either_way_round(open_page: Open) -> None:
     assert numbers == ["512", "496", "32"]  # 16 instructions, 31 extra wavefronts of each
     assert not page.page.is_visible("#comparison")
     page.shot("access")
-    page.page.click("#layouts li:nth-child(2) .choice")  # now the columns, beside the rows
+    page.choose_layout(1)  # now the columns, beside the rows
     assert page.address == {"l": "1", "x": "0"}
     assert verdict(page) == SPOILT
     page.shot("access-other")

@@ -9,6 +9,7 @@ import pytest
 from browser.conftest import Open
 from browser.kinds import KINDS, kind, laid
 from browser.open_page import MOST_DRAWN, Opened
+from tt_layout.page import EmbeddedDump
 from tt_layout.releases import Release
 
 SWAPPED = (
@@ -260,7 +261,7 @@ def test_a_pair_is_compared_from_the_start(open_page: Open) -> None:
     page = open_page(kind("blocked"), swapped, is_pair=True)
     assert "128 of 256 elements move" in page.page.inner_text("#comparison-words")
     assert page.address == {}
-    page.page.click("#layouts li:nth-child(2) .choice")
+    page.choose_layout(1)
     assert page.page.inner_text("#comparison-title") == "Compared with blocked"
     assert page.address == {"l": "1"}
     page.select("compare", "-1")
@@ -268,7 +269,7 @@ def test_a_pair_is_compared_from_the_start(open_page: Open) -> None:
     page.go("x=none")
     assert not page.page.is_visible("#comparison")
     page = open_page(kind("blocked"), kind("rank3"), is_pair=True)
-    page.page.click("#layouts li:nth-child(2) .choice")
+    page.choose_layout(1)
     assert page.address == {"l": "1"}
 
 
@@ -424,7 +425,7 @@ def test_the_shape_can_be_edited(open_page: Open) -> None:
 def test_the_address_keeps_the_whole_state(open_page: Open) -> None:
     layouts = [kind("swizzled_shared"), laid(KINDS["doubles"][0], "!ttg.memdesc<64x64xf16>", "b")]
     page = open_page(*layouts)
-    page.page.click("#layouts li:nth-child(2) .choice")
+    page.choose_layout(1)
     page.select("compare", "0")
     page.select("colour", "line")
     page.select("scope", "bank")
@@ -470,66 +471,6 @@ def test_a_broken_address_is_survived(fragment: str, open_page: Open) -> None:
     assert page.said.startswith("Element (1, 1), held by T4:1")
 
 
-# -- a dump -----------------------------------------------------------------------------------
-
-
-def dump(open_page: Open) -> Opened:
-    lines = [f"#a = {KINDS['blocked'][0]}", f"#m = {KINDS['nvidia_mma_v2'][0]}", "module {"]
-    lines += [f"  %{k} = arith.addf %x, %y : tensor<16x16xf16, #a>" for k in range(20)]
-    lines += ["  tt.dot : tensor<64x64xf32, #m>  // <b>&amp;</b></script>", "}"]
-    return open_page(
-        kind("blocked", line=1, uses=[4, 5, 6]),
-        kind("nvidia_mma_v2", line=2, uses=[24]),
-        source="\n".join(lines),
-        source_name="kernel.ttgir",
-    )
-
-
-def test_a_dump_lists_its_layouts_and_links_their_lines(open_page: Open) -> None:
-    page = dump(open_page)
-    assert page.page.locator("#layouts li").count() == 2
-    assert page.page.locator("#source-lines .row").count() == 25
-    here = "all => all.map(row => row.dataset.line)"
-    assert page.page.eval_on_selector_all(".row.here", here) == ["1", "4", "5", "6"]
-    page.shot("dump")
-    page.page.click("#layouts li:nth-child(2) .line-link:nth-child(2)")
-    assert page.page.eval_on_selector_all(".row.found", here) == ["24"]
-    assert "</script>" in page.page.inner_text("#line-24 code")
-    page.page.click("#line-24 .line-link")
-    assert page.page.inner_text("#name") == "nvidia_mma_v2"
-    assert page.page.eval_on_selector_all(".row.here", here) == ["2", "24"]
-    assert page.address == {"l": "1"}
-
-
-ROWS = (
-    "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
-    "order = [1, 0]}>"
-)
-
-
-def test_a_line_of_a_dump_leads_to_its_layouts_and_its_access(open_page: Open) -> None:
-    line = "ttg.local_store %x, %y : tensor<64x64xf16, #a> -> !ttg.memdesc<64x64xf16, #s>"
-    page = open_page(
-        laid(ROWS, "tensor<64x64xf32>", "#a", line=1, uses=[4]),
-        laid(ROWS, "tensor<64x64xf16>", "#a", line=1, uses=[3, 4]),
-        kind("swizzled_shared", line=2, uses=[3]),
-        source=f"#a = {ROWS}\n#s = ..\n{line}\n%z = arith.truncf",
-        source_name="kernel.ttgir",
-    )
-    buttons = page.page.locator("#line-1 .line-link, #line-4 .line-link").all_inner_texts()
-    assert buttons == 2 * ["#a \u00d72"]
-    assert page.page.locator("#layouts strong.unseen").count() == 1
-    page.page.click("#line-4 .line-link")
-    assert page.page.inner_text("#type") == "tensor<64x64xf16>"
-    page.page.click("#line-4 .line-link")
-    assert page.page.inner_text("#type") == "tensor<64x64xf32>"
-    assert page.page.inner_text("#compare option:nth-child(2)") == "#a, tensor<64x64xf16>"
-    page.page.click("#line-3 .line-link:text-is('access')")
-    assert page.address == {"l": "2", "x": "1", "w": "store"}
-    assert page.page.inner_text("#access-what").startswith("store: 4 x st.shared.v4.b32")
-    page.shot("dump-access")
-
-
 # -- themes, hostile names, speed -------------------------------------------------------------
 
 
@@ -551,7 +492,7 @@ def test_the_theme_follows_the_system_and_the_switch(open_page: Open) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 1000, 700, 380])
 def test_nothing_is_wider_than_the_window(width: int, scheme: str, open_page: Open) -> None:
-    page = dump(open_page) if scheme == "light" else open_page(kind("rank3"), scheme=scheme)
+    page = open_page(kind("rank3"), scheme=scheme)
     page.page.set_viewport_size({"width": width, "height": 900})
     page.settle()
     assert page.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -561,7 +502,7 @@ def test_nothing_is_wider_than_the_window(width: int, scheme: str, open_page: Op
 def test_hostile_names_are_only_text(open_page: Open) -> None:
     name = "</script><img src=x onerror=alert(1)><script>alert(2)</script>{{data}}"
     layout = laid(*KINDS["blocked"], name)
-    page = open_page(layout, layout, title=name, source=name, source_name=name)
+    page = open_page(layout, layout, title=name, dump=EmbeddedDump(name, name))
     assert page.page.inner_text("#name") == name
     assert page.page.locator("img").count() == 0
 

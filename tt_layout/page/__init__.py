@@ -13,7 +13,10 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     sources.js       what the grids show
     matrix.js        the matrix with labelled bits
     conflicts.js     the section about an access
-    dump.js          the list of layouts, and the dump that they come from
+    text.js          a text of many lines, of which those in sight are in the document
+    layouts.js       the box in which a layout is chosen
+    report.js        the findings and data movements of a dump
+    dump.js          the dump's text, and what its lines lead to
     page.js          state, controls, address
 """
 
@@ -24,8 +27,8 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -50,11 +53,15 @@ SCRIPTS = (
     "sources.js",
     "matrix.js",
     "conflicts.js",
+    "text.js",
+    "layouts.js",
+    "report.js",
     "dump.js",
     "page.js",
 )
 MAX_SIZE = 1 << 53
 """JavaScript's numbers are exact below this."""
+_COMMENTS = re.compile(r"^\s*(?://.*\n|/\*\*(?s:.*?)\*/\n)|^[ \n]+", re.MULTILINE)
 SCRIPTS_RELEASE = Release.V3_9
 """The release by whose names the scripts call the keys of attributes."""
 
@@ -102,12 +109,28 @@ class PageLayout:
         }
 
 
+@dataclass(frozen=True)
+class EmbeddedDump:
+    """The dump that the layouts of a page come from.
+
+    Attributes:
+        name: of its file.
+        text: all of it.
+        modules: of each what `tt_layout.page.kernel_report.module_data` returns.
+        programs: the text of each file of the program that it was compiled from.
+    """
+
+    name: str
+    text: str
+    modules: Sequence[dict[str, Any]] = ()
+    programs: Mapping[str, str] = field(default_factory=dict)
+
+
 def build(
     layouts: Sequence[PageLayout],
     *,
     title: str = "tt-layout",
-    source: str | None = None,
-    source_name: str = "",
+    dump: EmbeddedDump | None = None,
     target: str | None = None,
     is_pair: bool = False,
 ) -> str:
@@ -116,8 +139,7 @@ def build(
     Args:
         layouts: at least one; the first is shown first.
         title: what the browser calls the page until a layout is shown.
-        source: the dump that the layouts come from.
-        source_name: its name.
+        dump: the dump that the layouts come from.
         target: the GPU whose shared memory is meant, a name of `tt_layout.hardware.TARGETS`.
         is_pair: whether the two layouts are compared from the start.
 
@@ -130,8 +152,7 @@ def build(
     releases = {layout.placed.encoding.release for layout in layouts}
     data = {
         "layouts": [layout._embedded() for layout in layouts],
-        "source": source,
-        "sourceName": source_name,
+        "dump": asdict(dump) if dump is not None else None,
         "targets": [_embedded_target(row) for row in ROWS],
         "isPair": is_pair,
         "palette": {"cells": CELLS, "shades": SHADES},
@@ -218,8 +239,11 @@ def _template(name: str) -> str:
 
 @cache
 def _script() -> str:
-    """Return all scripts in one function, so that they leave no global names."""
-    body = "\n".join(_template(name) for name in SCRIPTS)
+    """Return all scripts in one function, so that they leave no global names.
+
+    Comments that have lines of their own, and indentation, stay in the files.
+    """
+    body = re.sub(_COMMENTS, "", "\n".join(_template(name) for name in SCRIPTS))
     return f'(() => {{\n"use strict";\n{body}}})();\n'
 
 

@@ -1,154 +1,124 @@
-// The layouts at the side, the text of the dump that they come from, and what its lines lead to.
+// The dump's text and the program's beside the grids, and what their lines lead to.
 
-const LONG_SOURCE = 2000; // lines, of which only those in sight are in the document
+let dumpText;
+let programText;
 
-/** List all layouts of the page. */
-function showList() {
-  const box = byId("layouts");
-  box.hidden = DATA.layouts.length < 2;
-  byId("body").classList.toggle("listed", !box.hidden);
-  if (box.hidden) return;
-  const list = byId("layout-list");
-  if (!list.childElementCount) list.append(...DATA.layouts.map(listEntry));
-  list.querySelectorAll(".choice").forEach((node, k) => {
-    if (k === state.layout) node.setAttribute("aria-current", "true");
-    else node.removeAttribute("aria-current");
-  });
-  revealEntry(list, list.children[state.layout]);
-}
-
-/** Scroll the list, and it alone, until an entry is in sight. */
-function revealEntry(list, entry) {
-  const [room, box] = [list.getBoundingClientRect(), entry.getBoundingClientRect()];
-  if (box.top < room.top) list.scrollTop -= room.top - box.top;
-  if (box.bottom > room.bottom) list.scrollTop += box.bottom - room.bottom;
-}
-
-/** Return the entry of a layout; a name that the entry above has, too, is not seen again. */
-function listEntry(spec, k) {
-  const isAgain = DATA.layouts[k - 1]?.name === spec.name;
-  const name = make(
-    "button",
-    { type: "button", className: "choice" },
-    make("strong", { textContent: spec.name, className: isAgain ? "unseen" : "" }),
-    make("span", { textContent: spec.type }),
-  );
-  name.onclick = () => chooseLayout(k);
-  const lines = [
-    ...(spec.line && !isAgain ? [[spec.line, "defined"]] : []),
-    ...spec.uses.map((line) => [line, "used"]),
-  ];
-  const links = lines.slice(0, 12).map(([line, word]) => lineLink(line, word));
-  const more =
-    lines.length > 12
-      ? [make("span", { className: "about", textContent: `+${lines.length - 12}` })]
-      : [];
-  return make("li", {}, name, make("span", { className: "lines" }, ...links, ...more));
-}
-
-function lineLink(line, word) {
-  const node = make("button", {
-    type: "button",
-    className: "line-link",
-    textContent: `L${line}`,
-    title: `${word} in line ${line}`,
-  });
-  node.setAttribute("aria-label", `Line ${line}, ${word}`);
-  node.onclick = () => showLine(line);
-  return node;
-}
-
-// -- the text -----------------------------------------------------------------------------------
-
-/** Show the lines of the dump once, and mark those of the layout that is shown. */
+/** Show the text of the dump, mark the lines of the layout, and reveal the one that is chosen. */
 function showSource() {
-  const box = byId("source");
-  box.hidden = !DATA.source;
-  if (!DATA.source) return;
-  if (!byId("source-lines").childElementCount) fillSource();
+  if (!DATA.dump) return;
+  byId("source-title").textContent = DATA.dump.name;
+  dumpText.show(DATA.dump.text);
   const { line, uses } = DATA.layouts[state.layout];
-  const marked = new Set([line, ...uses]);
-  for (const node of document.querySelectorAll("#source-lines [data-line]")) {
-    node.classList.toggle("here", marked.has(Number(node.dataset.line)));
-  }
+  const isNew = dumpText.found !== state.line;
+  dumpText.mark(new Set([line, ...uses]), state.line);
+  if (isNew && state.line !== null) dumpText.reveal(state.line);
+  showProgram();
 }
 
-function fillSource() {
-  byId("source-name").textContent = DATA.sourceName;
-  const users = new Map();
-  DATA.layouts.forEach((spec, k) =>
-    [spec.line, ...spec.uses].forEach((line) => users.set(line, [...(users.get(line) ?? []), k])),
+/** Show the program's text at the line that the dump's comes from. */
+function showProgram() {
+  const location = state.line === null ? null : movementOn(state.line)?.location;
+  const { programs } = DATA.dump;
+  const file = location?.file in programs ? location.file : Object.keys(programs)[0];
+  byId("program").hidden = file === undefined;
+  if (file === undefined) return;
+  byId("program-title").textContent = file;
+  programText.show(programs[file]);
+  const isNew = programText.found !== location?.line;
+  programText.mark(new Set(linesOfProgram(file)), location?.file === file ? location.line : null);
+  if (isNew && programText.found) programText.reveal(programText.found);
+}
+
+/** Return the lines of a program that move data in the module that is shown. */
+function linesOfProgram(file) {
+  const movements = dumpModules()[state.module]?.movements ?? [];
+  return movements.flatMap(({ location }) => (location?.file === file ? [location.line] : []));
+}
+
+/** Show what comes from a line of the program: one data movement after the other. */
+function selectProgramLine(line) {
+  const file = byId("program-title").textContent;
+  const own = dumpModules()[state.module].movements.filter(
+    ({ location }) => location?.file === file && location.line === line,
   );
-  const rows = DATA.source.split("\n").map((text, k) => {
-    const row = make(
-      "div",
-      { className: "row", id: `line-${k + 1}` },
-      make("span", { className: "number", textContent: k + 1 }),
+  if (!own.length) return;
+  const at = own.findIndex((movement) => movement.line === state.line);
+  selectLine(own[(at + 1) % own.length].line);
+}
+
+let usersOfLines;
+
+/** Return the layouts that a line defines or uses. */
+function layoutsOfLine(line) {
+  if (!usersOfLines) {
+    usersOfLines = new Map();
+    DATA.layouts.forEach((spec, k) =>
+      new Set([spec.line, ...spec.uses]).forEach((one) => {
+        if (!usersOfLines.has(one)) usersOfLines.set(one, []);
+        usersOfLines.get(one).push(k);
+      }),
     );
-    row.dataset.line = k + 1;
-    row.append(make("code", { textContent: text || " " }));
-    const buttons = lineButtons([...new Set(users.get(k + 1))], text);
-    if (buttons.length) row.append(make("span", { className: "uses" }, ...buttons));
-    return row;
+  }
+  return usersOfLines.get(line) ?? [];
+}
+
+/** Return what stands behind a line: the names of its layouts. */
+function chipsOfLine(line) {
+  const byName = Map.groupBy(layoutsOfLine(line), (k) => shortName(DATA.layouts[k]));
+  return [...byName].map(([name, ids]) => {
+    const node = make("span", {
+      className: "chip",
+      textContent: ids.length > 1 ? `${name} ×${ids.length}` : name,
+      title: ids.map((k) => DATA.layouts[k].type).join(" or "),
+    });
+    node.onclick = (event) => {
+      event.stopPropagation();
+      change(() => {
+        state.line = line;
+        showOneOf(ids);
+      });
+    };
+    return node;
   });
-  byId("source-lines").classList.toggle("long", rows.length > LONG_SOURCE);
-  byId("source-lines").replaceChildren(...rows);
 }
 
-/** Return what a line of the dump leads to: its layouts, and its access to shared memory. */
-function lineButtons(ids, text) {
-  const byName = Map.groupBy(ids, (k) => shortName(DATA.layouts[k]));
-  const buttons = [...byName].map(([name, own]) => useButton(name, own));
-  const pair = /local_(load|store|alloc)/.test(text) ? accessOf(ids) : null;
-  return pair ? [accessButton(pair, !text.includes("local_load")), ...buttons] : buttons;
+/** Show one of some layouts: the one after that which is shown. */
+function showOneOf(ids) {
+  const next = ids[(ids.indexOf(state.layout) + 1) % ids.length];
+  Object.assign(state, { layout: next, edit: null, compare: -1, colour: "" });
 }
 
-/** Return a button that shows a layout, or of several of one name, one after the other. */
-function useButton(name, ids) {
-  const node = make("button", {
-    type: "button",
-    className: "line-link",
-    textContent: ids.length > 1 ? `${name} ×${ids.length}` : name,
+/** Show what a line of the dump is about: its data movement, or one of its layouts. */
+function selectLine(line) {
+  change(() => {
+    state.module = moduleOfLine(line);
+    followLine(line);
   });
-  const types = ids.map((k) => DATA.layouts[k].type);
-  node.setAttribute("aria-label", `Show ${name}, ${types.join(" or ")}`);
-  node.onclick = () => {
-    chooseLayout(ids[(ids.indexOf(state.layout) + 1) % ids.length]);
-    byId("panes").scrollIntoView();
-  };
-  return node;
 }
 
-/** Return the shared memory and the registers among layouts, where there is one such pair. */
-function accessOf(ids) {
-  const of = (memory) => ids.filter((k) => DATA.layouts[k].memory === memory);
-  const pairs = of(SHARED).flatMap((k) => of(REGISTERS).map((held) => [k, held]));
-  const fitting = pairs.filter(([k, held]) => isOneTensor(DATA.layouts[k], DATA.layouts[held]));
-  return fitting.length === 1 ? fitting[0] : null;
+/** Set the state to what a line is about. */
+function followLine(line) {
+  state.line = line;
+  if (line === null) return;
+  const movement = movementOn(line);
+  const wished = movement && stateOf(movement);
+  if (wished) Object.assign(state, wished);
+  else if (layoutsOfLine(line).length) showOneOf(layoutsOfLine(line));
 }
 
-function isOneTensor(a, b) {
-  return sameShape(a, b) && a.bits === b.bits;
-}
-
-function accessButton([layout, compare], isStore) {
-  const node = make("button", { type: "button", className: "line-link", textContent: "access" });
-  node.setAttribute("aria-label", `Show the access of ${DATA.layouts[layout].name}`);
-  node.onclick = () => {
-    change(
-      () => Object.assign(state, { layout, compare, isStore, edit: null, colour: "" }),
-      rebuild,
-    );
-    byId("panes").scrollIntoView();
-  };
-  return node;
-}
-
-function showLine(line) {
-  byId("source").open = true;
-  const row = byId(`line-${line}`);
-  if (!row) return;
-  document.querySelectorAll(".row.found").forEach((node) => node.classList.remove("found"));
-  row.classList.add("found");
-  row.scrollIntoView({ block: "center" });
+/** Connect what is there for dumps alone. */
+function connectDump() {
+  byId("dump").hidden = !DATA.dump;
+  byId("body").classList.toggle("dumped", Boolean(DATA.dump));
+  document.documentElement.classList.toggle("whole", Boolean(DATA.dump));
+  dumpText = new TextPane(byId("source-lines"), "line", {
+    choose: selectLine,
+    chips: chipsOfLine,
+  });
+  programText = new TextPane(byId("program-lines"), "program-line", {
+    choose: selectProgramLine,
+    chips: () => [],
+  });
+  byId("report").addEventListener("keydown", onReportKey);
+  byId("module").onchange = (event) => chooseModule(Number(event.target.value));
 }

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.audited_module import SharedWork
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError
@@ -14,7 +16,8 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
-from tt_layout.page import PageLayout, build
+from tt_layout.page import EmbeddedDump, PageLayout, build
+from tt_layout.page.kernel_report import module_data
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 
@@ -52,27 +55,52 @@ def page_of_dump(
             off.
     """
     check_lines(source)
-    found: dict[tuple[str, str, str], _Used] = {}
-    target, missing = None, dict.fromkeys(names)
-    others: dict[str, None] = {}
-    for module in whole_modules(source, release, number):
+    shared, pages = SharedWork(), []
+    missing, others = dict.fromkeys(names), dict[str, None]()
+    found: dict[_Key, _Used] = {}
+    for k, module in enumerate(whole_modules(source, release, number), number or 1):
         missing = {name: None for name in missing if name not in module.aliases}
         if missing:
             others |= dict.fromkeys(module.aliases.attributes())
-        target = target or module.gpu
         for used in _layouts(module, names):
-            found.setdefault(used.key, used._replace(lines=set())).lines.update(used.lines)
+            found.setdefault(_key_of(used.type), used._replace(lines=set())).lines.update(
+                used.lines
+            )
+        pages.append((k, audit_module(module, shared)))
     if missing:
         raise LayoutError(unknown_alias(next(iter(missing)), others), FileLocation(source.name))
-    layouts = []
-    for used in found.values():
-        with suppress(LayoutError):  # the type is not one that the layout is for
-            placed = place(used.encoding, used.type.tensor_type())
-            layouts.append(PageLayout(placed, used.name, used.line, tuple(sorted(used.lines))))
+    layouts, numbers = _placed(found)
     if not layouts:
         message = "no layout of the file is used with a type that it fits"
         raise LayoutError(message, FileLocation(source.name))
-    return build(layouts, source=source.text, source_name=source.name, target=target)
+
+    def number_of(ir_type: IRType | None) -> int | None:
+        return None if ir_type is None else numbers.get(_key_of(ir_type))
+
+    target = next((audit.module.gpu for _, audit in pages if audit.module.gpu), None)
+    modules = [module_data(audit, k, number_of) for k, audit in pages]
+    dump = EmbeddedDump(source.name, source.text, modules)
+    return build(layouts, dump=dump, target=target)
+
+
+_Key = tuple["str | None", "Encoding | LayoutError | None", str]
+"""A layout as written and as read, and the type that it is placed over: an entry of the page."""
+
+
+def _key_of(ir_type: IRType) -> _Key:
+    return ir_type.layout, ir_type.encoding, ir_type.tensor_type().span.text
+
+
+def _placed(found: dict[_Key, _Used]) -> tuple[list[PageLayout], dict[_Key, int]]:
+    """Return the layouts that fit their types, and the number of each."""
+    layouts: list[PageLayout] = []
+    numbers = {}
+    for key, used in found.items():
+        with suppress(LayoutError):  # the type is not one that the layout is for
+            placed = place(used.encoding, used.type.tensor_type())
+            layouts.append(PageLayout(placed, used.name, used.line, tuple(sorted(used.lines))))
+            numbers[key] = len(layouts) - 1
+    return layouts, numbers
 
 
 class _Used(NamedTuple):
@@ -83,11 +111,6 @@ class _Used(NamedTuple):
     encoding: Encoding
     type: IRType
     lines: set[int]
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What makes it another entry of the page."""
-        return self.name, str(self.encoding), self.type.tensor_type().span.text
 
 
 def _layouts(module: Module, names: list[str]) -> Iterator[_Used]:

@@ -61,7 +61,8 @@ function runs(values) {
 
 /** Return the height that a grid may take. */
 function roomBelow() {
-  return Math.max(240, Math.min(0.58 * window.innerHeight, 640));
+  const share = Number(getComputedStyle(document.documentElement).getPropertyValue("--grid-share"));
+  return Math.max(150, Math.min(share * window.innerHeight, 640));
 }
 
 /** A pane with a grid. */
@@ -116,7 +117,8 @@ class GridView {
     this.stage.setAttribute("aria-describedby", "keys");
     this.extent = make("div", { className: "extent" }, this.stage);
     this.scroller = make("div", { className: "scroller", tabIndex: -1 }, this.extent);
-    this.pane.append(make("header", {}, this.heading, this.about, zoom), this.scroller);
+    // The buttons stand above the grid, and come after it for the Tab key.
+    this.pane.append(make("header", {}, this.heading, this.about), this.scroller, zoom);
   }
 
   #listen() {

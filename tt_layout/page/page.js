@@ -17,6 +17,8 @@ const state = {
   isStore: false,
   target: "", // the usual one
   isMarked: true, // whether the words that an access touches are marked
+  module: 0, // of the dump
+  line: null, // of the dump, the one that was chosen
 };
 
 /** What is under the pointer or the cursor: { element, place }. */
@@ -31,6 +33,7 @@ let planes;
 let views;
 let matrix;
 let accessView;
+let layoutBox;
 
 // -- layouts ----------------------------------------------------------------------------------
 
@@ -105,6 +108,7 @@ function rebuild() {
   if (access) Object.assign(access, workedOut(access, targetFor(access.register), state.isStore));
   state.slice = checkedSlice(state.slice, model.shape);
   const ids = colourIds();
+  if (state.colour === "origin") state.colour = movement ? `from:${usualColour()}` : "";
   if (!ids.includes(state.colour)) state.colour = movement ? "moves" : usualColour();
   if (!["element", ...model.groups.map(({ id }) => id)].includes(state.scope))
     state.scope = "element";
@@ -156,7 +160,9 @@ function usualColour() {
 
 function colourIds() {
   const dims = dimIds(model.shape.length);
-  return [...(movement ? ["moves"] : []), ...model.groups.map(({ id }) => id), ...dims, "none"];
+  const groups = model.groups.map(({ id }) => id);
+  const origins = movement ? ["moves", ...groups.map((id) => `from:${id}`)] : [];
+  return [...origins, ...groups, ...dims, "none"];
 }
 
 /** Return a plane to show: as wished where that fits the shape. */
@@ -178,9 +184,15 @@ function checkedSlice(slice, shape) {
 // -- grids --------------------------------------------------------------------------------------
 
 function showGrids() {
+  views.other.pane.hidden = !other;
+  byId("panes").classList.toggle("three", Boolean(other));
+  byId("panes").dataset.wide = access ? (model.memory === SHARED ? "hardware" : "other") : "";
   const ground = rgb(themeColours().panel);
   const moving = state.colour === "moves" ? movement : null;
-  const colouring = new Colouring(model, state.colour, moving);
+  const origin = state.colour.startsWith("from:") ? model : null;
+  const colouringOf = (one) =>
+    origin ? new OriginColouring(origin, state.colour) : new Colouring(one, state.colour, moving);
+  const colouring = colouringOf(model);
   planes = new TensorPlane(model.shape, state.slice);
   views.tensor.show(new TensorSource(model, planes, colouring, ground));
   const title = {
@@ -195,11 +207,8 @@ function showGrids() {
   views.hardware.show(
     new HardwareSource(model, colouring, ground, title[model.memory], marksOf(model)),
   );
-  views.other.pane.hidden = !other;
-  byId("panes").classList.toggle("three", Boolean(other));
-  byId("panes").dataset.wide = access ? (model.memory === SHARED ? "hardware" : "other") : "";
   if (other) {
-    const theirs = new Colouring(other, state.colour, moving);
+    const theirs = colouringOf(other);
     const own = title[other.memory];
     const name = other.memory === model.memory ? `${own} of ${shortName(other.spec)}` : own;
     const source = new HardwareSource(other, theirs, ground, name, marksOf(other));
@@ -495,12 +504,14 @@ function showControls() {
   byId("name").textContent = spec.name;
   byId("attribute").textContent = spec.attribute;
   byId("type").textContent = spec.type;
-  document.title = `${spec.name} · tt-layout`;
+  document.title = `${DATA.dump?.name ?? spec.name} · tt-layout`;
   const dims = dimIds(model.shape.length).map((id, d) => [id, id === `dim${d}` ? id : `${id} (dim${d})`]);
   const groups = model.groups.map(({ id, label }) => [id, label]);
+  const from = groups.map(([id, label]) => [`from:${id}`, `${label} it comes from`]);
+  const origins = movement ? [["moves", "what moves"], ...from] : [];
   fillSelect(
     "colour",
-    [...(movement ? [["moves", "what moves"]] : []), ...groups, ...dims, ["none", "none"]],
+    [...origins, ...groups, ...dims, ["none", "none"]],
     state.colour,
   );
   fillSelect("scope", [["element", "element"], ...groups], state.scope);
@@ -514,8 +525,17 @@ function showControls() {
   showComparison();
   showAccess();
   showEditor();
-  showList();
+  showLayouts();
+  showKernel();
+  showReport();
+  showMovement();
   showSource();
+}
+
+/** Show the box in which another layout is chosen, where there is another. */
+function showLayouts() {
+  byId("layouts").hidden = DATA.layouts.length < 2;
+  layoutBox.show(state.layout, choosableLayouts());
 }
 
 /** Show the controls of a tensor of rank above 2. */
@@ -719,7 +739,7 @@ function writeAddress() {
     show([slice.rows, slice.columns, slice.at]) ===
     show(Object.values(checkedSlice(null, model.shape)));
   const parts = {
-    l: state.layout || "",
+    l: state.layout || (DATA.dump ? 0 : ""),
     a: edit?.attribute ?? "",
     t: edit?.type ?? "",
     b: edit?.bases ? JSON.stringify(edit.bases) : "",
@@ -732,6 +752,8 @@ function writeAddress() {
     w: state.isStore ? "store" : "",
     g: isUsualTarget() ? "" : state.target,
     m: state.isMarked ? "" : "none",
+    n: state.line ?? "",
+    u: state.line === null && state.module !== usualModule() ? state.module : "",
   };
   const given = Object.entries(parts).filter(([, value]) => value !== "");
   const fragment = new URLSearchParams(given).toString();
@@ -746,6 +768,20 @@ function isUsualTarget() {
 function index(text, count, otherwise) {
   const value = Number(text ?? NaN);
   return Number.isInteger(value) && value >= 0 && value < count ? value : otherwise;
+}
+
+/** Return the module of a dump that is shown at first: the last one. */
+function usualModule() {
+  return Math.max(0, dumpModules().length - 1);
+}
+
+/** Set the module, and the line of the dump, from the parts of the address. */
+function readLine(parts) {
+  const count = DATA.dump?.text.split("\n").length ?? 0;
+  const line = index(parts.get("n"), count + 1, null);
+  state.module = line ? moduleOfLine(line) : index(parts.get("u"), dumpModules().length, usualModule());
+  if (parts.has("l") || !dumpModules().length) state.line = line || null;
+  else followLine(line || usualLine(state.module));
 }
 
 /** Set the state from the address; what it lacks, or has wrong, is as usual. */
@@ -771,6 +807,7 @@ function readAddress() {
     });
   const [rows, columns, ...at] = parts.has("d") ? numbers(parts.get("d")) : [];
   state.slice = parts.has("d") ? { rows, columns, at } : null;
+  readLine(parts);
 }
 
 function readEdit(parts) {
@@ -860,6 +897,10 @@ function connect() {
   byId("slice-columns").onchange = () => chooseAxis("columns", "rows");
   byId("search-form").onsubmit = search;
   byId("theme").onclick = nextTheme;
+  byId("skip").onclick = (event) => {
+    event.preventDefault();
+    views.tensor.stage.focus();
+  };
   byId("reset").onclick = () => change(() => (state.edit = null), rebuild);
   byId("edit-attribute").oninput = () => later(() => editAttribute("edit-attribute"));
   byId("edit-type").oninput = () => later(() => editAttribute("edit-type"));
@@ -879,6 +920,8 @@ function start() {
   );
   matrix = new MatrixView(byId("matrix-table"), byId("matrix-sum"));
   accessView = new AccessView(byId("access"));
+  layoutBox = new LayoutBox(byId("layout-filter"), byId("layout-list"), chooseLayout);
+  connectDump();
   connect();
   readAddress();
   rebuild();

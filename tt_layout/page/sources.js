@@ -38,6 +38,24 @@ function dimIds(rank) {
   return Array.from({ length: rank }, (_, d) => names[d] ?? `dim${d}`);
 }
 
+/** The groups of one layout as colours of another's cells: where their elements come from. */
+class OriginColouring extends Colouring {
+  /**
+   * @param origin the layout that the elements come from
+   * @param id     "from:" and one of its groups
+   */
+  constructor(origin, id) {
+    super(origin, id.slice("from:".length));
+    this.origin = origin;
+    this.label = `${this.label} it comes from`;
+  }
+
+  shade(place, element) {
+    const held = this.origin.inverse.place(element);
+    return held ? super.shade(held, element) : -1;
+  }
+}
+
 /** Return whether an element moves. */
 function movesElement(movement, element) {
   const change = { shift: 0n, rests: [0n, 0n] };

@@ -1,0 +1,220 @@
+"""The page of a dump: findings, data movements, text and grids, linked both ways."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.conftest import Open
+from browser.kinds import KINDS, kind
+from browser.open_page import Opened
+from tt_layout.mlir.source import Source, read_source
+from tt_layout.page import EmbeddedDump
+from tt_layout.page.dump import page_of_dump
+
+KERNELS = Path(__file__).parent.parent.parent / "examples/kernels"
+SHARED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+COLUMNS = (
+    "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 4], "
+    "order = [0, 1]}>"
+)
+BLOCKED = (
+    "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], "
+    "order = [1, 0]}>"
+)
+LOADED = "tensor<32x32xf32, #b>"
+MODULE = f"""\
+#a = {BLOCKED}
+#b = {COLUMNS}
+#s = {SHARED}
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+  tt.func @f(%y: !ttg.memdesc<32x32xf32, #s, #smem>) {{
+    %z = ttg.local_load %y : !ttg.memdesc<32x32xf32, #s, #smem> -> {LOADED} loc("k.py":3:1)
+    %c = ttg.convert_layout %z : tensor<32x32xf32, #b> -> tensor<32x32xf32, #a> loc("k.py":4:1)
+    tt.return
+  }}
+}}
+"""
+LOAD, CONVERSION = 6, 7
+MODULE_LINES = MODULE.count("\n")
+
+
+def open_dump(open_file: Any, text: str, **more: Any) -> Opened:
+    opened: Opened = open_file(page_of_dump(Source(text, "kernel.ttgir"), []), **more)
+    return opened
+
+
+def found(page: Opened, where: str) -> list[str]:
+    """Return the lines that are chosen in a part of the page."""
+    lines: list[str] = page.page.eval_on_selector_all(
+        f"{where} .found[data-line]", "all => all.map(node => node.dataset.line)"
+    )
+    return lines
+
+
+def test_it_opens_on_what_costs_most_with_everything_in_sight(open_file: Any) -> None:
+    page = open_file(page_of_dump(read_source(str(KERNELS / "matmul-sm80.ttgir")), []))
+    page.page.set_viewport_size({"width": 1440, "height": 900})
+    page.settle()
+    assert found(page, "#movements") == found(page, "#source-lines") != []
+    for part in ("report", "movement", "source-lines", "layouts", "hardware", "tensor"):
+        box = page.page.locator(f"#{part}").bounding_box()
+        assert box["y"] + box["height"] <= 900, part
+    assert page.page.evaluate("document.documentElement.scrollHeight") <= 900
+    assert page.address == {}
+    page.shot("dump")
+
+
+def test_a_conversion_shows_where_its_elements_come_from(open_file: Any) -> None:
+    page = open_dump(open_file, MODULE)
+    page.page.click(f"#movements [data-line='{CONVERSION}']")
+    assert found(page, "#source-lines") == found(page, "#movements") == [str(CONVERSION)]
+    assert page.page.inner_text("#name") == "#b"
+    assert page.page.input_value("#colour") == "from:warp"
+    assert page.page.inner_text("#movement-title") == f"Line {CONVERSION}: ttg.convert_layout"
+    assert "wavefronts" in page.page.inner_text("#movement-cost")
+    assert page.page.inner_text("#other-title") == "Registers of #a"
+    assert page.page.inner_text("#legend .about") == "warp it comes from"
+    page.go(page.page.evaluate("location.hash.slice(1)"))
+    assert found(page, "#movements") == [str(CONVERSION)]
+    assert page.page.input_value("#colour") == "from:warp"
+    page.shot("dump-conversion")
+
+
+def test_a_line_of_the_text_shows_the_banks_of_its_access(open_file: Any) -> None:
+    page = open_dump(open_file, MODULE)
+    page.page.click(f"#line-{CONVERSION}")
+    page.page.click(f"#line-{LOAD} code")
+    assert found(page, "#movements") == [str(LOAD)]
+    assert page.page.inner_text("#name") == "#s"
+    assert "32 wavefronts" in page.page.inner_text("#movement-cost")
+    assert page.page.inner_text("#access-verdict") != ""
+    assert page.ask(what="marks", grid="hardware")
+    page.shot("dump-access")
+
+
+def test_a_line_without_a_data_movement_shows_its_layouts_in_turn(open_file: Any) -> None:
+    page = open_dump(open_file, MODULE)
+    page.page.click("#line-2 code")
+    assert page.page.inner_text("#name") == "#b"
+    assert page.page.is_hidden("#movement")
+    page.page.click(f"#line-{CONVERSION} .chip:text-is('#a')")
+    assert page.page.inner_text("#name") == "#a"
+    marked = page.page.eval_on_selector_all(
+        "#source-lines .here", "all => all.map(node => node.dataset.line)"
+    )
+    assert marked == ["1", str(CONVERSION)]
+
+
+def test_modules_are_told_apart_and_stepped_through(open_file: Any) -> None:
+    page = open_dump(
+        open_file, MODULE + MODULE.replace(SHARED, SHARED.replace("1, order", "8, order"))
+    )
+    assert page.page.input_value("#module") == "1"
+    second = str(MODULE_LINES + LOAD)
+    page.page.click(f"#movements [data-line='{second}']")
+    page.page.click("#movement-steps button >> nth=0")
+    assert page.page.input_value("#module") == "0"
+    assert found(page, "#source-lines") == [str(LOAD)]
+    assert page.page.locator("#movement-steps button >> nth=0").is_disabled()
+    page.page.select_option("#module", "1")
+    assert found(page, "#source-lines") == [second]
+
+
+def test_the_box_of_layouts_filters_them(open_file: Any) -> None:
+    page = open_dump(open_file, MODULE)
+    page.page.focus("#layout-filter")
+    assert page.page.locator("#layout-list .choice").count() == 3
+    page.page.keyboard.type("memdesc")
+    assert page.page.locator("#layout-list .choice").all_inner_texts() == [
+        "#s\n!ttg.memdesc<32x32xf32>, line 3"
+    ]
+    page.page.keyboard.press("Enter")
+    assert page.page.inner_text("#name") == "#s"
+    assert page.page.is_hidden("#layout-list")
+    page.page.focus("#colour")
+    assert page.page.input_value("#layout-filter") == "#s on !ttg.memdesc<32x32xf32>"
+
+
+def test_the_grid_is_at_most_ten_stops_away_and_one_by_the_link(open_file: Any) -> None:
+    page = open_dump(open_file, MODULE)
+    stage = "document.activeElement.closest('#tensor, #hardware, #other') !== null"
+    for stops in range(1, 11):  # noqa: B007
+        page.page.keyboard.press("Tab")
+        if page.page.evaluate(stage):
+            break
+    assert page.page.evaluate(stage), stops
+    page.go()
+    page.page.keyboard.press("Tab")
+    page.page.keyboard.press("Enter")
+    assert page.page.evaluate("document.activeElement.closest('#tensor') !== null")
+
+
+def test_the_report_and_the_text_are_walked_by_keys(open_file: Any) -> None:
+    page = open_dump(open_file, MODULE)
+    page.page.focus(f"#movements [data-line='{LOAD}'] button")
+    page.page.keyboard.press("ArrowDown")
+    page.page.keyboard.press("Enter")
+    assert found(page, "#source-lines") == [str(CONVERSION)]
+    page.page.focus("#source-lines")
+    page.page.keyboard.press("ArrowUp")
+    page.page.keyboard.press("Enter")
+    assert found(page, "#movements") == [str(LOAD)]
+
+
+def test_of_a_long_text_only_what_is_in_sight_is_in_the_document(open_page: Open) -> None:
+    lines = [f"%{k} = arith.addf %x, %y : tensor<16x16xf16, #a>" for k in range(20_000)]
+    movement = {"line": 15_000, "name": "tt.load", "group": "global load", "function": "f",
+                "type": None, "from": "-", "to": "#a", "layouts": [None, 0], "bytes": 1,
+                "runs": "1", "inLoop": False, "cost": None, "weight": 0, "facts": {},
+                "location": None}  # fmt: skip
+    module = {"number": 1, "first": 1, "line": 1, "pass": None, "stage": None, "target": None,
+              "functions": ["f"], "findings": [], "movements": [movement]}  # fmt: skip
+    layout = kind("blocked", line=1, uses=tuple(range(2, 20_001)))
+    page = open_page(layout, dump=EmbeddedDump("long.mlir", "\n".join(lines), [module]))
+    assert found(page, "#source-lines") == ["15000"]
+    assert page.page.locator("#source-lines .row").count() < 200
+    page.page.evaluate("document.querySelector('#source-lines').scrollTop = 1000")
+    page.settle()
+    assert page.page.locator("#line-60").is_visible()
+    assert page.page.locator("#source-lines .row").count() < 200
+
+
+def test_the_programs_text_is_linked_both_ways(open_page: Open) -> None:
+    movement = {"line": 2, "name": "tt.load", "group": "global load", "function": "f",
+                "type": None, "from": "-", "to": "#a", "layouts": [None, 0], "bytes": 1,
+                "runs": "1", "inLoop": False, "cost": None, "weight": 0, "facts": {},
+                "location": {"file": "k.py", "line": 3, "column": 1}}  # fmt: skip
+    module = {"number": 1, "first": 1, "line": 1, "pass": None, "stage": None, "target": None,
+              "functions": ["f"], "findings": [], "movements": [movement]}  # fmt: skip
+    dump = EmbeddedDump("k.ttgir", "#a = ..\n%x = tt.load", [module], {"k.py": "a\nb\nc = load()"})
+    page = open_page(kind("blocked", line=1, uses=[2]), dump=dump)
+    assert found(page, "#program-lines") == ["3"]
+    page.page.click("#line-1")
+    assert found(page, "#program-lines") == []
+    page.page.click("#program-line-3")
+    assert found(page, "#source-lines") == ["2"]
+    page.shot("dump-program")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_and_nothing_is_wider_than_the_window(scheme: str, open_file: Any) -> None:
+    page = open_dump(open_file, MODULE, scheme=scheme)
+    page.page.click(f"#movements [data-line='{CONVERSION}']")
+    assert page.poor_contrasts() == []
+    for width in (1400, 1000, 700, 380):
+        page.page.set_viewport_size({"width": width, "height": 900})
+        page.settle()
+        assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+        page.shot(f"dump-{width}-{scheme}")
+
+
+def test_a_text_of_the_dump_is_only_text(open_page: Open) -> None:
+    hostile = "</script><img src=x onerror=alert(1)>"
+    dump = EmbeddedDump("kernel.ttgir", f"a\n{hostile}")
+    page = open_page(kind("blocked", line=1, uses=[2]), kind("nvidia_mma_v2"), dump=dump)
+    assert hostile in page.page.inner_text("#line-2 code")
+    assert page.page.locator("img").count() == 0
+    assert KINDS["blocked"][0] == page.page.inner_text("#attribute")

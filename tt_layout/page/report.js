@@ -1,0 +1,250 @@
+// The findings and data movements of a dump, and what each of them shows in the grids.
+
+/** Return the modules of the dump; a page without one has none. */
+function dumpModules() {
+  return DATA.dump?.modules ?? [];
+}
+
+/** Return whether a line is in a module, or among the aliases before it. */
+function isInModule(line, index) {
+  const modules = dumpModules();
+  return line >= (modules[index]?.first ?? 1) && line < (modules[index + 1]?.first ?? Infinity);
+}
+
+function moduleOfLine(line) {
+  return Math.max(0, dumpModules().findLastIndex(({ first }) => first <= line));
+}
+
+let movementsByLine;
+
+/** Return the data movement on a line of the dump, if there is one. */
+function movementOn(line) {
+  movementsByLine ??= new Map(
+    dumpModules().flatMap(({ movements }) => movements.map((one) => [one.line, one])),
+  );
+  return movementsByLine.get(line);
+}
+
+/** Return the line that a page opens on: the first finding's, or that of what costs most. */
+function usualLine(index) {
+  const { findings, movements } = dumpModules()[index];
+  const isDrawn = ({ layouts }) => layouts.some((k) => k !== null);
+  const found = findings.find(({ line }) => movements.some((m) => m.line === line && isDrawn(m)));
+  if (found) return found.line;
+  const drawn = movements.filter(isDrawn);
+  const order = (m) => [Number(m.inLoop), m.weight, m.layouts.filter((k) => k !== null).length];
+  const best = drawn.reduce((most, m) => (most && !isMore(order(m), order(most)) ? most : m), null);
+  return best?.line ?? null;
+}
+
+function isMore(a, b) {
+  const k = a.findIndex((value, at) => value !== b[at]);
+  return k >= 0 && a[k] > b[k];
+}
+
+/** Return the parts of the state by which a data movement is seen. */
+function stateOf(movement) {
+  const [from, to] = movement.layouts;
+  const memory = (k) => (k === null ? null : DATA.layouts[k].memory);
+  const usual = { edit: null, compare: -1, colour: "", isStore: false };
+  const shows = (layout, more = {}) => ({ ...usual, layout, ...more });
+  const single = to ?? from;
+  if (single === null) return null;
+  if (from === null || to === null) return shows(single);
+  const [source, target] = [DATA.layouts[from], DATA.layouts[to]];
+  const isOneTensor = sameShape(source, target) && source.bits === target.bits;
+  if (!isOneTensor) return shows(memory(to) === REGISTERS ? from : to);
+  if (memory(from) === SHARED && memory(to) === REGISTERS) return shows(from, { compare: to });
+  if (memory(from) === REGISTERS && memory(to) === SHARED)
+    return shows(to, { compare: from, isStore: true });
+  return shows(from, { compare: to, colour: "origin" });
+}
+
+// -- the list -----------------------------------------------------------------------------------
+
+/** Fill the list of findings and the table of data movements, once for each module. */
+function showReport() {
+  const box = byId("report");
+  if (!dumpModules().length) return;
+  if (box.dataset.module !== String(state.module)) fillReport(box);
+  for (const node of box.querySelectorAll("[data-line]"))
+    node.classList.toggle("found", Number(node.dataset.line) === state.line);
+  keepOneStop(box);
+  box.querySelector("tr.found")?.scrollIntoView({ block: "nearest" });
+}
+
+function fillReport(box) {
+  const { findings, movements } = dumpModules()[state.module];
+  box.dataset.module = state.module;
+  byId("findings").replaceChildren(...findings.map(findingRow));
+  byId("findings-title").textContent = findings.length
+    ? `Findings (${findings.length})`
+    : "No findings";
+  const functions = new Set(movements.map((movement) => movement.function));
+  byId("movements").replaceChildren(
+    ...movements.flatMap((movement, k) => {
+      const isFirst = movement.function !== movements[k - 1]?.function;
+      return [
+        ...(functions.size > 1 && isFirst ? [functionRow(movement.function)] : []),
+        movementRow(movement),
+      ];
+    }),
+  );
+}
+
+function lineButton(line, text) {
+  return make("button", {
+    type: "button",
+    className: "line-link",
+    tabIndex: -1,
+    textContent: text,
+    onclick: () => selectLine(line),
+  });
+}
+
+function findingRow({ line, message }) {
+  const row = make("li", {}, lineButton(line, `Line ${line}`), ` ${message}`);
+  row.dataset.line = line;
+  return row;
+}
+
+function functionRow(name) {
+  const cell = make("th", { colSpan: 3, textContent: name ? `@${name}` : "in no function" });
+  cell.scope = "rowgroup";
+  return make("tr", {}, cell);
+}
+
+function movementRow(movement) {
+  const { line, name, from, to, type, bytes, runs, inLoop, cost } = movement;
+  const times = runs === "1" ? "" : `, ×${runs}`;
+  const about = [
+    `${name.replace(/^\w+\./, "")} ${type ?? ""}${times}`,
+    `${from} → ${to}`,
+    ...(cost === null ? [] : [cost]),
+  ];
+  const row = make(
+    "tr",
+    { className: inLoop ? "in-loop" : "", onclick: () => selectLine(line) },
+    make("td", {}, lineButton(line, String(line))),
+    make("td", {}, ...about.map((textContent) => make("div", { textContent }))),
+    make("td", { className: "amount", textContent: bytes || "–" }),
+  );
+  row.dataset.line = line;
+  return row;
+}
+
+/** Let the Tab key stop once in the list: arrows move in it. */
+function keepOneStop(box) {
+  const buttons = [...box.querySelectorAll("button")];
+  const current = box.querySelector(".found button") ?? buttons[0];
+  for (const node of buttons) node.tabIndex = node === current ? 0 : -1;
+}
+
+function onReportKey(event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  const buttons = [...byId("report").querySelectorAll("button")];
+  const next = buttons[buttons.indexOf(document.activeElement) + step];
+  if (next) {
+    buttons.forEach((node) => (node.tabIndex = node === next ? 0 : -1));
+    next.focus();
+  }
+  event.preventDefault();
+}
+
+// -- the data movement that is chosen -----------------------------------------------------------
+
+const UNSAID_FACTS = ["text", "instruction", "sector_bytes"];
+
+/** Show what is known of the data movement that is chosen. */
+function showMovement() {
+  const box = byId("movement");
+  const movement = state.line === null ? undefined : movementOn(state.line);
+  box.hidden = !movement;
+  if (!movement) return;
+  const { line, name, type, from, to, runs, cost, facts } = movement;
+  const times = runs === "1" ? "" : `, runs ${runs} times`;
+  byId("movement-title").textContent = `Line ${line}: ${name}`;
+  byId("movement-what").textContent = `${type ?? ""}, ${from} → ${to}${times}`;
+  byId("movement-cost").textContent = cost ?? "No analysis determines what it costs.";
+  const found = dumpModules()[state.module].findings.filter((one) => one.line === line);
+  byId("movement-findings").replaceChildren(
+    ...found.map(({ message }) => make("li", { textContent: message })),
+  );
+  const numbers = Object.entries(facts).filter(
+    ([key, value]) => typeof value === "number" && !UNSAID_FACTS.includes(key),
+  );
+  byId("movement-facts").replaceChildren(
+    ...numbers.slice(0, 8).flatMap(([key, value]) => [
+      make("dt", { textContent: key.replaceAll("_", " ") }),
+      make("dd", { textContent: value }),
+    ]),
+  );
+  showSteps(movement);
+}
+
+/** Show the ways to the same operation in the modules before and after. */
+function showSteps(movement) {
+  const box = byId("movement-steps");
+  box.hidden = dumpModules().length < 2;
+  if (box.hidden) return;
+  const way = (step, text) => {
+    const index = state.module + step;
+    const there = dumpModules()[index] && counterpart(movement, index);
+    const node = make("button", {
+      type: "button",
+      textContent: text,
+      disabled: !there,
+      onclick: () => selectLine(there.line),
+    });
+    return node;
+  };
+  const { number, pass } = dumpModules()[state.module];
+  const of = pass ? `, ${pass}` : "";
+  box.replaceChildren(
+    way(-1, "‹ module before"),
+    make("span", { className: "about", textContent: `module ${number}${of}` }),
+    way(1, "module after ›"),
+  );
+}
+
+/** Return the same data movement in another module: of one name, place in the program and order. */
+function counterpart(movement, index) {
+  const isSame = (other) =>
+    other.name === movement.name &&
+    other.function === movement.function &&
+    show(other.location) === show(movement.location);
+  const own = dumpModules()[state.module].movements.filter(isSame);
+  const there = dumpModules()[index].movements.filter(isSame);
+  return there[Math.min(own.indexOf(movement), there.length - 1)];
+}
+
+// -- modules ------------------------------------------------------------------------------------
+
+/** Show the name of the dump, its modules, and the summary of the one that is shown. */
+function showKernel() {
+  const box = byId("kernel");
+  box.hidden = !DATA.dump;
+  if (!DATA.dump) return;
+  byId("dump-name").textContent = DATA.dump.name;
+  const modules = dumpModules();
+  byId("module-label").hidden = modules.length < 2;
+  fillSelect(
+    "module",
+    modules.map((one, k) => [k, `${one.number}: ${one.pass ?? `line ${one.line}`}`]),
+    state.module,
+  );
+  const shown = modules[state.module];
+  byId("summary").replaceChildren(
+    ...(shown?.summary ?? []).map((text) => make("li", { textContent: text })),
+  );
+}
+
+function chooseModule(index) {
+  const current = state.line === null ? null : movementOn(state.line);
+  const line = (current && counterpart(current, index)?.line) ?? usualLine(index);
+  change(() => {
+    state.module = index;
+    followLine(line);
+  }, rebuild);
+}

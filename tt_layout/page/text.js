@@ -1,0 +1,111 @@
+// A text of many lines: only those in sight are in the document, whatever its length.
+
+const TEXT_ROW = 20; // pixels
+const TEXT_MARGIN = 20; // lines above and below those in sight
+
+/** A box that scrolls over the lines of a text; one line is current, some are marked. */
+class TextPane {
+  /**
+   * @param box      the element to fill
+   * @param prefix   what the ids of its lines begin with
+   * @param handlers { choose(line), chips(line): elements that stand behind a line }
+   */
+  constructor(box, prefix, handlers) {
+    Object.assign(this, { box, prefix, handlers });
+    this.lines = [];
+    this.marked = new Set();
+    this.current = 1;
+    this.found = null;
+    this.extent = make("div", { className: "text-extent" });
+    box.setAttribute("role", "listbox");
+    box.append(this.extent);
+    box.addEventListener("scroll", () => requestAnimationFrame(() => this.#paint()));
+    box.addEventListener("keydown", (event) => this.#onKey(event));
+    new ResizeObserver(() => this.#paint()).observe(box);
+  }
+
+  /** Show a text. */
+  show(text) {
+    if (text === this.text) return;
+    this.text = text;
+    this.lines = text.split("\n");
+    const longest = this.lines.reduce((most, line) => Math.max(most, line.length), 0);
+    this.extent.style.height = `${this.lines.length * TEXT_ROW}px`;
+    this.extent.style.minWidth = `calc(${longest}ch + 12rem)`;
+    this.#paint();
+  }
+
+  /** Mark lines, and one above all. */
+  mark(marked, found = this.found) {
+    Object.assign(this, { marked, found });
+    if (found) this.current = found;
+    this.#paint();
+  }
+
+  /** Scroll to a line, unless it is in sight. */
+  reveal(line) {
+    const top = (line - 1) * TEXT_ROW;
+    const { scrollTop, clientHeight } = this.box;
+    if (top < scrollTop + TEXT_ROW || top > scrollTop + clientHeight - 2 * TEXT_ROW)
+      this.box.scrollTop = Math.max(0, top - clientHeight / 2 + TEXT_ROW);
+    this.#paint();
+  }
+
+  #paint() {
+    const { scrollTop, clientHeight } = this.box;
+    const first = Math.max(0, Math.floor(scrollTop / TEXT_ROW) - TEXT_MARGIN);
+    const end = Math.min(
+      this.lines.length,
+      Math.ceil((scrollTop + clientHeight) / TEXT_ROW) + TEXT_MARGIN,
+    );
+    const rows = [];
+    for (let k = first; k < end; k++) rows.push(this.#row(k + 1));
+    this.extent.replaceChildren(...rows);
+    const isInSight = this.current > first && this.current <= end;
+    if (isInSight) this.box.setAttribute("aria-activedescendant", this.#id(this.current));
+    else this.box.removeAttribute("aria-activedescendant");
+  }
+
+  #id(line) {
+    return `${this.prefix}-${line}`;
+  }
+
+  #row(line) {
+    const row = make(
+      "div",
+      { className: "row", id: this.#id(line), onclick: () => this.#choose(line) },
+      make("span", { className: "number", textContent: line }),
+      make("code", { textContent: this.lines[line - 1] || " " }),
+    );
+    const chips = this.handlers.chips(line);
+    if (chips.length) row.append(make("span", { className: "uses" }, ...chips));
+    row.dataset.line = line;
+    row.style.top = `${(line - 1) * TEXT_ROW}px`;
+    row.setAttribute("role", "option");
+    row.setAttribute("aria-selected", String(line === this.found));
+    row.setAttribute("aria-posinset", line);
+    row.setAttribute("aria-setsize", this.lines.length);
+    row.classList.toggle("here", this.marked.has(line));
+    row.classList.toggle("found", line === this.found);
+    row.classList.toggle("current", line === this.current);
+    return row;
+  }
+
+  #choose(line) {
+    this.current = line;
+    this.handlers.choose(line);
+  }
+
+  #onKey(event) {
+    const page = Math.floor(this.box.clientHeight / TEXT_ROW) - 1;
+    const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page };
+    const ends = { Home: 1, End: this.lines.length };
+    if (event.key === "Enter") this.#choose(this.current);
+    else if (event.key in steps || event.key in ends) {
+      const wished = ends[event.key] ?? this.current + steps[event.key];
+      this.current = Math.max(1, Math.min(this.lines.length, wished));
+      this.reveal(this.current);
+    } else return;
+    event.preventDefault();
+  }
+}
