@@ -156,7 +156,8 @@ def test_the_page_of_a_dump_has_its_findings_and_data_movements() -> None:
     names = [data["layouts"][number]["name"] for number in conversion["layouts"]]
     assert names == [conversion["from"], conversion["to"]] == ["#mma", "#blocked1"]
     assert conversion["facts"]["wavefronts"] > 0
-    assert (module["first"], module["findings"]) == (1, [])
+    assert module["first"] == 1
+    assert [found["lines"] for found in module["findings"]] == [[139]]
 
 
 def test_modules_of_a_dump_share_the_layouts_that_they_name_alike(tmp_path: Path) -> None:

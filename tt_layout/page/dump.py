@@ -17,9 +17,10 @@ from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 from tt_layout.page import EmbeddedDump, PageLayout, build
-from tt_layout.page.kernel_report import module_data
+from tt_layout.page.kernel_report import module_data, programs
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
+from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 
 MAX_NAME = 64
 """Characters of a layout in a type that a page takes as its name."""
@@ -41,6 +42,7 @@ def page_of_dump(
     names: list[str],
     release: Release | None = None,
     number: int | None = None,
+    program: ProgramSource = NO_PROGRAM,
 ) -> str:
     """Return the page of the layouts of a dump, each over the types that it is used with.
 
@@ -49,6 +51,7 @@ def page_of_dump(
         names: only these aliases; all by default.
         release: whose rules hold.
         number: only this module, counted from 1; all by default.
+        program: where the lines of the user's program are found.
 
     Raises:
         LayoutError: an alias is wrong or not used, there is no such module, or the dump is cut
@@ -79,7 +82,8 @@ def page_of_dump(
 
     target = next((audit.module.gpu for _, audit in pages if audit.module.gpu), None)
     modules = [module_data(audit, k, number_of) for k, audit in pages]
-    dump = EmbeddedDump(source.name, source.text, modules)
+    texts = programs((audit for _, audit in pages), program)
+    dump = EmbeddedDump(source.name, source.text, modules, texts)
     return build(layouts, dump=dump, target=target)
 
 

@@ -29,8 +29,9 @@ function movementOn(line) {
 function usualLine(index) {
   const { findings, movements } = dumpModules()[index];
   const isDrawn = ({ layouts }) => layouts.some((k) => k !== null);
-  const found = findings.find(({ line }) => movements.some((m) => m.line === line && isDrawn(m)));
-  if (found) return found.line;
+  const lines = findings.flatMap((finding) => finding.lines);
+  const found = lines.find((line) => movements.some((m) => m.line === line && isDrawn(m)));
+  if (found) return found;
   const drawn = movements.filter(isDrawn);
   const order = (m) => [Number(m.inLoop), m.weight, m.layouts.filter((k) => k !== null).length];
   const best = drawn.reduce((most, m) => (most && !isMore(order(m), order(most)) ? most : m), null);
@@ -70,7 +71,7 @@ function showReport() {
   for (const node of box.querySelectorAll("[data-line]"))
     node.classList.toggle("found", Number(node.dataset.line) === state.line);
   keepOneStop(box);
-  box.querySelector("tr.found")?.scrollIntoView({ block: "nearest" });
+  box.querySelector(".found")?.scrollIntoView({ block: "nearest" });
 }
 
 function fillReport(box) {
@@ -102,10 +103,20 @@ function lineButton(line, text) {
   });
 }
 
-function findingRow({ line, message }) {
-  const row = make("li", {}, lineButton(line, `Line ${line}`), ` ${message}`);
-  row.dataset.line = line;
-  return row;
+function findingRow({ lines, message, kind }) {
+  const shown = lines.slice(0, MAX_FINDING_LINES).map((line) => {
+    const button = lineButton(line, `line ${line}`);
+    const item = make("span", {}, button);
+    item.dataset.line = line;
+    return item;
+  });
+  const more = lines.length - shown.length;
+  return make(
+    "li",
+    { className: kind },
+    ...shown,
+    make("span", { textContent: `${more > 0 ? ` and ${more} more` : ""} ${message}` }),
+  );
 }
 
 function functionRow(name) {
@@ -154,6 +165,7 @@ function onReportKey(event) {
 
 // -- the data movement that is chosen -----------------------------------------------------------
 
+const MAX_FINDING_LINES = 6;
 const UNSAID_FACTS = ["text", "instruction", "sector_bytes"];
 
 /** Show what is known of the data movement that is chosen. */
@@ -167,7 +179,7 @@ function showMovement() {
   byId("movement-title").textContent = `Line ${line}: ${name}`;
   byId("movement-what").textContent = `${type ?? ""}, ${from} → ${to}${times}`;
   byId("movement-cost").textContent = cost ?? "No analysis determines what it costs.";
-  const found = dumpModules()[state.module].findings.filter((one) => one.line === line);
+  const found = dumpModules()[state.module].findings.filter(({ lines }) => lines.includes(line));
   byId("movement-findings").replaceChildren(
     ...found.map(({ message }) => make("li", { textContent: message })),
   );

@@ -50,8 +50,9 @@ class OriginColouring extends Colouring {
     this.label = `${this.label} it comes from`;
   }
 
+  /** Without an element the place is one of the origin's own. */
   shade(place, element) {
-    const held = this.origin.inverse.place(element);
+    const held = element ? this.origin.inverse.place(element) : place;
     return held ? super.shade(held, element) : -1;
   }
 }

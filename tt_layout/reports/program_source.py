@@ -33,11 +33,19 @@ class ProgramSource(NamedTuple):
         """
         if location is None or location.line < 1 or not location.file.endswith(".py"):
             return None
-        path = self._path(location.file)
-        lines = _lines(path) if path is not None else ()
+        lines = self._lines(location.file)
         if location.line > len(lines):
             return None
         return shortened(safe(lines[location.line - 1].strip()), MAX_LINE) or None
+
+    def text(self, file: str) -> str | None:
+        """Return the whole text of a file of Python; None where there is none."""
+        lines = self._lines(file) if file.endswith(".py") else ()
+        return "".join(lines) or None
+
+    def _lines(self, file: str) -> tuple[str, ...]:
+        path = self._path(file)
+        return _lines(path) if path is not None else ()
 
     def _path(self, file: str) -> str | None:
         """Return the file that a location means; None where there is none."""

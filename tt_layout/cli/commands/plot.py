@@ -57,6 +57,9 @@ FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
 @tensor_option("The tensor type.")
 @click.option("-i", "path", metavar="FILE", help="Make one page of every layout of a dump.")
 @click.option(
+    "--source", metavar="DIR", help="Show the Python source of the dump, from files below DIR."
+)
+@click.option(
     "-o", "output", required=True, metavar="FILE", help="Write to FILE.svg, .png or .html."
 )
 @aliases_option
@@ -83,6 +86,7 @@ def command(
     other: Encoding | None,
     tensor: TensorType | None,
     path: str | None,
+    source: str | None,
     output: str,
     alias_groups: tuple[tuple[str, ...], ...],
     **display: Any,
@@ -95,8 +99,11 @@ def command(
         if layout is not None or ending != ".html":
             message = "-i makes a page of all layouts of a file: -o must be an .html"
             raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
-        _write(output, _dump_page(path, [name for group in alias_groups for name in group]))
+        names = [name for group in alias_groups for name in group]
+        _write(output, _dump_page(path, names, source))
         return
+    if source is not None:
+        raise LayoutError("--source shows the program of a dump: give the dump with -i")
     if layout is None or tensor is None:
         missing = (
             "layout: give one, or a dump with -i" if layout is None else "tensor type: give -t"
@@ -151,13 +158,15 @@ def _types(encodings: list[Encoding], tensor: TensorType) -> list[TensorType]:
     return [accessed if isinstance(e, DistributedEncoding) else tensor for e in encodings]
 
 
-def _dump_page(path: str, names: list[str]) -> bytes:
+def _dump_page(path: str, names: list[str], folder: str | None) -> bytes:
     from tt_layout.ir.file_aliases import split_module
     from tt_layout.mlir.source import read_source
     from tt_layout.page.dump import page_of_dump
+    from tt_layout.reports.program_source import ProgramSource
 
     file, module = split_module(path)
-    return page_of_dump(read_source(file), names, chosen_release(), module).encode()
+    program = ProgramSource(folder)
+    return page_of_dump(read_source(file), names, chosen_release(), module, program).encode()
 
 
 def _write(output: str, content: bytes) -> None:
