@@ -43,6 +43,25 @@ MFMA = (
     "#ttg.amd_mfma<{version = 3, warpsPerCTA = [1, 1], instrShape = [32, 32, 8], "
     "isTransposed = false}>"
 )
+MMA_ONE = (
+    "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], "
+    "instrShape = [16, 8]}>"
+)
+WGMMA_ONE = (
+    "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], "
+    "instrShape = [16, 8, 16]}>"
+)
+TMEM = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 8, colStride = 1>"
+MFMA_16 = (
+    "#ttg.amd_mfma<{version = 3, warpsPerCTA = [1, 1], instrShape = [16, 16, 16], "
+    "isTransposed = false}>"
+)
+WMMA = (
+    "#ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = []}, "
+    "instrShape = [16, 16, 16]}>"
+)
+NVMMA = "#ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = false, elementBitWidth = 16}}>"
+PHASED_4 = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
 OPERAND = f"#ttg.dot_op<{{opIdx = 0, parent = {MMA}, kWidth = 2}}>"
 PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
 SWIZZLED = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
@@ -57,6 +76,12 @@ FIGURES: dict[str, tuple[str, ...]] = {
         BLOCKED, "-t", "tensor<16x16xf16>", "--view", "hardware", "--color-by", "row",
     ),
     "blocked-matrix": (BLOCKED, "-t", "tensor<16x16xf16>", "--view", "matrix"),
+    "mma-v2": (MMA_ONE, "-t", "tensor<16x8xf32>", "--view", "mma"),
+    "mma-v3": (WGMMA_ONE, "-t", "tensor<64x8xf32>", "--view", "mma"),
+    "mma-v5": (TMEM, "-t", "!ttg.memdesc<128x8xf32>", "--view", "mma"),
+    "mfma-16": (MFMA_16, "-t", "tensor<16x16xf32>", "--view", "mma"),
+    "mfma-32": (MFMA, "-t", "tensor<32x32xf32>", "--view", "mma"),
+    "wmma": (WMMA, "-t", "tensor<16x16xf32>", "--view", "mma"),
     "mma-tensor": (MMA, "-t", "tensor<32x16xf16>", "--color-by", "warp"),
     "mma-lanes": (MMA, "-t", "tensor<16x8xf16>", "--color-by", "lane"),
     "operand": (OPERAND, "-t", "tensor<32x16xf16>", "--color-by", "register"),
@@ -70,6 +95,11 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "padded-banks": (PADDED, "-t", "!ttg.memdesc<16x64xf16>", "--view", "banks"),
     "conflicts": (PLAIN, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "banks"),
     "no-conflicts": (PHASED, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "banks"),
+    "cycles": (PHASED_4, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "cycles"),
+    "swizzle-32": (NVMMA.format(32), "-t", "!ttg.memdesc<16x16xf16>"),
+    "swizzle-64": (NVMMA.format(64), "-t", "!ttg.memdesc<16x32xf16>"),
+    "swizzle-128": (NVMMA.format(128), "-t", "!ttg.memdesc<16x64xf16>"),
+    "tensor-memory": (TMEM, "-t", "!ttg.memdesc<128x8xf32>", "--view", "hardware"),
     "scales": (SCALES, "-t", "!ttg.memdesc<64x8xi8>", "--view", "hardware", "--color-by", "row"),
     "wgmma-overview": (WGMMA, "-t", "tensor<256x256xf32>", "--color-by", "warp"),
     "blocked-overview": (ROWS, "-t", "tensor<1024x1024xf16>"),

@@ -47,7 +47,7 @@ def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None
         grids,
         (*legend, *plain),
         tuple(words[:MAX_WORDS]),
-        is_across=True,
+        places=((0, 0), (0, 1)),
     )
 
 

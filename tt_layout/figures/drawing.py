@@ -7,7 +7,7 @@ from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure
 from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
 
-VIEWS = (*KINDS, "banks", "cycles", "matrix", "compare")
+VIEWS = (*KINDS, "banks", "cycles", "matrix", "mma", "compare")
 
 
 def draw(
@@ -18,6 +18,7 @@ def draw(
     color_by: str | None = None,
     target: str = "nvidia",
     access: str = "load",
+    operand: str | None = None,
 ) -> Figure:
     """Return the figure of a layout, or of two.
 
@@ -29,6 +30,7 @@ def draw(
         color_by: what has a colour of its own.
         target: for the access of ``banks``, the GPU.
         access: ``load`` or ``store``, for the access of ``banks``.
+        operand: for ``mma`` the element type of A and B; None for the usual one.
 
     Raises:
         LayoutError: the view does not suit the layouts.
@@ -44,8 +46,12 @@ def draw(
         [['T0:0', 'T0:1', 'T1:0', 'T1:1']]
     """
     view = view or _default(drawn, other)
-    if view in (*KINDS, "matrix") and other is not None:
+    if view in (*KINDS, "matrix", "mma") and other is not None:
         raise LayoutError(f"--view {view} is of one layout, got two")
+    if view == "mma":
+        from tt_layout.figures.mma import mma_figure
+
+        return mma_figure(drawn, operand, color_by)
     if view == "compare":
         if other is None:
             raise LayoutError("--view compare needs two layouts")

@@ -78,14 +78,14 @@ class Figure:
         grids: what is shown.
         legend: the meaning of the colours.
         notes: the lines below.
-        is_across: whether grids stand beside each other.
+        places: the row and the column of each grid; none for grids below each other.
     """
 
     title: tuple[str, ...]
     grids: tuple[Grid, ...]
     legend: Legend = ()
     notes: tuple[str, ...] = ()
-    is_across: bool = False
+    places: tuple[tuple[int, int], ...] = ()
 
 
 def has_labels(rows: int, columns: int) -> bool:

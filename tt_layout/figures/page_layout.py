@@ -102,10 +102,8 @@ def step_of(names: tuple[str, ...], room: float, needed: float) -> int:
 
 def lay_out_figure(figure: Figure) -> FigureLayout:
     """Return where everything of a figure stands."""
-    sizes = [_outer(grid) for grid in figure.grids]
-    across = sum(w for w, _ in sizes) + 2 * GAP * (len(sizes) - 1)
-    is_across = figure.is_across and across <= MAX_ACROSS
-    inner = max(MIN_WIDTH, across if is_across else max(w for w, _ in sizes))
+    table = _arranged(figure)
+    inner = max(MIN_WIDTH, table.width)
     texts: list[Text] = []
     y = MARGIN
     for number, line in enumerate(figure.title):
@@ -113,15 +111,10 @@ def lay_out_figure(figure: Figure) -> FigureLayout:
             y += LINE_HEIGHT
             texts.append(Text(MARGIN, y - 4, part, bold=number == len(figure.title) - 1))
     y += GAP
-    grids: list[PlacedGrid] = []
-    x, lowest = MARGIN, y
-    for grid, (width, height) in zip(figure.grids, sizes):
-        placed = _place(grid, x, y)
-        grids.append(placed)
-        texts += _grid_texts(placed, x)
-        lowest = max(lowest, y + height)
-        x, y = (x + width + 2 * GAP, y) if is_across else (x, y + height + GAP)
-    y = lowest + GAP
+    grids = [table.placed(number, grid, y) for number, grid in enumerate(figure.grids)]
+    for placed in grids:
+        texts += _grid_texts(placed, placed.x - _left(placed.grid))
+    y += table.height + GAP
     swatches, more, y = _legend(figure, inner, y)
     texts += more
     for note in figure.notes:
@@ -130,6 +123,74 @@ def lay_out_figure(figure: Figure) -> FigureLayout:
             texts.append(Text(MARGIN, y - 4, part, SMALL, colour=RULE))
     size = inner + 2 * MARGIN, y + MARGIN
     return FigureLayout(*size, tuple(grids), tuple(texts), tuple(swatches))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Grids in rows and columns; the cells of those in one column, or row, begin together.
+
+    Attributes:
+        places: the row and the column of each grid.
+        cells: the width and height of its cells.
+        lefts, widths: of each column, the room of the names and of everything.
+        tops, heights: of each row.
+    """
+
+    places: tuple[tuple[int, int], ...]
+    cells: tuple[tuple[int, int], ...]
+    lefts: tuple[int, ...]
+    widths: tuple[int, ...]
+    tops: tuple[int, ...]
+    heights: tuple[int, ...]
+
+    @property
+    def width(self) -> int:
+        """The width of everything."""
+        return sum(self.widths) + 2 * GAP * (len(self.widths) - 1)
+
+    @property
+    def height(self) -> int:
+        """The height of everything."""
+        return sum(self.heights) + GAP * (len(self.heights) - 1)
+
+    def placed(self, number: int, grid: Grid, y: int) -> PlacedGrid:
+        """Return a grid where it stands, in a table that begins at ``y``."""
+        row, column = self.places[number]
+        x = MARGIN + sum(self.widths[:column]) + 2 * GAP * column + self.lefts[column]
+        y += sum(self.heights[:row]) + GAP * row + self.tops[row]
+        return PlacedGrid(grid, x, y, *self.cells[number])
+
+
+def _arranged(figure: Figure) -> Table:
+    """Return the table of a figure's grids; one row of grids becomes a column where it is wide."""
+    below = tuple((row, 0) for row in range(len(figure.grids)))
+    table = _table(figure, figure.places or below)
+    is_row = not any(row for row, _ in figure.places)
+    return _table(figure, below) if is_row and table.width > MAX_ACROSS else table
+
+
+def _table(figure: Figure, places: tuple[tuple[int, int], ...]) -> Table:
+    grids, cells = figure.grids, [cell_size(grid) for grid in figure.grids]
+    if any(row for row, _ in figure.places):  # then rows and columns go on from grid to grid
+        cells = [tuple(map(max, zip(*cells)))] * len(cells)
+    rows, columns = (range(1 + max(place[axis] for place in places)) for axis in (0, 1))
+
+    def most(axis: int, number: int, sizes: list[int]) -> int:
+        return max((s for s, p in zip(sizes, places) if p[axis] == number), default=0)
+
+    lefts = tuple(most(1, c, [_left(grid) for grid in grids]) for c in columns)
+    tops = tuple(most(0, r, [_top(grid) for grid in grids]) for r in rows)
+    inner = [_inner(grid, size) for grid, size in zip(grids, cells)]
+    widths = tuple(lefts[c] + most(1, c, [w for w, _ in inner]) + 2 for c in columns)
+    heights = tuple(tops[r] + most(0, r, [h for _, h in inner]) for r in rows)
+    return Table(places, tuple(cells), lefts, widths, tops, heights)
+
+
+def _inner(grid: Grid, cell: tuple[int, int]) -> tuple[int, int]:
+    """Return the width and height of all cells; the title may be wider."""
+    rows, columns = grid.shape
+    title = int(text_width(grid.title, LABEL)) - _left(grid)
+    return max(columns * cell[0], title), rows * cell[1]
 
 
 def _left(grid: Grid) -> int:
@@ -142,18 +203,6 @@ def _top(grid: Grid) -> int:
     """Return the height of what stands above the cells."""
     lines = bool(grid.title) + bool(grid.column_title) + bool(grid.columns) + bool(grid.groups)
     return lines * (LINE_HEIGHT - 2) + 4
-
-
-def _outer(grid: Grid) -> tuple[int, int]:
-    """Return the width and height of a grid with its names."""
-    width, height = cell_size(grid)
-    rows, columns = grid.shape
-    title = int(text_width(grid.title, LABEL))
-    return max(_left(grid) + columns * width, title) + 2, _top(grid) + rows * height
-
-
-def _place(grid: Grid, x: int, y: int) -> PlacedGrid:
-    return PlacedGrid(grid, x + _left(grid), y + _top(grid), *cell_size(grid))
 
 
 def _grid_texts(placed: PlacedGrid, left: int) -> list[Text]:

@@ -79,6 +79,9 @@ FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
     metavar="TARGET",
     help=f"The GPU whose banks are drawn, and which a page starts with: {target_names()}.",
 )
+@click.option(
+    "--operand", metavar="TYPE", help="The element type of A and B in --view mma, such as f16."
+)
 @selection_options
 @reading_options
 def command(
@@ -134,6 +137,7 @@ def _drawn(
         target=display["target"],
         view=display["view"],
         color_by=display["color_by"],
+        operand=display["operand"],
     )
     return FORMATS[ending](figure)
 

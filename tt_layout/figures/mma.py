@@ -1,0 +1,185 @@
+"""A matrix instruction as a whole: A on the left, B above, D in the corner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.analyses.instruction_operands import operands_of
+from tt_layout.analyses.matrix_instructions import Operand
+from tt_layout.encodings import DistributedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.figures.drawn import Colouring, DrawnLayout
+from tt_layout.figures.model import PLAIN, Figure, Grid
+from tt_layout.figures.tensor import element_groups, tensor_grid
+from tt_layout.mlir.types import parse_type
+from tt_layout.placement import place
+from tt_layout.views.selection import Range, Selection
+
+PLACES = {"A": (1, 0), "B": (0, 1), "D": (1, 1)}
+"""Row and column of each matrix in the figure."""
+
+NOTES = ("T<thread>:<matrix><register>; strong lines stand between groups along K",)
+COLOUR_BY = ("lane", "warp", "thread", "register")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A matrix of a multiplication, and the part of it that one figure draws.
+
+    Attributes:
+        name: ``A``, ``B`` or ``D``.
+        shape: the rows and columns that are drawn.
+        drawn: its layout; None where it lies in shared memory and no layout is known.
+    """
+
+    name: str
+    shape: tuple[int, int]
+    drawn: DrawnLayout | None
+
+    @property
+    def k_axis(self) -> int | None:
+        """Which of rows and columns is K; None for the result."""
+        return {"A": 1, "B": 0}.get(self.name)
+
+    @property
+    def is_in_registers(self) -> bool:
+        """Whether lanes hold it."""
+        return self.drawn is not None and self.drawn.placed.is_distributed
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether lanes hold it, or warps reach its rows of tensor memory."""
+        return self.drawn is not None and not self.drawn.placed.is_shared
+
+
+def mma_figure(result: DrawnLayout, element: str | None, color_by: str | None) -> Figure:
+    """Return the figure of the instruction that a layout is the result of.
+
+    Args:
+        result: the layout of D, or a dot_op, over the shape of D.
+        element: the element type of A and B; None for the usual one.
+        color_by: one of `COLOUR_BY`.
+
+    Raises:
+        LayoutError: it is the result of no instruction, or not of rank 2.
+    """
+    result.selection.check_options("a figure of a matrix instruction")
+    placed = result.placed
+    if len(placed.shape) != 2:
+        raise LayoutError(f"--view mma is of matrices, got rank {len(placed.shape)}")
+    a, b, d, k = operands_of(result.encoding, placed.shape, placed.tensor.element_type, element)
+    m, n = placed.shape
+    title = f"{d.encoding}", f"D = A x B + D of M = {m}, N = {n}, K = {k}"
+    return multiplication_figure((a, b, d), (m, n, k), title, color_by)
+
+
+def multiplication_figure(
+    operands: tuple[Operand | None, Operand | None, Operand],
+    sizes: tuple[int, int, int],
+    title: tuple[str, ...],
+    color_by: str | None,
+) -> Figure:
+    """Return the figure of a multiplication, from the first element on.
+
+    Args:
+        operands: A, B and D; None for one in shared memory whose layout is not known.
+        sizes: how much of M, N and K is drawn.
+        title: what stands above.
+        color_by: one of `COLOUR_BY`; by default the lane, of several warps the warp.
+
+    Raises:
+        LayoutError: it cannot be coloured so.
+    """
+    if color_by not in (None, *COLOUR_BY):
+        raise LayoutError(f"--view mma is coloured by {', '.join(COLOUR_BY)}, not {color_by}")
+    m, n, k = sizes
+    shapes = {"A": (m, k), "B": (k, n), "D": (m, n)}
+    parts = [Part(name, shapes[name], _drawn(o, shapes[name])) for name, o in zip("ABD", operands)]
+    name = color_by or _usual(parts[2])
+    groups = {part.name: _groups(part, name) for part in parts}
+    grids = tuple(_grid(part, name, groups[part.name]) for part in parts)
+    legend = _colouring(parts[2], name).legend(np.concatenate(list(groups.values())))
+    return Figure(
+        title,
+        grids,
+        legend,
+        NOTES if any(part.is_in_registers for part in parts) else (),
+        places=tuple(PLACES[part.name] for part in parts),
+    )
+
+
+def _drawn(operand: Operand | None, shape: tuple[int, int]) -> DrawnLayout | None:
+    """Return the layout of a matrix, of which the first rows and columns are drawn."""
+    if operand is None:
+        return None
+    is_register = isinstance(operand.encoding, DistributedEncoding)
+    kind = "tensor" if is_register else "!ttg.memdesc"
+    sizes = "".join(f"{size}x" for size in operand.shape)
+    placed = place(operand.encoding, parse_type(f"{kind}<{sizes}{operand.element}>"))
+    batch: list[Range] = [(0, 1)] * (len(operand.shape) - 2)
+    ranges = (*batch, *((0, min(pair)) for pair in zip(shape, operand.shape[-2:])))
+    return DrawnLayout(placed, Selection(ranges))
+
+
+def _colouring(part: Part, name: str) -> Colouring:
+    assert part.drawn is not None
+    return Colouring(part.drawn.placed, name)
+
+
+def _usual(result: Part) -> str:
+    """Return ``warp`` where several hold what is drawn of the result, else ``lane``."""
+    warps = _groups(result, "warp")
+    return "warp" if len(np.unique(warps[warps >= 0])) > 1 else "lane"
+
+
+def _groups(part: Part, name: str) -> Ints:
+    """Return the group of each element; of what no lane holds it is plain."""
+    if not part.has_rows:
+        rows, columns = part.shape
+        return np.full(rows * columns, PLAIN, np.int64)
+    assert part.drawn is not None
+    return element_groups(part.drawn, _colouring(part, name))
+
+
+def _grid(part: Part, name: str, groups: Ints) -> Grid:
+    rows, columns = part.shape
+    title = f"{part.name} ({rows} x {columns}){'' if part.has_rows else ', in shared memory'}"
+    if part.drawn is None:
+        names = tuple(map(str, range(rows))), tuple(map(str, range(columns)))
+        labels = [[f"{r},{c}" for c in range(columns)] for r in range(rows)]
+        return Grid(groups.reshape(part.shape), labels, title, *names)
+    colours = _colouring(part, name).colours(groups) if part.has_rows else groups
+    grid = tensor_grid(part.drawn, colours, title)
+    return _with_names(grid, part)
+
+
+def _with_names(grid: Grid, part: Part) -> Grid:
+    """Return a grid whose registers are named after the matrix, with its groups along K marked."""
+    step = _k_step(part)
+    labels = grid.labels
+    if labels is not None and part.is_in_registers:
+        letter = part.name.lower()
+        labels = [[text.replace(":", f":{letter}") for text in row] for row in labels]
+    names = {"A": ("m", "k"), "B": ("k", "n"), "D": ("m", "n")}[part.name]
+    return replace(
+        grid,
+        labels=labels,
+        row_title=names[0],
+        column_title=names[1],
+        row_step=step if part.k_axis == 0 else 0,
+        column_step=step if part.k_axis == 1 else 0,
+    )
+
+
+def _k_step(part: Part) -> int:
+    """Return the elements along K that all lanes hold in one go; 0 where that is all."""
+    if part.k_axis is None or not part.is_in_registers:
+        return 0
+    assert part.drawn is not None
+    axis = len(part.drawn.placed.shape) - 2 + part.k_axis
+    lanes = [vector[axis] for vector in dict(part.drawn.layout.in_bases).get("lane", ())]
+    step = 2 * max(lanes, default=0)
+    return step if 0 < step < part.shape[part.k_axis] else 0
