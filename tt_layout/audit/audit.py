@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.costs import cost_of
+from tt_layout.audit.exchanges import exchange_operations
 from tt_layout.audit.findings import Finding, find
 from tt_layout.audit.layouts import LayoutRow, layout_rows
 from tt_layout.audit.multiplications import (
@@ -77,6 +79,7 @@ class Audit:
         arguments: names of the kernels' arguments, where values were given for some.
         multiplications: the operations that multiply matrices, in the order of the text.
         intensities: of the kernels that have any.
+        shared_memory: of the functions that have any.
         audited: the module with all that was looked up, to find better layouts.
     """
 
@@ -88,6 +91,7 @@ class Audit:
     arguments: tuple[str, ...] = ()
     multiplications: tuple[Multiplication, ...] = ()
     intensities: tuple[Intensity, ...] = ()
+    shared_memory: tuple[SharedMemory, ...] = ()
     audited: AuditedModule | None = field(default=None, repr=False, compare=False)
 
 
@@ -122,18 +126,25 @@ def audit_module(
     audited = AuditedModule(module, shared, given)
     shared.modules.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
-    rows, movements, products = shared.modules.find(module) or _conclusions(audited)
+    rows, movements, products, memories = shared.modules.find(module) or _conclusions(audited)
     return Audit(
         module=module,
         layouts=rows,
         movements=movements,
         totals=tuple(totals(movements)),
-        findings=find(module, rows, movements, products),
+        findings=find(module, rows, movements, products, memories),
         arguments=arguments,
         multiplications=products,
         intensities=tuple(_intensities(movements, products)),
+        shared_memory=memories,
         audited=audited,
     )
+
+
+def movements_of(audited: AuditedModule) -> list[Operation]:
+    """Return the operations of a module that move data, in the order of the text."""
+    found = [*audited.module.operations, *exchange_operations(audited)]
+    return sorted(found, key=lambda operation: (operation.line, operation.column))
 
 
 GLOBAL_GROUPS = ("global load", "global store", "copy to local", "copy from local")
@@ -157,7 +168,13 @@ def _times(size: int | None, number: int | None) -> int | None:
     return None if size is None or number is None else size * number
 
 
-Conclusions = tuple[tuple[LayoutRow, ...], tuple[MovementRow, ...], tuple[Multiplication, ...]]
+Conclusions = tuple[
+    tuple[LayoutRow, ...],
+    tuple[MovementRow, ...],
+    tuple[Multiplication, ...],
+    tuple[SharedMemory, ...],
+]
+"""What is concluded from the text of a module."""
 
 
 def _conclusions(audited: AuditedModule) -> Conclusions:
@@ -165,8 +182,9 @@ def _conclusions(audited: AuditedModule) -> Conclusions:
     module = audited.module
     concluded = (
         tuple(layout_rows(module, audited.layouts)),
-        tuple(_movement_row(operation, audited) for operation in module.operations),
+        tuple(_movement_row(operation, audited) for operation in movements_of(audited)),
         tuple(multiplications(audited)),
+        tuple(module_memory(audited)),
     )
     audited.shared.modules.add(module, concluded)
     return concluded
@@ -259,7 +277,7 @@ def _with_widths(module: Module, shared: SharedWork) -> list[tuple[Operation, in
     from tt_layout.audit.global_memory.cost import width_bytes
 
     audited = AuditedModule(module, shared)
-    return [(operation, width_bytes(operation, audited)) for operation in module.operations]
+    return [(operation, width_bytes(operation, audited)) for operation in movements_of(audited)]
 
 
 Identity = tuple[str | int | None, ...]

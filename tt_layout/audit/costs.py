@@ -10,6 +10,7 @@ from collections.abc import Callable
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.conversions import conversion_cost
 from tt_layout.audit.cost import Cost
+from tt_layout.audit.exchanges import exchange_cost
 from tt_layout.audit.global_memory.cost import global_cost
 from tt_layout.audit.shared_memory import shared_cost
 from tt_layout.audit.tensor_memory import allocation_cost, copy_cost, message_cost
@@ -38,6 +39,10 @@ COSTS: dict[str, CostFunction] = {
     "async_tma_reduce": tma_cost,
     "async_tma_scatter": tma_cost,
     "conversion": conversion_cost,
+    "gather": exchange_cost,
+    "histogram": exchange_cost,
+    "reduction": exchange_cost,
+    "scan": exchange_cost,
     "insert_slice": _slice_cost,
     "global load": global_cost,
     "global store": global_cost,

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.compiled_conversion import Step
 from tt_layout.analyses.exchange import Exchange
 from tt_layout.analyses.gather import gather, histogram
 from tt_layout.analyses.reduction import Combining, reduction
 from tt_layout.analyses.scan import scan
+from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.audit.cost import Cost
 from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.encodings.blocked import Blocked
-from tt_layout.hardware import Target
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target, find_target
+from tt_layout.ir import data_movements
+from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
 
 REDUCED_BITS = 32
@@ -23,6 +31,85 @@ REDUCED_BITS = 32
 INTEGER_COMBINERS = frozenset({"arith.addi", "arith.andi", "arith.ori", "arith.xori"})
 INTEGER_EXTREMES = frozenset({"arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui"})
 FLOAT_EXTREMES = frozenset({"arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf"})
+
+
+def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
+    """Yield the operations of a module that combine what threads hold."""
+    for full in audited.operations:
+        operation, function = full.operation, full.function
+        dialect, _, name = operation.name.rpartition(".")
+        if name not in EXCHANGES or dialect not in data_movements.DIALECTS:
+            continue
+        values = [function.values.get(each) for each in operation.operands]
+        texts = [value.text for value in (*values, *operation.results) if value is not None]
+        if not operation.operands or not operation.results or not all(texts):
+            continue
+        source = function.type_of(operation.operands[0])
+        if source is None:
+            continue
+        target = function.type_of(operation.results[0].name) or _scalar(texts[-1])
+        yield Operation(
+            operation.name,
+            function.name,
+            operation.line,
+            operation.column,
+            function.location(operation),
+            (source, target),
+            source,
+            target,
+        )
+
+
+def _scalar(text: str) -> IRType:
+    return IRType(text, "tensor", (), text, None, None)
+
+
+def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return what an operation that combines what threads hold moves between them."""
+    full, gpu = audited.in_full(operation), audited.module.gpu
+    if full is None or gpu is None:
+        return None
+    target = find_target(gpu)
+    source = audited.layouts.linear(operation.types[0])
+    if source is None:
+        return None
+    if (lanes := source.get_in_dim_size("lane")) != target.lanes:
+        raise LayoutError(f"{lanes} threads per warp")
+    found = exchange_of(full.operation, full.function, audited.layouts, target)
+    if found is None:
+        return None
+    details = {
+        "shuffles_per_warp": found.shuffles,
+        "lane_reductions_per_warp": found.reductions,
+        "stores": _steps(found.stores),
+        "loads": _steps(found.loads),
+        "wavefronts": found.wavefronts,
+        "scratch_bytes": found.scratch_bytes,
+    }
+    crossings = (found.shuffles + found.reductions) * source.get_in_dim_size("warp")
+    return Cost(exchange_text(found, target), crossings + (found.wavefronts or 0), details)
+
+
+def _steps(steps: tuple[Step, ...] | None) -> list[dict[str, Any]] | None:
+    return [asdict(step) for step in steps] if steps is not None else None
+
+
+def exchange_text(found: Exchange, target: Target) -> str:
+    """Return what an operation moves between threads, in a few words."""
+    counts = ((found.shuffles, "shuffle"), (found.reductions, "reduction over lanes"))
+    parts = [f"{_count(count, noun)} per warp" for count, noun in counts if count]
+    accesses = (*(found.stores or ()), *(found.loads or ()))
+    parts += [f"{step.instructions} x {step.instruction}" for step in accesses]
+    if accesses and found.wavefronts is not None:
+        parts.append(_count(found.wavefronts, target.cycle))
+    if found.scratch_bytes:
+        parts.append(f"{found.scratch_bytes} bytes of scratch")
+    return ", ".join(parts) or "within threads"
+
+
+def _count(number: int, noun: str) -> str:
+    first, _, rest = noun.partition(" ")
+    return f"{number} {first}{'s' * (number != 1)}{' ' * bool(rest)}{rest}"
 
 
 class Operands(NamedTuple):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from tt_layout.audit.allocation import SharedMemory
 from tt_layout.audit.cost import Cost
 from tt_layout.audit.layouts import LayoutRow, mismatches
 from tt_layout.audit.multiplications import Multiplication
@@ -123,11 +124,13 @@ def find(
     rows: Sequence[LayoutRow],
     movements: Iterable[Movement],
     products: Sequence[Multiplication],
+    memories: Sequence[SharedMemory] = (),
 ) -> tuple[Finding, ...]:
     """Return the findings of a module, errors first and then the most expensive."""
     found = [*_of_layouts(module, rows)]
     for movement in movements:
         found += _of_movement(movement)
+    found += [Finding(m.line, m.refusal) for m in memories if m.refusal is not None]
     for product in products:
         if product.refusal is not None:
             found.append(Finding(product.line, f"{product.name}: {product.refusal}"))

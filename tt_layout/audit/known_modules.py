@@ -30,6 +30,9 @@ _OF_NO_LINE = (Location, IRType, Encoding)
 """What has no lines of the dump in it."""
 
 
+_LINES = frozenset({"line", "first_line", "last_line"})
+"""Names of what is a line of the dump."""
+
 Mover = Callable[[int], Any]
 """Returns a value with its lines so many further down."""
 
@@ -113,7 +116,7 @@ def _mover(
     """Return what moves the lines in some of the items of a value."""
     movers: list[tuple[Any, Mover]] = []
     for name, value in items:
-        move = value.__add__ if name == "line" and value is not None else mover(value)
+        move = value.__add__ if name in _LINES and value is not None else mover(value)
         if move is not None:
             movers.append((name, move))
     if not movers:

@@ -88,3 +88,15 @@ DATA_MOVEMENTS: dict[str, DataMovement] = {
 }
 """Name without dialect -> what it does.  The types determine whether a tensor of 2022 to 2.3 with
 a shared layout is in registers or in memory."""
+
+EXCHANGES: dict[str, DataMovement] = {
+    name: DataMovement("registers", "registers", group)
+    for name, group in (
+        ("reduce", "reduction"),
+        ("scan", "scan"),
+        ("gather", "gather"),
+        ("histogram", "histogram"),
+    )
+}
+"""The same of operations that combine what threads hold.  Their types may stand behind a region, so
+that they are found where functions are read as a whole."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tt_layout.encodings import Encoding, SharedEncoding
-from tt_layout.ir.data_movements import DATA_MOVEMENTS, GLOBAL, DataMovement
+from tt_layout.ir.data_movements import DATA_MOVEMENTS, EXCHANGES, GLOBAL, DataMovement
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
 
@@ -49,7 +49,8 @@ class Operation(NamedTuple):
     @property
     def movement(self) -> DataMovement:
         """What the operation does."""
-        return DATA_MOVEMENTS[self.name.rpartition(".")[2]]
+        name = self.name.rpartition(".")[2]
+        return EXCHANGES.get(name) or DATA_MOVEMENTS[name]
 
     @property
     def group(self) -> str:

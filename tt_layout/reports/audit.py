@@ -11,6 +11,7 @@ from tt_layout.audit.summary import Summary, summaries
 from tt_layout.ir.data_movements import GLOBAL
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
+from tt_layout.reports.allocation import allocation_lines
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.finding_text import finding_lines
 from tt_layout.reports.fitted import Fitted, Paragraph
@@ -58,6 +59,7 @@ class AuditReport:
             yield Paragraph(summary.text, indent=4, colour=summary_colour(summary))
         yield from finding_lines(audit, self.program, is_whole=self.is_whole)
         yield from kernel_lines(audit, by_line=self.by_line)
+        yield from allocation_lines(audit)
         yield from layout_lines(audit, is_whole=self.is_whole)
 
 

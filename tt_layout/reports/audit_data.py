@@ -13,6 +13,7 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import Summary, kinds_of, summaries
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.reports.advice_text import reason_data, suggestion_data
+from tt_layout.reports.allocation import shared_memory_data
 
 JSON_VERSION = 1
 
@@ -32,6 +33,7 @@ def audit_data(audit: Audit) -> dict[str, Any]:
         "intensities": [
             {**asdict(one), "flops_per_byte": one.flops_per_byte} for one in audit.intensities
         ],
+        "shared_memory": [shared_memory_data(memory) for memory in audit.shared_memory],
         "totals": [asdict(total) for total in audit.totals],
         "findings": _findings(audit),
         "summary": [_summary(summary) for summary in summaries(audit)],

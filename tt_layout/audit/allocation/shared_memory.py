@@ -45,8 +45,9 @@ class Allocation(NamedTuple):
         bytes: its size; None where that is not known.
         alignment: of its offset, in bytes.
         live: numbers of the operations for which it is needed, the last one excluded.
-        lines: the first and the last line of these.
+        first_line, last_line: of these.
         offset: where it begins; None where that is not known.
+        is_everywhere: whether it is needed throughout the function.
     """
 
     kind: str
@@ -56,8 +57,10 @@ class Allocation(NamedTuple):
     bytes: int | None
     alignment: int
     live: Interval
-    lines: tuple[int, int]
+    first_line: int
+    last_line: int
     offset: int | None = None
+    is_everywhere: bool = False
 
 
 class SharedMemory(NamedTuple):
@@ -68,12 +71,29 @@ class SharedMemory(NamedTuple):
         allocations: in the order of the text.
         bytes: from the first to the last byte that is used; None where a size is not known.
         is_called: whether another function calls it, whose shared memory holds this one's.
+        line: where the function begins.
+        stated: what the module says that a CTA has in all; None where it does not.
+        limit: what a CTA may have; None where the GPU is not known.
     """
 
     function: str
     allocations: tuple[Allocation, ...]
     bytes: int | None
     is_called: bool
+    line: int
+    stated: int | None = None
+    limit: int | None = None
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the kernel cannot be launched; None where it can."""
+        needed = self.stated if self.stated is not None else self.bytes
+        if needed is None or self.limit is None or needed <= self.limit:
+            return None
+        return (
+            f"@{self.function} takes {needed} bytes of shared memory, but a CTA may have "
+            f"{self.limit}"
+        )
 
 
 def shared_memory(
@@ -137,7 +157,7 @@ class _Allocator:
     def of(self, function: SsaFunction) -> SharedMemory:
         name = function.name
         if name not in self._known:
-            memory = SharedMemory(name, (), None, name in self._called)
+            memory = SharedMemory(name, (), None, name in self._called, function.line)
             self._known[name] = memory  # for a function that calls itself
             found = self._placed(list(self._needs(function)))
             self._known[name] = memory._replace(allocations=found, bytes=_extent(found))
@@ -233,7 +253,12 @@ class _Need(NamedTuple):
 
     def at(self, live: Interval, lines: Lines, region: tuple[int, int] | None) -> _Need:
         """Return it with the time for which it is needed."""
-        allocation = self.allocation._replace(live=live, lines=lines.of(live))
+        allocation = self.allocation._replace(
+            live=live,
+            first_line=lines.first(live),
+            last_line=lines.last(live),
+            is_everywhere=lines.are_all(live),
+        )
         return self._replace(allocation=allocation, concurrent=region)
 
     def buffer(self) -> Buffer:
@@ -246,7 +271,7 @@ class _Need(NamedTuple):
 def _need(
     kind: str, operation: str | None, value: str | None, line: int, size: int | None, alignment: int
 ) -> _Need:
-    return _Need(Allocation(kind, operation, value, line, size, alignment, (0, 0), (line, line)))
+    return _Need(Allocation(kind, operation, value, line, size, alignment, (0, 0), line, line))
 
 
 def _extent(allocations: Sequence[Allocation]) -> int | None:
@@ -264,10 +289,17 @@ class Lines:
         for operation in numbering.operations:
             self._lines[numbering.number(operation)] = operation.line
 
-    def of(self, live: Interval) -> tuple[int, int]:
-        """Return the first and the last line of the operations of an interval."""
-        lines = self._lines[slice(*live)]
-        return min(lines), max(lines)
+    def first(self, live: Interval) -> int:
+        """Return the first line of the operations of an interval."""
+        return min(self._lines[slice(*live)])
+
+    def last(self, live: Interval) -> int:
+        """Return the last line of the operations of an interval."""
+        return max(self._lines[slice(*live)])
+
+    def are_all(self, live: Interval) -> bool:
+        """Tell whether an interval has all operations."""
+        return live == (0, len(self._lines))
 
 
 def _lives(
