@@ -2,9 +2,9 @@
 
 usage: lowering.py QUESTIONS
 
-A question has ``convert``, ``assemble`` (source and destination), ``combine``, ``load``,
-``messages``, ``multiply``, ``descriptors``, ``tma``, ``coalesce``, ``operand``, ``blocked`` or
-``nvmma``, and what the module needs: ``shape, elem, target, warps, threads, ctas``.
+A question has ``allocate``, ``convert``, ``assemble`` (source and destination), ``combine``,
+``load``, ``messages``, ``multiply``, ``descriptors``, ``tma``, ``coalesce``, ``operand``,
+``blocked`` or ``nvmma``, and what the module needs: ``shape, elem, target, warps, threads, ctas``.
 """
 
 from __future__ import annotations
@@ -77,6 +77,20 @@ class Lowering(inside.Compiler):
             self.amd.passes.ttgpuir.add_to_llvmir(manager, target, True)
         manager.run(module, "lower")
         return str(module.str_nodebug())
+
+    def answer_allocate(self, question: Question) -> Answer:
+        """Return the offsets in shared memory of a function, in the order of the text."""
+        module, target = self.parsed(question, question["allocate"]), question["target"]
+        manager = self.ir.pass_manager(module.context)
+        if target.startswith("sm"):
+            passes = self.nvidia.passes.ttgpuir
+            passes.add_allocate_shared_memory_nv(manager, int(target[2:]), PTX)
+        else:
+            self.amd.passes.ttgpuir.add_allocate_shared_memory(manager, target)
+        manager.run(module, "allocate")
+        text = module.str_nodebug()
+        found = [int(n) for n in re.findall(r"allocation\.offset = (\d+)", text)]
+        return {"offsets": found, "bytes": int(re.findall(r"ttg\.shared = (\d+)", text)[0])}
 
     def answer_convert(self, question: Question) -> Answer:
         """Return what a conversion becomes: instructions counted, and bytes of scratch."""

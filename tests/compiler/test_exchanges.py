@@ -1,0 +1,135 @@
+"""What reductions and scans move between threads, against what Triton 3.9.0 makes of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+import tt_layout
+from compiler import generate
+from compiler.agreement import Comparison
+from compiler.test_analyses import Lowerer, drawn, laid, threads
+from compiler.test_conversions import plain
+from compiler.wheel import Answer, Question, Wheel
+from tt_layout.analyses.exchange import Exchange
+from tt_layout.audit.exchanges import exchange_of
+from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.hardware import find_target
+from tt_layout.ir.ssa import SsaReader
+
+REDUCTIONS, SCANS = 120, 60
+MAX_REGISTERS = 64  # of a thread; what is larger takes the wheel long
+GPUS = ("sm75", "sm80", "sm90", "sm100")
+FLOATS = ("f16", "bf16", "f32", "f64")
+INTEGERS = ("i8", "i16", "i32", "i64")
+
+
+@pytest.fixture(scope="module")
+def combiner(wheel: Wheel) -> Lowerer:
+    return Lowerer(wheel.python)
+
+
+def elements(r: Random) -> tuple[list[str], str]:
+    """Return the element types of the operands, and what combines them."""
+    if r.random() < 0.4:
+        return [r.choice(INTEGERS)], r.choice(["addi", "maxsi", "minui", "xori"])
+    if r.random() < 0.2:
+        return [r.choice(["f16", "f32"])], "maxnumf"
+    return r.sample(FLOATS, r.choice([1, 1, 1, 2])), "addf"
+
+
+def question(r: Random, operation: str, attr: str, shape: tuple[int, ...]) -> Question | None:
+    layout = laid(attr, shape)
+    if layout is None or layout.get_in_dim_size("register") > MAX_REGISTERS:
+        return None
+    lanes, warps, ctas = threads(layout)
+    if warps > 32 or ctas > 2 or (ctas > 1 and (lanes == 64 or "scan" in operation)):
+        return None
+    target = "gfx942" if lanes == 64 else "sm90" if ctas > 1 else r.choice(GPUS)
+    combined = [operation, attr, list(shape), r.randrange(len(shape)), *elements(r)]
+    numbers = {"target": target, "warps": warps, "threads": lanes, "ctas": ctas}
+    return {"combine": combined, **numbers}
+
+
+def reductions(seed: int) -> Iterator[Question]:
+    r = Random(seed)
+    for attr, shape, _ in drawn(r):
+        found = question(r, "reduce", attr, shape) if "generic_linear" not in attr else None
+        if found is not None:
+            yield found
+
+
+def scans(seed: int) -> Iterator[Question]:
+    r = Random(seed)
+    while True:
+        draft = generate.KINDS["blocked"](r)
+        operation = r.choice(["scan", "scan", "reversed scan"])
+        layout = laid(str(draft.attr), draft.shape)
+        if layout is None or layout.get_in_dim_size("lane") not in (32, 64):
+            continue
+        found = question(r, operation, str(draft.attr), draft.shape)
+        if found is not None:
+            yield found
+
+
+def exchange(answer: Answer, target: str) -> Exchange:
+    """Return what we say of the one operation in a kernel."""
+    [module] = tt_layout.parse_ir(answer["text"])
+    [function] = SsaReader().functions(module)
+    [operation] = [o for o in function.walk() if o.name in ("tt.reduce", "tt.scan")]
+    found = exchange_of(operation, function, PlacedLayouts(), find_target(target))
+    assert found is not None
+    return found
+
+
+def expected(found: Exchange) -> Counter[str]:
+    assert found.stores is not None
+    assert found.loads is not None
+    counts: Counter[str] = Counter()
+    for step in (*found.stores, *found.loads):
+        counts[plain(step.instruction)] += step.instructions
+    return +(counts + Counter({"shfl": found.shuffles, "redux": found.reductions}))
+
+
+def emitted(answer: Answer) -> Counter[str]:
+    """Return the instructions in the PTX; a load may extend its sign."""
+    counts: Counter[str] = Counter()
+    for name, count in answer["operations"].items():
+        stem = name.partition(".")[0]
+        access = name.replace("::cta", "").replace(".s", ".b").replace(".u", ".b")
+        access = access.replace(".bhared", ".shared").replace(".bync", ".sync")
+        counts[stem if stem in ("shfl", "redux") else plain(access)] += count
+    return counts
+
+
+@pytest.mark.parametrize(("draw", "count"), [(reductions, REDUCTIONS), (scans, SCANS)])
+def test_exchanges_of_random_kernels(
+    combiner: Lowerer, seed: int, tally: Counter[str], draw: object, count: int
+) -> None:
+    """LLVM splits or joins a few accesses of 16-bit elements; nothing else differs."""
+    assert callable(draw)
+    drawing = draw(seed)
+    asked = [next(drawing) for _ in range(count)]
+    comparison, split = Comparison(tally), []
+    for each, answer in zip(asked, combiner.ask(asked)):
+        if "operations" not in answer:
+            comparison.agree("the wheel gives no code")
+            continue
+        found = exchange(answer, each["target"])
+        if found.scratch_bytes != answer["scratch"]:
+            comparison.disagree(
+                "scratch", each["combine"], (found.scratch_bytes, answer["scratch"])
+            )
+        elif not each["target"].startswith("sm"):
+            comparison.agree("AMD: same scratch")
+        elif expected(found) == emitted(answer):
+            comparison.agree("same shuffles, stores, loads and scratch")
+        else:
+            split.append((each["combine"], expected(found), emitted(answer)))
+            comparison.agree("LLVM splits or joins accesses")
+    comparison.check()
+    assert len(split) <= 0.03 * count, split
+    assert tally["same shuffles, stores, loads and scratch"] > 0.5 * count

@@ -1,0 +1,178 @@
+"""Reductions, scans, gathers and histograms in audits.
+
+The counts were read from the PTX of Triton 3.9.0; `tests/compiler` compares random ones.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tt_layout import parse_ir
+from tt_layout.audit.audit import Audit, audit_module, changes
+from tt_layout.reports.audit_data import audit_data
+
+ROWS = (
+    "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], "
+    "order = [1, 0]}>"
+)
+LINE = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [8], order = [0]}>"
+COLUMN = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [8, 1], "
+COLUMN += "order = [1, 0]}>"
+
+
+def audited(body: str, *, target: str = "cuda:90", attributes: str = "") -> Audit:
+    head = f'"ttg.num-warps" = 8 : i32, ttg.target = "{target}"{attributes}'
+    aliases = f"#rows = {ROWS}\n#line = {LINE}\n#column = {COLUMN}"
+    function = f"  tt.func @f(%x: i32) {{\n{body}\n    tt.return\n  }}"
+    [module] = parse_ir(f"{aliases}\nmodule attributes {{{head}}} {{\n{function}\n}}")
+    return audit_module(module)
+
+
+def combine(name: str, source: str, result: str, axis: int, element: str = "f32") -> str:
+    add = "addf" if element.startswith("f") else "addi"
+    return f"""
+    %a = arith.constant dense<1> : {source}
+    %r = "tt.{name}"(%a) <{{axis = {axis} : i32}}> ({{
+    ^bb0(%m: {element}, %n: {element}):
+      %s = arith.{add} %m, %n : {element}
+      tt.{name}.return %s : {element}
+    }}) : ({source}) -> {result}"""
+
+
+ROW_SUMS = "tensor<64xf32, #ttg.slice<{dim = 1, parent = #rows}>>"
+COLUMN_SUMS = "tensor<32xf32, #ttg.slice<{dim = 0, parent = #rows}>>"
+EXPECTED = {
+    "within lanes": (combine("reduce", "tensor<64x32xf32, #rows>", ROW_SUMS, 1), (6, 0, 0, 0, 0)),
+    "over warps": (
+        combine("reduce", "tensor<64x32xf32, #rows>", COLUMN_SUMS, 0),
+        (20, 0, 2, 2, 1024),
+    ),
+    "to a scalar": (combine("reduce", "tensor<1024xf32, #line>", "f32", 0), (8, 0, 1, 1, 32)),
+    "by one instruction": (
+        combine("reduce", "tensor<1024xi32, #line>", "i32", 0, "i32"),
+        (0, 2, 1, 1, 32),
+    ),
+    "scan": (
+        combine("scan", "tensor<256xf32, #line>", "tensor<256xf32, #line>", 0),
+        (6, 0, 1, 2, 32),
+    ),
+    "gather within warps": (
+        "    %a = arith.constant dense<1.0> : tensor<8x128xf32, #column>\n"
+        "    %i = arith.constant dense<1> : tensor<8x256xi32, #column>\n"
+        "    %g = tt.gather %a[%i] {axis = 1 : i32} : (tensor<8x128xf32, #column>, "
+        "tensor<8x256xi32, #column>) -> tensor<8x256xf32, #column>",
+        (32, 0, 0, 0, 0),
+    ),
+    "gather over warps": (
+        "    %a = arith.constant dense<1.0> : tensor<512xf32, #line>\n"
+        "    %i = arith.constant dense<1> : tensor<256xi32, #line>\n"
+        "    %g = tt.gather %a[%i] {axis = 0 : i32} : (tensor<512xf32, #line>, "
+        "tensor<256xi32, #line>) -> tensor<256xf32, #line>",
+        (0, 0, 2, 1, 2048),
+    ),
+    "histogram": (
+        "    %a = arith.constant dense<1> : tensor<512xi32, #line>\n"
+        "    %h = tt.histogram %a : tensor<512xi32, #line> -> tensor<16xi32, #line>",
+        (0, 0, 3, 1, 128),
+    ),
+}
+"""Case -> body; shuffles and reductions over lanes, stores and loads per warp, bytes of scratch."""
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_counts(name: str) -> None:
+    body, counts = EXPECTED[name]
+    [row] = audited(body).movements
+    assert row.cost is not None
+    details = row.cost.details
+    instructions = [sum(s["instructions"] for s in details[k]) for k in ("stores", "loads")]
+    assert (
+        details["shuffles_per_warp"],
+        details["lane_reductions_per_warp"],
+        *instructions,
+        details["scratch_bytes"],
+    ) == counts
+
+
+def test_a_reduction_alone_is_no_empty_audit() -> None:
+    audit = audited(combine("reduce", "tensor<64x32xf32, #rows>", COLUMN_SUMS, 0))
+    [total] = audit.totals
+    assert (total.operation, total.bytes) == ("reduce", 64 * 32 * 4)
+    assert json.loads(json.dumps(audit_data(audit)))["data_movements"][0]["group"] == "reduction"
+
+
+def test_amd_has_scratch_but_no_instructions() -> None:
+    rows = ROWS.replace("[4, 8]", "[8, 8]")
+    body = combine("reduce", "tensor<64x32xf32, #rows>", COLUMN_SUMS, 0).replace("#rows", rows)
+    [row] = audited(body, target="hip:gfx942").movements
+    assert row.cost is not None
+    assert (row.cost.details["stores"], row.cost.details["scratch_bytes"]) == (None, 1024)
+
+
+def test_differences_of_dumps_have_them() -> None:
+    none, one = (audited(body).module for body in ("", EXPECTED["scan"][0]))
+    [change] = changes(none, one)
+    assert (change.sign, change.operation.name) == ("+", "tt.scan")
+
+
+# -- shared memory ------------------------------------------------------------------------------
+
+SHARED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+
+
+def buffer(name: str, rows: int) -> str:
+    kind = f"!ttg.memdesc<{rows}x64xf32, {SHARED}, #ttg.shared_memory, mutable>"
+    return f"    {name} = ttg.local_alloc : () -> {kind}"
+
+
+def test_buffers_share_memory_that_are_never_live_together() -> None:
+    [memory] = audited(f"{buffer('%a', 32)}\n{buffer('%b', 64)}").shared_memory
+    assert [(each.value, each.bytes, each.offset) for each in memory.allocations] == [
+        ("%a", 8192, 0),
+        ("%b", 16384, 0),
+    ]
+    assert (memory.bytes, memory.limit) == (16384, 232448)
+
+
+def test_more_than_the_gpu_has_is_a_finding() -> None:
+    audit = audited(buffer("%a", 512), target="cuda:86")
+    [finding] = audit.findings
+    assert finding.message == "@f takes 131072 bytes of shared memory, but a CTA may have 101376"
+
+
+def test_what_the_module_states_stands_beside_it() -> None:
+    [memory] = audited(buffer("%a", 32), attributes=", ttg.shared = 8200 : i32").shared_memory
+    assert (memory.stated, memory.bytes) == (8200, 8192)
+
+
+def test_barriers_stay_where_the_module_says_so() -> None:
+    kind = (
+        "!ttg.memdesc<1xi64, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, "
+        "order = [0]}>, #ttg.shared_memory, mutable>"
+    )
+    body = "\n".join(
+        f"    {name} = ttg.local_alloc : () -> {kind}\n    ttng.init_barrier {name}, 1 : {kind}"
+        for name in ("%a", "%b")
+    )
+    offsets = {
+        shared: [a.offset for a in memory.allocations]
+        for shared in (8, 24)
+        for memory in audited(body, attributes=f", ttg.shared = {shared} : i32").shared_memory
+    }
+    assert offsets == {8: [0, 0], 24: [0, 16]}
+
+
+def test_a_function_that_calls_itself_ends() -> None:
+    [memory] = audited(f"{buffer('%a', 32)}\n    tt.call @f(%x) : (i32) -> ()").shared_memory
+    assert [each.kind for each in memory.allocations] == ["buffer", "call"]
+    assert memory.bytes is None
+
+
+def test_nothing_is_allocated_before_layouts_are_chosen() -> None:
+    [module] = parse_ir(
+        "tt.func @f(%a: tensor<64xf32>) {\n"
+        "  %0 = tt.histogram %b : tensor<64xi32> -> tensor<16xi32>\n  tt.return\n}"
+    )
+    assert audit_module(module).shared_memory == ()
