@@ -19,6 +19,10 @@ ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], "
     "warpsPerCTA = [4, 1], order = [1, 0]}>"
 )
+SPREAD = (
+    "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], "
+    "warpsPerCTA = [4, 1], order = [1, 0]}>"
+)
 LONG = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], "
     "warpsPerCTA = [1, 1], order = [1, 0]}>"
@@ -96,6 +100,9 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "conflicts": (PLAIN, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "banks"),
     "no-conflicts": (PHASED, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "banks"),
     "cycles": (PHASED_4, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "cycles"),
+    "swizzle": (NVMMA.format(128), "-t", "!ttg.memdesc<16x64xf16>", "--view", "swizzle"),
+    "sectors": (SPREAD, "-t", "tensor<64x64xf32>", "--view", "sectors"),
+    "ldmatrix": (SWIZZLED, OPERAND, "-t", "!ttg.memdesc<16x64xf16>", "--view", "copy"),
     "swizzle-32": (NVMMA.format(32), "-t", "!ttg.memdesc<16x16xf16>"),
     "swizzle-64": (NVMMA.format(64), "-t", "!ttg.memdesc<16x32xf16>"),
     "swizzle-128": (NVMMA.format(128), "-t", "!ttg.memdesc<16x64xf16>"),

@@ -7,7 +7,11 @@ from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure
 from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
 
-VIEWS = (*KINDS, "banks", "cycles", "matrix", "mma", "compare")
+OF_ONE = (*KINDS, "matrix", "mma", "swizzle", "sectors")
+"""Views of one layout."""
+OF_AN_ACCESS = ("banks", "cycles", "copy")
+"""Views of a layout of registers and one of shared memory; ``banks`` is of memory alone, too."""
+VIEWS = (*OF_ONE, *OF_AN_ACCESS, "compare")
 
 
 def draw(
@@ -46,7 +50,7 @@ def draw(
         [['T0:0', 'T0:1', 'T1:0', 'T1:1']]
     """
     view = view or _default(drawn, other)
-    if view in (*KINDS, "matrix", "mma") and other is not None:
+    if view in OF_ONE and other is not None:
         raise LayoutError(f"--view {view} is of one layout, got two")
     if view == "mma":
         from tt_layout.figures.mma import mma_figure
@@ -58,8 +62,8 @@ def draw(
         from tt_layout.figures.compare import compare_figure
 
         return compare_figure(drawn, other, color_by)
-    if view in ("banks", "cycles") or (view == HARDWARE and drawn.placed.is_shared):
-        return _banks(drawn, other, color_by, target, access, view == "cycles")
+    if view in OF_AN_ACCESS or (view == HARDWARE and drawn.placed.is_shared):
+        return _access(drawn, other, view, color_by, target, access == "store")
     return _single(drawn, view, color_by)
 
 
@@ -70,26 +74,29 @@ def _default(drawn: DrawnLayout, other: DrawnLayout | None) -> str:
     return "compare" if is_same else "banks"
 
 
-def _banks(
+def _access(
     drawn: DrawnLayout,
     other: DrawnLayout | None,
+    view: str,
     color_by: str | None,
     target: str,
-    access: str,
-    by_cycle: bool,
+    is_store: bool,
 ) -> Figure:
+    """Return a figure of an access, or of the banks of one layout."""
     from tt_layout.figures.banks import access_figure, banks_figure, cycles_figure
+    from tt_layout.figures.copying import copy_figure
 
     if other is None:
-        if by_cycle:
-            raise LayoutError("--view cycles needs a layout of registers and one of shared memory")
+        if view in ("cycles", "copy"):
+            message = "needs a layout of registers and one of shared memory"
+            raise LayoutError(f"--view {view} {message}")
         return banks_figure(drawn, color_by)
     if color_by not in (None, "lane"):
         raise LayoutError("the figure of an access is coloured by lane")
     if not drawn.placed.is_shared:
         drawn, other = other, drawn
-    figure = cycles_figure if by_cycle else access_figure
-    return figure(drawn, other, target, access == "store")
+    figure = {"cycles": cycles_figure, "copy": copy_figure}.get(view, access_figure)
+    return figure(drawn, other, target, is_store)
 
 
 def _single(drawn: DrawnLayout, view: str, color_by: str | None) -> Figure:
@@ -99,6 +106,13 @@ def _single(drawn: DrawnLayout, view: str, color_by: str | None) -> Figure:
         if color_by is not None:
             raise LayoutError("the figure of a matrix is coloured by input dimension")
         return matrix_figure(drawn)
+    if view in ("swizzle", "sectors"):
+        from tt_layout.figures.sectors import sectors_figure
+        from tt_layout.figures.swizzle import swizzle_figure
+
+        if color_by is not None:
+            raise LayoutError(f"--view {view} has colours of its own; leave --color-by out")
+        return swizzle_figure(drawn) if view == "swizzle" else sectors_figure(drawn)
     if view == TENSOR:
         from tt_layout.figures.tensor import tensor_figure
 

@@ -100,12 +100,12 @@ def _chunks(placed: PlacedLayout, of_elements: bool) -> Grouping:
     """Return the function to the chunk of a line of memory, or of a row of the tensor."""
     size, chunk = placed.element_bytes, chunk_bytes(placed)
     if of_elements:
-        axis = _fast_axis(placed)
+        axis = fast_axis(placed)
         return lambda cells: cells.elements[:, axis, np.newaxis] * size // chunk % LINE_CHUNKS
     return lambda cells: cells.locations["slot"] * size // chunk % LINE_CHUNKS
 
 
-def _fast_axis(placed: PlacedLayout) -> int:
+def fast_axis(placed: PlacedLayout) -> int:
     """Return the dimension along which shared memory is contiguous."""
     vectors = dict(placed.layout.in_bases).get("offset") or [[1]]
     return next((axis for axis, step in enumerate(vectors[0]) if step), 0)
@@ -117,7 +117,7 @@ def chunk_bytes(placed: PlacedLayout) -> int:
     They are 16, but what the swizzle moves where that is less, or no part of a line of banks: in
     chunks of 16 bytes it would not show.
     """
-    fast = _fast_axis(placed)
+    fast = fast_axis(placed)
     vectors = dict(placed.layout.in_bases).get("offset", ())
     moved = [v[fast] & -v[fast] for v in vectors if v[fast] and any((*v[:fast], *v[fast + 1 :]))]
     if not moved:

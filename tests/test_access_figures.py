@@ -1,0 +1,107 @@
+"""Figures of accesses: sectors of global memory, swizzles, and copies lane by lane."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from test_figures import COLUMNS, GALLERY, held
+
+from tt_layout.analyses.sectors import count_sectors, lanes_of
+from tt_layout.errors import LayoutError
+from tt_layout.figures.drawing import draw
+from tt_layout.figures.model import NOTHING, PLAIN
+
+ROWS = GALLERY["ROWS"]
+MMA = GALLERY["MMA_ONE"]
+OPERANDS = [f"#ttg.dot_op<{{opIdx = {k}, parent = {MMA}, kWidth = 2}}>" for k in (0, 1)]
+NVMMA = GALLERY["NVMMA"]
+
+
+@pytest.mark.parametrize("element", ["f8E5M2", "f16", "f32", "f64"])
+@pytest.mark.parametrize("layout", [ROWS, COLUMNS, GALLERY["BLOCKED"], MMA])
+def test_sectors_are_those_that_are_counted(layout: str, element: str) -> None:
+    drawn = held(layout, f"tensor<64x64x{element}>")
+    figure = draw(drawn, view="sectors")
+    grid, size = figure.grids[0], drawn.placed.element_bytes
+    vector = int(figure.notes[0].split(": ")[1].split(" bytes")[0]) // size
+    starts = lanes_of(drawn.layout, vector).elements[:1, :1]
+    count = count_sectors(starts * size, np.ones(starts.shape, bool), vector * size)
+    per_sector = 32 // size
+    touched = (grid.colours.reshape(-1, per_sector) != NOTHING).all(axis=1)
+    assert touched.sum() == count.sectors
+    assert grid.shape == (count.lines, 128 // size)
+    assert (grid.colours >= 0).sum() * size == count.asked_bytes
+    assert f"{count.sectors} sector" in figure.notes[1]
+    assert f"{count.sectors * 32} bytes moved" in figure.notes[1]
+    legend = dict(figure.legend)
+    for colour in (PLAIN, NOTHING):
+        assert (colour in legend) == (grid.colours == colour).any()
+
+
+@pytest.mark.parametrize("width", [32, 64, 128])
+def test_a_swizzle_is_drawn_beside_the_plain_rows(width: int) -> None:
+    drawn = held(NVMMA.format(width), f"!ttg.memdesc<16x{width // 2}xf16>")
+    plain, swizzled = draw(drawn, view="swizzle").grids
+    assert plain.labels is not None
+    assert swizzled.labels is not None
+    chunks = [(row, chunk) for row in range(16) for chunk in range(width // 16)]
+    lines = [
+        [f"{r},{8 * c}-{8 * c + 7}" for r, c in chunks[k : k + 8]] for k in range(0, len(chunks), 8)
+    ]
+    assert plain.labels == lines
+    for number, (row, chunk) in enumerate(chunks):
+        phase = number // 8 % (width // 16)
+        at = number // 8, number % 8 ^ phase
+        assert swizzled.labels[at[0]][at[1]] == f"{row},{8 * chunk}-{8 * chunk + 7}"
+        assert swizzled.marks is not None
+        assert bool(swizzled.marks[at]) == (chunk == 0)
+
+
+@pytest.mark.parametrize(
+    ("layout", "target", "is_store"),
+    [
+        (OPERANDS[0], "sm80", False),
+        (OPERANDS[1], "sm80", False),
+        (GALLERY["LONG"], "sm80", False),
+        (MMA, "sm90", True),
+    ],
+)
+def test_a_copy_names_who_holds_each_element(layout: str, target: str, is_store: bool) -> None:
+    registers = held(layout, "tensor<32x64xf16>")
+    memory = held(GALLERY["SWIZZLED"], "!ttg.memdesc<32x64xf16>")
+    access = "store" if is_store else "load"
+    figure = draw(memory, registers, view="copy", target=target, access=access)
+    given, found = figure.grids
+    assert given.labels is not None
+    assert found.labels is not None
+    layout_ = registers.layout.remove_zero_bases("register")
+    sizes = [layout_.get_in_dim_size(name) for name in ("register", "lane")]
+    holders: dict[str, set[str]] = {}
+    for register, lane in product(*map(range, sizes)):
+        place = layout_.apply({"register": register, "lane": lane, "warp": 0, "block": 0})
+        holders.setdefault(",".join(map(str, place.values())), set()).add(f"T{lane}:{register}")
+    for elements, names in zip(given.labels, found.labels):
+        for element, name in zip(elements, names):
+            assert name in holders[element]
+    cells = [name for row in found.labels for name in row]
+    assert len(set(cells)) == len(cells)
+
+
+def test_what_these_figures_cannot_show() -> None:
+    memory, registers = (
+        held(GALLERY["PADDED"], "!ttg.memdesc<16x64xf16>"),
+        held(ROWS, "tensor<16x64xf16>"),
+    )
+    for view, pair, message in [
+        ("sectors", (memory,), "of registers"),
+        ("swizzle", (registers,), "of shared memory"),
+        ("swizzle", (memory,), "has padding"),
+        ("copy", (memory,), "needs a layout of registers"),
+        ("copy", (memory, registers), "without padding"),
+    ]:
+        with pytest.raises(LayoutError, match=message):
+            draw(*pair, view=view)
+    with pytest.raises(LayoutError, match="colours of its own"):
+        draw(registers, view="sectors", color_by="lane")

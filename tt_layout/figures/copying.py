@@ -1,0 +1,118 @@
+"""A copy between memory and registers, lane by lane: ldmatrix, stmatrix, ld.shared, tcgen05.ld."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints, all_values
+from tt_layout.algebra.linear_layout import log2
+from tt_layout.analyses.access import MATRIX_ROW_BYTES, AccessMap, Instruction
+from tt_layout.analyses.banks import check_lanes, cost, map_access
+from tt_layout.colour import COLOURS
+from tt_layout.encodings import DistributedEncoding, SharedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.figures.drawn import DrawnLayout, element_labels, named_colours
+from tt_layout.figures.model import Figure, Grid, table
+from tt_layout.hardware import find_target
+from tt_layout.views.shared import memory_of
+
+PACKED_BYTES = 4  # of a row of a matrix that one lane gets
+
+
+@dataclass(frozen=True)
+class Copy:
+    """What one instruction copies: rows of memory, each at the address that a lane gives.
+
+    Attributes:
+        offsets: in elements, of each element of each row.
+        lanes, registers: of the same shape: who holds it.
+    """
+
+    offsets: Ints
+    lanes: Ints
+    registers: Ints
+
+
+def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_store: bool) -> Figure:
+    """Return the figure of the first instruction of warp 0.
+
+    Args:
+        memory: a layout of shared memory.
+        registers: the layout of the registers that are stored or loaded.
+        target: a name of `tt_layout.hardware.TARGETS`.
+        is_store: whether registers go to memory.
+
+    Raises:
+        LayoutError: the two do not belong together, or the memory has padding.
+    """
+    shared, held = memory.encoding, registers.encoding
+    if not isinstance(shared, SharedEncoding) or not isinstance(held, DistributedEncoding):
+        raise LayoutError("--view copy needs a layout of shared memory and one of registers")
+    if memory.placed.padding:
+        raise LayoutError(f"--view copy is of memory without padding, but #{shared.name} has some")
+    hardware, size = find_target(target), memory.placed.element_bytes
+    places = map_access(held, shared, memory.placed.shape, size)
+    check_lanes(places, hardware)
+    access = cost(places, hardware, is_store=is_store)
+    copy = _copy(places, access.instruction)
+    shown = np.unique(np.concatenate([np.arange(len(copy.offsets)), copy.lanes.ravel()])).tolist()
+    legend = named_colours("lane", shown, [lane % COLOURS for lane in shown])
+    title = str(shared), str(held), memory.placed.type_text
+    name = f"{'store' if is_store else 'load'}: {access.name}"
+    notes = (f"{name}, the first of {access.instructions} of warp 0",)
+    return Figure(title, _grids(memory, copy, is_store), legend, notes, ((0, 0), (0, 1)))
+
+
+def _grids(memory: DrawnLayout, copy: Copy, is_store: bool) -> tuple[Grid, Grid]:
+    """Return the memory by the lanes that give addresses, and by those that hold its elements."""
+    shape, size = copy.offsets.shape, memory.placed.element_bytes
+    cells = memory_of(memory.placed).cells.cells(copy.offsets.ravel())
+    lanes = np.arange(shape[0])[:, np.newaxis]
+    columns = tuple(map(str, range(shape[1])))
+    ends = ("destination", "source") if is_store else ("source", "destination")
+    given = Grid(
+        np.broadcast_to(lanes % COLOURS, shape),
+        table(element_labels(cells), shape),
+        f"{ends[0]}: memory, a row at each lane's address",
+        tuple(f"T{lane}" for lane in range(shape[0])),
+        columns,
+        row_title="lane",
+    )
+    named = [f"T{t}:{r}" for t, r in zip(copy.lanes.ravel(), copy.registers.ravel())]
+    held = Grid(
+        copy.lanes % COLOURS,
+        table(named, shape),
+        f"{ends[1]}: lane and register",
+        tuple(str(first * size) for first in copy.offsets[:, 0].tolist()),
+        columns,
+        row_title="byte",
+    )
+    return given, held
+
+
+def _copy(places: AccessMap, instruction: Instruction) -> Copy:
+    """Return what the first instruction of warp 0 copies."""
+    size = places.element_bytes
+    if instruction.matrices:
+        matrices = [basis * size for basis in _matrix_bits(places, instruction)]
+        rows, per_row = [*instruction.addresses, *matrices], MATRIX_ROW_BYTES // size
+    else:
+        rows, per_row = [*instruction.addresses], instruction.width_bytes // size
+    firsts = all_values(rows) // size
+    offsets = firsts[:, np.newaxis] ^ np.arange(per_row)
+    bits = len(places.register)
+    held = all_values([*places.register, *places.lane])
+    found, first = np.unique(held, return_index=True)
+    location = first[np.searchsorted(found, offsets)]
+    return Copy(offsets, location >> bits, location & (1 << bits) - 1)
+
+
+def _matrix_bits(places: AccessMap, instruction: Instruction) -> list[int]:
+    """Return the registers' offsets that lead from one matrix of an instruction to the next."""
+    if instruction.kind == "matrix.trans":
+        further = places.register[1:]
+    else:
+        further = tuple(b for b in places.register if b >= PACKED_BYTES // places.element_bytes)
+    return list(further[: log2(instruction.matrices)])
