@@ -65,6 +65,11 @@ COMMANDS = {
     "convert-shared-json": ["convert", ROW, MMA, *TYPE, "--format", "json"],
     "suggest-blocked": ["suggest", "blocked", *TYPE, "--num-warps", "4"],
     "suggest-shared": ["suggest", "shared", OPERAND, *TYPE],
+    "suggest-tmem": ["suggest", "tmem", TENSOR_MEMORY, "-t", "!ttg.memdesc<64x32xf32>"],
+    "suggest-tmem-json": [
+        *["suggest", "tmem", TENSOR_MEMORY, "-t", "!ttg.memdesc<128x64xf32>", "--num-warps", "8"],
+        *["--format", "json"],
+    ],
     "suggest-nvmma": ["suggest", "nvmma", *TYPE],
     "conflicts-plain": ["conflicts", COLUMN, SWIZZLED, *TYPE],
     "conflicts-json": ["conflicts", ROW, SWIZZLED, *TYPE, "--format", "json"],

@@ -12,6 +12,7 @@ import tt_layout
 from tt_layout import LayoutError, LinearLayout
 from tt_layout.analyses.tensor_memory_access import Message, tensor_memory_access
 from tt_layout.analyses.tensor_memory_copy import TensorMemoryCopy, scales_copy, tensor_memory_copy
+from tt_layout.analyses.tensor_memory_registers import RegisterLayout, register_layouts
 from tt_layout.audit.audit import audit_module
 
 ROWS = "#ttg.blocked<{sizePerThread = [1, N], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], \
@@ -250,3 +251,42 @@ def test_copies_are_from_the_first_memory_to_the_second(text: str) -> None:
     assert ends == ("#shared", "#tmem")
     assert row.cost is not None
     assert row.cost.text == "8 x tcgen05.cp.cta_group::1.128x256b per CTA"
+
+
+def layouts_of(rows: int, columns: int, warps: int) -> dict[str, RegisterLayout]:
+    attr = f"#ttng.tensor_memory_encoding<blockM = {rows}, blockN = {columns}, colStride = 1>"
+    memory = tt_layout.parse_layout(attr).to_linear_layout([rows, columns])
+    return {found.variant: found for found in register_layouts(memory, 32, warps)}
+
+
+def test_register_layouts_of_four_warps() -> None:
+    found = layouts_of(128, 64, 4)
+    assert list(found) == ["32x32b", "16x64b", "16x128b", "16x256b"]
+    assert found["32x32b"].layout.vectors("lane") == ((1, 0), (2, 0), (4, 0), (8, 0), (16, 0))
+    assert {one.registers for one in found.values()} == {64}
+
+
+def test_register_layouts_of_eight_warps() -> None:
+    found = layouts_of(128, 64, 8)
+    assert found["32x32b_splitn"].layout.vectors("register")[-1] == (0, 32)
+    assert found["32x32b_splitn"].message.messages == 2
+    assert found["split_m"].layout.vectors("warp") == ((32, 0), (64, 0), (16, 0))
+    assert found["split_m"].message.shape == "16x32bx2"
+    assert found["16x64b"].layout.vectors("warp") == ((32, 0), (64, 0), (16, 0))
+
+
+def test_half_of_the_rows_are_loaded_in_two_halves() -> None:
+    assert layouts_of(64, 32, 4)["32x32b"].message.shape == "16x32bx2"
+
+
+def test_suggestions_that_cannot_be_made(run: Run) -> None:
+    memory = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>"
+    shared = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>"
+    for arguments, message in (
+        ([memory, "-t", "tensor<128x64xf32>", "--num-warps", "2"], "at least 4, got 2"),
+        ([shared, "-t", "tensor<8xf32>"], "expected a layout of tensor memory"),
+        ([memory, "-t", "tensor<8x8xf32>"], "must hold at least blockM = 128 rows"),
+    ):
+        outcome = run("suggest", "tmem", *arguments)
+        assert outcome.status == 2
+        assert message in outcome.err

@@ -3,8 +3,9 @@
 usage: lowering.py QUESTIONS
 
 A question has ``allocate``, ``convert``, ``assemble`` (source and destination), ``combine``,
-``load``, ``messages``, ``multiply``, ``descriptors``, ``tma``, ``coalesce``, ``operand``,
-``blocked`` or ``nvmma``, and what the module needs: ``shape, elem, target, warps, threads, ctas``.
+``load``, ``messages``, ``multiply``, ``descriptors``, ``registers``, ``kernel``, ``tma``,
+``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the module needs: ``shape, elem,
+target, warps, threads, ctas``.
 """
 
 from __future__ import annotations
@@ -193,6 +194,30 @@ class Lowering(inside.Compiler):
         )
         messages = re.findall(r"(tcgen05\.(?:ld|st)\S*) .*?\[\$\d+ \+ (\d+)\](?:, (\d+))?", text)
         return {"messages": [[name, int(at), half and int(half)] for name, at, half in messages]}
+
+    def answer_registers(self, question: Question) -> Answer:
+        """Return the bases of the layouts that Gluon offers for tensor memory, by variant."""
+        gluon = importlib.import_module("triton.experimental.gluon.language._semantic")
+        blackwell = importlib.import_module("triton.experimental.gluon.language.nvidia.blackwell")
+        element = getattr(importlib.import_module("triton.language"), question["elem"])
+        tiles, shape = question["registers"], question["shape"]
+        memory = (
+            blackwell.TensorMemoryLayout(tiles["block"], tiles["stride"])
+            if tiles
+            else blackwell.TensorMemoryScalesLayout()
+        )
+        found: Answer = {}
+        for variant in ("32x32b", "16x64b", "16x128b", "16x256b", "32x32b_splitn"):
+            try:
+                layout = gluon._compute_tmem_reg_layout(
+                    element, shape, shape, memory, question["warps"], variant
+                )
+            except Exception as error:  # which it raises where it has none
+                found[variant] = str(error).splitlines()[0]
+            else:
+                names = ("reg", "lane", "warp", "block")
+                found[variant] = [getattr(layout, f"{name}_bases") for name in names]
+        return found
 
     def answer_tma(self, question: Question) -> Answer:
         """Return how many messages of the tensor memory accelerator stand in the code."""

@@ -15,7 +15,7 @@ from tt_layout.cli.parameters import (
     reading_options,
     type_option,
 )
-from tt_layout.encodings import Encoding
+from tt_layout.encodings import Encoding, TensorMemoryBase
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.suggestion import SuggestionReport
@@ -198,3 +198,53 @@ def nvmma(
         return default_nvmma(tensor.shape, bits, order=order, fp4_padded=fp4_padded)
 
     _emit("nvmma", tensor, output_format, build)
+
+
+@command.command(
+    "tmem",
+    help="""\
+    Print the register layouts that a load or store of tensor memory may have.
+
+    MEMORY_LAYOUT is a #ttng.tensor_memory_encoding, as an attribute or FILE:ALIAS, TYPE that of the
+    buffer. The first is the compiler's default; of each its messages, its registers, the attribute
+    and the constructor in Gluon.
+    """,
+)
+@click.argument("memory", type=LayoutParameter(), metavar="MEMORY_LAYOUT")
+@type_option
+@warps_option
+@click.option(
+    "--maxnreg",
+    type=click.IntRange(16, 256),
+    default=256,
+    show_default=True,
+    help="Registers that a thread may have.",
+)
+@reading_options
+@format_option
+def tmem(
+    memory: Encoding, tensor: TensorType, num_warps: int, maxnreg: int, output_format: str
+) -> None:
+    """Print the register layouts that a load or store of tensor memory may have."""
+    from tt_layout.analyses.tensor_memory_registers import register_layouts
+    from tt_layout.encodings.tensor_memory import TensorMemoryScales
+    from tt_layout.placement import place
+    from tt_layout.reports.register_layouts import RegisterLayoutsReport
+
+    span = memory.origin.whole if memory.origin else None
+    if not isinstance(memory, TensorMemoryBase):
+        raise LayoutError(f"expected a layout of tensor memory, got #{memory.name}", span)
+    bits = _bits(tensor)
+    try:
+        found = register_layouts(
+            place(memory, tensor).layout,
+            bits,
+            num_warps,
+            is_stored_only=isinstance(memory, TensorMemoryScales),
+            max_registers=maxnreg,
+        )
+    except LayoutError as error:
+        raise error.at(tensor.span) from None
+    if not found:
+        raise LayoutError("no message of tensor memory moves such a buffer", span)
+    emit(RegisterLayoutsReport(found), output_format)

@@ -1,0 +1,55 @@
+"""The register layouts that tensor memory can be loaded to: ``tt-layout suggest tmem``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tt_layout.analyses.tensor_memory_registers import RegisterLayout
+from tt_layout.encodings import Encoding
+from tt_layout.reports.report import GAP, Line
+from tt_layout.reports.suggestion import JSON_VERSION
+from tt_layout.translation.gluon import constructor_call
+from tt_layout.translation.linear import encoding_of_layout
+
+
+@dataclass(frozen=True)
+class RegisterLayoutsReport:
+    """The register layouts that messages of tensor memory move.
+
+    Attributes:
+        found: the layouts, the compiler's default first.
+    """
+
+    found: Sequence[RegisterLayout]
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the messages, the attribute and Gluon's constructor of each layout."""
+        for one in self.found:
+            encoding = _encoding(one)
+            yield Line(
+                f"{one.variant}: {one.message.messages} x {one.message.name}, "
+                f"{one.registers} registers"
+            )
+            yield Line(f"{GAP}{encoding}")
+            yield Line(f"{GAP}{constructor_call(encoding)}")
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; documented in ``docs/analyses.md``."""
+        layouts = [
+            {
+                "variant": one.variant,
+                "layout": str(_encoding(one)),
+                "gluon": constructor_call(_encoding(one)),
+                "instruction": one.message.name,
+                "instructions": one.message.messages,
+                "registers": one.registers,
+            }
+            for one in self.found
+        ]
+        return {"version": JSON_VERSION, "kind": "tmem", "layouts": layouts}
+
+
+def _encoding(found: RegisterLayout) -> Encoding:
+    return encoding_of_layout(found.layout)
