@@ -160,6 +160,16 @@ def test_the_page_of_a_dump_has_its_findings_and_data_movements() -> None:
     assert [found["lines"] for found in module["findings"]] == [[139]]
 
 
+def test_a_load_has_its_first_request_and_a_finding_its_advice() -> None:
+    dump = ROOT / "examples/kernels/attention-sm90.ttgir"
+    [module] = embedded(page_of_dump(read_source(str(dump)), []))["dump"]["modules"]
+    load = module["movements"][0]
+    assert load["request"]["starts"] == [16 * lane for lane in range(32)]
+    assert load["request"]["width_bytes"] == 16
+    [conversion] = module["findings"]
+    assert conversion["advice"][0].startswith("why: the first layout is that of ")
+
+
 def test_modules_of_a_dump_share_the_layouts_that_they_name_alike(tmp_path: Path) -> None:
     swizzled = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
     module = (

@@ -83,6 +83,14 @@ def test_a_conversion_shows_where_its_elements_come_from(open_file: Any) -> None
     page.shot("dump-conversion")
 
 
+def test_a_load_shows_its_sectors(open_file: Any) -> None:
+    page = open_file(page_of_dump(read_source(str(KERNELS / "attention-sm90.ttgir")), []))
+    page.page.click("#movements [data-line='51']")
+    sectors = page.page.locator("#movement-request .touched-sector").all_inner_texts()
+    assert sectors == [f"lanes {2 * k}, {2 * k + 1}" for k in range(16)]
+    page.shot("dump-sectors")
+
+
 def test_a_line_of_the_text_shows_the_banks_of_its_access(open_file: Any) -> None:
     page = open_dump(open_file, MODULE)
     page.page.click(f"#line-{CONVERSION}")
@@ -169,7 +177,7 @@ def test_of_a_long_text_only_what_is_in_sight_is_in_the_document(open_page: Open
     movement = {"line": 15_000, "name": "tt.load", "group": "global load", "function": "f",
                 "type": None, "from": "-", "to": "#a", "layouts": [None, 0], "bytes": 1,
                 "runs": "1", "inLoop": False, "cost": None, "weight": 0, "facts": {},
-                "location": None}  # fmt: skip
+                "location": None, "request": None}  # fmt: skip
     module = {"number": 1, "first": 1, "line": 1, "pass": None, "stage": None, "target": None,
               "functions": ["f"], "findings": [], "movements": [movement]}  # fmt: skip
     layout = kind("blocked", line=1, uses=tuple(range(2, 20_001)))
@@ -186,7 +194,7 @@ def test_the_programs_text_is_linked_both_ways(open_page: Open) -> None:
     movement = {"line": 2, "name": "tt.load", "group": "global load", "function": "f",
                 "type": None, "from": "-", "to": "#a", "layouts": [None, 0], "bytes": 1,
                 "runs": "1", "inLoop": False, "cost": None, "weight": 0, "facts": {},
-                "location": {"file": "k.py", "line": 3, "column": 1}}  # fmt: skip
+                "location": {"file": "k.py", "line": 3, "column": 1}, "request": None}  # fmt: skip
     module = {"number": 1, "first": 1, "line": 1, "pass": None, "stage": None, "target": None,
               "functions": ["f"], "findings": [], "movements": [movement]}  # fmt: skip
     dump = EmbeddedDump("k.ttgir", "#a = ..\n%x = tt.load", [module], {"k.py": "a\nb\nc = load()"})

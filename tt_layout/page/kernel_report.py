@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from tt_layout.audit.audit import Audit, MovementRow
-from tt_layout.audit.findings import Finding, is_in_loop
+from tt_layout.audit.audit import GLOBAL_GROUPS, Audit, MovementRow
+from tt_layout.audit.findings import is_in_loop
+from tt_layout.audit.global_memory.first_request import first_request
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import summaries
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import layout_of
+from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.types import IRType
-from tt_layout.reports.finding_text import grouped
+from tt_layout.reports.advice_text import advice_lines
+from tt_layout.reports.finding_text import MAX_SHOWN, grouped
 from tt_layout.reports.program_source import ProgramSource
 
 NumberOf = Callable[[IRType | None], "int | None"]
@@ -35,8 +38,8 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "stage": module.stage,
         "target": module.target,
         "summary": [summary.text for summary in summaries(audit)],
-        "findings": [_finding(group) for group in grouped(audit.findings)],
-        "movements": [_movement(row, number_of) for row in audit.movements],
+        "findings": list(_findings(audit)),
+        "movements": [_movement(row, audit, number_of) for row in audit.movements],
     }
 
 
@@ -46,9 +49,18 @@ def _lines_of_aliases(module: Module) -> Iterator[int]:
     return (line for line in lines if line < module.line)
 
 
-def _finding(group: Sequence[Finding]) -> dict[str, Any]:
-    first = group[0]
-    return {"lines": [one.line for one in group], "message": first.message, "kind": first.kind}
+def _findings(audit: Audit) -> Iterator[dict[str, Any]]:
+    """Yield findings alike together, the most expensive with what to do about them."""
+    adviser = Adviser(audit)
+    for number, group in enumerate(grouped(audit.findings)):
+        first = group[0]
+        advice = advice_lines(adviser, first, is_whole=False) if number < MAX_SHOWN else ()
+        yield {
+            "lines": [one.line for one in group],
+            "message": first.message,
+            "kind": first.kind,
+            "advice": list(advice),
+        }
 
 
 def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, str]:
@@ -59,7 +71,7 @@ def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, str]:
     return {file: text for file, text in texts if text is not None}
 
 
-def _movement(row: MovementRow, number_of: NumberOf) -> dict[str, Any]:
+def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, Any]:
     operation, cost, executions = row.operation, row.cost, row.executions
     moved, location = operation.moved or operation.target, operation.location
     is_allocation = operation.group == "allocation"
@@ -70,7 +82,7 @@ def _movement(row: MovementRow, number_of: NumberOf) -> dict[str, Any]:
         "group": operation.group,
         "function": operation.function,
         "type": moved.bare if moved is not None else None,
-        "from": layout_of(source),
+        "from": None if is_allocation and source is None else layout_of(source),
         "to": layout_of(operation.target),
         "layouts": [number_of(source), number_of(operation.target)],
         "bytes": operation.bytes,
@@ -80,7 +92,16 @@ def _movement(row: MovementRow, number_of: NumberOf) -> dict[str, Any]:
         "weight": cost.weight if cost is not None else 0,
         "facts": _facts(cost.details) if cost is not None else {},
         "location": location._asdict() if location is not None else None,
+        "request": _request(operation, audit),
     }
+
+
+def _request(operation: Operation, audit: Audit) -> dict[str, Any] | None:
+    """Return the first request of an access to global memory, where its addresses are known."""
+    if audit.audited is None or operation.group not in GLOBAL_GROUPS:
+        return None
+    request = first_request(operation, audit.audited)
+    return request._asdict() if request is not None else None
 
 
 def _facts(details: dict[str, Any]) -> dict[str, int | str]:

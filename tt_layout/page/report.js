@@ -125,12 +125,17 @@ function functionRow(name) {
   return make("tr", {}, cell);
 }
 
+/** Return from where to where data moves; an allocation without a value only has a place. */
+function endsInWords({ from, to }) {
+  return from === null ? to : `${from} → ${to}`;
+}
+
 function movementRow(movement) {
-  const { line, name, from, to, type, bytes, runs, inLoop, cost } = movement;
+  const { line, name, type, bytes, runs, inLoop, cost } = movement;
   const times = runs === "1" ? "" : `, ×${runs}`;
   const about = [
     `${name.replace(/^\w+\./, "")} ${type ?? ""}${times}`,
-    `${from} → ${to}`,
+    endsInWords(movement),
     ...(cost === null ? [] : [cost]),
   ];
   const row = make(
@@ -166,6 +171,7 @@ function onReportKey(event) {
 // -- the data movement that is chosen -----------------------------------------------------------
 
 const MAX_FINDING_LINES = 6;
+const MAX_LINES_OF_REQUEST = 4;
 const UNSAID_FACTS = ["text", "instruction", "sector_bytes"];
 
 /** Show what is known of the data movement that is chosen. */
@@ -174,14 +180,21 @@ function showMovement() {
   const movement = state.line === null ? undefined : movementOn(state.line);
   box.hidden = !movement;
   if (!movement) return;
-  const { line, name, type, from, to, runs, cost, facts } = movement;
+  const { line, name, type, runs, cost, facts } = movement;
   const times = runs === "1" ? "" : `, runs ${runs} times`;
   byId("movement-title").textContent = `Line ${line}: ${name}`;
-  byId("movement-what").textContent = `${type ?? ""}, ${from} → ${to}${times}`;
+  byId("movement-what").textContent = `${type ?? ""}, ${endsInWords(movement)}${times}`;
   byId("movement-cost").textContent = cost ?? "No analysis determines what it costs.";
   const found = dumpModules()[state.module].findings.filter(({ lines }) => lines.includes(line));
   byId("movement-findings").replaceChildren(
-    ...found.map(({ message }) => make("li", { textContent: message })),
+    ...found.map(({ message, advice }) =>
+      make(
+        "li",
+        {},
+        message,
+        ...advice.map((text) => make("p", { className: "advice", textContent: text })),
+      ),
+    ),
   );
   const numbers = Object.entries(facts).filter(
     ([key, value]) => typeof value === "number" && !UNSAID_FACTS.includes(key),
@@ -192,7 +205,55 @@ function showMovement() {
       make("dd", { textContent: value }),
     ]),
   );
+  showRequest(movement);
   showSteps(movement);
+}
+
+/** Show the first request of an access to global memory on its lines and sectors. */
+function showRequest({ request }) {
+  const box = byId("movement-request");
+  box.hidden = !request;
+  if (!request) return;
+  const lanes = lanesBySector(request);
+  const perLine = request.line_bytes / request.sector_bytes;
+  const lines = [...new Set([...lanes.keys()].map((sector) => Math.floor(sector / perLine)))];
+  const shown = lines.sort((a, b) => a - b).slice(0, MAX_LINES_OF_REQUEST);
+  const more = lines.length - shown.length;
+  const { line_bytes: lineBytes, sector_bytes: sectorBytes } = request;
+  const asked = request.starts.filter((start) => start !== null).length * request.width_bytes;
+  const title =
+    `First request: ${asked} bytes of ${lanes.size} sectors of ${sectorBytes} bytes, ` +
+    `in ${lines.length} lines of ${lineBytes}`;
+  const rows = shown.map((line) => {
+    const cells = Array.from({ length: perLine }, (_, k) => lanes.get(line * perLine + k));
+    return make(
+      "div",
+      { className: "sector-line" },
+      make("span", { className: "about", textContent: `+${line * lineBytes}` }),
+      ...cells.map((own) =>
+        make("span", {
+          className: own ? "sector touched-sector" : "sector",
+          textContent: own ? `${own.length > 1 ? "lanes" : "lane"} ${ranges(own)}` : "",
+        }),
+      ),
+    );
+  });
+  const rest = more > 0 ? [make("span", { className: "about", textContent: `and ${more} more lines` })] : [];
+  box.replaceChildren(make("span", { className: "about", textContent: title }), ...rows, ...rest);
+}
+
+/** Return the sectors that a request touches, and the lanes that touch each. */
+function lanesBySector({ starts, width_bytes: width, sector_bytes: size }) {
+  const lanes = new Map();
+  starts.forEach((start, lane) => {
+    if (start === null) return;
+    const last = Math.floor((start + width - 1) / size);
+    for (let sector = Math.floor(start / size); sector <= last; sector++) {
+      if (!lanes.has(sector)) lanes.set(sector, []);
+      lanes.get(sector).push(lane);
+    }
+  });
+  return lanes;
 }
 
 /** Show the ways to the same operation in the modules before and after. */

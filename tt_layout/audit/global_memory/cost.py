@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from tt_layout.analyses.global_access import LINE_BYTES, MAX_VECTOR_BYTES, SECTOR_BYTES
 from tt_layout.audit.audited_module import AuditedModule
@@ -24,6 +24,37 @@ AMD_SECTOR_BYTES = 64
 """The smallest request of AMD's memory; its lines are of 128 bytes, as NVIDIA's."""
 
 
+class PlacedAccess(NamedTuple):
+    """An access to global memory with all that determines which bytes its lanes touch.
+
+    Attributes:
+        operation: in the form of today.
+        roles: of its operands, and their names.
+        width: its instructions.
+        shape: how its lanes stand.
+        addresses: the values that determine the addresses.
+    """
+
+    operation: SsaOperation
+    roles: Mapping[str, str]
+    width: Width
+    shape: AccessShape
+    addresses: Addresses
+
+
+def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
+    """Return what determines the bytes that an access touches.
+
+    Raises:
+        LayoutError: its instructions are not known, and why.
+    """
+    access = in_todays_form(operation)
+    roles, width = operands(access), _known_width(kernel, access)
+    shape = _shape(kernel, access, roles, width)
+    names = roles["pointer"], roles.get("offsets"), roles.get("mask")
+    return PlacedAccess(access, roles, width, shape, Addresses(*names, width.element_bytes))
+
+
 def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     """Return the instructions of an access to global memory, and what they ask of it.
 
@@ -36,12 +67,7 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     kernel = audited.kernel(full.function)
     if kernel is None:
         raise LayoutError(audited.no_gpu)
-    access = in_todays_form(full.operation)
-    roles, width = operands(access), _known_width(kernel, access)
-    shape = _shape(kernel, access, roles, width)
-    addresses = Addresses(
-        roles["pointer"], roles.get("offsets"), roles.get("mask"), width.element_bytes
-    )
+    access, roles, width, shape, addresses = placed_access(kernel, full.operation)
     info = _runs(kernel, roles, width)
     evaluator = audited.evaluator(full.function)
     sectors = access_sectors(evaluator, full.operation, shape, addresses, info)

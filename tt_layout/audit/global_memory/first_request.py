@@ -1,0 +1,83 @@
+"""The bytes that the lanes of one request touch, to draw them on sectors and lines."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tt_layout.analyses.sectors import lanes_of
+from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.audit.global_memory.cost import placed_access
+from tt_layout.audit.global_memory.operands import FORMS
+from tt_layout.audit.global_memory.sectors import lane_addresses
+from tt_layout.audit.values.evaluator import Unknown
+from tt_layout.errors import LayoutError
+from tt_layout.ir.operations import Operation
+
+
+class Request(NamedTuple):
+    """What one instruction of a warp asks of global memory.
+
+    Attributes:
+        starts: the byte at which each lane begins, from the first line touched; None of a lane
+            that takes no part.
+        width_bytes: what each lane moves.
+        sector_bytes, line_bytes: the units in which memory is fetched.
+    """
+
+    starts: tuple[int | None, ...]
+    width_bytes: int
+    sector_bytes: int
+    line_bytes: int
+
+
+def first_request(operation: Operation, audited: AuditedModule) -> Request | None:
+    """Return the first request of an access; None where its addresses are not known.
+
+    It is that of the first execution, instruction and warp in which a lane is active.
+
+    Example:
+        >>> from tt_layout.audit.audited_module import SharedWork
+        >>> from tt_layout.ir import parse_ir
+        >>> [module] = parse_ir('''
+        ... #a = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [1],
+        ...                    order = [0]}>
+        ... module attributes {"ttg.num-warps" = 1 : i32, ttg.target = "cuda:90"} {
+        ...   tt.func @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+        ...     %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #a>
+        ...     %s = tt.splat %p : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #a>
+        ...     %a = tt.addptr %s, %r : tensor<64x!tt.ptr<f32>, #a>, tensor<64xi32, #a>
+        ...     %x = tt.load %a : tensor<64x!tt.ptr<f32>, #a>
+        ...     tt.return
+        ...   }
+        ... }''')
+        >>> request = first_request(module.operations[0], AuditedModule(module, SharedWork()))
+        >>> request.starts[:4], request.width_bytes
+        ((0, 8, 16, 24), 8)
+    """
+    full = audited.in_full(operation)
+    kernel = audited.kernel(full.function) if full is not None else None
+    if full is None or kernel is None or full.operation.name not in FORMS:
+        return None
+    try:
+        _, _, width, shape, addresses = placed_access(kernel, full.operation)
+    except LayoutError:
+        return None
+    evaluator = audited.evaluator(full.function)
+    values = [evaluator.value(name) for name in addresses.names]
+    if shape.too_large is not None or any(isinstance(value, Unknown) for value in values):
+        return None
+    lanes = lanes_of(shape.layout, shape.vector, one_holder=shape.one_holder, repeats=shape.repeats)
+    at, chosen = lane_addresses(lanes, addresses, values)
+    active = lanes.active & chosen
+    takes_part = active.any(axis=-1).reshape(-1)
+    if not takes_part.any():
+        return None
+    number = int(np.argmax(takes_part))
+    is_on = active.reshape(-1, active.shape[-1])[number].tolist()
+    begins = at.reshape(-1, at.shape[-1])[number].tolist()
+    least = min(begin for begin, on in zip(begins, is_on) if on)
+    base = least - least % shape.line_bytes
+    starts = tuple(begin - base if on else None for begin, on in zip(begins, is_on))
+    return Request(starts, width.width_bytes, shape.sector_bytes, shape.line_bytes)
