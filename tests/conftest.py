@@ -52,6 +52,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="a copy of Triton's sources: with --compiler-python, let the tests in it judge",
     )
     group.addoption(
+        "--amd-calculator",
+        metavar="DIR",
+        help="a copy of AMD's matrix instruction calculator: let it judge AMD's layouts",
+    )
+    group.addoption(
         "--seed",
         type=int,
         default=date.today().toordinal(),
@@ -68,9 +73,14 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave the tests against the compiler out, not skipped, where there is no compiler."""
-    is_compiler = collection_path == Path(__file__).parent / "compiler"
-    return True if is_compiler and config.getoption("--compiler-python") is None else None
+    """Leave the tests against others out, not skipped, where those are not there."""
+    here = Path(__file__).parent
+    judges = {
+        here / "compiler": "--compiler-python",
+        here / "test_amd_calculator.py": "--amd-calculator",
+    }
+    option = judges.get(collection_path)
+    return True if option is not None and config.getoption(option) is None else None
 
 
 @pytest.fixture(scope="session")
