@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import struct
+import zlib
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,7 +20,8 @@ from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import NOTHING, PLAIN
-from tt_layout.figures.page_layout import ADVANCE, cell_size, lay_out_figure
+from tt_layout.figures.page_layout import ADVANCE, FITS, cell_size, lay_out_figure
+from tt_layout.figures.pdf import to_pdf
 from tt_layout.figures.svg import tile_of, to_svg
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
@@ -75,8 +77,10 @@ def test_the_gallery_is_shown() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_are_whole_and_nothing_is_clipped(gallery: Path, name: str) -> None:
     root = ElementTree.parse(gallery / f"{name}.svg").getroot()
-    width, height = float(root.get("width", "")), float(root.get("height", ""))
-    assert root.get("viewBox") == f"0 0 {width:g} {height:g}"
+    width, height = map(float, root.get("viewBox", "").split()[2:])
+    shown = float(root.get("width", ""))
+    assert shown <= 1440
+    assert float(root.get("height", "")) == pytest.approx(height * shown / width, abs=0.6)
     for text in root.findall(f"{SVG}text"):
         x, y = float(text.get("x", "")), float(text.get("y", ""))
         room = len(text.text or "") * int(text.get("font-size", "")) * ADVANCE
@@ -315,6 +319,43 @@ def test_png_has_the_size_of_the_setting(size: int) -> None:
     assert (width, height) in ((setting.width * s, setting.height * s) for s in (1, 2))
 
 
+@pytest.mark.parametrize("fit", FITS)
+def test_a_wide_figure_fits(fit: str) -> None:
+    figure = draw(held(SEED, "tensor<128x128xf16>"))
+    natural, most = lay_out_figure(figure).width, FITS[fit]
+    root = ElementTree.fromstring(to_svg(figure, fit))
+    assert int(root.get("width", "")) == (most or natural)
+    assert root.get("viewBox", "").split()[2] == str(natural)
+    small = draw(held(SEED, "tensor<8x8xf16>"))
+    assert to_svg(small, fit) == to_svg(small)
+
+
+def test_png_fits_too() -> None:
+    pytest.importorskip("PIL")
+    from tt_layout.figures.png import to_png
+
+    data = to_png(draw(held(SEED, "tensor<32x64xf16>")), "paper")
+    assert struct.unpack(">I", data[16:20])[0] in (680, 2 * 680)
+
+
+@pytest.mark.parametrize("size", [16, 1024])
+def test_pdf_is_whole(size: int) -> None:
+    figure = draw(held(SEED, f"tensor<{size}x{size}xf16>"))
+    data = to_pdf(figure, "paper")
+    start = int(data.rsplit(b"startxref\n", 1)[1].split()[0])
+    assert data[start:].startswith(b"xref\n")
+    offsets = [int(line.split()[0]) for line in data[start:].split(b"\n")[3:] if b" n" in line]
+    for number, offset in enumerate(offsets, 1):
+        assert data[offset:].startswith(b"%d 0 obj" % number)
+    width = float(re.findall(rb"MediaBox\[0 0 ([\d.]+)", data)[0])
+    assert width <= 680 * 0.75
+    texts = b"".join(
+        zlib.decompress(part)
+        for part in re.findall(rb"FlateDecode/Length \d+>>\nstream\n(.*?)\nendstream", data, re.S)
+    )
+    assert (b"(T0:0|T8:0) Tj" in texts or b"(T0:0) Tj" in texts) == (size == 16)
+
+
 def test_without_pillow_the_message_says_what_to_install(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,7 +419,7 @@ def test_a_page_of_a_dump_is_made(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((BLOCKED, "-t", TYPE, "-o", "a.gif"), "must end in .svg, .png or .html"),
+        ((BLOCKED, "-t", TYPE, "-o", "a.gif"), "must end in .svg, .png, .pdf or .html"),
         ((BLOCKED, "-o", "a.svg"), "no tensor type"),
         (("-t", TYPE, "-o", "a.svg"), "no layout"),
         (("#ttg.blocked<{}>", "-t", TYPE, "-o", "a.svg"), "error"),

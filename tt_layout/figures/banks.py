@@ -43,6 +43,7 @@ def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     colouring, memory = Colouring(drawn.placed, color_by or "chunk"), memory_of(drawn.placed)
     buffers, target = memory.partitions * memory.blocks, TARGETS[DEFAULT_TARGET]
     size = drawn.placed.element_bytes
+    check_cells(memory.slots)
     rows = np.arange(max(1, -(-memory.slots * size // target.row_bytes)))
     shown, groups = [], []
     for buffer in range(min(buffers, MAX_BUFFERS)):

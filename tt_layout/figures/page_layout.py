@@ -20,6 +20,10 @@ OVERVIEW = 768  # the wanted size of a grid without labels
 MIN_WIDTH = 460
 MAX_ACROSS = 1700  # wider grids stand below each other
 SWATCH = 12
+MIN_LINES = 6  # cells from this size on have lines between them
+
+FITS = {"paper": 680, "screen": 1440, "none": None}
+"""What a figure is made to fit, and the pixels of its width at most."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,21 @@ class FigureLayout:
     grids: tuple[PlacedGrid, ...]
     texts: tuple[Text, ...]
     swatches: tuple[Swatch, ...]
+
+
+def scale_to_fit(layout: FigureLayout, fit: str) -> float:
+    """Return the scale at which a figure is no wider than it may be; never above 1.
+
+    Args:
+        layout: the figure.
+        fit: ``paper``, a column of a page of A4; ``screen``; or ``none``.
+
+    Example:
+        >>> scale_to_fit(FigureLayout(2720, 100, (), (), ()), "paper")
+        0.25
+    """
+    most = FITS[fit]
+    return 1.0 if most is None else min(1.0, most / layout.width)
 
 
 def text_width(text: str, size: int) -> float:

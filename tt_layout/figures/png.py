@@ -19,8 +19,15 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.colour import CELLS, EMPTY, INK, MARK, PAGE, rgb
 from tt_layout.errors import LayoutError
 from tt_layout.figures.model import NOTHING, Figure
-from tt_layout.figures.page_layout import ADVANCE, LABEL, FigureLayout, PlacedGrid, lay_out_figure
-from tt_layout.figures.svg import MIN_LINES
+from tt_layout.figures.page_layout import (
+    ADVANCE,
+    LABEL,
+    MIN_LINES,
+    FigureLayout,
+    PlacedGrid,
+    lay_out_figure,
+    scale_to_fit,
+)
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -38,8 +45,12 @@ HATCH = 6  # pixels from one line of a hatching to the next
 LARGE = 1 << 21  # pixels; smaller figures are drawn at twice the size
 
 
-def to_png(figure: Figure) -> bytes:
+def to_png(figure: Figure, fit: str = "none") -> bytes:
     """Return a figure as the bytes of a PNG file.
+
+    Args:
+        figure: the figure.
+        fit: as for `tt_layout.figures.page_layout.scale_to_fit`.
 
     Raises:
         LayoutError: Pillow is not installed.
@@ -51,6 +62,13 @@ def to_png(figure: Figure) -> bytes:
     canvas.draw()
     picture = image.fromarray(canvas.fills * np.uint8(canvas.shades) + canvas.ink).convert("L")
     picture.putpalette(_palette(canvas.used, canvas.shades))
+    smaller = scale_to_fit(page_layout, fit)
+    if smaller < 1:
+        size = (
+            round(page_layout.width * smaller * scale),
+            round(page_layout.height * smaller * scale),
+        )
+        picture = picture.convert("RGB").resize(size, image.Resampling.LANCZOS).quantize(256)
     file = io.BytesIO()
     picture.save(file, "PNG", compress_level=3, dpi=(96 * scale, 96 * scale))
     return file.getvalue()

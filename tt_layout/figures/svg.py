@@ -18,11 +18,13 @@ from tt_layout.colour import CELLS, EMPTY, MARK, PAGE, RULE
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
 from tt_layout.figures.page_layout import (
     LABEL,
+    MIN_LINES,
     FigureLayout,
     PlacedGrid,
     Swatch,
     Text,
     lay_out_figure,
+    scale_to_fit,
 )
 from tt_layout.safe_text import safe
 
@@ -32,24 +34,30 @@ HATCH = (
     f'<path fill="{EMPTY}" d="M0 0h6v6h-6z"/>'
     f'<path stroke="{RULE}" stroke-opacity=".5" d="M-1 1L1 -1M0 6L6 0M5 7L7 5"/></pattern>\n'
 )
-MIN_LINES = 6  # cells from this size on have lines between them
 
 
-def to_svg(figure: Figure) -> str:
+def to_svg(figure: Figure, fit: str = "none") -> str:
     """Return a figure as the text of an SVG file.
+
+    Args:
+        figure: the figure.
+        fit: as for `tt_layout.figures.page_layout.scale_to_fit`.
 
     Example:
         >>> from tt_layout.figures.model import Figure, Grid
         >>> to_svg(Figure(("t",), (Grid(np.array([[0, 1]]), [["a", "b"]]),)))[:4]
         '<svg'
     """
-    return "".join(_parts(lay_out_figure(figure), " ".join(figure.title))) + "\n"
+    page_layout = lay_out_figure(figure)
+    scale = scale_to_fit(page_layout, fit)
+    return "".join(_parts(page_layout, scale, " ".join(figure.title))) + "\n"
 
 
-def _parts(page_layout: FigureLayout, title: str) -> Iterator[str]:
+def _parts(page_layout: FigureLayout, scale: float, title: str) -> Iterator[str]:
     width, height = page_layout.width, page_layout.height
+    size = f'width="{round(width * scale)}" height="{round(height * scale)}"'
     yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
         f'viewBox="0 0 {width} {height}" font-family="{FONT}" font-size="{LABEL}">\n'
         f"<title>{_xml(title)}</title>\n"
         f'<rect width="{width}" height="{height}" fill="{PAGE}"/>\n'

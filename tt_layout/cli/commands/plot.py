@@ -27,19 +27,25 @@ from tt_layout.placement import buffer_shape, place
 from tt_layout.reports.writing import write
 
 
-def _svg(figure: Figure) -> bytes:
+def _svg(figure: Figure, fit: str) -> bytes:
     from tt_layout.figures.svg import to_svg
 
-    return to_svg(figure).encode()
+    return to_svg(figure, fit).encode()
 
 
-def _png(figure: Figure) -> bytes:
+def _png(figure: Figure, fit: str) -> bytes:
     from tt_layout.figures.png import to_png
 
-    return to_png(figure)
+    return to_png(figure, fit)
 
 
-FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
+def _pdf(figure: Figure, fit: str) -> bytes:
+    from tt_layout.figures.pdf import to_pdf
+
+    return to_pdf(figure, fit)
+
+
+FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png, ".pdf": _pdf}
 
 
 @click.command(
@@ -60,7 +66,7 @@ FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
     "--source", metavar="DIR", help="Show the Python source of the dump, from files below DIR."
 )
 @click.option(
-    "-o", "output", required=True, metavar="FILE", help="Write to FILE.svg, .png or .html."
+    "-o", "output", required=True, metavar="FILE", help="Write to FILE.svg, .png, .pdf or .html."
 )
 @aliases_option
 @click.option("--view", type=click.Choice(VIEWS), help="The figure to draw; tensor by default.")
@@ -82,6 +88,13 @@ FORMATS: dict[str, Callable[[Figure], bytes]] = {".svg": _svg, ".png": _png}
 @click.option(
     "--operand", metavar="TYPE", help="The element type of A and B in --view mma, such as f16."
 )
+@click.option(
+    "--fit",
+    type=click.Choice(["paper", "screen", "none"]),
+    default="screen",
+    show_default=True,
+    help="Make a wider figure as wide as this.",
+)
 @selection_options
 @reading_options
 def command(
@@ -97,7 +110,7 @@ def command(
     """Draw a layout, two side by side, or make a page of the layouts of a dump."""
     ending = os.path.splitext(output)[1].lower()
     if ending not in (*FORMATS, ".html"):
-        raise LayoutError(f"-o must end in .svg, .png or .html, got {output!r}")
+        raise LayoutError(f"-o must end in .svg, .png, .pdf or .html, got {output!r}")
     if path is not None:
         if layout is not None or ending != ".html":
             message = "-i makes a page of all layouts of a file: -o must be an .html"
@@ -139,7 +152,7 @@ def _drawn(
         color_by=display["color_by"],
         operand=display["operand"],
     )
-    return FORMATS[ending](figure)
+    return FORMATS[ending](figure, display["fit"])
 
 
 def _titles(encodings: list[Encoding]) -> list[str]:

@@ -1,0 +1,189 @@
+"""A figure as PDF, drawn from the same page_layout as the SVG: one page, nothing but vectors.
+
+Text is in Courier, which every reader has; its characters are as wide as those of the other files.
+Cells without labels are an image of one pixel each, which readers enlarge.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.colour import CELLS, EMPTY, INK, MARK, PAGE, RULE, rgb
+from tt_layout.figures.model import NOTHING, Figure
+from tt_layout.figures.page_layout import (
+    LABEL,
+    MIN_LINES,
+    FigureLayout,
+    PlacedGrid,
+    Text,
+    lay_out_figure,
+    scale_to_fit,
+)
+from tt_layout.safe_text import safe
+
+POINTS = 0.75  # of a pixel
+ADVANCE = 0.6  # of Courier, in font sizes
+CAPITAL = 0.36  # from the baseline to the middle of a line, in font sizes
+LINE_WIDTH = 0.5
+FILLS = (PAGE, EMPTY, *CELLS)
+FIRST_FILL = 2
+HATCH = (
+    b"<</Type/Pattern/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 6 6]/XStep 6/YStep 6"
+    b"/Resources<<>>"
+)
+
+
+def to_pdf(figure: Figure, fit: str = "none") -> bytes:
+    """Return a figure as the bytes of a PDF file.
+
+    Args:
+        figure: the figure.
+        fit: as for `tt_layout.figures.page_layout.scale_to_fit`.
+
+    Example:
+        >>> from tt_layout.figures.model import Figure, Grid
+        >>> to_pdf(Figure(("t",), (Grid(np.array([[0, 1]]), [["a", "b"]]),)))[:8]
+        b'%PDF-1.4'
+    """
+    layout = lay_out_figure(figure)
+    scale = POINTS * scale_to_fit(layout, fit)
+    size = f"{layout.width * scale:.2f} {layout.height * scale:.2f}"
+    images = [number for number, p in enumerate(layout.grids) if p.grid.labels is None]
+    names = "".join(f"/I{number} {7 + at} 0 R" for at, number in enumerate(images))
+    hatch = f"{_colour(EMPTY)} rg 0 0 6 6 re f {_colour(RULE)} RG 0.5 w 0 6 m 6 0 l S".encode()
+    content = "\n".join(_content(layout, scale)).encode("latin-1", "replace")
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 {size}]/Contents 4 0 R/Resources<</Font"
+        f"<</F 5 0 R/B 6 0 R>>/Pattern<</H {7 + len(images)} 0 R>>/XObject<<{names}>>>>>>".encode(),
+        _stream(b"<<", content),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Courier/Encoding/WinAnsiEncoding>>",
+        b"<</Type/Font/Subtype/Type1/BaseFont/Courier-Bold/Encoding/WinAnsiEncoding>>",
+        *(_image(layout.grids[number].grid.colours) for number in images),
+        _stream(HATCH, hatch),
+    ]
+    return _file(objects)
+
+
+def _stream(head: bytes, content: bytes) -> bytes:
+    """Return an object with a content, compressed, from the beginning of its dictionary."""
+    packed = zlib.compress(content)
+    end = b"/Filter/FlateDecode/Length %d>>" % len(packed)
+    return head + end + b"\nstream\n" + packed + b"\nendstream"
+
+
+def _file(objects: list[bytes]) -> bytes:
+    """Return the file of some objects, of which the first is the root."""
+    parts, size, offsets = [b"%PDF-1.4\n"], 9, []
+    for number, body in enumerate(objects, 1):
+        offsets.append(size)
+        parts.append(b"%d 0 obj\n%b\nendobj\n" % (number, body))
+        size += len(parts[-1])
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    count = len(objects) + 1
+    parts.append(b"xref\n0 %d\n0000000000 65535 f \n%b" % (count, table))
+    parts.append(b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (count, size))
+    return b"".join(parts)
+
+
+def _image(colours: Ints) -> bytes:
+    """Return an image with a pixel for each cell."""
+    table = b"".join(bytes(rgb(fill)) for fill in FILLS).hex().encode()
+    rows, columns = colours.shape
+    head = b"<</Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8" % (columns, rows)
+    head += b"/ColorSpace[/Indexed/DeviceRGB %d<%b>]" % (len(FILLS) - 1, table)
+    return _stream(head, _fills(colours).tobytes())
+
+
+def _fills(colours: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """Return the place of the fill of each colour."""
+    found = np.where(colours < 0, 0, FIRST_FILL + colours)
+    return np.where(colours == NOTHING, 1, found).astype(np.uint8)
+
+
+def _colour(colour: str) -> str:
+    return " ".join(f"{part / 255:.3g}" for part in rgb(colour))
+
+
+def _content(layout: FigureLayout, scale: float) -> Iterator[str]:
+    """Yield what is drawn, in pixels from the upper left corner."""
+    yield f"{scale:.5f} 0 0 {-scale:.5f} 0 {layout.height * scale:.2f} cm"
+    for number, placed in enumerate(layout.grids):
+        yield from _grid(placed, f"/I{number}")
+    yield f"{LINE_WIDTH} w {_colour(RULE)} RG"
+    for swatch in layout.swatches:
+        yield f"{_fill(swatch.number)} {swatch.x} {swatch.y} 12 12 re B"
+    yield from map(_text, layout.texts)
+
+
+def _fill(number: int) -> str:
+    """Return the choice of the fill of a cell."""
+    if number == NOTHING:
+        return "/Pattern cs /H scn"
+    return f"{_colour(PAGE if number < 0 else CELLS[number])} rg"
+
+
+def _grid(placed: PlacedGrid, image: str) -> Iterator[str]:
+    (width, height), grid = placed.size, placed.grid
+    yield f"q 1 0 0 1 {placed.x} {placed.y} cm"
+    if grid.labels is None:
+        yield f"q {width} 0 0 {-height} 0 {height} cm {image} Do Q"
+    else:
+        for row, colours in enumerate(grid.colours):
+            yield from _runs(colours, row * placed.height, placed)
+    yield from _lines(placed)
+    if grid.marks is not None:
+        yield f"2 w {_colour(MARK)} RG"
+        for row, column in np.argwhere(grid.marks).tolist():
+            x, y = column * placed.width + 1, row * placed.height + 1
+            yield f"{x} {y} {placed.width - 2} {placed.height - 2} re S"
+    yield from _labels(placed)
+    yield "Q"
+
+
+def _runs(colours: Ints, y: int, placed: PlacedGrid) -> Iterator[str]:
+    """Yield a rectangle for each run of cells of one colour."""
+    edges = [0, *(np.flatnonzero(np.diff(colours)) + 1).tolist(), len(colours)]
+    for start, stop in pairwise(edges):
+        x, width = start * placed.width, (stop - start) * placed.width
+        yield f"{_fill(int(colours[start]))} {x} {y} {width} {placed.height} re f"
+
+
+def _lines(placed: PlacedGrid) -> Iterator[str]:
+    """Yield thin lines between cells, stronger ones between groups, and the frame."""
+    (width, height), grid = placed.size, placed.grid
+    rows, columns = grid.shape
+    steps = [(0.2, 1, 1)] if min(placed.width, placed.height) >= MIN_LINES else []
+    for line, down, across in [*steps, (0.8, grid.row_step, grid.column_step)]:
+        yield f"{line} w {_colour(RULE)} RG"
+        for row in range(down, rows, down) if down else ():
+            yield f"0 {row * placed.height} m {width} {row * placed.height} l S"
+        for column in range(across, columns, across) if across else ():
+            yield f"{column * placed.width} 0 m {column * placed.width} {height} l S"
+    yield f"0 0 {width} {height} re S"
+
+
+def _labels(placed: PlacedGrid) -> Iterator[str]:
+    for row, texts in enumerate(placed.grid.labels or ()):
+        y = (row + 0.5) * placed.height + LABEL * CAPITAL
+        for column, text in enumerate(texts):
+            if text:
+                x = (column + 0.5) * placed.width
+                yield _text(Text(x, y, text, LABEL, "middle", INK))
+
+
+def _text(text: Text) -> str:
+    shown = safe(text.text)
+    width = len(shown) * text.size * ADVANCE
+    left = text.x - {"middle": width / 2, "end": width}.get(text.anchor, 0)
+    escaped = shown.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+    font = f"/{'B' if text.bold else 'F'} {text.size} Tf"
+    return (
+        f"BT {_colour(text.colour)} rg {font} 1 0 0 -1 {left:.2f} {text.y:.2f} Tm ({escaped}) Tj ET"
+    )
