@@ -46,7 +46,7 @@ class KnownModules:
 
     def __init__(self) -> None:
         self.given = GivenValues()
-        self._known: dict[str, tuple[int, Mover]] = {}
+        self._known: dict[str, tuple[int, object, Mover | None]] = {}
 
     def give(self, given: GivenValues) -> None:
         """Forget what was concluded if it was for other arguments."""
@@ -55,23 +55,30 @@ class KnownModules:
             self._known.clear()
 
     def find(self, module: Module) -> Any:
-        """Return what was concluded from a module of the same text, for this one; else None."""
+        """Return what was concluded from a module of the same text, for this one.
+
+        None where there is none, and where a sentence of it names a line.
+        """
         text = _text(module)
         known = self._known.pop(text, None) if text is not None else None
         if text is None or known is None:
             return None
-        self._known[text] = known
-        line, move = known
+        line, concluded, move = known
+        if move is None:  # looked for only now: most dumps have one module
+            if _LINE.search(repr(concluded)) is not None:
+                return None
+            move = mover(concluded) or (lambda down: concluded)
+        self._known[text] = line, concluded, move
         return move(module.line - line)
 
     def add(self, module: Module, concluded: object) -> None:
-        """Note what was concluded from a module, unless a sentence of it names a line."""
+        """Note what was concluded from a module."""
         text = _text(module)
-        if text is None or _LINE.search(repr(concluded)) is not None:
+        if text is None:
             return
         if len(self._known) >= MAX_MODULES:
             del self._known[next(iter(self._known))]
-        self._known[text] = module.line, mover(concluded) or (lambda down: concluded)
+        self._known[text] = module.line, concluded, None
 
 
 def _text(module: Module) -> str | None:

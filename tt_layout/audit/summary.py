@@ -15,6 +15,12 @@ from tt_layout.audit.findings import (
     Finding,
     is_in_loop,
 )
+from tt_layout.audit.kernel_metadata import KernelMetadata
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import find_target
+
+NO_METADATA = KernelMetadata()
+"""Nothing stands beside the dump."""
 
 _NOTHING = (
     "no conversions through shared memory, no bank conflicts, no narrow or uncoalesced accesses"
@@ -30,7 +36,8 @@ class Summary:
         target: the GPU's name in `tt_layout.hardware`; None where the module names none.
         warps: the warps of a CTA; None where the module does not state them.
         findings: of the kernel, errors first, then the most expensive.
-        shared_bytes: shared memory of a CTA; None where the dump does not state it.
+        shared_bytes: shared memory of a CTA; None where it is not known.
+        shared_limit: the most that a CTA may have; None where the GPU is not known.
     """
 
     function: str | None
@@ -38,6 +45,7 @@ class Summary:
     warps: int | None
     findings: tuple[Finding, ...]
     shared_bytes: int | None = None
+    shared_limit: int | None = None
 
     @property
     def weight(self) -> float:
@@ -56,14 +64,21 @@ class Summary:
         who += [self.target] if self.target is not None else []
         who += [_count(self.warps, "warp")] if self.warps is not None else []
         parts = [*_parts(self.findings)]
-        text = f"{', '.join(who)}: {', '.join(parts) or _NOTHING}"
-        if self.shared_bytes is not None:
-            text += f"; {_count(self.shared_bytes, 'byte')} of shared memory"
-        return text
+        return f"{', '.join(who)}: {', '.join(parts) or _NOTHING}{self._shared_text()}"
+
+    def _shared_text(self) -> str:
+        if not self.shared_bytes:
+            return ""
+        of = f" of {_size(self.shared_limit)}" if self.shared_limit is not None else ""
+        return f"; {_size(self.shared_bytes)}{of} of shared memory"
 
 
-def summaries(audit: Audit) -> tuple[Summary, ...]:
+def summaries(audit: Audit, known: KernelMetadata = NO_METADATA) -> tuple[Summary, ...]:
     """Return a summary of each kernel that moves data, and of what is in no kernel.
+
+    Args:
+        audit: of a module.
+        known: what stands beside the dump, of a dump of one kernel.
 
     Example:
         >>> from tt_layout.audit.audit import audit_module
@@ -85,9 +100,47 @@ def summaries(audit: Audit) -> tuple[Summary, ...]:
         # What is wrong with a layout is wrong with every kernel: it is told of the first.
         own = finding.function if finding.movement is not None else next(iter(names), None)
         names.setdefault(own, []).append(finding)
-    warps, shared = module.number("num-warps"), module.number("shared")
+    shared = shared_by_function(audit) if known.shared_bytes is None else {}
+    chip = (module.target or "").partition(":")[2]
+    chip = f"sm{chip}" if chip.isdigit() else chip
+    limit = find_target(module.gpu).shared_bytes(chip) if module.gpu is not None else None
     return tuple(
-        Summary(name, module.gpu, warps, tuple(found), shared) for name, found in names.items()
+        Summary(
+            known.name if known.name is not None and len(names) == 1 else name,
+            module.gpu,
+            module.number("num-warps") or known.warps,
+            tuple(found),
+            known.shared_bytes or shared.get(name),
+            limit,
+        )
+        for name, found in names.items()
+    )
+
+
+def shared_by_function(audit: Audit) -> dict[str | None, int | None]:
+    """Return the bytes of shared memory of each kernel: stated, or as the compiler allocates it."""
+    from tt_layout.audit.allocation.shared_memory import shared_memory
+
+    module, audited = audit.module, audit.audited
+    stated = module.number("shared")
+    if stated is not None or audited is None or module.gpu is None:
+        return {row.operation.function: stated for row in audit.movements}
+    try:
+        found = shared_memory(audited.functions, audited.layouts, find_target(module.gpu))
+    except LayoutError:
+        return {}
+    return {memory.function: memory.bytes for memory in found}
+
+
+def _size(count: int) -> str:
+    """Return bytes as people write them.
+
+    Example:
+        >>> _size(512), _size(41984), _size(1025)
+        ('512 bytes', '41 KiB', '1.001 KiB')
+    """
+    return (
+        f"{count} bytes" if count < 1024 else f"{f'{count / 1024:.3f}'.rstrip('0').rstrip('.')} KiB"
     )
 
 

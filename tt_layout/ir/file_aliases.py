@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -23,11 +23,18 @@ from tt_layout.mlir.aliases import FileDefinitions
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 
-_NUMBERED = re.compile(r"(.+)@(\d{1,9})", re.DOTALL)
+_NUMBERED = re.compile(r"(.+)@(\d{1,9}|last)", re.DOTALL)
+
+LAST = -1
+"""The number that stands for the last module of a file."""
 
 
 class FileName(NamedTuple):
-    """A file, and the number of the module that is meant in it; None where none is given."""
+    """A file, and the number of the module that is meant in it.
+
+    Attributes:
+        module: counted from 1, or `LAST`; None where none is given.
+    """
 
     path: str
     module: int | None = None
@@ -53,16 +60,20 @@ class _Module(NamedTuple):
 
 
 def split_module(name: str) -> FileName:
-    """Return the file and the module that ``FILE@2`` names; a file of just this name is itself.
+    """Return the file and the module that ``FILE@2`` or ``FILE@last`` names.
+
+    A file of just this name is itself.
 
     Example:
         >>> split_module("dump.mlir@2"), split_module("dump.mlir")
         (FileName(path='dump.mlir', module=2), FileName(path='dump.mlir', module=None))
+        >>> split_module("dump.mlir@last").module == LAST
+        True
     """
     match = _NUMBERED.fullmatch(name)
     if match is None or os.path.lexists(name):
         return FileName(name)
-    return FileName(match.group(1), int(match.group(2)))
+    return FileName(match[1], LAST if match[2] == "last" else int(match[2]))
 
 
 def no_module(number: int, count: int, source: Source) -> LayoutError:
@@ -73,20 +84,35 @@ def no_module(number: int, count: int, source: Source) -> LayoutError:
 
 
 def whole_modules(
-    source: Source, release: Release | None = None, number: int | None = None
+    source: Source,
+    release: Release | None = None,
+    number: int | None = None,
+    *,
+    is_partial: bool = False,
+    report: Callable[[int], None] | None = None,
 ) -> Iterator[Module]:
     """Yield the modules of a dump, or the one of a number.
+
+    Args:
+        source: the dump.
+        release: whose rules hold; None for those that fit.
+        number: of the module, counted from 1, or `LAST`; None for all.
+        is_partial: whether the dump may be cut off.
+        report: is called with how many characters were read.
 
     Raises:
         LayoutError: there is no such module, or the dump is cut off.
     """
-    count = 0
-    for count, module in enumerate(iterate_ir(source, release), 1):
-        if module.error is not None:
+    count, last = 0, None
+    for count, module in enumerate(iterate_ir(source, release, report), 1):
+        if module.error is not None and not is_partial:
             raise module.error
+        last = module
         if number in (None, count):
             yield module
-    if number is not None and not 1 <= number <= count:
+    if number == LAST and last is not None:
+        yield last
+    elif number is not None and not 1 <= number <= count:
         raise no_module(number, count, source)
 
 
@@ -112,7 +138,7 @@ another'
 
         Args:
             names: the aliases that are wanted; by default any layouts.
-            module: the number of the module, counted from 1; by default the last that
+            module: the number of the module, counted from 1, or `LAST`; by default the last that
                 defines what is wanted.
 
         Raises:
@@ -125,6 +151,7 @@ another'
             found = [number for number in range(1, count + 1) if self._defines(number, names)]
             taken = found[-1] if found else count
             return ModuleAliases(self._table(taken), self._note(found, names))
+        module = count if module == LAST else module
         if not 1 <= module <= count:
             raise no_module(module, count, self.source)
         return ModuleAliases(self._table(module))

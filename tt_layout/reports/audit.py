@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.summary import Summary, summaries
+from tt_layout.audit.kernel_metadata import KernelMetadata
+from tt_layout.audit.summary import NO_METADATA, Summary, summaries
 from tt_layout.ir.data_movements import GLOBAL
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
@@ -32,6 +33,7 @@ class AuditReport:
         is_whole: whether index and mask types are listed, too, and every finding.
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
+        known: what stands beside the dump.
     """
 
     file: str
@@ -39,6 +41,7 @@ class AuditReport:
     is_whole: bool = False
     by_line: bool = True
     program: ProgramSource = NO_PROGRAM
+    known: KernelMetadata = NO_METADATA
 
     def lines(self) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of every module, an empty line between them."""
@@ -49,13 +52,13 @@ class AuditReport:
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit.md``."""
-        modules = (audit_data(audit) for audit in self.audits)
+        modules = (audit_data(audit, self.known) for audit in self.audits)
         return {"version": JSON_VERSION, "file": self.file, "modules": modules}
 
     def _module_lines(self, audit: Audit) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of one module."""
         yield from heading(audit.module, self.file)
-        for summary in summaries(audit):
+        for summary in summaries(audit, self.known):
             yield Paragraph(summary.text, indent=4, colour=summary_colour(summary))
         yield from finding_lines(audit, self.program, is_whole=self.is_whole)
         yield from kernel_lines(audit, by_line=self.by_line)

@@ -7,10 +7,11 @@ from typing import Any
 
 from tt_layout.audit.audit import Audit, MovementRow
 from tt_layout.audit.findings import Finding
+from tt_layout.audit.kernel_metadata import KernelMetadata
 from tt_layout.audit.layouts import LayoutRow
 from tt_layout.audit.multiplications import multiplication_data
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.summary import Summary, kinds_of, summaries
+from tt_layout.audit.summary import NO_METADATA, Summary, kinds_of, summaries
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.reports.advice_text import reason_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
@@ -18,7 +19,7 @@ from tt_layout.reports.allocation import shared_memory_data
 JSON_VERSION = 1
 
 
-def audit_data(audit: Audit) -> dict[str, Any]:
+def audit_data(audit: Audit, known: KernelMetadata = NO_METADATA) -> dict[str, Any]:
     """Return the audit of a module."""
     module = audit.module
     return {
@@ -36,7 +37,7 @@ def audit_data(audit: Audit) -> dict[str, Any]:
         "shared_memory": [shared_memory_data(memory) for memory in audit.shared_memory],
         "totals": [asdict(total) for total in audit.totals],
         "findings": _findings(audit),
-        "summary": [_summary(summary) for summary in summaries(audit)],
+        "summary": [_summary(summary) for summary in summaries(audit, known)],
     }
 
 
@@ -83,6 +84,7 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "target": summary.target,
         "warps": summary.warps,
         "shared_bytes": summary.shared_bytes,
+        "shared_limit": summary.shared_limit,
         "findings": dict(kinds_of(summary)),
         "cost": summary.weight,
     }

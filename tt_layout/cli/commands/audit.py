@@ -4,32 +4,49 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from typing import NamedTuple
 
 import click
 
 from tt_layout.audit.audit import SORTS, Audit, audit_module, changes, sort_movements
 from tt_layout.audit.audited_module import SharedWork
+from tt_layout.audit.kernel_metadata import metadata_beside
 from tt_layout.audit.values.given import GivenValues, check_names
+from tt_layout.cli.batch import overview
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import chosen_release, format_option, release_option
 from tt_layout.cli.values import read_values, value_option, values_option
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
-from tt_layout.ir import Module, iterate_ir
+from tt_layout.ir import Module
+from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.reader import check_lines
-from tt_layout.mlir.source import Source, dumps_below, read_source
+from tt_layout.mlir.source import Source, read_source
 from tt_layout.reports.audit import AuditReport
-from tt_layout.reports.audited_folder import AuditedFolder, PassedOver
 from tt_layout.reports.comparison import Comparison, ComparisonReport, NamedModule
 from tt_layout.reports.program_source import ProgramSource
+
+
+class NamedSource(NamedTuple):
+    """A dump, and the number of the module that is meant in it; None for all."""
+
+    source: Source
+    number: int | None
+
+
+def open_dump(name: str) -> NamedSource:
+    """Return the dump, and the module of it, that a name such as ``FILE@3`` stands for."""
+    path, number = split_module(name)
+    return NamedSource(read_source(path), number)
+
 
 PROGRESS_FROM = 4 << 20  # characters of a dump from which a terminal shows a progress bar
 
 
-def read_modules(source: Source, is_partial: bool) -> Iterator[Module]:
-    """Yield the modules of a dump; a terminal shows a progress bar.
+def read_modules(source: Source, is_partial: bool, number: int | None = None) -> Iterator[Module]:
+    """Yield the modules of a dump, or the one of a number; a terminal shows a progress bar.
 
     Raises:
         LayoutError: there is no IR in it, or it is truncated.
@@ -37,7 +54,8 @@ def read_modules(source: Source, is_partial: bool) -> Iterator[Module]:
     check_lines(source)
     is_empty = True
     with _progress(len(source.text)) as report:
-        for module in iterate_ir(source, chosen_release(), report):
+        modules = whole_modules(source, chosen_release(), number, is_partial=True, report=report)
+        for module in modules:
             if module.error is not None and not is_partial:
                 raise module.error.hint("--partial audits what there is")
             is_empty = False
@@ -78,7 +96,7 @@ def _audits(modules: Iterator[Module], given: GivenValues | None) -> Iterator[Au
 
 
 def _axis_info(
-    sources: Sequence[Source], is_partial: bool, output_format: str, *, is_diff: bool
+    sources: Sequence[NamedSource], is_partial: bool, output_format: str, *, is_diff: bool
 ) -> int:
     """Show what the compiler knows of each value.
 
@@ -89,36 +107,17 @@ def _axis_info(
 
     if is_diff:
         raise LayoutError("--axis-info and --diff exclude each other")
-    [source] = sources
-    emit(AxisInfoReport(source.name, read_modules(source, is_partial)), output_format)
+    if len(sources) > 1:
+        raise LayoutError(f"--axis-info takes one file, got {len(sources)}")
+    [(source, number)] = sources
+    emit(AxisInfoReport(source.name, read_modules(source, is_partial, number)), output_format)
     return 0
-
-
-Reporter = Callable[[str, Iterable[Audit]], AuditReport]
-"""Makes the report of a file from its name and the audits of its modules."""
-
-
-def _reports_below(
-    folder: str, is_partial: bool, reporter: Reporter
-) -> Iterator[AuditReport | PassedOver]:
-    """Yield the report of each dump in a folder and below it, or why it has none.
-
-    Raises:
-        LayoutError: a dump is cut off.
-    """
-    for path in dumps_below(folder):
-        try:
-            audits = list(_audits(read_modules(read_source(path), is_partial), None))
-        except NothingFoundError as error:
-            yield PassedOver(path, error.message)
-        else:
-            yield reporter(path, audits)
 
 
 Pair = tuple[NamedModule, NamedModule]
 
 
-def pairs(sources: Sequence[Source], is_partial: bool) -> list[Pair]:
+def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
     """Return the modules to compare.
 
     Of one dump each module with the next; of two, module by module where both have equally
@@ -127,12 +126,15 @@ def pairs(sources: Sequence[Source], is_partial: bool) -> list[Pair]:
     Raises:
         LayoutError: there is only one module.
     """
-    read = [[NamedModule(s.name, m) for m in read_modules(s, is_partial)] for s in sources]
+    read = [
+        [NamedModule(source.name, m) for m in read_modules(source, is_partial, number)]
+        for source, number in sources
+    ]
     if len(read) == 1:
         [modules] = read
         if len(modules) < 2:
             message = "--diff of one file compares its modules, but it has only one"
-            raise LayoutError(message, FileLocation(sources[0].name))
+            raise LayoutError(message, FileLocation(sources[0].source.name))
         return list(pairwise(modules))
     before, after = read
     return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]
@@ -144,9 +146,10 @@ def pairs(sources: Sequence[Source], is_partial: bool) -> list[Pair]:
     help="""\
     Show the layouts of a .ttgir file or dump, and its data movements.
 
-    FILE is MLIR text, whatever operations are in it; - is stdin. With several modules in it,
-    each is audited. Of a folder, each .mlir, .ttir and .ttgir file is. Exits 0; 1 with --diff if
-    data movements were added or removed; 2 on error.
+    FILE is MLIR text, whatever operations are in it; - is stdin. Each of its modules is audited,
+    or one: FILE@3, FILE@last. Of several files, and of a folder with all .mlir, .ttir and .ttgir
+    files below it, each kernel has a line, the worst first. Exits 0; 1 with --diff if data
+    movements were added or removed; 2 on error.
     """,
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE")
@@ -170,6 +173,12 @@ def pairs(sources: Sequence[Source], is_partial: bool) -> list[Pair]:
     show_default=True,
     help="The order of data movements.",
 )
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="List only the N worst kernels of several files.",
+)
 @click.option("--all", "is_whole", is_flag=True, help="List index and mask types, too.")
 @click.option(
     "--source",
@@ -187,6 +196,7 @@ def command(
     is_axis_info: bool,
     partial: bool,
     sort: str,
+    top: int | None,
     is_whole: bool,
     program: str | None,
     values: tuple[str, ...],
@@ -194,22 +204,15 @@ def command(
     output_format: str,
 ) -> int:
     """Show the layouts of a .ttgir file or dump, and its data movements."""
-    if len(files) > 1 + is_diff:
-        takes = "at most two files with --diff" if is_diff else "one file, or two with --diff"
-        raise LayoutError(f"audit takes {takes}, got {len(files)}")
     given = read_values(values, values_file) if values or values_file is not None else None
-
-    def reporter(file: str, audits: Iterable[Audit]) -> AuditReport:
-        in_order = (sort_movements(audit, sort) for audit in audits)
-        source = ProgramSource(program)
-        return AuditReport(file, in_order, is_whole, by_line=sort == "line", program=source)
-
-    if os.path.isdir(files[0]) and not (is_diff or is_axis_info):
-        if given is not None:
-            raise LayoutError("--value is for one dump, not for a folder")
-        emit(AuditedFolder(files[0], _reports_below(files[0], partial, reporter)), output_format)
+    if is_diff and len(files) > 2:
+        raise LayoutError(f"audit --diff takes one file or two, got {len(files)}")
+    if not (is_diff or is_axis_info) and (len(files) > 1 or os.path.isdir(files[0])):
+        release = chosen_release()
+        found = overview(files, is_partial=partial, release=release, given=given, top=top)
+        emit(found, output_format)
         return 0
-    sources = [read_source(path) for path in files]
+    sources = [open_dump(path) for path in files]
     if is_axis_info:
         return _axis_info(sources, partial, output_format, is_diff=is_diff)
     if is_diff:
@@ -220,6 +223,15 @@ def command(
         comparison = ComparisonReport(comparisons)
         emit(comparison, output_format)
         return 0 if comparison.is_same else 1
-    audits = _audits(read_modules(sources[0], partial), given)
-    emit(reporter(sources[0].name, audits), output_format)
+    [(source, number)] = sources
+    audits = _audits(read_modules(source, partial, number), given)
+    report = AuditReport(
+        source.name,
+        (sort_movements(audit, sort) for audit in audits),
+        is_whole,
+        by_line=sort == "line",
+        program=ProgramSource(program),
+        known=metadata_beside(source.name),
+    )
+    emit(report, output_format)
     return 0

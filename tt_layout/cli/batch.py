@@ -1,0 +1,146 @@
+"""Many dumps: found in folders, audited by several processes."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from tt_layout.audit.values.given import GivenValues, check_names
+from tt_layout.errors import LayoutError
+from tt_layout.mlir.source import dumps_below
+from tt_layout.releases import Release
+from tt_layout.reports.kernel_overview import (
+    FileKernels,
+    FileReader,
+    KernelLine,
+    KernelOverview,
+    PassedOver,
+)
+
+FEW = 24
+"""Dumps for which no other processes are started."""
+
+_reader: FileReader | None = None
+
+
+def files_of(names: Sequence[str]) -> list[str]:
+    """Return the files among names, and the dumps below the folders among them.
+
+    A ``.ttir`` beside a ``.ttgir`` of its name is the same kernel before it has layouts: it is
+    left out.
+    """
+    found: list[str] = []
+    for name in names:
+        if not os.path.isdir(name):
+            found.append(name)
+            continue
+        below = dumps_below(name)
+        with_layouts = {os.path.splitext(path)[0] for path in below if path.endswith(".ttgir")}
+        found += [
+            path
+            for path in below
+            if not (path.endswith(".ttir") and os.path.splitext(path)[0] in with_layouts)
+        ]
+    return found
+
+
+def overview(
+    names: Sequence[str],
+    *,
+    is_partial: bool,
+    release: Release | None,
+    given: GivenValues | None,
+    top: int | None,
+) -> KernelOverview:
+    """Return the kernels of all dumps, the worst first.
+
+    Raises:
+        LayoutError: no file could be read, or a value is given for an argument of no kernel.
+    """
+    files = files_of(names)
+    if not files:
+        raise LayoutError(f"found no .mlir, .ttir or .ttgir file in {', '.join(names)}")
+    kernels: list[KernelLine] = []
+    passed: list[PassedOver] = []
+    arguments: dict[str, None] = {}
+    for found in _results(files, (is_partial, release, given)):
+        if isinstance(found, PassedOver):
+            passed.append(found)
+        else:
+            kernels += found.kernels
+            arguments.update(dict.fromkeys(found.arguments))
+    if len(passed) == len(files):
+        reasons = "\n".join(f"{one.file}: {one.reason}" for one in sorted(passed))
+        raise LayoutError(f"none of {len(files)} files could be read\n{reasons}")
+    if given is not None:
+        check_names(given, arguments)
+    return KernelOverview(sorted(kernels, key=lambda k: k.rank), sorted(passed), top)
+
+
+Settings = tuple[bool, "Release | None", "GivenValues | None"]
+
+
+def _results(files: Sequence[str], settings: Settings) -> Iterator[FileKernels | PassedOver]:
+    """Yield what is found in each file, in any order; a terminal shows how far it is."""
+    processes = min(os.cpu_count() or 1, len(files) // FEW)
+    if processes < 2:
+        _start(*settings)
+        with _progress(len(files)) as advance:
+            yield from advance(map(_read, files))
+        return
+    from multiprocessing import get_all_start_methods, get_context
+
+    can_fork = "fork" in get_all_start_methods() and sys.platform != "darwin"
+    method = "fork" if can_fork else "spawn"
+    # The processes are there before the progress bar starts its thread.
+    with (
+        get_context(method).Pool(processes, _start_process, settings) as pool,
+        _progress(len(files)) as advance,
+    ):
+        yield from advance(pool.imap_unordered(_read, files, chunksize=8))
+
+
+def _start(is_partial: bool, release: Release | None, given: GivenValues | None) -> None:
+    global _reader  # what a process keeps from file to file
+    _reader = FileReader(is_partial, release, given)
+
+
+def _start_process(*settings: object) -> None:
+    """Begin in a process of its own: it runs for long, so garbage is collected."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.enable()
+    _start(*settings)  # type: ignore[arg-type]
+
+
+def _read(file: str) -> FileKernels | PassedOver:
+    assert _reader is not None
+    return _reader.read(file)
+
+
+Results = Iterable["FileKernels | PassedOver"]
+
+
+@contextmanager
+def _progress(count: int) -> Iterator[Callable[[Results], Results]]:
+    """Give what passes results on, and shows on a terminal how many there were."""
+    if count < FEW or not sys.stderr.isatty():
+        yield lambda results: results
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(file=sys.__stderr__), transient=True) as progress:
+        task = progress.add_task("", total=count)
+
+        def counted(results: Results) -> Results:
+            for result in results:
+                yield result
+                progress.advance(task)
+
+        yield counted

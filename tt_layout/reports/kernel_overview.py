@@ -1,0 +1,218 @@
+"""Many dumps: a line for each of their kernels, the worst first, and the files passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.audited_module import SharedWork
+from tt_layout.audit.findings import Finding
+from tt_layout.audit.kernel_metadata import metadata_beside
+from tt_layout.audit.summary import Summary, kinds_of, summaries
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.errors import LayoutError
+from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.reader import check_lines
+from tt_layout.mlir.source import read_source
+from tt_layout.releases import Release
+from tt_layout.reports.audit_data import JSON_VERSION
+from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.report import Line, Table
+from tt_layout.safe_text import safe
+
+MAX_KNOWN = 64
+"""Dumps after which what is known of earlier ones is forgotten, to bound the memory."""
+
+
+class FindingLine(NamedTuple):
+    """A finding of one of many kernels.
+
+    Attributes:
+        kinds: of `tt_layout.audit.findings.KINDS`.
+        weight: cycles wasted in one program.
+        line: of the dump.
+        message: what is wrong.
+        location: the file and the line of the program; None where the dump has none.
+    """
+
+    kinds: tuple[str, ...]
+    weight: float
+    line: int
+    message: str
+    location: tuple[str, int, int] | None
+
+    @staticmethod
+    def of(finding: Finding) -> FindingLine:
+        """Return what is kept of a finding."""
+        place = finding.location
+        location = (place.file, place.line, place.column) if place is not None else None
+        return FindingLine(finding.kinds, finding.weight, finding.line, finding.message, location)
+
+
+class KernelLine(NamedTuple):
+    """A kernel of one of many dumps.
+
+    Attributes:
+        file: the dump.
+        line: where the module begins.
+        text: what it does badly, in one line.
+        weight: cycles that its findings waste in one program.
+        counts: findings by kind.
+        findings: each of them, the most expensive first.
+    """
+
+    file: str
+    line: int
+    function: str | None
+    target: str | None
+    warps: int | None
+    shared_bytes: int | None
+    text: str
+    weight: float
+    errors: int
+    counts: dict[str, int]
+    findings: tuple[FindingLine, ...]
+
+    @staticmethod
+    def of(file: str, line: int, summary: Summary) -> KernelLine:
+        """Return what is kept of a kernel."""
+        return KernelLine(
+            file=file,
+            line=line,
+            function=summary.function,
+            target=summary.target,
+            warps=summary.warps,
+            shared_bytes=summary.shared_bytes,
+            text=summary.text,
+            weight=summary.weight,
+            errors=summary.errors,
+            counts=dict(kinds_of(summary)),
+            findings=tuple(map(FindingLine.of, summary.findings)),
+        )
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """What kernels are sorted by: errors first, then those that waste most."""
+        return not self.errors, -self.weight, self.file, self.line, self.function or ""
+
+
+class PassedOver(NamedTuple):
+    """A file that has no audit, and why."""
+
+    file: str
+    reason: str
+
+
+class FileKernels(NamedTuple):
+    """The kernels of a dump, and the names of their arguments where values were given."""
+
+    kernels: tuple[KernelLine, ...]
+    arguments: tuple[str, ...] = ()
+
+
+class FileReader:
+    """Audits dumps one by one, with what it knows of earlier ones.
+
+    Args:
+        is_partial: whether dumps may be cut off.
+        release: whose rules hold; None for those that fit.
+        given: what the arguments of kernels are.
+    """
+
+    def __init__(
+        self, is_partial: bool, release: Release | None, given: GivenValues | None
+    ) -> None:
+        self._is_partial, self._release, self._given = is_partial, release, given
+        self._shared, self._count = SharedWork(), 0
+
+    def read(self, name: str) -> FileKernels | PassedOver:
+        """Return the kernels of a dump, or why there are none."""
+        self._count += 1
+        if self._count % MAX_KNOWN == 0:
+            self._shared = SharedWork()
+        try:
+            return self._kernels(name)
+        except LayoutError as error:
+            return PassedOver(name, error.message)
+        except RecursionError:
+            return PassedOver(name, "it is nested too deeply")
+
+    def _kernels(self, name: str) -> FileKernels:
+        file = split_module(name)
+        source = read_source(file.path)
+        check_lines(source)
+        known = metadata_beside(file.path)
+        found: list[KernelLine] = []
+        arguments: dict[str, None] = {}
+        is_empty = True
+        modules = whole_modules(source, self._release, file.module, is_partial=self._is_partial)
+        for module in modules:
+            is_empty = False
+            audit = audit_module(module, self._shared, self._given)
+            arguments.update(dict.fromkeys(audit.arguments))
+            found += [KernelLine.of(name, module.line, one) for one in summaries(audit, known)]
+        if is_empty:
+            message = "found no MLIR in it: no module, function, layout alias or tensor type"
+            raise LayoutError(message)
+        return FileKernels(tuple(found), tuple(arguments))
+
+
+@dataclass(frozen=True)
+class KernelOverview:
+    """The kernels of many dumps, the worst first.
+
+    Attributes:
+        kernels: sorted.
+        passed_over: the files without an audit.
+        top: how many kernels are listed as text; None for all.
+    """
+
+    kernels: Sequence[KernelLine]
+    passed_over: Sequence[PassedOver]
+    top: int | None = None
+
+    def lines(self) -> Iterator[Line | Table | Fitted]:
+        """Yield a line for each kernel, and then one for each file without any."""
+        shown = self.kernels[: self.top]
+        if shown:
+            rows = [[f"{k.weight:.0f}", k.text, f"{k.file}:{k.line}"] for k in shown]
+            colours = {
+                at: "red" if kernel.errors else "yellow" if kernel.findings else "green"
+                for at, kernel in enumerate(shown)
+            }
+            yield FoldedTable(
+                ["cycles", "kernel", "dump"], rows, ["cycles"], colours, has_tail=True
+            )
+        if len(shown) < len(self.kernels):
+            yield Line(f"  and {len(self.kernels) - len(shown)} more kernels: --top shows more")
+        for one in self.passed_over:
+            yield Paragraph(f"{safe(one.file)} was passed over: {safe(one.reason)}", indent=2)
+
+    def data(self) -> dict[str, Any]:
+        """Return the overview as plain data; the schema is in ``docs/audit.md``."""
+        return {
+            "version": JSON_VERSION,
+            "kernels": [_kernel_data(kernel) for kernel in self.kernels[: self.top]],
+            "passed_over": [one._asdict() for one in self.passed_over],
+        }
+
+
+def _kernel_data(kernel: KernelLine) -> dict[str, Any]:
+    data = kernel._asdict()
+    del data["weight"]
+    findings = [
+        {
+            "kind": finding.kinds[0],
+            "kinds": list(finding.kinds),
+            "line": finding.line,
+            "message": finding.message,
+            "cost_in_all": finding.weight,
+            "location": dict(zip(("file", "line", "column"), finding.location))
+            if finding.location is not None
+            else None,
+        }
+        for finding in kernel.findings
+    ]
+    return {**data, "cost": kernel.weight, "findings": findings}
