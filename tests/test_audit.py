@@ -304,7 +304,13 @@ def test_a_dump_that_is_cut_off_can_be_audited_all_the_same(run: Run) -> None:
 
 
 def test_wrong_usage(run: Run) -> None:
-    for arguments in (["a", "b"], ["--diff", "a", "b", "c"], ["nowhere.ttgir"], []):
+    for arguments in (
+        ["a", "b"],
+        ["--axis-info", "a", "b"],
+        ["--diff", "a", "b", "c"],
+        ["nowhere.ttgir"],
+        [],
+    ):
         outcome = run("audit", *arguments)
         assert (outcome.status, outcome.out) == (2, "")
     outcome = run("audit", "--diff", "matmul-sm80.ttgir")

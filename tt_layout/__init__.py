@@ -43,9 +43,11 @@ if TYPE_CHECKING:
     from tt_layout.ir import parse_ir
     from tt_layout.ir.ssa import read_functions
     from tt_layout.releases import Release
+    from tt_layout.reports.audit_ir import audit_ir
     from tt_layout.translation import translate
 
 _HOMES = {
+    "audit_ir": "tt_layout.reports.audit_ir",
     "axis_info": "tt_layout.audit.axis",
     "coalesced_blocked": "tt_layout.analyses.builders",
     "conversion": "tt_layout.analyses.conversion",
@@ -77,6 +79,7 @@ __all__ = [
     "LinearLayout",
     "Release",
     "__version__",
+    "audit_ir",
     "axis_info",
     "bank_conflicts",
     "coalesced_blocked",

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tt_layout.audit.allocation import SharedMemory
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import (
     CONFLICTS,
@@ -16,8 +17,6 @@ from tt_layout.audit.findings import (
     is_in_loop,
 )
 from tt_layout.audit.kernel_metadata import KernelMetadata
-from tt_layout.errors import LayoutError
-from tt_layout.hardware import find_target
 
 NO_METADATA = KernelMetadata()
 """Nothing stands beside the dump."""
@@ -100,36 +99,24 @@ def summaries(audit: Audit, known: KernelMetadata = NO_METADATA) -> tuple[Summar
         # What is wrong with a layout is wrong with every kernel: it is told of the first.
         own = finding.function if finding.movement is not None else next(iter(names), None)
         names.setdefault(own, []).append(finding)
-    shared = shared_by_function(audit) if known.shared_bytes is None else {}
-    chip = (module.target or "").partition(":")[2]
-    chip = f"sm{chip}" if chip.isdigit() else chip
-    limit = find_target(module.gpu).shared_bytes(chip) if module.gpu is not None else None
+    stated = known.shared_bytes if known.shared_bytes is not None else module.number("shared")
+    memories = {memory.function: memory for memory in audit.shared_memory}
+    limit = next((memory.limit for memory in audit.shared_memory), None)
     return tuple(
         Summary(
             known.name if known.name is not None and len(names) == 1 else name,
             module.gpu,
             module.number("num-warps") or known.warps,
             tuple(found),
-            known.shared_bytes or shared.get(name),
+            stated if stated is not None else _bytes(memories.get(name or "")),
             limit,
         )
         for name, found in names.items()
     )
 
 
-def shared_by_function(audit: Audit) -> dict[str | None, int | None]:
-    """Return the bytes of shared memory of each kernel: stated, or as the compiler allocates it."""
-    from tt_layout.audit.allocation.shared_memory import shared_memory
-
-    module, audited = audit.module, audit.audited
-    stated = module.number("shared")
-    if stated is not None or audited is None or module.gpu is None:
-        return {row.operation.function: stated for row in audit.movements}
-    try:
-        found = shared_memory(audited.functions, audited.layouts, find_target(module.gpu))
-    except LayoutError:
-        return {}
-    return {memory.function: memory.bytes for memory in found}
+def _bytes(memory: SharedMemory | None) -> int | None:
+    return memory.bytes if memory is not None else None
 
 
 def _size(count: int) -> str:

@@ -6,6 +6,7 @@ Exit status as ``diff`` has it: 0 as asked, 1 a difference or a finding, 2 an er
 from __future__ import annotations
 
 import gc
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -104,8 +105,20 @@ def _from_llvm(arguments: Sequence[str]) -> list[str]:
 class LazyGroup(click.Group):
     """A group whose subcommands are the modules of `tt_layout.cli.commands`.
 
-    Each defines ``command``, and is imported only when it is used.
+    Each defines ``command``, and is imported only when it is used.  A file or a folder in the
+    place of a subcommand is audited, and a layout attribute is shown.
     """
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, with the subcommand that the first of them implies."""
+        first = args[0] if args else ""
+        if first.startswith("#"):
+            args = ["-l", *args]
+        elif not first.startswith("-") and first not in self.list_commands(context):
+            from tt_layout.ir.file_aliases import split_module
+
+            args = ["audit", *args] if os.path.exists(split_module(first).path) else args
+        return super().parse_args(context, args)
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of all subcommands."""
@@ -164,6 +177,8 @@ def _display_options(function: Any) -> Any:
     tt-layout -l LAYOUT -t TYPE        the layout of an attribute
     tt-layout -i FILE -t TYPE          the layouts that a file's aliases name
     tt-layout -i FILE                  the same, each over the types that the file has it on
+    tt-layout FILE                     what a dump's kernels do badly: tt-layout audit FILE
+    tt-layout LAYOUT -t TYPE           the same as with -l
     """,
 )
 @click.option("-l", "layout", type=NotationParameter(), help="The layout attribute, as text.")

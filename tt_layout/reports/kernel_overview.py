@@ -152,7 +152,8 @@ class FileReader:
             is_empty = False
             audit = audit_module(module, self._shared, self._given)
             arguments.update(dict.fromkeys(audit.arguments))
-            found += [KernelLine.of(name, module.line, one) for one in summaries(audit, known)]
+            own = summaries(audit, known)
+            found += [KernelLine.of(name, module.line, summary) for summary in own]
         if is_empty:
             message = "found no MLIR in it: no module, function, layout alias or tensor type"
             raise LayoutError(message)

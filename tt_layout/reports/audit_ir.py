@@ -1,0 +1,94 @@
+"""The audit of whatever holds a dump: its text, its file, its modules, a compiled kernel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.audited_module import SharedWork
+from tt_layout.audit.kernel_metadata import metadata_beside
+from tt_layout.audit.summary import NO_METADATA
+from tt_layout.audit.values.given import GivenValues, check_names, parse_values
+from tt_layout.errors import LayoutError
+from tt_layout.ir import parse_ir
+from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.module import Module
+from tt_layout.mlir.source import read_source
+from tt_layout.reports.audit import AuditReport
+
+STAGE = "ttgir"
+"""What a compiled kernel calls the text in which layouts stand."""
+
+
+def audit_ir(source: Any, values: Mapping[str, int] | None = None) -> AuditReport:
+    """Return what the kernels of a dump do badly, and all that they do.
+
+    Args:
+        source: MLIR text; the path of a dump (``FILE@3`` and ``FILE@last`` mean one of its
+            modules); modules as `tt_layout.parse_ir` returns them; or a compiled kernel:
+            anything with ``asm["ttgir"]``.
+        values: what arguments of the kernels are, by name; of a pointer its address modulo 512.
+
+    Returns:
+        The report: ``str()`` of it is what ``tt-layout audit`` prints, ``audits`` has an audit
+        for each module, ``data()`` is the report as plain data.
+
+    Raises:
+        LayoutError: the dump cannot be read, or a value is of an argument that no kernel has.
+        TypeError: the source is nothing of all that.
+
+    Example:
+        >>> report = audit_ir('''
+        ... #a = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4],
+        ...                    order = [0]}>
+        ... module attributes {"ttg.num-warps" = 8 : i32} {
+        ...   %0 = tt.load %p : tensor<256x!tt.ptr<f16>, #a>
+        ... }''')
+        >>> [finding.line for finding in report.audits[0].findings]
+        [5]
+    """
+    name, modules, known = _opened(source)
+    given = _given(values) if values is not None else None
+    shared = SharedWork()
+    audits = tuple(audit_module(module, shared, given) for module in modules)
+    if not audits:
+        raise LayoutError(f"found no MLIR in {name}")
+    if given is not None:
+        check_names(given, {argument: None for audit in audits for argument in audit.arguments})
+    return AuditReport(name, audits, known=known)
+
+
+def _given(values: Mapping[str, int]) -> GivenValues:
+    return parse_values([f"{name}={number}" for name, number in values.items()], {})
+
+
+def _opened(source: Any) -> tuple[str, Iterable[Module], Any]:
+    """Return the name of a dump, its modules, and what stands beside it."""
+    if isinstance(source, Module):
+        return source.source.name, [source], NO_METADATA
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        modules = [module for module in source if isinstance(module, Module)]
+        if len(modules) == len(source):
+            return modules[0].source.name if modules else "<modules>", modules, NO_METADATA
+    texts = getattr(source, "asm", None)
+    if texts is not None:
+        return _of_kernel(source, texts)
+    if isinstance(source, str) and "\n" in source:
+        return "<text>", parse_ir(source), NO_METADATA
+    if isinstance(source, (str, os.PathLike)):
+        file = split_module(os.fspath(source))
+        found = whole_modules(read_source(file.path), None, file.module)
+        return str(source), found, metadata_beside(file.path)
+    message = 'expected MLIR text, a path, modules, or a compiled kernel with asm["ttgir"]'
+    raise TypeError(f"{message}, got {type(source).__name__}")
+
+
+def _of_kernel(kernel: Any, texts: Any) -> tuple[str, Iterable[Module], Any]:
+    try:
+        text = texts[STAGE]
+    except (KeyError, TypeError):
+        raise LayoutError(f"the kernel has no {STAGE}: it was not compiled for a GPU") from None
+    name = getattr(kernel, "name", None)
+    return f"{name}.{STAGE}" if isinstance(name, str) else f"<{STAGE}>", parse_ir(text), NO_METADATA
