@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -40,6 +40,26 @@ def open_dump(name: str) -> NamedSource:
     """Return the dump, and the module of it, that a name such as ``FILE@3`` stands for."""
     path, number = split_module(name)
     return NamedSource(read_source(path), number)
+
+
+class Options(NamedTuple):
+    """What was chosen of an audit, by the names of the command's options."""
+
+    is_diff: bool
+    is_axis_info: bool
+    partial: bool
+    sort: str
+    top: int | None
+    is_whole: bool
+    program: str | None
+    values: tuple[str, ...]
+    values_file: str | None
+
+    @property
+    def given(self) -> GivenValues | None:
+        """The values of arguments; None where none are given."""
+        has_values = self.values or self.values_file is not None
+        return read_values(self.values, self.values_file) if has_values else None
 
 
 PROGRESS_FROM = 4 << 20  # characters of a dump from which a terminal shows a progress bar
@@ -93,25 +113,6 @@ def _audits(modules: Iterator[Module], given: GivenValues | None) -> Iterator[Au
         yield audit
     if given is not None:
         check_names(given, arguments)
-
-
-def _axis_info(
-    sources: Sequence[NamedSource], is_partial: bool, output_format: str, *, is_diff: bool
-) -> int:
-    """Show what the compiler knows of each value.
-
-    Raises:
-        LayoutError: a comparison was asked for, too.
-    """
-    from tt_layout.reports.axis_info import AxisInfoReport
-
-    if is_diff:
-        raise LayoutError("--axis-info and --diff exclude each other")
-    if len(sources) > 1:
-        raise LayoutError(f"--axis-info takes one file, got {len(sources)}")
-    [(source, number)] = sources
-    emit(AxisInfoReport(source.name, read_modules(source, is_partial, number)), output_format)
-    return 0
 
 
 Pair = tuple[NamedModule, NamedModule]
@@ -190,48 +191,72 @@ def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
 @values_option
 @release_option
 @format_option
-def command(
-    files: tuple[str, ...],
-    is_diff: bool,
-    is_axis_info: bool,
-    partial: bool,
-    sort: str,
-    top: int | None,
-    is_whole: bool,
-    program: str | None,
-    values: tuple[str, ...],
-    values_file: str | None,
-    output_format: str,
-) -> int:
-    """Show the layouts of a .ttgir file or dump, and its data movements."""
-    given = read_values(values, values_file) if values or values_file is not None else None
-    if is_diff and len(files) > 2:
-        raise LayoutError(f"audit --diff takes one file or two, got {len(files)}")
-    if not (is_diff or is_axis_info) and (len(files) > 1 or os.path.isdir(files[0])):
-        release = chosen_release()
-        found = overview(files, is_partial=partial, release=release, given=given, top=top)
+def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
+    """Show what the kernels of a dump do badly, their data movements and layouts."""
+    chosen = Options(**options)
+    if chosen.is_diff and chosen.is_axis_info:
+        raise LayoutError("--axis-info and --diff exclude each other")
+    if chosen.is_diff:
+        return _compare(files, chosen, output_format)
+    if chosen.is_axis_info:
+        return _axis_info(files, chosen, output_format)
+    if len(files) > 1 or os.path.isdir(files[0]):
+        found = overview(
+            files,
+            is_partial=chosen.partial,
+            release=chosen_release(),
+            given=chosen.given,
+            top=chosen.top,
+        )
         emit(found, output_format)
         return 0
-    sources = [open_dump(path) for path in files]
-    if is_axis_info:
-        return _axis_info(sources, partial, output_format, is_diff=is_diff)
-    if is_diff:
-        comparisons = [
-            Comparison(before, after, changes(before.module, after.module))
-            for before, after in pairs(sources, partial)
-        ]
-        comparison = ComparisonReport(comparisons)
-        emit(comparison, output_format)
-        return 0 if comparison.is_same else 1
-    [(source, number)] = sources
-    audits = _audits(read_modules(source, partial, number), given)
+    return _report(files[0], chosen, output_format)
+
+
+def _report(file: str, chosen: Options, output_format: str) -> int:
+    """Show the report of one dump."""
+    source, number = open_dump(file)
+    audits = _audits(read_modules(source, chosen.partial, number), chosen.given)
     report = AuditReport(
         source.name,
-        (sort_movements(audit, sort) for audit in audits),
-        is_whole,
-        by_line=sort == "line",
-        program=ProgramSource(program),
+        (sort_movements(audit, chosen.sort) for audit in audits),
+        chosen.is_whole,
+        by_line=chosen.sort == "line",
+        program=ProgramSource(chosen.program),
         known=metadata_beside(source.name),
     )
     emit(report, output_format)
     return 0
+
+
+def _axis_info(files: Sequence[str], chosen: Options, output_format: str) -> int:
+    """Show what the compiler knows of each value.
+
+    Raises:
+        LayoutError: there are several files.
+    """
+    from tt_layout.reports.axis_info import AxisInfoReport
+
+    if len(files) > 1:
+        raise LayoutError(f"--axis-info takes one file, got {len(files)}")
+    source, number = open_dump(files[0])
+    modules = read_modules(source, chosen.partial, number)
+    emit(AxisInfoReport(source.name, modules), output_format)
+    return 0
+
+
+def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
+    """Show what two dumps, or the modules of one, do not share.
+
+    Raises:
+        LayoutError: there are more than two files, or modules are missing.
+    """
+    if len(files) > 2:
+        raise LayoutError(f"audit --diff takes one file or two, got {len(files)}")
+    comparisons = [
+        Comparison(before, after, changes(before.module, after.module))
+        for before, after in pairs([open_dump(path) for path in files], chosen.partial)
+    ]
+    comparison = ComparisonReport(comparisons)
+    emit(comparison, output_format)
+    return 0 if comparison.is_same else 1
