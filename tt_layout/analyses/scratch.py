@@ -16,6 +16,7 @@ Source:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion import classify, without_replication
@@ -78,8 +79,9 @@ def scratch(
     )
 
 
+@lru_cache(maxsize=4096)
 def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Buffer:
-    """Return the buffer through which the compiler takes a conversion, with its layout.
+    """Return the buffer through which the compiler takes a conversion, with its layout; remembered.
 
     Args:
         src, dst: the layouts.

@@ -6,6 +6,7 @@ Read next:    `tt_layout.analyses.buffer_placement`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from tt_layout.analyses.buffer_placement import FOREVER, Buffer, Interval, place_buffers
@@ -178,7 +179,7 @@ class _Allocator:
 
     def _needs(self, function: SsaFunction) -> Iterator[_Need]:
         """Yield what a function needs, as the compiler walks it."""
-        if not any(map(_is_relevant, function.walk())):
+        if not any(_is_relevant(operation.name) for operation in function.walk()):
             return
         numbering = Numbering(function)
         uses = uses_of(numbering.operations)
@@ -188,6 +189,8 @@ class _Allocator:
         live = _lives(numbering, uses, allocating, self._kept)
         around = Surroundings(function, self._layouts, self._target, uses)
         for operation in numbering.operations:
+            if not _is_relevant(operation.name):
+                continue
             region = _concurrent(operation, numbering)
             if operation.name in ALLOCATIONS:
                 if operation.results and operation.results[0].name in live:
@@ -333,7 +336,7 @@ def _callee(operation: SsaOperation) -> str:
     return str(operation.attributes.get("callee"))
 
 
-def _is_relevant(operation: SsaOperation) -> bool:
+@lru_cache(maxsize=4096)
+def _is_relevant(name: str) -> bool:
     """Tell whether an operation may need shared memory."""
-    name = operation.name
     return name in ALLOCATIONS or name in CALLS or name.rpartition(".")[2] in RULES
