@@ -25,7 +25,7 @@ COLUMN += "order = [1, 0]}>"
 def audited(body: str, *, target: str = "cuda:90", attributes: str = "") -> Audit:
     head = f'"ttg.num-warps" = 8 : i32, ttg.target = "{target}"{attributes}'
     aliases = f"#rows = {ROWS}\n#line = {LINE}\n#column = {COLUMN}"
-    function = f"  tt.func @f(%x: i32) {{\n{body}\n    tt.return\n  }}"
+    function = f"  tt.func @f(%x: i32, %q: !tt.ptr<f32>) {{\n{body}\n    tt.return\n  }}"
     [module] = parse_ir(f"{aliases}\nmodule attributes {{{head}}} {{\n{function}\n}}")
     return audit_module(module)
 
@@ -109,6 +109,34 @@ def test_amd_has_scratch_but_no_instructions() -> None:
     [row] = audited(body, target="hip:gfx942").movements
     assert row.cost is not None
     assert (row.cost.details["stores"], row.cost.details["scratch_bytes"]) == (None, 1024)
+
+
+def test_an_atomic_on_a_number_is_one_threads() -> None:
+    body = (
+        "    %p = tt.get_program_id x : i32\n    %t = arith.constant true\n"
+        "    %r = tt.atomic_rmw add, acq_rel, gpu, %n, %x, %t : (!tt.ptr<i32>, i32, i1) -> i32\n"
+        "    %y = arith.addi %r, %x : i32"
+    )
+    audit = audited(body)
+    [row] = audit.movements
+    assert row.cost is not None
+    assert (row.operation.bytes, row.cost.details["threads"]) == (4, 1)
+    assert row.cost.details["result"]["scratch_bytes"] == 4
+    [memory] = audit.shared_memory
+    assert [(each.kind, each.bytes) for each in memory.allocations] == [("scratch", 4)]
+
+
+def test_the_result_of_an_atomic_that_warps_repeat_goes_through_shared_memory() -> None:
+    pointers, values = "tensor<32x!tt.ptr<f32>, #line>", "tensor<32xf32, #line>"
+    body = (
+        f"    %a = tt.splat %q : !tt.ptr<f32> -> {pointers}\n"
+        f"    %v = arith.constant dense<1.0> : {values}\n"
+        f"    %r = tt.atomic_rmw fadd, relaxed, gpu, %a, %v : ({pointers}, {values}) -> {values}\n"
+        f"    tt.store %a, %r : {pointers}"
+    )
+    atomic, _ = audited(body).movements
+    assert atomic.cost is not None
+    assert atomic.cost.details["result"]["stores"][0]["instruction"] == "st.shared.b32"
 
 
 def test_differences_of_dumps_have_them() -> None:

@@ -158,6 +158,50 @@ def combining_kernel(
     return kernel("combine", given, body, target, numbers)
 
 
+def atomic_kernel(
+    operation: str,
+    layout: str,
+    shape: Sequence[int],
+    element: str,
+    *,
+    target: str,
+    warps: int,
+    threads: int = 32,
+    ctas: int = 1,
+) -> str:
+    """Return a module whose kernel ``change`` changes memory and stores what stood there.
+
+    Args:
+        operation: ``add`` or ``cas``.
+        layout: the attribute of the tensor.
+        shape: its sizes; none for a single number.
+        element: its element type.
+        target: such as ``sm90`` or ``gfx942``.
+        warps, threads, ctas: of the kernel: warps of a CTA, threads of a warp.
+    """
+    body, pointer = Body(), f"!tt.ptr<{element}>"
+    value, places, out = element, "%memory", "%out"
+    source = "%in"
+    if shape:
+        value, pointer = tensor(shape, element, layout), tensor(shape, pointer, layout)
+        source, places, out = (
+            pointers(body, shape, layout, base, element) for base in ("%in", "%memory", "%out")
+        )
+    loaded = body.add(f"tt.load {source} : {pointer}")
+    operands, types = [places, loaded], [pointer, value]
+    if operation == "cas":
+        name, operands, types = "tt.atomic_cas", [*operands, loaded], [*types, value]
+    else:
+        name = f"tt.atomic_rmw {'f' * element.startswith('f')}add,"
+    found = body.add(
+        f"{name} acq_rel, gpu, {', '.join(operands)} : ({', '.join(types)}) -> {value}"
+    )
+    body.lines.append(f"tt.store {out}, {found} : {pointer}")
+    numbers = {"num-warps": warps, "num-ctas": ctas, "threads-per-warp": threads}
+    arguments = dict.fromkeys(("in", "memory", "out"), element)
+    return kernel("change", arguments, body, target, numbers)
+
+
 def dot_kernel(
     operands: Sequence[tuple[str, Sequence[int], str]],
     *,

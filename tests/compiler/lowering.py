@@ -117,9 +117,12 @@ class Lowering(inside.Compiler):
         return {"operations": dict(found), "scratch": metadata["shared"]}
 
     def answer_combine(self, question: Question) -> Answer:
-        """Return the shuffles and accesses to shared memory of a reduction or scan, by name."""
+        """Return shuffles and accesses to shared memory of a reduction, scan or atomic, by name."""
         numbers = {key: question[key] for key in ("target", "warps", "threads", "ctas")}
-        text = kernels.combining_kernel(*question["combine"], **numbers)
+        name, *rest = question["combine"]
+        is_atomic = name in ("add", "cas")
+        write = kernels.atomic_kernel if is_atomic else kernels.combining_kernel
+        text = write(name, *rest, **numbers)
         outputs, metadata = assembling.assembled(text, "ptx" if "cuda:" in text else "llir")
         found = Counter(re.findall(SHARED_OPERATION, outputs.get("ptx", "")))
         return {"operations": dict(found), "scratch": metadata["shared"], "text": text}

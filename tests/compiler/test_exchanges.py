@@ -15,12 +15,13 @@ from compiler.test_analyses import Lowerer, drawn, laid, threads
 from compiler.test_conversions import plain
 from compiler.wheel import Answer, Question, Wheel
 from tt_layout.analyses.exchange import Exchange
+from tt_layout.audit.atomics import handed_on
 from tt_layout.audit.exchanges import exchange_of
 from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import SsaReader
 
-REDUCTIONS, SCANS = 120, 60
+REDUCTIONS, SCANS, ATOMICS = 120, 60, 60
 MAX_REGISTERS = 64  # of a thread; what is larger takes the wheel long
 GPUS = ("sm75", "sm80", "sm90", "sm100")
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -75,12 +76,19 @@ def scans(seed: int) -> Iterator[Question]:
             yield found
 
 
+OPERATIONS = frozenset({"tt.reduce", "tt.scan", "tt.atomic_rmw", "tt.atomic_cas"})
+
+
 def exchange(answer: Answer, target: str) -> Exchange:
     """Return what we say of the one operation in a kernel."""
     [module] = tt_layout.parse_ir(answer["text"])
     [function] = SsaReader().functions(module)
-    [operation] = [o for o in function.walk() if o.name in ("tt.reduce", "tt.scan")]
-    found = exchange_of(operation, function, PlacedLayouts(), find_target(target))
+    [operation] = [o for o in function.walk() if o.name in OPERATIONS]
+    if "atomic" in operation.name:
+        warps = module.number("num-warps") or 1
+        found = handed_on(operation, function, PlacedLayouts(), find_target(target), warps)
+    else:
+        found = exchange_of(operation, function, PlacedLayouts(), find_target(target))
     assert found is not None
     return found
 
@@ -105,7 +113,21 @@ def emitted(answer: Answer) -> Counter[str]:
     return counts
 
 
-@pytest.mark.parametrize(("draw", "count"), [(reductions, REDUCTIONS), (scans, SCANS)])
+def atomics(seed: int) -> Iterator[Question]:
+    r = Random(seed)
+    for attr, shape, _ in drawn(r):
+        found = question(r, "add", attr, shape) if "generic_linear" not in attr else None
+        if found is None or found["ctas"] > 1:
+            continue
+        operation, element = r.choice([("add", "f32"), ("add", "i64"), ("cas", "i32")])
+        sizes = [] if r.random() < 0.15 else list(shape)
+        yield {**found, "combine": [operation, attr, sizes, element]}
+
+
+DRAWS = [(reductions, REDUCTIONS), (scans, SCANS), (atomics, ATOMICS)]
+
+
+@pytest.mark.parametrize(("draw", "count"), DRAWS)
 def test_exchanges_of_random_kernels(
     combiner: Lowerer, seed: int, tally: Counter[str], draw: object, count: int
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.access import AccessMap, vector_instruction
 from tt_layout.analyses.banks import cost
 from tt_layout.analyses.compiled_conversion import Step
@@ -70,4 +72,69 @@ def scalar_step(
         instructions=count,
         wavefronts=int(executions * access.wavefronts_per_instruction),
         extra_wavefronts=int(executions * access.extra_wavefronts_per_instruction),
+    )
+
+
+def dense_step(
+    layout: LinearLayout,
+    element_bytes: int,
+    target: Target,
+    order: Sequence[int] | None = None,
+    *,
+    is_store: bool,
+) -> Step:
+    """Return an access to a tensor that lies in shared memory without swizzle or padding.
+
+    Args:
+        layout: of the tensor in registers.
+        element_bytes: bytes of an element.
+        target: the GPU.
+        order: the dimensions, the one that is contiguous in memory first; by default the first.
+        is_store: whether it is a store.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> row = LinearLayout.from_bases([("register", [[1], [2]]), ("lane", [[4]])], ["dim0"])
+        >>> dense_step(row, 4, find_target("sm90"), is_store=True).instruction
+        'st.shared.v4.b32'
+    """
+    own = layout.remove_zero_bases("register")
+    names = own.get_out_dim_names()
+    if order is not None:
+        own = own.transpose_outs([names[dim] for dim in order])
+    register, lane, warp = (
+        tuple(own.flatten(vector) for vector in own.vectors(name))
+        for name in ("register", "lane", "warp")
+    )
+    places = AccessMap(register, lane, warp, element_bytes)
+    instruction = vector_instruction(places, target)
+    access = cost(places, target, is_store=is_store, instruction=instruction)
+    executions = instruction.count << len(places.warp)
+    return Step(
+        instruction=access.name,
+        instructions=instruction.count,
+        wavefronts=int(executions * access.wavefronts_per_instruction),
+        extra_wavefronts=int(executions * access.extra_wavefronts_per_instruction),
+    )
+
+
+def through_memory(
+    layout: LinearLayout, element_bytes: int, order: Sequence[int], target: Target
+) -> Exchange:
+    """Return what it takes to hand values to all threads that hold the same elements.
+
+    One of them stores each element, and all load theirs.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> twice = LinearLayout.from_bases([("lane", [[1], [2]]), ("warp", [[0]])], ["dim0"])
+        >>> found = through_memory(twice, 4, [0], find_target("sm90"))
+        >>> found.stores[0].instruction, found.scratch_bytes
+        ('st.shared.b32', 16)
+    """
+    blocks = sum(1 for vector in layout.vectors("block") if any(vector))
+    return Exchange(
+        stores=(dense_step(layout, element_bytes, target, order, is_store=True),),
+        loads=(dense_step(layout, element_bytes, target, order, is_store=False),),
+        scratch_bytes=element_bytes << layout.total_out_bits - blocks,
     )

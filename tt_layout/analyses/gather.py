@@ -14,11 +14,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
-from tt_layout.analyses.access import AccessMap, vector_instruction
-from tt_layout.analyses.banks import cost
 from tt_layout.analyses.compiled_conversion import Step
 from tt_layout.analyses.conversion import memory_bytes, with_inputs
-from tt_layout.analyses.exchange import Exchange, scalar_step
+from tt_layout.analyses.exchange import Exchange, dense_step, scalar_step
 from tt_layout.hardware import Target
 
 COUNT_BYTES = 4  # of a number in a histogram
@@ -54,7 +52,7 @@ def gather(
     size = memory_bytes(element_bits)
     blocks = sum(1 for vector in old.vectors("block") if any(vector))
     return Exchange(
-        stores=(_dense_step(old, size, target, is_store=True),),
+        stores=(dense_step(old, size, target, is_store=True),),
         loads=(_unknown_load(read, size, target),),
         scratch_bytes=size << old.total_out_bits - blocks,
     )
@@ -73,25 +71,6 @@ def is_warp_local(src: LinearLayout, indices: LinearLayout, axis: int) -> bool:
 
 def _beside(vector: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*vector[:axis], *vector[axis + 1 :])
-
-
-def _dense_step(layout: LinearLayout, size: int, target: Target, *, is_store: bool) -> Step:
-    """Return an access to a whole tensor, dimension 0 the fastest in memory."""
-    own = layout.remove_zero_bases("register")
-    register, lane, warp = (
-        tuple(own.flatten(vector) for vector in own.vectors(name))
-        for name in ("register", "lane", "warp")
-    )
-    places = AccessMap(register, lane, warp, size)
-    instruction = vector_instruction(places, target)
-    access = cost(places, target, is_store=is_store, instruction=instruction)
-    executions = instruction.count << len(places.warp)
-    return Step(
-        instruction=access.name,
-        instructions=instruction.count,
-        wavefronts=int(executions * access.wavefronts_per_instruction),
-        extra_wavefronts=int(executions * access.extra_wavefronts_per_instruction),
-    )
 
 
 def _unknown_load(count: int, size: int, target: Target) -> Step:
@@ -129,6 +108,6 @@ def histogram(src: LinearLayout, result: LinearLayout, bins: int, target: Target
     )
     return Exchange(
         stores=(scalar_step(lanes, COUNT_BYTES, cleared, warps, target, is_store=True), added),
-        loads=(_dense_step(new, COUNT_BYTES, target, is_store=False),),
+        loads=(dense_step(new, COUNT_BYTES, target, is_store=False),),
         scratch_bytes=COUNT_BYTES * max(bins, target.lanes),
     )

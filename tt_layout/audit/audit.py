@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
+from tt_layout.audit.atomics import scalar_atomics
 from tt_layout.audit.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.costs import cost_of
@@ -143,7 +145,8 @@ def audit_module(
 
 def movements_of(audited: AuditedModule) -> list[Operation]:
     """Return the operations of a module that move data, in the order of the text."""
-    found = [*audited.module.operations, *exchange_operations(audited)]
+    more = exchange_operations(audited), scalar_atomics(audited)
+    found = chain(audited.module.operations, *more)
     return sorted(found, key=lambda operation: (operation.line, operation.column))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,6 +73,7 @@ class AuditedModule:
         self.given = given or GivenValues()
         self._evaluators: dict[int, Evaluator] = {}
         self._kernels: dict[int, Kernel] = {}
+        self._used: dict[int, Set[str]] = {}
 
     @cached_property
     def gpu(self) -> str | None:
@@ -120,6 +121,13 @@ class AuditedModule:
     def in_full(self, operation: Operation) -> FullOperation | None:
         """Return an operation with its attributes; None for one outside of any function."""
         return self._in_full.get((operation.line, operation.column))
+
+    def used(self, function: SsaFunction) -> Set[str]:
+        """Return the names of the values of a function that some operation takes."""
+        number = id(function)
+        if number not in self._used:
+            self._used[number] = {name for o in function.walk() for name in o.operands}
+        return self._used[number]
 
     def evaluator(self, function: SsaFunction) -> Evaluator:
         """Return what evaluates the values of a function."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tt_layout.audit.atomics import atomic_cost
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.conversions import conversion_cost
 from tt_layout.audit.cost import Cost
@@ -46,7 +47,7 @@ COSTS: dict[str, CostFunction] = {
     "insert_slice": _slice_cost,
     "global load": global_cost,
     "global store": global_cost,
-    "global atomic": global_cost,
+    "global atomic": atomic_cost,
     "copy to local": global_cost,
     "copy from local": global_cost,
     "local load": shared_cost,

@@ -47,7 +47,7 @@ def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
         source = function.type_of(operation.operands[0])
         if source is None:
             continue
-        target = function.type_of(operation.results[0].name) or _scalar(texts[-1])
+        target = function.type_of(operation.results[0].name) or scalar_type(texts[-1])
         yield Operation(
             operation.name,
             function.name,
@@ -60,7 +60,8 @@ def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
         )
 
 
-def _scalar(text: str) -> IRType:
+def scalar_type(text: str) -> IRType:
+    """Return the type of a number, which has no layout."""
     return IRType(text, "tensor", (), text, None, None)
 
 
@@ -81,8 +82,8 @@ def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     details = {
         "shuffles_per_warp": found.shuffles,
         "lane_reductions_per_warp": found.reductions,
-        "stores": _steps(found.stores),
-        "loads": _steps(found.loads),
+        "stores": steps_data(found.stores),
+        "loads": steps_data(found.loads),
         "wavefronts": found.wavefronts,
         "scratch_bytes": found.scratch_bytes,
     }
@@ -90,7 +91,8 @@ def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return Cost(exchange_text(found, target), crossings + (found.wavefronts or 0), details)
 
 
-def _steps(steps: tuple[Step, ...] | None) -> list[dict[str, Any]] | None:
+def steps_data(steps: tuple[Step, ...] | None) -> list[dict[str, Any]] | None:
+    """Return accesses to shared memory as plain data; None where they are not known."""
     return [asdict(step) for step in steps] if steps is not None else None
 
 

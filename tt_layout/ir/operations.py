@@ -175,7 +175,7 @@ def layout_of(ir_type: IRType | None) -> str:
     """Return how a report names the layout of one end of a data movement."""
     if ir_type is None:
         return GLOBAL
-    return ir_type.layout or "no layout"
+    return ir_type.layout or ("no layout" if ir_type.shape else "scalar")
 
 
 def attribute_of(ir_type: IRType | None) -> str:
@@ -184,4 +184,4 @@ def attribute_of(ir_type: IRType | None) -> str:
         return GLOBAL
     if isinstance(ir_type.encoding, Encoding):
         return str(ir_type.encoding)
-    return ir_type.layout or "no layout"
+    return layout_of(ir_type)

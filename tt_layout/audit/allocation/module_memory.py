@@ -25,7 +25,12 @@ def module_memory(audited: AuditedModule) -> list[SharedMemory]:
     stated, found = module.number("shared"), []
     for kept in (REMOTE, REMOTE | BARRIERS):
         found = shared_memory(
-            audited.functions, audited.layouts, target, kept=kept, dispatches_by_warp=single
+            audited.functions,
+            audited.layouts,
+            target,
+            warps=module.number("num-warps") or 1,
+            kept=kept,
+            dispatches_by_warp=single,
         )
         if stated is None or stated == _whole(found):
             break

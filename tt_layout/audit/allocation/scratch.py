@@ -14,6 +14,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion import memory_bytes
 from tt_layout.analyses.scratch import scratch
 from tt_layout.audit.allocation.numbering import SPECIALIZED
+from tt_layout.audit.atomics import handed_on
 from tt_layout.audit.exchanges import exchange_of
 from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.errors import LayoutError
@@ -34,12 +35,14 @@ class Surroundings(NamedTuple):
         layouts: over the types of the module.
         target: the GPU.
         used: the names of the values that some operation takes.
+        warps: of a CTA.
     """
 
     function: SsaFunction
     layouts: PlacedLayouts
     target: Target
     used: Mapping[str, object]
+    warps: int
 
     def linear(self, name: str) -> LinearLayout | None:
         """Return the linear layout of a value; None where it has none."""
@@ -82,18 +85,8 @@ def _atomic(operation: SsaOperation, around: Surroundings) -> int | None:
     result = operation.results[0] if operation.results else None
     if result is None or result.name not in around.used:
         return 0
-    bits = element_bits(result.type.element)
-    if bits is None:
-        return None
-    if result.type.kind != "tensor":
-        return memory_bytes(bits)
-    layout = around.linear(result.name)
-    if layout is None:
-        return None
-    if not any(layout.get_free_variable_masks().values()):
-        return 0
-    blocks = sum(1 for vector in layout.vectors("block") if any(vector))
-    return memory_bytes(bits) << layout.total_out_bits - blocks
+    found = handed_on(operation, around.function, around.layouts, around.target, around.warps)
+    return found.scratch_bytes if found is not None else None
 
 
 def _buffer_atomic(operation: SsaOperation, around: Surroundings) -> int | None:

@@ -102,6 +102,7 @@ def shared_memory(
     layouts: PlacedLayouts,
     target: Target,
     *,
+    warps: int = 4,
     kept: frozenset[str] = REMOTE,
     dispatches_by_warp: bool = False,
 ) -> list[SharedMemory]:
@@ -111,6 +112,7 @@ def shared_memory(
         functions: all functions of a module.
         layouts: over its types.
         target: the GPU.
+        warps: of a CTA.
         kept: operations whose buffers stay in place throughout the function.
         dispatches_by_warp: whether specialised warps find their work without shared memory.
 
@@ -128,7 +130,7 @@ def shared_memory(
         >>> found.bytes, [(a.value, a.bytes, a.offset, a.live) for a in found.allocations]
         (256, [('%0', 256, 0, (0, 1))])
     """
-    allocator = _Allocator(functions, layouts, target, kept, dispatches_by_warp)
+    allocator = _Allocator(functions, layouts, target, warps, kept, dispatches_by_warp)
     found = [allocator.of(function) for function in functions]
     return [memory for memory in found if memory.allocations]
 
@@ -141,11 +143,13 @@ class _Allocator:
         functions: Sequence[SsaFunction],
         layouts: PlacedLayouts,
         target: Target,
+        warps: int,
         kept: frozenset[str],
         dispatches_by_warp: bool,
     ) -> None:
         self._functions = {function.name: function for function in functions}
-        self._layouts, self._target, self._kept = layouts, target, kept
+        self._layouts, self._target = layouts, target
+        self._warps, self._kept = warps, kept
         self._dispatches_by_warp = dispatches_by_warp
         self._known: dict[str, SharedMemory] = {}
         self._called = {
@@ -187,7 +191,7 @@ class _Allocator:
         yield from self._warp_indices(numbering, lines)
         allocating = [o for o in numbering.operations if o.name in ALLOCATIONS and o.results]
         live = _lives(numbering, uses, allocating, self._kept)
-        around = Surroundings(function, self._layouts, self._target, uses)
+        around = Surroundings(function, self._layouts, self._target, uses, self._warps)
         for operation in numbering.operations:
             if not _is_relevant(operation.name):
                 continue
