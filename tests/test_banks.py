@@ -474,3 +474,97 @@ def test_gfx1250_has_the_banks_that_the_compiler_gives_it() -> None:
 def test_what_is_not_verified_does_not_speak_of_counters() -> None:
     for target in TARGETS.values():
         assert ("counters" in target.source) == target.verified
+
+
+# -- what LLVM makes of an access -------------------------------------------------------------
+
+
+def test_a_padding_shorter_than_the_vector_traps_on_nvidia_alone() -> None:
+    register = BLOCKED.format([1, 8], [4, 8], [4, 1], [1, 0])
+    short = "#ttg.padded_shared<[64:+2] {order = [1, 0], shape = [64, 64]}>"
+    for target, name in (("sm90", "st.shared.v4.b32"), ("gfx12", "ds_store_b128")):
+        store = bank_conflicts(register, short, [64, 64], elem_bytes=2, target=target).store
+        assert (store.name, store.instruction.is_misaligned) == (name, target == "sm90")
+    whole = short.replace("+2", "+8")
+    store = bank_conflicts(register, whole, [64, 64], elem_bytes=2, target="sm90").store
+    assert not store.instruction.is_misaligned
+
+
+def test_the_search_leaves_out_what_traps() -> None:
+    register = BLOCKED.format([1, 8], [4, 8], [4, 1], [1, 0])
+    search = tt_layout.find_swizzle([register], [], [64, 64], elem_bytes=2, family="padded")
+    accesses = [access for found in search.ranking for access in found.accesses]
+    assert any(access.width_bytes == 16 for access in accesses)
+    assert not any(access.instruction.is_misaligned for access in accesses)
+
+
+COLUMNS = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>"
+LANES_FIRST = (
+    "#ttg.linear<{{register = [[0, 1], [0, 2], [0, 4], [0, 8]], lane = {}, warp = [], block = []}}>"
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "name", "count"),
+    [
+        ("gfx950", 2, "ds_read_b64_tr_b16", 4),
+        ("gfx950", 1, "ds_read_b64_tr_b8", 2),
+        ("gfx1250", 2, "ds_load_tr16_b128", 2),
+        ("gfx1250", 1, "ds_load_tr8_b64", 2),
+        ("gfx942", 2, "ds_read_u16", 16),
+        ("gfx12", 1, "ds_load_u8", 16),
+    ],
+)
+def test_reads_that_transpose(target: str, size: int, name: str, count: int) -> None:
+    lanes = [[1 << bit, 0] for bit in range(4)] + [[0, 16]]
+    lanes += [[0, 32]] * (target.startswith("gfx9"))
+    shape = [16, 64 if target.startswith("gfx9") else 32]
+    load = bank_conflicts(
+        LANES_FIRST.format(lanes), COLUMNS, shape, elem_bytes=size, target=target
+    ).load
+    assert (load.name, load.instructions) == (name, count)
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "count"),
+    [
+        ("gfx942", "ds_write2_b32", 8),
+        ("gfx12", "ds_store_2addr_b32", 8),
+        ("sm80", "st.shared.b32", 16),
+    ],
+)
+def test_one_instruction_of_amd_makes_two_accesses(target: str, name: str, count: int) -> None:
+    rows = 8 if target == "gfx942" else 4
+    register = BLOCKED.format([16, 1], [rows, 8], [1, 1], [1, 0])
+    shared = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
+    pair = bank_conflicts(register, shared, [16 * rows, 8], elem_bytes=4, target=target)
+    assert (pair.store.name, pair.store.instructions) == (name, count)
+
+
+def test_two_addresses_take_the_cycles_of_both() -> None:
+    """As the guide of nod-ai/amd-shark-ai has it of ds_read2_b64: one after the other."""
+    register = BLOCKED.format([2, 4], [8, 8], [1, 1], [1, 0])
+    load = bank_conflicts(register, PLAIN, [16, 32], elem_bytes=2, target="gfx942").load
+    assert (load.name, load.instructions, load.width_bytes) == ("ds_read2_b64", 1, 16)
+    assert load.ideal_wavefronts_per_instruction == 8
+
+
+@pytest.mark.parametrize("is_store", [True, False])
+def test_blackwell_transposes_bytes(is_store: bool) -> None:
+    shared = "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 8}>"
+    parent = (
+        "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], "
+        "instrShape = [16, 8]}>"
+    )
+    register = f"#ttg.dot_op<{{opIdx = 0, parent = {parent}, kWidth = 4}}>"
+    pair = bank_conflicts(register, shared, [64, 64], elem_bytes=1, target="sm100")
+    access = pair.store if is_store else pair.load
+    expected = "stmatrix.m16n8.x4.trans.b8" if is_store else "ldmatrix.m16n16.x2.trans.b8"
+    assert (access.name, access.instructions) == (expected, 2)
+    older = bank_conflicts(register, shared, [64, 64], elem_bytes=1, target="sm90").load
+    assert older.name == "ld.shared.b8"
+
+
+def test_elements_of_8_bytes_are_named_so() -> None:
+    register = BLOCKED.format([1, 2], [4, 8], [4, 1], [1, 0])
+    assert bank_conflicts(register, PLAIN, [16, 16], elem_bytes=8).load.name == "ld.shared.v2.b64"

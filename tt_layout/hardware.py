@@ -44,6 +44,27 @@ class Phase(NamedTuple):
         return 1 << len(self.masks)
 
 
+class TransposingRead(NamedTuple):
+    """A load of AMD that transposes a tile between lanes on the way.
+
+    Attributes:
+        name: in assembly.
+        width_bytes: bytes next to each other that each lane reads.
+        addresses: whose offsets the lanes' addresses have, for each bit of the lane: those of
+            the lane (``lane``) or of the register (``register``) that the data is for, by bit.
+    """
+
+    name: str
+    width_bytes: int
+    addresses: tuple[tuple[str, int], ...]
+
+    @property
+    def tile_bits(self) -> int:
+        """Bits of the lane along which the data of a tile lies next to each other."""
+        lanes = [bit for place, bit in self.addresses if place == "lane"]
+        return min(lanes)
+
+
 PhaseTable = Mapping[int, Phase]
 """Bytes per lane -> its phases.  Narrower accesses go as the narrowest that is listed."""
 
@@ -93,9 +114,11 @@ class Target:
         matrix_phase: the phase of a matrix instruction: one matrix, eight rows.
         merges_wide_loads: whether the phases of a wide load go in pairs where all lanes read
             what their neighbour by 1, or all what their neighbour by 2, reads too.
-        joins_registers: whether the compiler's backend joins adjacent accesses at constant
-            distances into wider ones.
-        matrix_instructions: which of ``ldmatrix`` and ``stmatrix`` there are.
+        pairs_accesses: whether one instruction may make two accesses of 4 or 8 bytes at
+            constant distances.
+        transposing_reads: bytes of an element -> the load that transposes such elements.
+        matrix_instructions: which of ``ldmatrix`` and ``stmatrix`` there are, and
+            (``.b8``) which of them transpose elements of a byte.
         mnemonics: the assembler's names of a load and of a store.
         cycle: what a cycle of the banks is called: NVIDIA's profiler counts wavefronts.
         shuffle_bits: what one shuffle brings to each lane.
@@ -130,7 +153,8 @@ class Target:
     store_phases: PhaseTable = field(hash=False)
     matrix_phase: Phase = _MATRIX_PHASE
     merges_wide_loads: bool = False
-    joins_registers: bool = False
+    pairs_accesses: bool = False
+    transposing_reads: Mapping[int, TransposingRead] = field(default_factory=dict, hash=False)
     matrix_instructions: frozenset[str] = frozenset()
     mnemonics: tuple[str, str]
     cycle: str = "cycle"
@@ -194,20 +218,36 @@ class Target:
         table = self.store_phases if is_store else self.load_phases
         return table[max(width_bytes, min(table))]
 
-    def instruction_name(self, width_bytes: int, is_store: bool) -> str:
+    def instruction_name(
+        self, width_bytes: int, is_store: bool, *, word_bits: int = 32, form: str = ""
+    ) -> str:
         """Return an access of this width as the target's assembler spells it.
+
+        Args:
+            width_bytes: what a lane moves, at each address.
+            is_store: whether it is a store.
+            word_bits: of an element of NVIDIA's vectors: 64 where those of the tensor have that.
+            form: how AMD's instructions address two places: ``2`` or ``2st64``.
 
         Example:
             >>> TARGETS["nvidia"].instruction_name(16, is_store=False)
             'ld.shared.v4.b32'
             >>> [TARGETS["amd"].instruction_name(2, is_store) for is_store in (False, True)]
             ['ds_read_u16', 'ds_write_b16']
+            >>> [TARGETS[name].instruction_name(8, True, form="2st64") for name in ("amd", "gfx12")]
+            ['ds_write2st64_b64', 'ds_store_2addr_stride64_b64']
         """
         name, bits = self.mnemonics[is_store], 8 * width_bytes
         if "_" in name:
-            return f"{name}_{'u' if bits < 32 and not is_store else 'b'}{bits}"
-        vector = f"v{bits // 32}." if bits > 32 else ""
-        return f"{name}.{vector}b{min(bits, 32)}"
+            spelled = form if name in _OLD_NAMES else _ADDRESSES[form]
+            return f"{name}{spelled}_{'u' if bits < 32 and not is_store else 'b'}{bits}"
+        vector = f"v{bits // word_bits}." if bits > word_bits else ""
+        return f"{name}.{vector}b{min(bits, word_bits)}"
+
+
+_OLD_NAMES = ("ds_read", "ds_write")
+_ADDRESSES = {"": "", "2": "_2addr", "2st64": "_2addr_stride64"}
+"""How instructions for two addresses are spelled since GFX11."""
 
 
 def _phases(lanes: int, banks: int, **others: Phase) -> PhaseTable:
@@ -253,7 +293,6 @@ def _nvidia(
         global_vector_bytes=global_vector_bytes,
         has_vector_atomics=has_vector_atomics,
         merges_wide_loads=True,
-        joins_registers=True,
         matrix_instructions=frozenset(matrix_instructions),
         mnemonics=("ld.shared", "st.shared"),
         cycle="wavefront",
@@ -272,6 +311,7 @@ def _cdna(
     shared_kib: int = 64,
     load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
+    transposing_reads: Mapping[int, TransposingRead] | None = None,
     load_evidence: Evidence = Evidence.MEASURED,
     store_evidence: Evidence = Evidence.DOCUMENTED,
     source: str = f"{_MEASURED}; {_GUIDE}",
@@ -287,6 +327,8 @@ def _cdna(
         store_phases=_phases(64, 32),
         counts_dwords=True,
         joins_global_accesses=True,
+        pairs_accesses=True,
+        transposing_reads=MappingProxyType(dict(transposing_reads or {})),
         mnemonics=("ds_read", "ds_write"),
         conversion_lanes=conversion_lanes,
         load_evidence=load_evidence,
@@ -304,6 +346,7 @@ def _rdna(
     shared_partition_kib: int = 0,
     load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
+    transposing_reads: Mapping[int, TransposingRead] | None = None,
     counts_dwords: bool = False,
     loops_atomics: bool = False,
     scatters_async_copies: bool = False,
@@ -323,6 +366,8 @@ def _rdna(
         loops_atomics=loops_atomics,
         scatters_async_copies=scatters_async_copies,
         joins_global_accesses=True,
+        pairs_accesses=True,
+        transposing_reads=MappingProxyType(dict(transposing_reads or {})),
         mnemonics=("ds_load", "ds_store"),
         conversion_lanes=conversion_lanes,
         load_evidence=load_evidence,
@@ -331,6 +376,21 @@ def _rdna(
     )
 
 
+def _addresses(text: str) -> tuple[tuple[str, int], ...]:
+    """Return the bits that a text names, such as ``l2 r0`` for bit 2 of the lane, then 0 of the
+    register."""
+    places = {"l": "lane", "r": "register"}
+    return tuple((places[word[0]], int(word[1:])) for word in text.split())
+
+
+_READS_OF_CDNA4 = {
+    1: TransposingRead("ds_read_b64_tr_b8", 8, _addresses("l3 r0 r1 r2 l4 l5")),
+    2: TransposingRead("ds_read_b64_tr_b16", 8, _addresses("l2 l3 r0 r1 l4 l5")),
+}
+_READS_OF_GFX1250 = {
+    1: TransposingRead("ds_load_tr8_b64", 8, _addresses("r0 r1 l3 r2 l4")),
+    2: TransposingRead("ds_load_tr16_b128", 16, _addresses("r0 r1 r2 l3 l4")),
+}
 _PAIRS_OF_QUADS = ((0, 1, 4),)
 _QUADS_OVER_64_BANKS = ((0, 1, 3, 4), (0, 1, 2, 4))
 
@@ -357,7 +417,9 @@ ROWS = (
         "sm100",
         "NVIDIA Blackwell",
         "ldmatrix",
+        "ldmatrix.b8",
         "stmatrix",
+        "stmatrix.b8",
         less_shared=("sm120", "sm121"),
         combines_extremes=True,
         global_vector_bytes=32,
@@ -373,6 +435,7 @@ ROWS = (
         shared_kib=160,
         load_phases=_phases(64, 64, b16=Phase((1, 2, 12, 20), 64)),
         conversion_lanes=_QUADS_OVER_64_BANKS,
+        transposing_reads=_READS_OF_CDNA4,
         store_evidence=Evidence.ASSUMED,
         source=f"{_MEASURED}; of stores: phases over 32 banks, as on CDNA3",
     ),
@@ -403,6 +466,7 @@ ROWS = (
         shared_kib=320,
         shared_partition_kib=64,
         conversion_lanes=_QUADS_OVER_64_BANKS,
+        transposing_reads=_READS_OF_GFX1250,
         scatters_async_copies=True,
         load_evidence=Evidence.ASSUMED,
         source=(
@@ -414,6 +478,9 @@ ROWS = (
 """Every GPU, NVIDIA's oldest first.
 
 How conversions are compiled is from Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp,
+getSharedLdStTiles and getSharedMemoryBanks, and IR/TargetFeatures.cpp,
+queryLDSTransLoadParams, of the reads that transpose; the bytes were confirmed on 3.9 for sm80,
+sm90, gfx90a, gfx942 and gfx950.
 getSharedLdStTiles and getSharedMemoryBanks; the bytes were confirmed on 3.9 for sm80, sm90,
 gfx90a, gfx942 and gfx950.  Shared memory: CUDA C++ Programming Guide, Technical Specifications
 per Compute Capability; Triton, third_party/amd/lib/Dialect/TritonAMDGPU/IR/TargetFeatures.cpp.

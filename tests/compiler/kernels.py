@@ -234,6 +234,58 @@ def dot_kernel(
     return kernel("multiply", arguments, body, target, numbers)
 
 
+def shared_kernel(
+    stored: str,
+    loaded: str,
+    memory: str,
+    *,
+    shape: Sequence[int],
+    element: str,
+    target: str,
+    warps: int,
+    threads: int = 32,
+    whole: Sequence[int] | None = None,
+    at: Sequence[int] = (),
+) -> str:
+    """Return a module whose kernel ``through`` stores a tensor to shared memory and loads it.
+
+    Args:
+        stored, loaded: attributes of the registers that are stored, and that are loaded.
+        memory: attribute of the buffer.
+        shape: sizes of the tensor.
+        element: its element type.
+        target: such as ``sm90`` or ``gfx942``.
+        warps, threads: of the kernel: warps of a CTA, threads of a warp.
+        whole: sizes of the buffer where the tensor is a part of it.
+        at: where the part begins.
+    """
+    body = Body()
+    places = tensor(shape, f"!tt.ptr<{element}>", stored)
+    value = body.add(f"tt.load {pointers(body, shape, stored, '%in', element)} : {places}")
+    buffer = memdesc(whole or shape, element, memory)
+    part, found = buffer, body.add(f"ttg.local_alloc : () -> {buffer}")
+    if whole is not None:
+        part = memdesc(shape, element, memory, whole)
+        offsets = ", ".join(map(str, at))
+        found = body.add(f"ttg.memdesc_subslice {found} [{offsets}] : {buffer} -> {part}")
+    registers = tensor(shape, element, stored)
+    body.lines.append(f"ttg.local_store {value}, {found} : {registers} -> {part}")
+    value = body.add(f"ttg.local_load {found} : {part} -> {tensor(shape, element, loaded)}")
+    places = pointers(body, shape, loaded, "%out", element)
+    pointed = tensor(shape, f"!tt.ptr<{element}>", loaded)
+    body.lines.append(f"tt.store {places}, {value} : {pointed}")
+    numbers = {"num-warps": warps, "num-ctas": 1, "threads-per-warp": threads}
+    return kernel("through", {"in": element, "out": element}, body, target, numbers)
+
+
+def memdesc(
+    shape: Sequence[int], element: str, layout: str, whole: Sequence[int] | None = None
+) -> str:
+    sizes = "x".join(map(str, (*shape, element)))
+    allocation = f", {'x'.join(map(str, whole))}" if whole is not None else ""
+    return f"!ttg.memdesc<{sizes}, {layout}, #ttg.shared_memory, mutable{allocation}>"
+
+
 def kernel(
     name: str, arguments: Mapping[str, str], body: Body, target: str, numbers: Mapping[str, int]
 ) -> str:

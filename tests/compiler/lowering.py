@@ -127,6 +127,17 @@ class Lowering(inside.Compiler):
         found = Counter(re.findall(SHARED_OPERATION, outputs.get("ptx", "")))
         return {"operations": dict(found), "scratch": metadata["shared"], "text": text}
 
+    def answer_through(self, question: Question) -> Answer:
+        """Return the instructions that store a tensor to shared memory, and load it, by name."""
+        keys = ("shape", "element", "target", "warps", "threads", "whole", "at")
+        own = {key: question[key] for key in keys if key in question}
+        text = kernels.shared_kernel(*question["through"], **own)
+        last = "ptx" if "cuda:" in text else "amdgcn"
+        assembly = assembling.assembled(text, last)[0][last]
+        pattern = SHARED_OPERATION if last == "ptx" else LDS_OPERATION
+        found = Counter(re.findall(pattern, assembly))
+        return {"operations": dict(found)}
+
     def answer_multiply(self, question: Question) -> Answer:
         """Return the matrix instructions in the assembly of a ``tt.dot``, by name."""
         numbers = {key: question[key] for key in ("target", "warps", "threads")}
@@ -322,6 +333,8 @@ BARRIER = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0
 
 SHARED_OPERATION = r"\b((?:ld|st)(?:\.async)?\.shared[\w.:]*|(?:ld|st)matrix[\w.]*|shfl[\w.]*"
 SHARED_OPERATION += r"|redux[\w.]*|atom\.shared[\w.:]*)"
+
+LDS_OPERATION = r"\b(ds_\w+)"
 
 MATRIX_OPERATION = r"\b(mma\.sync[\w.]*|wgmma\.mma_async[\w.]*|v_[s]?(?:mfma|wmma)[\w]*)"
 

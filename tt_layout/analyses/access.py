@@ -3,27 +3,32 @@
 Everything is read off one map: hardware location -> offset in shared memory, as the compiler
 computes it.  Three things decide the instructions, in this order:
 
-1.  ``ldmatrix`` and ``stmatrix``, where the map has their tile: rows of 16 bytes, held by the
-    registers of 4 bytes and lane bits 0 and 1; or, for 2-byte elements, transposed, held by
-    lane bits 2, 3 and 4.
+1.  Instructions that move data between lanes on the way, where the map has their tile:
+    ``ldmatrix`` and ``stmatrix``, whose rows of 16 bytes are held by the registers of 4 bytes and
+    lane bits 0 and 1 or, transposed, by lane bits 2, 3 and 4; and the transposing reads of AMD,
+    whose rows are held by the lowest bits of the lane.
 2.  The compiler's vector: the most registers whose basis vectors are offset bits 0, 1, ..,
     while no other basis vector touches those bits.
-3.  On NVIDIA its backend then joins neighbours at constant distances.  A register is at a
-    constant distance when its basis vector shares no bit with any lane or warp, because only
-    then it is added rather than xored.  So the same rule once more, for the span of those.
+3.  LLVM then joins neighbours at constant distances.  A register is at a constant distance when
+    its basis vector shares no bit with any lane or warp, nor with where a part of a buffer
+    begins, because only then it is added rather than xored.  Without padding it is the same rule
+    once more, for the span of those; else, and for AMD's instructions with two addresses, see
+    `tt_layout.analyses.joined_accesses`.
 
 Source:
-    Triton, lib/Conversion/TritonGPUToLLVM/Utility.cpp (largestVectorisation) and
-    third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/Utility.cpp (lowerLdStMatrix); the third
-    rule from the PTX of random pairs, all 786 without padding as predicted.
+    Triton, lib/Conversion/TritonGPUToLLVM/Utility.cpp (lowerLdSt),
+    third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/Utility.cpp (lowerLdStMatrix) and
+    third_party/amd/lib/TritonAMDGPUToLLVM/MemoryOpToLLVM.cpp (lowerDsReadTr); the third rule
+    from assembly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
+from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
 from tt_layout.algebra.span import F2Span
@@ -41,6 +46,7 @@ class AccessMap:
         register, lane, warp: the offsets of single bits; registers repeat no element.
         element_bytes: bytes of an element.
         padding: pairs of an interval and the padding after it, in elements.
+        part: the bits of an offset that are where a part of a buffer begins; 0 of a whole one.
     """
 
     register: tuple[int, ...]
@@ -48,42 +54,85 @@ class AccessMap:
     warp: tuple[int, ...]
     element_bytes: int
     padding: tuple[tuple[int, int], ...] = ()
+    part: int = 0
+
+
+class Form(NamedTuple):
+    """Instructions of an access that are alike.
+
+    Attributes:
+        width_bytes: bytes that each lane moves, at each address.
+        instructions: how many per warp.
+        addresses: empty where a lane gives one address; else how two are spelled, ``2`` or
+            ``2st64``.
+    """
+
+    width_bytes: int
+    instructions: int
+    addresses: str = ""
 
     @property
-    def max_vector(self) -> int:
-        """The longest run of elements that padding leaves together and aligned.
-
-        The compiler looks at the intervals alone; where a padding is shorter than its vector
-        the accesses it emits are misaligned and trap.
-        """
-        return min((min(pair) for pair in self.padding), default=1 << 30)
+    def accesses(self) -> int:
+        """Addresses of a lane."""
+        return 2 if self.addresses else 1
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """The instruction that an access consists of.
+    """The instructions that an access consists of.
 
     Attributes:
-        kind: ``vector``, ``matrix`` or ``matrix.trans``.
-        width_bytes: bytes that each lane moves.
-        count: instructions per warp.
+        kind: ``vector``, ``matrix``, ``matrix.trans``, ``matrix.trans.b8`` or ``transposing``.
+        forms: of one kind mostly one; where paddings lie between neighbours, several.
         addresses: byte offsets of single bits of the locations that give an address: the lanes,
             or the eight rows of each matrix.
-        matrices: matrices per instruction, 0 for a vector.
+        element_bytes: bytes of an element.
+        matrices: matrices of eight rows per instruction, 0 for anything else.
+        is_misaligned: whether addresses are not multiples of the width, where that traps.
     """
 
     kind: str
-    width_bytes: int
-    count: int
+    forms: tuple[Form, ...]
     addresses: tuple[int, ...]
+    element_bytes: int
     matrices: int = 0
+    is_misaligned: bool = False
+
+    @property
+    def width_bytes(self) -> int:
+        """Bytes that each lane moves with an instruction, of the most frequent form."""
+        return self.forms[0].width_bytes * self.forms[0].accesses
+
+    @property
+    def count(self) -> int:
+        """Instructions per warp."""
+        return sum(form.instructions for form in self.forms)
 
     def name(self, target: Target, is_store: bool) -> str:
-        """Return the instruction as the target's assembler spells it."""
+        """Return the instruction as the target's assembler spells it; several with a slash."""
+        return "/".join(self.counts(target, is_store))
+
+    def counts(self, target: Target, is_store: bool) -> dict[str, int]:
+        """Return how many instructions of each name there are, per warp."""
         if self.matrices:
-            transposed = ".trans" if self.kind == "matrix.trans" else ""
-            return f"{'st' if is_store else 'ld'}matrix.x{self.matrices}{transposed}"
-        return target.instruction_name(self.width_bytes, is_store)
+            return {self._matrix_name(is_store): self.count}
+        if self.kind == "transposing":
+            return {target.transposing_reads[self.element_bytes].name: self.count}
+        word_bits = min(64, max(32, 8 * self.element_bytes))
+        return {
+            target.instruction_name(
+                form.width_bytes, is_store, word_bits=word_bits, form=form.addresses
+            ): form.instructions
+            for form in self.forms
+        }
+
+    def _matrix_name(self, is_store: bool) -> str:
+        name = f"{'st' if is_store else 'ld'}matrix"
+        if self.kind != "matrix.trans.b8":
+            return f"{name}.x{self.matrices}{self.kind.removeprefix('matrix')}"
+        if is_store:
+            return f"{name}.m16n8.x{self.matrices}.trans.b8"
+        return f"{name}.m16n16.x{self.matrices // 2}.trans.b8"
 
 
 def access_map(
@@ -91,8 +140,16 @@ def access_map(
     shared: LinearLayout,
     element_bytes: int,
     padding: tuple[tuple[int, int], ...] = (),
+    part: int = 0,
 ) -> AccessMap:
     """Return the offset in shared memory of each location of a register layout.
+
+    Args:
+        register: from register, lane and warp to the elements.
+        shared: from the offset to the elements of the whole buffer.
+        element_bytes: bytes of an element.
+        padding: of the buffer.
+        part: see `AccessMap`.
 
     Raises:
         LayoutError: the element has no size of 1, 2, 4, 8 or 16 bytes; the memory is in
@@ -110,7 +167,7 @@ def access_map(
         if any(x for v in offsets.vectors(name) for i, x in enumerate(v) if i != offset):
             raise LayoutError(f"a {name} bit reaches the memory of another CTA")
     bits = {name: tuple(v[offset] for v in offsets.vectors(name)) for name in _PLACES}
-    return AccessMap(**bits, element_bytes=element_bytes, padding=padding)
+    return AccessMap(**bits, element_bytes=element_bytes, padding=padding, part=part)
 
 
 _PLACES = ("register", "lane", "warp")
@@ -126,17 +183,20 @@ def choose_instruction(offsets: AccessMap, target: Target, is_store: bool) -> In
         >>> choose_instruction(rows, hopper, is_store=True).name(hopper, is_store=True)
         'st.shared.v4.b32'
     """
-    matrix = "stmatrix" if is_store else "ldmatrix"
-    if matrix in target.matrix_instructions and not offsets.padding:
-        for kind in ("matrix", "matrix.trans"):
-            found = matrix_instruction(offsets, kind)
+    name = "stmatrix" if is_store else "ldmatrix"
+    if name in target.matrix_instructions and not offsets.padding:
+        for kind in ("matrix", "matrix.trans", "matrix.trans.b8"):
+            has_kind = not kind.endswith("b8") or f"{name}.b8" in target.matrix_instructions
+            found = matrix_instruction(offsets, kind, is_store=is_store) if has_kind else None
             if found is not None:
                 return found
-    return vector_instruction(offsets, target)
+    found = None if is_store else transposing_read(offsets, target)
+    return found or vector_instruction(offsets, target)
 
 
+@lru_cache(maxsize=4096)
 def vector_instruction(offsets: AccessMap, target: Target) -> Instruction:
-    """Return the widest plain load or store that the compiler makes an access of.
+    """Return the plain loads or stores that an access becomes, joined as LLVM joins them.
 
     Example:
         >>> from tt_layout.hardware import TARGETS
@@ -145,17 +205,32 @@ def vector_instruction(offsets: AccessMap, target: Target) -> Instruction:
         >>> found.width_bytes, found.count
         (16, 1)
     """
-    vector = vector_elements(offsets, target)
+    vector = compiler_vector(offsets, target.max_vector_bytes)
+    if offsets.padding or target.pairs_accesses:
+        forms = _joined_forms(offsets, vector, target)
+    else:
+        vector = max(vector, 1 << _joined_bits(offsets, target))
+        count = 1 << len(offsets.register) - log2(vector)
+        forms = (Form(vector * offsets.element_bytes, count),)
+    width = vector * offsets.element_bytes
     return Instruction(
         "vector",
-        vector * offsets.element_bytes,
-        1 << len(offsets.register) - log2(vector),
+        forms,
         tuple(lane * offsets.element_bytes for lane in offsets.lane),
+        offsets.element_bytes,
+        is_misaligned=not target.pairs_accesses and width > _alignment(offsets, vector),
     )
 
 
-def matrix_instruction(offsets: AccessMap, kind: str) -> Instruction | None:
-    """Return an access as ``matrix`` or ``matrix.trans`` instructions; None if it has no tile.
+def matrix_instruction(
+    offsets: AccessMap, kind: str, *, is_store: bool = False
+) -> Instruction | None:
+    """Return an access as instructions of ``ldmatrix`` or ``stmatrix``; None if it has no tile.
+
+    Args:
+        offsets: the access.
+        kind: ``matrix``, ``matrix.trans`` or ``matrix.trans.b8``.
+        is_store: whether it is a store, whose tile of transposed bytes is half as large.
 
     Example:
         >>> rows = AccessMap((1, 64), (2, 4, 8, 16, 32), (), element_bytes=2)
@@ -164,17 +239,63 @@ def matrix_instruction(offsets: AccessMap, kind: str) -> Instruction | None:
         >>> matrix_instruction(rows, "matrix.trans") is None
         True
     """
-    rows = _matrix_rows(offsets) if kind == "matrix" else _transposed_rows(offsets)
+    size, registers = offsets.element_bytes, len(offsets.register)
+    if kind == "matrix":
+        rows = _matrix_rows(offsets)
+    else:
+        rows = _transposed_rows(offsets, is_bytes=kind.endswith("b8"), is_store=is_store)
     if rows is None:
         return None
-    size = offsets.element_bytes
-    registers = min(MATRIX_ROW_BYTES // size, 1 << len(offsets.register))
+    moved = min(MATRIX_ROW_BYTES // size, 1 << registers)
     return Instruction(
         kind,
-        registers * size,
-        (1 << len(offsets.register)) // registers,
+        (Form(moved * size, (1 << registers) // moved),),
         tuple(row * size for row in rows),
-        matrices=registers * size // 4,
+        size,
+        matrices=moved * size // 4,
+    )
+
+
+def transposing_read(offsets: AccessMap, target: Target) -> Instruction | None:
+    """Return a load as AMD's transposing reads; None where it has no tile, or the GPU none.
+
+    Example:
+        >>> from tt_layout.hardware import TARGETS
+        >>> columns = AccessMap((64, 128), (1, 2, 4, 8, 256, 512), (), element_bytes=2)
+        >>> transposing_read(columns, TARGETS["gfx950"]).counts(TARGETS["gfx950"], False)
+        {'ds_read_b64_tr_b16': 1}
+    """
+    read = target.transposing_reads.get(offsets.element_bytes)
+    if read is None:
+        return None
+    tile, moved = read.tile_bits, read.width_bytes // offsets.element_bytes
+    has_registers = 1 << len(offsets.register) >= moved
+    is_broken = any(interval < 1 << tile for interval, _ in offsets.padding)
+    if not has_registers or is_broken or not _has_tile(offsets, range(tile), ()):
+        return None
+    bits = {"lane": offsets.lane, "register": offsets.register}
+    addresses = tuple(bits[place][bit] * offsets.element_bytes for place, bit in read.addresses)
+    count = (1 << len(offsets.register)) // moved
+    form = Form(read.width_bytes, count)
+    return Instruction("transposing", (form,), addresses, offsets.element_bytes)
+
+
+def _has_tile(offsets: AccessMap, lanes: Sequence[int], registers: Sequence[int]) -> bool:
+    """Tell whether some bits of the lane are the lowest offset bits, and nothing else is.
+
+    Args:
+        offsets: the access.
+        lanes: the bits of the lane, the lowest offset bit first.
+        registers: offset bits above them that belong to registers.
+    """
+    tile = (1 << len(lanes) + len(registers)) - 1
+    own = [offsets.lane[bit] for bit in lanes]
+    others = [basis for bit, basis in enumerate(offsets.lane) if bit not in lanes]
+    others += [basis for basis in offsets.register if basis not in registers]
+    return (
+        own == [1 << bit for bit in range(len(own))]
+        and set(registers) <= set(offsets.register)
+        and not any(basis & tile for basis in (*others, *offsets.warp, offsets.part))
     )
 
 
@@ -186,39 +307,29 @@ def _matrix_rows(offsets: AccessMap) -> tuple[int, ...] | None:
     tile = tuple(1 << bit for bit in range(packed + 2))
     packed_bits = tile[:packed]
     rest = [basis for basis in offsets.register if basis not in packed_bits]
-    others = (*rest, *offsets.lane[2:], *offsets.warp)
+    others = (*rest, *offsets.lane[2:], *offsets.warp, offsets.part)
     fits = set(packed_bits) <= set(offsets.register) and offsets.lane[:2] == tile[packed:]
     if not fits or any(basis & sum(tile) for basis in others):
         return None
     return offsets.lane[2:]
 
 
-def _transposed_rows(offsets: AccessMap) -> tuple[int, ...] | None:
-    """Return the bits of the eight rows, where a row is 2 bytes of each of eight lanes."""
-    if offsets.element_bytes != 2 or not offsets.register or offsets.lane[2:] != (1, 2, 4):
-        return None
-    others = (*offsets.register, *offsets.lane[:2], *offsets.warp)
-    if any(basis & 7 for basis in others):
-        return None
-    return offsets.register[0], *offsets.lane[:2]
+def _transposed_rows(
+    offsets: AccessMap, *, is_bytes: bool, is_store: bool
+) -> tuple[int, ...] | None:
+    """Return the bits of the eight rows, where a row is one register of each of eight lanes.
 
-
-def vector_elements(offsets: AccessMap, target: Target) -> int:
-    """Return how many elements of a lane one instruction moves.
-
-    Example:
-        Register bit 1 lies 17 elements away, which is 16 once bit 0 is taken out:
-
-        >>> from tt_layout.hardware import TARGETS
-        >>> offsets = AccessMap((1, 17), (2, 4, 8, 32, 64), (), element_bytes=4)
-        >>> vector_elements(offsets, TARGETS["nvidia"]), vector_elements(offsets, TARGETS["amd"])
-        (2, 1)
+    Of elements of a byte it is two registers, so that a row has 16 bytes, too.
     """
-    bits = log2(compiler_vector(offsets, target.max_vector_bytes))
-    longest = min(target.max_vector_bytes // offsets.element_bytes, offsets.max_vector)
-    if target.joins_registers and not offsets.padding:
-        bits = max(bits, _joined_bits(offsets, log2(longest)))
-    return 1 << bits
+    inner = (8,) if is_bytes else ()
+    if offsets.element_bytes != (1 if is_bytes else 2) or len(offsets.lane) < 5:
+        return None
+    count = 2 if is_store or not is_bytes else 3
+    has_registers = len(offsets.register) >= (count if is_bytes else 1)
+    if not has_registers or not _has_tile(offsets, (2, 3, 4), inner):
+        return None
+    rest = [basis for basis in offsets.register if basis not in inner]
+    return rest[0], *offsets.lane[:2]
 
 
 def compiler_vector(offsets: AccessMap, most_bytes: int) -> int:
@@ -228,7 +339,8 @@ def compiler_vector(offsets: AccessMap, most_bytes: int) -> int:
         >>> compiler_vector(AccessMap((1, 2, 64), (4, 8, 16, 32, 128), (), element_bytes=2), 16)
         4
     """
-    longest = min(most_bytes // offsets.element_bytes, offsets.max_vector)
+    interval = min((interval for interval, _ in offsets.padding), default=most_bytes)
+    longest = min(most_bytes // offsets.element_bytes, interval)
     return 1 << max(b for b in range(log2(longest) + 1) if _is_vector(offsets, b))
 
 
@@ -243,13 +355,85 @@ def _is_vector(offsets: AccessMap, bits: int) -> bool:
     return set(units) <= set(offsets.register) and not any(basis & mask for basis in others)
 
 
-def _joined_bits(offsets: AccessMap, most: int) -> int:
+def _joined_bits(offsets: AccessMap, target: Target) -> int:
     """Return how many of the lowest offset bits registers at constant distances span."""
-    fixed = [*offsets.lane, *offsets.warp]
-    used = reduce(or_, fixed, 0)
-    added = [basis for basis in offsets.register if not basis & used]
-    fixed += [basis for basis in offsets.register if basis & used]
-    return _lowest_bits(F2Span(added), fixed, most)
+    added, mixed = _by_distance(offsets, offsets.register)
+    fixed = [*offsets.lane, *offsets.warp, offsets.part, *mixed]
+    return _lowest_bits(
+        F2Span(added), fixed, log2(target.max_vector_bytes // offsets.element_bytes)
+    )
+
+
+def _by_distance(
+    offsets: AccessMap, registers: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the registers at constant distances, and the others."""
+    used = reduce(or_, (*offsets.lane, *offsets.warp), offsets.part)
+    added = tuple(basis for basis in registers if not basis & used)
+    return added, tuple(basis for basis in registers if basis & used)
+
+
+MAX_DISTANCE_BITS = 10
+"""Registers at constant distances that are looked at; a thread has no more."""
+MAX_TERMS = 6
+"""Terms of an address that LLVM looks through for what it is a multiple of."""
+BASE_ALIGNMENT = 16
+"""What the compiler aligns shared memory to."""
+
+
+def _joined_forms(offsets: AccessMap, vector: int, target: Target) -> tuple[Form, ...]:
+    """Return the instructions of an access after LLVM has joined what it can."""
+    from tt_layout.algebra.arrays import all_values
+    from tt_layout.algebra.padding import padded
+    from tt_layout.analyses.joined_accesses import join_neighbours, pair_up
+
+    units = [1 << bit for bit in range(log2(vector))]
+    registers = [basis for basis in offsets.register if basis not in units]
+    added, mixed = _by_distance(offsets, registers)
+    nearest = sorted(added)[:MAX_DISTANCE_BITS]
+    distances = sorted(
+        (padded(all_values(nearest), offsets.padding) * offsets.element_bytes).tolist()
+    )
+    pairs = target.pairs_accesses
+    bases = (*offsets.lane, *offsets.warp, offsets.part, *mixed)
+    is_known = not offsets.padding or _terms(offsets.lane) + _terms(offsets.warp) <= MAX_TERMS
+    alignment = _alignment_of(offsets, bases) if is_known else 0
+    pieces = join_neighbours(distances, vector * offsets.element_bytes, alignment, pairs=pairs)
+    times = 1 << len(registers) - len(nearest)
+    found = pair_up(pieces, pairs=pairs)
+    forms = [Form(width, times * count, form) for (width, form), count in found.items()]
+    return tuple(sorted(forms, key=lambda form: (-form.instructions, -form.width_bytes)))
+
+
+def _terms(bases: Sequence[int]) -> int:
+    """Return how many shifted parts of the lane, or of the warp, an address is the xor of."""
+    pairs = zip((0, *bases), bases)
+    return sum(1 for before, basis in pairs if basis and basis != 2 * before)
+
+
+def _alignment(offsets: AccessMap, vector: int) -> int:
+    """Return what the addresses of all vectors of an access are multiples of, in bytes."""
+    registers = [basis for basis in offsets.register if basis >= vector]
+    return _alignment_of(offsets, (*registers, *offsets.lane, *offsets.warp, offsets.part))
+
+
+def _alignment_of(offsets: AccessMap, bases: Sequence[int]) -> int:
+    """Return what the addresses that some bases lead to are multiples of, padding included."""
+    return min(map(_lowest_bit, _contributions(offsets, bases)), default=BASE_ALIGNMENT)
+
+
+def _contributions(offsets: AccessMap, bases: Sequence[int]) -> Iterator[int]:
+    """Yield what each basis adds to an address: itself, and padding."""
+    yield BASE_ALIGNMENT
+    for basis in filter(None, bases):
+        yield basis * offsets.element_bytes
+        for interval, amount in offsets.padding:
+            if above := basis // interval:
+                yield above * amount * offsets.element_bytes
+
+
+def _lowest_bit(value: int) -> int:
+    return value & -value
 
 
 def _lowest_bits(span: F2Span, others: Sequence[int], most: int) -> int:

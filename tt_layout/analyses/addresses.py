@@ -57,15 +57,15 @@ def words_of(addresses: Ints, width: int, bank_bytes: int) -> Ints:
 
 
 def mean_cycles(
-    offsets: AccessMap, instruction: Instruction, phase: Phase, target: Target
+    offsets: AccessMap, instruction: Instruction, width: int, phase: Phase, target: Target
 ) -> Fraction:
-    """Return the mean cycles of an access's instructions, over all warps, padding included."""
-    vector = instruction.width_bytes // offsets.element_bytes
+    """Return the mean cycles of accesses of some width, over all warps, padding included."""
+    vector = width // offsets.element_bytes
     bases = [r for r in offsets.register if r & vector - 1 == 0] + list(offsets.warp)
     starts = all_values(_different(bases, offsets, target)[:MAX_INSTRUCTION_BITS])
-    lanes = all_values(offsets.lane)[phase_lanes(phase, target.lanes)]
+    lanes = _unpadded(instruction, offsets)[phase_lanes(phase, target.lanes)]
     slots = padded(starts[:, None, None] ^ lanes, offsets.padding)
-    words = words_of(slots * offsets.element_bytes, instruction.width_bytes, target.bank_bytes)
+    words = words_of(slots * offsets.element_bytes, width, target.bank_bytes)
     phases = words.reshape(len(starts) * len(lanes), -1)
     cycles = cycles_per_row(phases, phase.banks).reshape(len(starts), -1).sum(axis=1)
     return Fraction(int(cycles.sum()), len(starts))
@@ -114,11 +114,17 @@ def worst_phase(
         addresses = all_values(instruction.addresses)
         return np.arange(8), words_of(addresses, MATRIX_ROW_BYTES, target.bank_bytes)
     lanes = phase_lanes(phase, target.lanes)
-    slots = padded(all_values(offsets.lane), offsets.padding)[lanes]
-    words = words_of(slots * offsets.element_bytes, instruction.width_bytes, target.bank_bytes)
+    slots = padded(_unpadded(instruction, offsets), offsets.padding)[lanes]
+    width = instruction.forms[0].width_bytes
+    words = words_of(slots * offsets.element_bytes, width, target.bank_bytes)
     cycles = cycles_per_row(words.reshape(len(lanes), -1), phase.banks)
     worst = int(cycles.argmax())
     return lanes[worst], words[worst]
+
+
+def _unpadded(instruction: Instruction, offsets: AccessMap) -> Ints:
+    """Return the offset that each lane gives, in elements and before padding."""
+    return all_values([address // offsets.element_bytes for address in instruction.addresses])
 
 
 def collisions(lanes: Ints, words: Ints, banks: int) -> tuple[Collision, ...]:

@@ -53,8 +53,8 @@ class Access:
         instruction: the instruction that the access consists of.
         phase: how its lanes are divided, merged phases taken together.
         phases: phases per instruction; without conflicts each takes one cycle.
-        wavefronts_per_instruction: cycles that an instruction takes; with padding the mean
-            over all instructions of all warps.
+        wavefronts_per_instruction: cycles that an instruction takes; with padding, and where
+            instructions differ, the mean over all instructions of all warps.
         offsets: the map from hardware to offsets.
     """
 
@@ -62,7 +62,7 @@ class Access:
     is_store: bool
     instruction: Instruction
     phase: Phase
-    phases: int
+    phases: int | float
     wavefronts_per_instruction: int | float
     offsets: AccessMap
 
@@ -77,7 +77,7 @@ class Access:
         return self.instruction.width_bytes
 
     @property
-    def ideal_wavefronts_per_instruction(self) -> int:
+    def ideal_wavefronts_per_instruction(self) -> int | float:
         """The fewest cycles that an instruction of these phases can take."""
         return self.phases
 
@@ -249,27 +249,38 @@ def cost(
         instruction = choose_instruction(offsets, target, is_store)
     if instruction.matrices:
         phase, phases = target.matrix_phase, instruction.matrices
-    else:
-        phase = _merged(
-            target.phase(instruction.width_bytes, is_store), instruction, target, is_store
-        )
-        phases = target.lanes // phase.lanes
-    cycles: int | float
+        bases = [_address(instruction.addresses, mask) for mask in phase.masks]
+        ways = cycles_of(bases, MATRIX_ROW_BYTES, phase.banks, target.bank_bytes)
+        return Access(target, is_store, instruction, phase, phases, phases * ways, offsets)
+    phase = _merged(instruction.forms[0].width_bytes, instruction, target, is_store)
+    ideal = total = Fraction(0)
+    for form in instruction.forms:
+        own = _merged(form.width_bytes, instruction, target, is_store)
+        accesses = form.instructions * form.accesses
+        ideal += accesses * (target.lanes // own.lanes)
+        total += accesses * _cycles(form.width_bytes, own, instruction, offsets, target)
+    fewest, cycles = (as_number(number / instruction.count) for number in (ideal, total))
+    return Access(target, is_store, instruction, phase, fewest, cycles, offsets)
+
+
+def _cycles(
+    width: int, phase: Phase, instruction: Instruction, offsets: AccessMap, target: Target
+) -> Fraction | int:
+    """Return the cycles of an access of this width, on average over all of them."""
     if offsets.padding:
         from tt_layout.analyses.addresses import mean_cycles
 
-        cycles = as_number(mean_cycles(offsets, instruction, phase, target))
-    else:
-        width = MATRIX_ROW_BYTES if instruction.matrices else instruction.width_bytes
-        bases = [_address(instruction.addresses, mask) for mask in phase.masks]
-        cycles = phases * cycles_of(bases, width, phase.banks, target.bank_bytes)
-    return Access(target, is_store, instruction, phase, phases, cycles, offsets)
+        return mean_cycles(offsets, instruction, width, phase, target)
+    bases = [_address(instruction.addresses, mask) for mask in phase.masks]
+    ways = cycles_of(bases, width, phase.banks, target.bank_bytes)
+    return target.lanes // phase.lanes * ways
 
 
-def _merged(phase: Phase, instruction: Instruction, target: Target, is_store: bool) -> Phase:
-    """Return the phase of a load, twice as large where two go together."""
+def _merged(width: int, instruction: Instruction, target: Target, is_store: bool) -> Phase:
+    """Return the phase of an access of some width, twice as large where two go together."""
+    phase = target.phase(width, is_store)
     bank_bytes, lanes = target.bank_bytes, instruction.addresses
-    may = target.merges_wide_loads and not is_store and instruction.width_bytes > bank_bytes
+    may = target.merges_wide_loads and not is_store and width > bank_bytes
     if not may or all(lanes[:2]) or phase.lanes == target.lanes:
         return phase
     return Phase((*phase.masks, phase.lanes), phase.banks)

@@ -89,13 +89,16 @@ class SwizzleProblem:
         """Return what the accesses cost with a layout.
 
         Raises:
-            LayoutError: the layout does not fit the tensor, or a warp the target.
+            LayoutError: the layout does not fit the tensor, or a warp the target, or an access
+                would be misaligned and trap.
         """
         memory = encoding.to_linear_layout(self.shape, element_bits=8 * self.elem_bytes)
         accesses = []
         for offsets, (_, is_store) in zip(self._offsets(memory), self.registers):
             offsets = replace(offsets, padding=encoding.padding)
             accesses.append(cost(offsets, self.target, is_store=is_store))
+            if accesses[-1].instruction.is_misaligned:
+                raise LayoutError(f"{encoding} makes accesses misaligned")
         slots = padded_size(memory.get_in_dim_size("offset"), encoding.padding)
         return SwizzleCandidate(encoding, tuple(accesses), slots * self.elem_bytes, simplicity)
 

@@ -126,7 +126,7 @@ def _loads(
     chunks, along = _chunks(layout, shares, axis), shares.warps[axis]
     last, warps = chunks // _blocks(layout, shares, axis), layout.get_in_dim_size("warp")
     beside = prod(shares.warps) * prod(shares.lanes) // along // shares.lanes[axis]
-    if beside > 1 or not target.joins_registers:
+    if beside > 1 or target.pairs_accesses:
         yield scalar_step(places, size, chunks * along - last, warps, target, is_store=False)
         return
     most = target.max_vector_bytes // size

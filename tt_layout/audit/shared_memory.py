@@ -12,6 +12,11 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
 
+MISALIGNED = (
+    "is misaligned and traps: padding moves addresses by less than the width of its vector; make "
+    "the padding a multiple of it"
+)
+
 
 def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     """Return the instructions and cycles of an access to shared memory.
@@ -32,7 +37,8 @@ def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         raise LayoutError(f"the width of {memory.element_type} is not known")
     element_bytes = max(1, memory.element_bits // 8)
     padding = memory.encoding.padding
-    return _shared(registers, buffer, element_bytes, padding, audited.gpu, is_store)
+    shape = memory.shape[-buffer.num_out_dims :]
+    return _shared(registers, buffer, shape, element_bytes, padding, audited.gpu, is_store)
 
 
 def _linear(ir_type: IRType, audited: AuditedModule) -> LinearLayout:
@@ -52,6 +58,7 @@ def _linear(ir_type: IRType, audited: AuditedModule) -> LinearLayout:
 def _shared(
     registers: LinearLayout,
     buffer: LinearLayout,
+    shape: tuple[int, ...],
     element_bytes: int,
     padding: tuple[tuple[int, int], ...],
     target: str,
@@ -59,11 +66,12 @@ def _shared(
 ) -> Cost:
     from tt_layout.analyses.access import access_map
     from tt_layout.analyses.banks import cost
+    from tt_layout.analyses.parts import part_mask
     from tt_layout.hardware import find_target
 
-    # A part of a buffer is stored as the buffer's first elements are, but for where it begins.
     whole = LinearLayout(registers.in_bases, buffer.out_sizes)
-    offsets = access_map(whole, buffer, element_bytes, padding)
+    part = part_mask(buffer, shape)
+    offsets = access_map(whole, buffer, element_bytes, padding, part)
     gpu = find_target(target)
     if (lanes := registers.get_in_dim_size("lane")) != gpu.lanes:
         raise LayoutError(f"{lanes} threads per warp")
@@ -80,5 +88,6 @@ def _shared(
         "ideal_wavefronts_per_instruction": fewest,
         "target": target,
     }
+    finding = MISALIGNED if access.instruction.is_misaligned else None
     warps = registers.get_in_dim_size("warp")
-    return Cost(text, access.wavefronts * warps, details, extra=access.extra_wavefronts * warps)
+    return Cost(text, access.wavefronts * warps, details, finding, access.extra_wavefronts * warps)

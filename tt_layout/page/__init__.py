@@ -207,7 +207,15 @@ def _embedded_target(target: Target) -> dict[str, Any]:
         "storePhases": _embedded_phases(target.store_phases),
         "matrixPhase": target.matrix_phase._asdict(),
         "mergesWideLoads": target.merges_wide_loads,
-        "joinsRegisters": target.joins_registers,
+        "pairsAccesses": target.pairs_accesses,
+        "transposingReads": {
+            size: {
+                "name": read.name,
+                "widthBytes": read.width_bytes,
+                "addresses": read.addresses,
+            }
+            for size, read in target.transposing_reads.items()
+        },
         "mnemonics": target.mnemonics,
         "cycle": target.cycle,
         "matrixInstructions": sorted(target.matrix_instructions),

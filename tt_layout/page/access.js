@@ -70,17 +70,70 @@ function checkLanes(places, target) {
 function chooseInstruction(places, target, isStore) {
   const matrix = isStore ? "stmatrix" : "ldmatrix";
   if (target.matrixInstructions.includes(matrix) && !places.padding.length) {
-    const found = matrixRows(places) ?? transposedRows(places);
+    const hasBytes = target.matrixInstructions.includes(`${matrix}.b8`);
+    const found = matrixRows(places) ?? transposedRows(places, { hasBytes, isStore });
     if (found) return matrixInstruction(places, found);
   }
-  const vector = vectorElements(places, target);
+  return (isStore ? null : transposingRead(places, target)) ?? vectorInstruction(places, target);
+}
+
+/** Return an instruction of which a thread's accesses have these forms. */
+function madeOf(forms, rest) {
+  const [first] = forms;
   return {
-    kind: "vector",
-    widthBytes: vector * places.elementBytes,
-    count: 2 ** places.register.length / vector,
-    addresses: inBytes(places.lane, places),
+    forms,
+    widthBytes: first.widthBytes * (first.addresses ? 2 : 1),
+    count: forms.reduce((sum, form) => sum + form.instructions, 0),
     matrices: 0,
+    ...rest,
   };
+}
+
+/** Return the plain loads or stores that an access becomes, joined as LLVM joins them. */
+function vectorInstruction(places, target) {
+  const { elementBytes, padding, register } = places;
+  const rest = { kind: "vector", elementBytes, addresses: inBytes(places.lane, places) };
+  let vector = compilerVector(places, target);
+  if (padding.length || target.pairsAccesses) {
+    const isMisaligned =
+      !target.pairsAccesses && vector * elementBytes > alignmentOfVectors(places, vector);
+    return madeOf(joinedForms(places, vector, target), { ...rest, isMisaligned });
+  }
+  vector = Math.max(vector, 2 ** joinedBits(places, Math.log2(target.maxVectorBytes / elementBytes)));
+  const instructions = 2 ** register.length / vector;
+  return madeOf([{ widthBytes: vector * elementBytes, instructions, addresses: "" }], rest);
+}
+
+/** Return a load as AMD's transposing reads; null where it has no tile, or the GPU none. */
+function transposingRead(places, target) {
+  const { elementBytes, register, padding } = places;
+  const read = target.transposingReads[elementBytes];
+  if (!read) return null;
+  const tile = Math.min(...read.addresses.filter(([at]) => at === "lane").map(([, bit]) => bit));
+  const moved = read.widthBytes / elementBytes;
+  const isBroken = padding.some(([every]) => every < 2 ** tile);
+  const lanes = Array.from({ length: tile }, (_, bit) => bit);
+  if (2 ** register.length < moved || isBroken || !hasTile(places, lanes, [])) return null;
+  const addresses = inBytes(
+    read.addresses.map(([at, bit]) => places[at][bit]),
+    places,
+  );
+  const instructions = 2 ** register.length / moved;
+  const forms = [{ widthBytes: read.widthBytes, instructions, addresses: "" }];
+  return madeOf(forms, { kind: "transposing", elementBytes, addresses });
+}
+
+/** Tell whether bits of the lane, then registers, are the lowest offset bits, and nothing else is. */
+function hasTile({ register, lane, warp }, lanes, registers) {
+  const tile = (1n << BigInt(lanes.length + registers.length)) - 1n;
+  const own = lanes.map((bit) => lane[bit]);
+  const others = [
+    ...lane.filter((_, bit) => !lanes.includes(bit)),
+    ...register.filter((basis) => !registers.includes(basis)),
+    ...warp,
+  ];
+  const fits = isSame(own, units(lanes.length)) && registers.every((b) => register.includes(b));
+  return fits && !others.some((basis) => basis & tile);
 }
 
 function inBytes(offsets, { elementBytes }) {
@@ -107,48 +160,62 @@ function matrixRows({ register, lane, warp, elementBytes }) {
   return fits && !others.some((b) => b & tile) ? { kind: "matrix", rows: lane.slice(2) } : null;
 }
 
-/** Return the bits of the eight rows, where a row is 2 bytes of each of eight lanes. */
-function transposedRows({ register, lane, warp, elementBytes }) {
-  if (elementBytes !== 2 || !register.length || !isSame(lane.slice(2), units(3))) return null;
-  const others = [...register, ...lane.slice(0, 2), ...warp];
-  if (others.some((basis) => basis & 7n)) return null;
-  return { kind: "matrix.trans", rows: [register[0], ...lane.slice(0, 2)] };
+/** Return the bits of the eight rows, where a row is a register or, of bytes, two of eight lanes. */
+function transposedRows(places, { hasBytes, isStore }) {
+  const { register, lane, elementBytes } = places;
+  const isBytes = elementBytes === 1;
+  if (lane.length < 5 || (isBytes ? !hasBytes : elementBytes !== 2)) return null;
+  const inner = isBytes ? [8n] : [];
+  const least = isBytes ? (isStore ? 2 : 3) : 1;
+  if (register.length < least || !hasTile(places, [2, 3, 4], inner)) return null;
+  const [first] = register.filter((basis) => !inner.includes(basis));
+  return { kind: `matrix.trans${isBytes ? ".b8" : ""}`, rows: [first, ...lane.slice(0, 2)] };
 }
 
 function matrixInstruction(places, { kind, rows }) {
   const size = places.elementBytes;
   const perThread = 2 ** places.register.length;
   const registers = Math.min(MATRIX_ROW_BYTES / size, perThread);
-  return {
-    kind,
-    widthBytes: registers * size,
-    count: perThread / registers,
-    addresses: inBytes(rows, places),
-    matrices: Math.floor((registers * size) / 4),
-  };
+  const forms = [
+    { widthBytes: registers * size, instructions: perThread / registers, addresses: "" },
+  ];
+  const matrices = Math.floor((registers * size) / 4);
+  return madeOf(forms, { kind, elementBytes: size, addresses: inBytes(rows, places), matrices });
 }
 
 /** Return the instruction as the target's assembler spells it. */
 function instructionName({ instruction, isStore, target }) {
-  if (instruction.matrices) {
-    const transposed = instruction.kind === "matrix.trans" ? ".trans" : "";
-    return `${isStore ? "st" : "ld"}matrix.x${instruction.matrices}${transposed}`;
-  }
-  const name = target.mnemonics[isStore ? 1 : 0];
-  const bits = 8 * instruction.widthBytes;
-  if (name.includes("_")) return `${name}_${bits < 32 && !isStore ? "u" : "b"}${bits}`;
-  const vector = bits > 32 ? `v${bits / 32}.` : "";
-  return `${name}.${vector}b${Math.min(bits, 32)}`;
+  const { kind, matrices, forms, elementBytes } = instruction;
+  if (matrices) return matrixName(kind, matrices, isStore);
+  if (kind === "transposing") return target.transposingReads[elementBytes].name;
+  const word = Math.min(64, Math.max(32, 8 * elementBytes));
+  return forms.map((form) => formName(form, word, target, isStore)).join("/");
 }
 
-/** Return how many elements of a lane one instruction moves. */
-function vectorElements(places, target) {
+function matrixName(kind, matrices, isStore) {
+  const name = `${isStore ? "st" : "ld"}matrix`;
+  if (kind !== "matrix.trans.b8") return `${name}.x${matrices}${kind.replace("matrix", "")}`;
+  return isStore ? `${name}.m16n8.x${matrices}.trans.b8` : `${name}.m16n16.x${matrices / 2}.trans.b8`;
+}
+
+function formName({ widthBytes, addresses }, word, target, isStore) {
+  const name = target.mnemonics[isStore ? 1 : 0];
+  const bits = 8 * widthBytes;
+  if (name.includes("_")) {
+    const isOld = ["ds_read", "ds_write"].includes(name);
+    const spelled = { "": "", 2: "_2addr", "2st64": "_2addr_stride64" }[addresses];
+    return `${name}${isOld ? addresses : spelled}_${bits < 32 && !isStore ? "u" : "b"}${bits}`;
+  }
+  const vector = bits > word ? `v${bits / word}.` : "";
+  return `${name}.${vector}b${Math.min(bits, word)}`;
+}
+
+/** Return how many elements of a lane the compiler moves at once, before its backend. */
+function compilerVector(places, target) {
   const { padding, elementBytes } = places;
-  const longest = Math.min(target.maxVectorBytes / elementBytes, ...padding.flat());
+  const longest = Math.min(target.maxVectorBytes / elementBytes, ...padding.map(([every]) => every));
   let bits = Math.floor(Math.log2(longest));
   while (!isVector(places, bits)) bits -= 1;
-  if (target.joinsRegisters && !padding.length)
-    bits = Math.max(bits, joinedBits(places, Math.floor(Math.log2(longest))));
   return 2 ** bits;
 }
 
@@ -174,34 +241,163 @@ function joinedBits({ register, lane, warp }, most) {
   return bits;
 }
 
+// -- what LLVM joins: the rule of tt_layout.analyses.joined_accesses --------------------------------
+
+const MAX_DISTANCE_BITS = 10;
+const MAX_TERMS = 6;
+const BASE_ALIGNMENT = 16;
+const MAX_WIDTH = 16;
+const STRIDE = 64;
+const MAX_DISTANCE = 255;
+
+/** Return the instructions of an access after LLVM has joined what it can. */
+function joinedForms(places, vector, target) {
+  const { lane, warp, padding, elementBytes } = places;
+  const registers = places.register.filter((basis) => !units(Math.log2(vector)).includes(basis));
+  const used = [...lane, ...warp].reduce((all, basis) => all | basis, 0n);
+  const added = registers.filter((basis) => !(basis & used)).map(Number);
+  const mixed = registers.filter((basis) => basis & used);
+  const nearest = added.sort((a, b) => a - b).slice(0, MAX_DISTANCE_BITS);
+  const distances = allValues(nearest).map((at) => padded(at, padding) * elementBytes);
+  distances.sort((a, b) => a - b);
+  const isKnown = !padding.length || termsOf(lane) + termsOf(warp) <= MAX_TERMS;
+  const alignment = isKnown ? alignmentOf([...lane, ...warp, ...mixed], places) : 0;
+  const pairs = target.pairsAccesses;
+  const pieces = joinNeighbours(distances, vector * elementBytes, alignment, pairs);
+  const times = 2 ** (registers.length - nearest.length);
+  const forms = pairUp(pieces, pairs).map((form) => ({
+    ...form,
+    instructions: times * form.instructions,
+  }));
+  return forms.sort((a, b) => b.instructions - a.instructions || b.widthBytes - a.widthBytes);
+}
+
+/** Return how many shifted parts of the lane, or of the warp, an address is the xor of. */
+function termsOf(bases) {
+  return bases.filter((basis, k) => basis && basis !== 2n * (bases[k - 1] ?? 0n)).length;
+}
+
+/** Return what the addresses of all vectors of an access are multiples of, in bytes. */
+function alignmentOfVectors(places, vector) {
+  const registers = places.register.filter((basis) => basis >= BigInt(vector));
+  return alignmentOf([...registers, ...places.lane, ...places.warp], places);
+}
+
+/** Return what the addresses that some bases lead to are multiples of, padding included. */
+function alignmentOf(bases, { padding, elementBytes }) {
+  const added = [BASE_ALIGNMENT];
+  for (const basis of bases.map(Number).filter(Boolean)) {
+    added.push(basis * elementBytes);
+    for (const [every, gap] of padding)
+      if (basis >= every) added.push(Math.floor(basis / every) * gap * elementBytes);
+  }
+  return Math.min(...added.map(lowestBit));
+}
+
+function lowestBit(value) {
+  return Number(BigInt(value) & -BigInt(value));
+}
+
+/** Return the accesses from one address after LLVM has joined neighbours. */
+function joinNeighbours(distances, width, alignment, pairs) {
+  const pieces = [];
+  for (let at = 0; at < distances.length; ) {
+    const start = distances[at];
+    const own = start ? Math.min(alignment, lowestBit(start)) : alignment;
+    let count = Math.max(1, MAX_WIDTH / width);
+    const areNeighbours = (n) => distances[at + n - 1] - start === (n - 1) * width;
+    while (count > 1 && !(areNeighbours(count) && mayBe(count * width, own, pairs))) count /= 2;
+    const joined = count * width;
+    pieces.push({ distance: start, width: joined, isSplit: count > 1 && joined > own && own >= 4 });
+    at += count;
+  }
+  return pieces;
+}
+
+/** Tell whether LLVM makes an access so wide at an address so aligned. */
+function mayBe(width, alignment, pairs) {
+  if (!pairs || width <= 4 || !alignment) return alignment >= width;
+  return 2 * alignment >= width || alignment < 4;
+}
+
+/** Return how many instructions of each width and form the accesses from one address are. */
+function pairUp(pieces, pairs) {
+  const found = new Map();
+  for (let at = 0; at < pieces.length; ) {
+    const piece = pieces[at];
+    const form = pairs && at + 1 < pieces.length ? formOf(piece, pieces[at + 1]) : "";
+    const isSplit = pairs && piece.isSplit;
+    const own = isSplit
+      ? { widthBytes: piece.width / 2, addresses: "2" }
+      : { widthBytes: piece.width, addresses: form };
+    const key = `${own.widthBytes} ${own.addresses}`;
+    found.set(key, { ...own, instructions: (found.get(key)?.instructions ?? 0) + 1 });
+    at += form ? 2 : 1;
+  }
+  return [...found.values()];
+}
+
+/** Return the form of one instruction for two accesses; empty where there is none. */
+function formOf(piece, other) {
+  const { width } = piece;
+  const isAlike = other.width === width && !piece.isSplit && !other.isSplit;
+  if (!isAlike || ![4, 8].includes(width)) return "";
+  if (piece.distance % width || other.distance % width) return "";
+  const [first, second] = [piece.distance / width, other.distance / width];
+  const longest = MAX_DISTANCE * STRIDE;
+  if (!(first % STRIDE || second % STRIDE) && second <= longest) return "2st64";
+  if (second <= MAX_DISTANCE) return "2";
+  if ((second - first) % STRIDE === 0 && second - first <= longest) return "2st64";
+  return second - first <= MAX_DISTANCE ? "2" : "";
+}
+
 // -- the cost -----------------------------------------------------------------------------------
 
 /** Return the cost of one access. */
 function cost(places, target, isStore) {
   const instruction = chooseInstruction(places, target, isStore);
-  const phase = instruction.matrices ? target.matrixPhase : mergedPhase(instruction, target, isStore);
-  const phases = instruction.matrices || target.lanes / 2 ** phase.masks.length;
-  const wavefrontsPerInstruction = places.padding.length
-    ? meanCycles(places, instruction, phase, target)
-    : phases * wavefrontsOfPhase(instruction, phase, target);
-  return { target, isStore, instruction, phase, phases, wavefrontsPerInstruction, places };
+  const { matrices, forms, count } = instruction;
+  if (matrices) {
+    const phase = target.matrixPhase;
+    const wavefronts = matrices * wavefrontsOfPhase(instruction, MATRIX_ROW_BYTES, phase, target);
+    return {
+      ...{ target, isStore, instruction, phase, phases: matrices, places },
+      wavefrontsPerInstruction: wavefronts,
+    };
+  }
+  const phase = mergedPhase(forms[0].widthBytes, instruction, target, isStore);
+  let [ideal, total] = [0, 0];
+  for (const { widthBytes, instructions, addresses } of forms) {
+    const own = mergedPhase(widthBytes, instruction, target, isStore);
+    const accesses = instructions * (addresses ? 2 : 1);
+    const phases = target.lanes / 2 ** own.masks.length;
+    ideal += accesses * phases;
+    total +=
+      accesses *
+      (places.padding.length
+        ? meanCycles(places, instruction, widthBytes, own, target)
+        : phases * wavefrontsOfPhase(instruction, widthBytes, own, target));
+  }
+  return {
+    ...{ target, isStore, instruction, phase, phases: ideal / count, places },
+    wavefrontsPerInstruction: total / count,
+  };
 }
 
-/** Return the phase of an access, twice as large where two go together. */
-function mergedPhase(instruction, target, isStore) {
+/** Return the phase of an access of some width, twice as large where two go together. */
+function mergedPhase(widthBytes, instruction, target, isStore) {
   const table = isStore ? target.storePhases : target.loadPhases;
   const narrowest = Math.min(...Object.keys(table).map(Number));
-  const phase = table[Math.max(instruction.widthBytes, narrowest)];
+  const phase = table[Math.max(widthBytes, narrowest)];
   const lanes = 2 ** phase.masks.length;
-  const isWide = instruction.widthBytes > target.bankBytes && lanes < target.lanes;
+  const isWide = widthBytes > target.bankBytes && lanes < target.lanes;
   const isRepeated = instruction.addresses.slice(0, 2).includes(0n);
   if (!target.mergesWideLoads || isStore || !isWide || !isRepeated) return phase;
   return { ...phase, masks: [...phase.masks, lanes] };
 }
 
 /** Return the wavefronts of one phase: its words are a coset of a subspace, and so are their banks. */
-function wavefrontsOfPhase(instruction, phase, target) {
-  const width = instruction.matrices ? MATRIX_ROW_BYTES : instruction.widthBytes;
+function wavefrontsOfPhase(instruction, width, phase, target) {
   const perLane = Math.max(1, width / target.bankBytes);
   const bases = phase.masks.map((mask) => xorOfBits(instruction.addresses, mask));
   const words = [...bases.map((b) => b / BigInt(target.bankBytes)), ...units(log2(perLane))];
@@ -250,19 +446,24 @@ function wavefrontsOfWords(words, banks) {
   return Math.max(...counts);
 }
 
-/** Return the mean wavefronts of an access's instructions, over all warps, padding included. */
-function meanCycles(places, instruction, phase, target) {
-  const vector = BigInt(instruction.widthBytes / places.elementBytes);
+/** Return the offset that each lane gives, in elements and before padding. */
+function unpadded({ addresses }, { elementBytes }) {
+  return allValues(addresses.map((address) => Number(address) / elementBytes));
+}
+
+/** Return the mean wavefronts of accesses of some width, over all warps, padding included. */
+function meanCycles(places, instruction, width, phase, target) {
+  const vector = BigInt(width / places.elementBytes);
   const firsts = places.register.filter((basis) => !(basis & (vector - 1n)));
   const bases = [...firsts, ...places.warp].slice(0, MAX_INSTRUCTION_BITS);
-  const lanes = allValues(places.lane.map(Number));
+  const lanes = unpadded(instruction, places);
   const groups = phaseLanes(phase, target.lanes);
   let [wavefronts, instructions] = [0, 0];
   for (const [start, count] of classesOf(bases, places, target.bankBytes)) {
     for (const group of groups) {
       const words = group.flatMap((lane) => {
         const address = padded(xor(start, lanes[lane]), places.padding) * places.elementBytes;
-        return wordsOf(address, instruction.widthBytes, target.bankBytes);
+        return wordsOf(address, width, target.bankBytes);
       });
       wavefronts += count * wavefrontsOfWords(words, phase.banks);
     }
@@ -299,10 +500,9 @@ function firstPhase({ instruction, phase, places, target }) {
     const words = rows.map((row) => wordsOf(row, MATRIX_ROW_BYTES, target.bankBytes));
     return { lanes: rows.map((_, row) => row), words };
   }
-  const addresses = allValues(places.lane.map(Number)).map(
-    (at) => padded(at, padding) * elementBytes,
-  );
-  const words = addresses.map((at) => wordsOf(at, instruction.widthBytes, target.bankBytes));
+  const addresses = unpadded(instruction, places).map((at) => padded(at, padding) * elementBytes);
+  const width = instruction.forms[0].widthBytes;
+  const words = addresses.map((at) => wordsOf(at, width, target.bankBytes));
   const groups = phaseLanes(phase, target.lanes);
   const wavefronts = groups.map((lanes) =>
     wavefrontsOfWords(

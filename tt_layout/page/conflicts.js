@@ -69,9 +69,11 @@ function extraOf(access) {
 
 /** Return what an access consists of. */
 function instructionInWords(access) {
-  const { count, widthBytes } = access.instruction;
+  const { count, widthBytes, isMisaligned } = access.instruction;
   const kind = access.isStore ? "store" : "load";
-  return `${kind}: ${count} x ${instructionName(access)} per warp, ${counted(widthBytes, "byte")} per lane`;
+  const width = `${counted(widthBytes, "byte")} per lane`;
+  const end = isMisaligned ? "; misaligned by the padding, which traps" : "";
+  return `${kind}: ${count} x ${instructionName(access)} per warp, ${width}${end}`;
 }
 
 /** Return the cycles that an instruction takes, and how many conflicts add. */

@@ -28,6 +28,7 @@ KINDS = ("store", "load")
 INSTRUCTIONS = Template("{kind}: {times} x {name} per warp, {width} per lane")
 CONFLICT_FREE = Template("  {cycles} {unit} per instruction, conflict-free")
 CONFLICTS = Template("  {cycles} {unit} per instruction, at least {ideal}: {extra} extra {extras}")
+MISALIGNED = "; misaligned by the padding, which traps"
 TARGET = Template("target: {name}, {title}; {evidence}")
 MAX_COLLISIONS = 4
 
@@ -108,7 +109,7 @@ def access_lines(access: Access) -> Iterator[Line]:
     kind = "store" if access.is_store else "load"
     width = count(access.width_bytes, "byte")
     text = INSTRUCTIONS.write(kind=kind, times=access.instructions, name=access.name, width=width)
-    yield Line(text)
+    yield Line(text + MISALIGNED * access.instruction.is_misaligned)
     cycles, unit = count(access.wavefronts_per_instruction, access.target.cycle).split()
     if not access.extra_wavefronts_per_instruction:
         yield Line(CONFLICT_FREE.write(cycles=cycles, unit=unit), "green")
@@ -175,6 +176,7 @@ def access_data(access: Access) -> dict[str, Any]:
     return {
         "instruction": access.name,
         "width_bytes": access.width_bytes,
+        "misaligned": access.instruction.is_misaligned,
         "instructions": access.instructions,
         "wavefronts_per_instruction": access.wavefronts_per_instruction,
         "ideal_wavefronts_per_instruction": access.ideal_wavefronts_per_instruction,

@@ -1,0 +1,142 @@
+"""Which accesses of a thread LLVM joins, and which two of them one instruction of AMD makes.
+
+A thread accesses shared memory at constant distances from few addresses.  Of the accesses from
+one address
+
+1.  neighbours become one, of 16 bytes at most, where the address is known to be aligned to that
+    (AMD's may be aligned to half, or to less than 4 bytes); then,
+2.  on AMD, two of 4 or 8 bytes become one instruction (``ds_read2_b32``) where both distances
+    are a multiple of the width and the distance between them is small, or a multiple of 64.
+
+Source:
+    LLVM, LoadStoreVectorizer.cpp, SIISelLowering.cpp (allowsMisalignedMemoryAccessesImpl) and
+    SILoadStoreOptimizer.cpp (offsetsCanBeCombined); compared with the assembly of Triton 3.9
+    by ``tests/compiler/test_shared_instructions.py``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+MAX_WIDTH = 16
+PAIRED_WIDTHS = (4, 8)
+STRIDE = 64
+"""The unit of the second form of distances, in widths."""
+MAX_DISTANCE = 255
+"""The largest distance that an instruction for two addresses has room for, in its units."""
+WORD = 4
+
+
+class Piece(NamedTuple):
+    """An access from one address, after neighbours were joined.
+
+    Attributes:
+        distance: from the address, in bytes.
+        width: bytes.
+        is_split: whether it is so aligned that it takes an instruction for two addresses.
+    """
+
+    distance: int
+    width: int
+    is_split: bool = False
+
+
+def alignment_of(distance: int, alignment: int) -> int:
+    """Return what an address at a distance from an aligned one is a multiple of.
+
+    Example:
+        >>> alignment_of(24, 16), alignment_of(0, 16)
+        (8, 16)
+    """
+    return min(alignment, distance & -distance) if distance else alignment
+
+
+def join_neighbours(
+    distances: Sequence[int], width: int, alignment: int, *, pairs: bool
+) -> list[Piece]:
+    """Return the accesses from one address after LLVM has joined neighbours.
+
+    Args:
+        distances: of the accesses, in bytes and in ascending order.
+        width: bytes of each.
+        alignment: what the address is a multiple of; 0 where LLVM does not know.
+        pairs: whether the GPU has instructions for two addresses.
+
+    Example:
+        >>> join_neighbours([0, 4, 8, 12, 20], 4, 16, pairs=False)
+        [Piece(distance=0, width=16, is_split=False), Piece(distance=20, width=4, is_split=False)]
+    """
+    pieces, at = [], 0
+    while at < len(distances):
+        start = distances[at]
+        own = alignment_of(start, alignment)
+        count = MAX_WIDTH // width if width <= MAX_WIDTH else 1
+        while count > 1 and not (
+            _are_neighbours(distances, at, count, width) and _may_be(count * width, own, pairs)
+        ):
+            count //= 2
+        joined = count * width
+        pieces.append(Piece(start, joined, count > 1 and joined > own >= WORD))
+        at += count
+    return pieces
+
+
+def _are_neighbours(distances: Sequence[int], at: int, count: int, width: int) -> bool:
+    """Tell whether some accesses in a row are next to each other."""
+    last = at + count - 1
+    return last < len(distances) and distances[last] - distances[at] == (count - 1) * width
+
+
+def _may_be(width: int, alignment: int, pairs: bool) -> bool:
+    """Tell whether LLVM makes an access so wide at an address so aligned."""
+    if not pairs or width <= WORD or not alignment:
+        return alignment >= width
+    return 2 * alignment >= width or alignment < WORD
+
+
+def pair_up(pieces: Sequence[Piece], *, pairs: bool) -> Counter[tuple[int, str]]:
+    """Return how many instructions of each width and form the accesses from one address are.
+
+    The form is empty for one address, ``2`` for two, ``2st64`` for two at a multiple of 64
+    widths.
+
+    Example:
+        >>> pieces = [Piece(0, 8), Piece(24, 8), Piece(1024, 8), Piece(1028, 2)]
+        >>> pair_up(pieces, pairs=True)
+        Counter({(8, '2'): 1, (8, ''): 1, (2, ''): 1})
+    """
+    found: Counter[tuple[int, str]] = Counter()
+    if not pairs:
+        found.update((piece.width, "") for piece in pieces)
+        return found
+    at = 0
+    while at < len(pieces):
+        piece = pieces[at]
+        form = _form(piece, pieces[at + 1]) if at + 1 < len(pieces) else ""
+        if piece.is_split:
+            found[piece.width // 2, "2"] += 1
+        else:
+            found[piece.width, form] += 1
+        at += 2 if form else 1
+    return found
+
+
+def _form(piece: Piece, other: Piece) -> str:
+    """Return the form of one instruction for two accesses; empty where there is none."""
+    width = piece.width
+    is_alike = other.width == width and not (piece.is_split or other.is_split)
+    if not is_alike or width not in PAIRED_WIDTHS:
+        return ""
+    first, second = piece.distance // width, other.distance // width
+    if piece.distance % width or other.distance % width:
+        return ""
+    longest = MAX_DISTANCE * STRIDE
+    if not (first % STRIDE or second % STRIDE) and second <= longest:
+        return "2st64"
+    if second <= MAX_DISTANCE:
+        return "2"
+    if (second - first) % STRIDE == 0 and second - first <= longest:
+        return "2st64"
+    return "2" if second - first <= MAX_DISTANCE else ""
