@@ -14,7 +14,7 @@ from work import bytes_of
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.errors import LayoutError
-from tt_layout.views import box, frames
+from tt_layout.views import box, frames, whole_text
 from tt_layout.views.cells import Cells
 from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
 from tt_layout.views.selection import EVERYTHING, Selection
@@ -746,3 +746,23 @@ def test_views_have_the_digests_of_triton(
     for kind, digest in ((TENSOR, tensor_digest), (HARDWARE, hardware_digest)):
         printed = view(layout, kind).text().encode()
         assert hashlib.sha256(printed).hexdigest()[:8] == digest
+
+
+def test_a_long_text_is_that_of_its_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it is written where it stays, or put together."""
+    layouts = [
+        (TENSOR, BareLayout(LinearLayout.identity_1d(1 << 11, "register", "dim0"))),
+        (HARDWARE, BareLayout(LinearLayout.identity_1d(1 << 11, "warp", "dim0"))),
+        (TENSOR, BareLayout(LinearLayout.zeros_1d(4, "lane", "dim0", 1 << 9))),
+    ]
+    offsets = LinearLayout.identity_1d(1 << 14, "offset", "dim0")
+    layouts += [
+        (HARDWARE, BareLayout(offsets, padding, "shared memory")) for padding in ((), ((4, 2),))
+    ]
+    for kind, placed in layouts:
+        view = KINDS[kind].view(placed)
+        together = b"".join(view.chunks()).decode()
+        assert view.text() == together
+        with monkeypatch.context() as patched:
+            patched.setattr(whole_text, "LEAST", 2)
+            assert view.text() == together

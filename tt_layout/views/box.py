@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -90,16 +90,26 @@ class Page:
         span: the number of cells in a row.
         first: the number of the first row.
         firsts: the number of the first cell of each row.
+        scratch: where the rows of a block are put together.
     """
 
     cells: CellText
     span: int
     first: int
     firsts: Ints
+    scratch: list[Bytes] = field(default_factory=list)
 
     @cached_property
     def _layers(self) -> list[Layer]:
         return self.cells.layers(self.firsts, self.span)
+
+    def _scratch(self, rows: int) -> list[Bytes]:
+        """Return memory for rows of each layer: asking for it again and again takes long."""
+        if not self.scratch or len(self.scratch[0]) < rows:
+            self.scratch[:] = [
+                np.empty((rows, layer.texts.shape[1]), np.uint8) for layer in self._layers
+            ]
+        return self.scratch
 
     def has(self, row: int) -> bool:
         """Tell whether a row is before the end of this page."""
@@ -110,8 +120,11 @@ class Page:
 
         A line may lack its last bytes: the separator behind its last cell is left out.
         """
-        rows = slice(start - self.first, stop - self.first)
-        painted = [np.take(layer.texts, layer.which[rows], axis=0) for layer in self._layers]
+        rows, count = slice(start - self.first, stop - self.first), stop - start
+        painted = [
+            np.take(layer.texts, layer.which[rows], axis=0, out=scratch[:count], mode="clip")
+            for layer, scratch in zip(self._layers, self._scratch(count))
+        ]
         if self.cells.gap is not None:
             self._show_gaps(self.cells.gap, self.firsts[rows], painted)
         width = lines.shape[1]

@@ -33,7 +33,6 @@ from tt_layout.views.text import (
     digit_counts,
     digits,
     number_text,
-    shift_left,
     with_number,
 )
 
@@ -294,11 +293,14 @@ class LabelText:
         values, index = ascending_superset(outers)
         texts, width = self.label.outer_texts(values), self.label.width
         longest = digits(self.label.inner_size)
-        wide = np.full((len(values), longest, width), ord(" "), np.uint8)
-        wide[:, :, width - texts.shape[1] :] = texts[:, np.newaxis]
-        by = np.arange(1, longest + 1, dtype=np.uint8) + np.uint8(len(self.label.inner_mark))
-        stamps = shift_left(wide.reshape(-1, width), np.tile(by, len(values)))
-        return self._join(stamps, index * longest + (inner_digits - 1), span, b"")
+        stamps = np.full((len(values), longest, width), FILLER, np.uint8)
+        for behind in range(1, longest + 1):
+            end = width - len(self.label.inner_mark) - behind
+            start = end - texts.shape[1]
+            stamps[:, behind - 1, :start] = ord(" ")
+            stamps[:, behind - 1, start:end] = texts
+        places = index * longest + (inner_digits - 1)
+        return self._join(stamps.reshape(-1, width), places, span, b"")
 
     def _inner_rows(self, inners: Ints, span: int) -> Bytes:
         values, index = ascending_superset(inners)

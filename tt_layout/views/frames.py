@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +16,7 @@ from tt_layout.views.cell_text import CellText
 from tt_layout.views.cells import Content
 from tt_layout.views.selection import Range
 from tt_layout.views.text import FILLER, Bytes, decimals, digits, total_digits
-from tt_layout.views.view import CellShape, Lines, View
+from tt_layout.views.view import Allocate, CellShape, Lines, View
 
 
 class Frame(Protocol):
@@ -62,10 +62,10 @@ def framed_view(
     box, painter = axes.box, Painter(axes.box, cells)
     size = box.lines * (box.line_cells * cells.width - len(cells.separator)) + frame.size - gaps
     shape = CellShape(cells.width, cells.fields)
-    return View(size, lambda: _framed_lines(painter, frame), axes, content, shape, notation)
+    return View(size, partial(_framed_lines, painter, frame), axes, content, shape, notation)
 
 
-def _framed_lines(painter: Painter, frame: Frame) -> Iterator[Lines]:
+def _framed_lines(painter: Painter, frame: Frame, allocate: Allocate) -> Iterator[Lines]:
     """Make whole lines, or pieces of a line of which only the outer ones are framed."""
     line, separator = painter.box.line_cells, len(painter.cells.separator)
     for page, start, stop in painter.pages(_whole_lines_if_short(painter)):
@@ -75,7 +75,7 @@ def _framed_lines(painter: Painter, frame: Frame) -> Iterator[Lines]:
         body = (stop - start) * painter.row_bytes // count - (separator if ends else 0)
         begin = frame.opening_width if starts else 0
         end = begin + body
-        lines = np.empty((count, end + frame.closing_width(first, count) * ends), np.uint8)
+        lines = allocate((count, end + frame.closing_width(first, count) * ends))
         if starts:
             frame.open(first, lines[:, :begin])
         page.paint(start, stop, lines[:, begin:end])

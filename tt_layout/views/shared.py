@@ -23,7 +23,7 @@ from tt_layout.views.distributed import check_inputs
 from tt_layout.views.frames import Brackets, framed_view, header_size
 from tt_layout.views.selection import EVERYTHING, Range, Selection
 from tt_layout.views.text import FILLER, Bytes, decimals, digits
-from tt_layout.views.view import CellShape, Lines, Placed, View
+from tt_layout.views.view import Allocate, CellShape, Lines, Placed, View
 
 DIMENSIONS = ("offset", "partition", "block")
 """The input dimensions, the fastest first."""
@@ -90,7 +90,7 @@ def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
     axes = Axes((block, partition), (slot,), None, has_row_labels=True)
     return View(
         _hardware_size(memory, block.shown, slot.shown),
-        lambda: _hardware_lines(memory, block.shown, slot.shown),
+        partial(_hardware_lines, memory, block.shown, slot.shown),
         axes,
         SlotCells(memory.cells, memory.slots),
         CellShape(0, memory.text(",", b"").fields),
@@ -203,7 +203,9 @@ def _hardware_size(memory: Memory, blocks: Range, slots: Range) -> int:
     return header_size("Block: :\n", *blocks) + (blocks[1] - blocks[0]) * block
 
 
-def _hardware_lines(memory: Memory, blocks: Range, slots: Range) -> Iterator[Lines]:
+def _hardware_lines(
+    memory: Memory, blocks: Range, slots: Range, allocate: Allocate
+) -> Iterator[Lines]:
     for block in range(*blocks):
         heading = f"Block: {block}:\n"
         for partition in range(memory.partitions):
@@ -213,7 +215,8 @@ def _hardware_lines(memory: Memory, blocks: Range, slots: Range) -> Iterator[Lin
             first = buffer * (slots[1] - slots[0]) - slots[0]
             yield _heading(heading, first + slots[0])
             heading = ""
-            for lines in _buffer_lines(memory, block * memory.partitions + partition, slots):
+            number = block * memory.partitions + partition
+            for lines in _buffer_lines(memory, number, slots, allocate):
                 yield lines._replace(first=first + lines.first)
 
 
@@ -221,9 +224,9 @@ def _heading(text: str, first: int) -> Lines:
     return Lines(np.empty((0, 0), np.uint8), 0, 0, first, headings=((0, text.encode()),))
 
 
-def _buffer_lines(memory: Memory, buffer: int, slots: Range) -> Iterator[Lines]:
+def _buffer_lines(memory: Memory, buffer: int, slots: Range, allocate: Allocate) -> Iterator[Lines]:
     """Return the lines of slots of a buffer; their cells are numbered by slot."""
-    make = _padded_lines if memory.padding else _lines
+    make = _padded_lines if memory.padding else partial(_lines, allocate)
     for start, stop in _same_digits(*slots):
         counter = Counter(stop, memory.text(",", b"").width)
         yield from make(memory, buffer * memory.elements, start, stop, counter)
@@ -280,7 +283,9 @@ class Counter:
                 self._lines[:, column] = digit
 
 
-def _lines(memory: Memory, first: int, start: int, stop: int, counter: Counter) -> Iterator[Lines]:
+def _lines(
+    allocate: Allocate, memory: Memory, first: int, start: int, stop: int, counter: Counter
+) -> Iterator[Lines]:
     """Return the lines of offsets ``start`` .. ``stop - 1`` in the buffer at ``first``."""
     text = memory.text(",", b"\n", counter.lead)
     box = Box((first + memory.elements,), ((first + start, first + stop),))
@@ -288,7 +293,7 @@ def _lines(memory: Memory, first: int, start: int, stop: int, counter: Counter) 
     span = painter.span
     rows = (((a - start) // span, (b - start) // span) for a, b in _counted(start, stop))
     for page, row, last in painter.pages(rows):
-        lines = np.empty(((last - row) * span, text.width), np.uint8)
+        lines = allocate(((last - row) * span, text.width))
         page.paint(row, last, lines.reshape(1, -1))
         offset = start + row * span
         lines |= counter.lines(offset, offset + len(lines))

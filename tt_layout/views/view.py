@@ -18,6 +18,15 @@ from tt_layout.views.text import FILLER, Bytes
 
 Block = Bytes | bytes
 
+Allocate = Callable[[tuple[int, int]], Bytes]
+"""Returns an array of this shape, to be written."""
+
+
+def new_memory(shape: tuple[int, int]) -> Bytes:
+    """Return memory of its own."""
+    return np.empty(shape, np.uint8)
+
+
 CHUNK_LOCATIONS = 1 << 14
 """The number of locations that are computed at once."""
 
@@ -169,7 +178,8 @@ class View:
 
     Attributes:
         size: the number of bytes, computed without making the text.
-        lines: makes the text in blocks, whose size does not depend on the tensor's.
+        make_lines: makes the text in blocks, whose size does not depend on the tensor's, in
+            memory that it is given.
         axes: how the cells stand in the text.
         content: what the cells show.
         shape: where the text of a cell stands.
@@ -188,11 +198,15 @@ class View:
     """
 
     size: int
-    lines: Callable[[], Iterator[Lines]] = field(repr=False)
+    make_lines: Callable[[Allocate], Iterator[Lines]] = field(repr=False)
     axes: Axes
     content: Content
     shape: CellShape
     notation: str = ""
+
+    def lines(self) -> Iterator[Lines]:
+        """Return the text in blocks of lines."""
+        return self.make_lines(new_memory)
 
     def chunks(self) -> Iterator[bytes | memoryview]:
         """Return the text in pieces, each made when it is asked for."""
@@ -203,10 +217,32 @@ class View:
 
     def text(self) -> str:
         """Return the whole text."""
+        from tt_layout.views import whole_text
+
+        if self.size >= whole_text.LEAST and whole_text.can_be_written():
+            return self._written(*whole_text.new_text(self.size))
         text = ""
         for chunk in self.chunks():
             # The text grows in place, so that no byte of it is copied twice.
             text += str(chunk, "ascii")
+        return text
+
+    def _written(self, text: str, memory: Bytes) -> str:
+        """Return a text once all of its memory is written."""
+        done = 0
+
+        def allocate(shape: tuple[int, int]) -> Bytes:
+            """Return the memory behind what is written, where there is enough of it."""
+            end = done + shape[0] * shape[1]
+            return memory[done:end].reshape(shape) if end <= self.size else new_memory(shape)
+
+        for lines in self.make_lines(allocate):
+            block = lines.plain()
+            end = done + len(block)
+            if isinstance(block, bytes) or not np.may_share_memory(block, memory):
+                memory[done:end] = np.frombuffer(block, np.uint8)
+            done = end
+        assert done == self.size
         return text
 
     def pieces(self) -> Iterator[Piece]:
