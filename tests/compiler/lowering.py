@@ -4,8 +4,8 @@ usage: lowering.py QUESTIONS
 
 A question has ``allocate``, ``convert``, ``assemble`` (source and destination), ``combine``,
 ``load``, ``messages``, ``multiply``, ``descriptors``, ``registers``, ``kernel``, ``tma``,
-``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the module needs: ``shape, elem,
-target, warps, threads, ctas``.
+``tdm``, ``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the module needs: ``shape,
+elem, target, warps, threads, ctas``.
 """
 
 from __future__ import annotations
@@ -265,6 +265,33 @@ class Lowering(inside.Compiler):
             f"%p: i1{given}) {{\n  {moved}\n  tt.return }}",
         )
         return {"count": len(re.findall(r"cp\.(?:reduce\.)?async\.bulk\.tensor", text))}
+
+    def answer_tdm(self, question: Question) -> Answer:
+        """Return how many instructions of the tensor data mover stand in the code."""
+        operation, memory = question["tdm"], question["memory"]
+        dims = "x".join(map(str, (*question["shape"], question["elem"])))
+        buffer = f"!ttg.memdesc<{dims}, {memory}, #ttg.shared_memory, mutable>"
+        descriptor = f"!tt.tensordesc<{dims}, {memory}>"
+        indices = f"tensor<{question['shape'][0]}x{question.get('index')}, "
+        indices += f"{question.get('indices')}>"
+        moved = {
+            "copy in": f"%t = amdg.async_tdm_copy_global_to_local %d into %m : {descriptor} -> "
+            f"{buffer}",
+            "copy out": f"amdg.async_tdm_copy_local_to_global %d from %m : {buffer} -> "
+            f"{descriptor}",
+            "gather": f"%t = amdg.async_tdm_gather %d[%x] to %m : {indices}, {buffer} -> "
+            f"{descriptor}",
+            "scatter": f"%t = amdg.async_tdm_scatter %d[%x] from %m : {indices}, {buffer} -> "
+            f"{descriptor}",
+        }[operation]
+        given = f", %x: {indices}" if "indices" in question else ""
+        text = self.lowered(
+            question,
+            f"tt.func private @f(%d: {descriptor}, %m: {buffer}{given}) {{\n  {moved}\n"
+            "  tt.return }",
+        )
+        found = re.findall(r"amdgcn\.tensor\.(?:load\.to|store\.from)\.lds", text)
+        return {"count": len(found)}
 
     def answer_coalesce(self, question: Question) -> Answer:
         """Return the layout that coalescing gives a load."""

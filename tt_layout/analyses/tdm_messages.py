@@ -1,0 +1,278 @@
+"""The instructions of gfx1250's tensor data mover: copies between global and shared memory.
+
+A block is cut over the warps along its dimensions, the first as far as it goes; each warp issues
+``tensor_load_to_lds`` or ``tensor_store_from_lds`` for its box.  Over a partitioned buffer no box
+reaches from one piece into the next, which may take several instructions.  Gathers and scatters
+name up to 8 rows by 32-bit numbers in an instruction, or 16 by 16-bit numbers.
+
+The mover writes a box as one stream of elements; of the layouts of shared memory it knows rows
+without swizzle, and one interval of padding.
+
+Source:
+    Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TDMUtility.cpp, the verifiers in
+    third_party/amd/lib/Dialect/TritonAMDGPU/IR/Dialect.cpp, and third_party/amd/backend/include/
+    TDMCommon.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from math import gcd
+from operator import or_
+from typing import NamedTuple
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.encodings import Encoding
+from tt_layout.encodings.padded_shared import PaddedShared
+from tt_layout.encodings.partitioned_shared import PartitionedShared
+from tt_layout.encodings.swizzled_shared import SwizzledShared
+from tt_layout.errors import LayoutError
+
+BOX_LIMIT = (1 << 16) - 1
+"""The most elements along a dimension of a block."""
+ROWS = {32: 8, 16: 16}
+"""Bits of a row's number -> rows that one instruction gathers or scatters."""
+DWORD_BITS = 32
+LEAST_INTERVAL = 2  # dwords between paddings, at least
+MOST_INTERVAL = 256  # dwords, at most
+MOST_PADDING = 128  # dwords, at most
+
+
+class TdmMessages(NamedTuple):
+    """The instructions of a copy, a gather or a scatter.
+
+    Attributes:
+        name: as the assembler spells it.
+        instructions: that each warp issues.
+        box: what one of them moves; of a gather or scatter rows and columns.
+        warps: that issue them; the others are switched off.
+    """
+
+    name: str
+    instructions: int
+    box: tuple[int, ...]
+    warps: int
+
+
+def hinted_warps(hint: int, num_warps: int) -> int:
+    """Return how many warps a hint lets issue a copy.
+
+    Args:
+        hint: bit n for warp n.
+        num_warps: that there are, a power of two.
+
+    Raises:
+        LayoutError: these warps do not differ in some bits of their numbers, in every way.
+
+    Example:
+        >>> hinted_warps(0b1010, 4)
+        2
+    """
+    warps = [number for number in range(num_warps) if hint >> number & 1]
+    differing = reduce(or_, (number ^ warps[0] for number in warps), 0) if warps else 0
+    if not warps or hint >> num_warps or len(warps) != 1 << differing.bit_count():
+        message = "warp_used_hint must name warps that differ in some bits of their numbers"
+        raise LayoutError(f"{message}, in every way, of {num_warps} warps, got {hint:#x}")
+    return len(warps)
+
+
+def tdm_copy(
+    shared: Encoding, shape: Sequence[int], element_bits: int, num_warps: int, *, is_store: bool
+) -> TdmMessages:
+    """Return the instructions of a copy of a block.
+
+    Args:
+        shared: the layout of the buffer.
+        shape: the sizes of the block of each CTA.
+        element_bits: width of an element.
+        num_warps: that take part, a power of two.
+        is_store: whether the copy goes to global memory.
+
+    Raises:
+        LayoutError: the mover cannot do it.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> rows = parse_layout("#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [128, 64]}>")
+        >>> tdm_copy(rows, [128, 64], 16, 4, is_store=False)
+        TdmMessages(name='tensor_load_to_lds', instructions=1, box=(32, 64), warps=4)
+    """
+    _check_block(shape)
+    _check_layout(shared, may_be_partitioned=not is_store)
+    padding = shared.padding
+    if is_store:
+        _check_whole_rows(padding, shape[-1])
+    elif padding:
+        _check_load_padding(padding, element_bits)
+    cut, instructions = _cut(shared, shape, num_warps)
+    if isinstance(shared, PartitionedShared):
+        dim = shared.partition_dim
+        sizes = [s // instructions if d == dim else s for d, s in enumerate(shape)]
+    else:
+        sizes = list(shape)
+    box = tuple(-(-size // count) for size, count in zip(sizes, cut))
+    name = "tensor_store_from_lds" if is_store else "tensor_load_to_lds"
+    return TdmMessages(name, instructions, box, num_warps)
+
+
+def tdm_rows(
+    shared: Encoding,
+    shape: Sequence[int],
+    indices: LinearLayout,
+    index_bits: int,
+    *,
+    is_scatter: bool,
+) -> TdmMessages:
+    """Return the instructions of a gather or a scatter of rows.
+
+    Args:
+        shared: the layout of the buffer.
+        shape: its sizes in each CTA: rows and columns.
+        indices: the layout of the numbers of the rows in global memory.
+        index_bits: 16 or 32.
+        is_scatter: whether the rows go to global memory.
+
+    Raises:
+        LayoutError: the mover cannot do it.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> rows = parse_layout("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, "
+        ...     "order = [1, 0]}>")
+        >>> indices = parse_layout("#ttg.linear<{register = [[1], [2], [4], [8]], lane = [[0], "
+        ...     "[0], [0], [0], [0]], warp = [], block = []}>").to_linear_layout([16])
+        >>> tdm_rows(rows, [16, 64], indices, 32, is_scatter=False)
+        TdmMessages(name='tensor_load_to_lds', instructions=2, box=(8, 64), warps=1)
+    """
+    if len(shape) != 2:
+        raise LayoutError(f"rows are gathered of matrices, got {len(shape)} dimensions")
+    _check_block(shape)
+    _check_layout(shared, may_be_partitioned=False)
+    if is_scatter:
+        _check_whole_rows(shared.padding, shape[-1])
+    else:
+        _check_gather(shared, shape, indices)
+    own = indices.remove_zero_bases("register")
+    registers = own.get_in_dim_size("register")
+    rows = min(ROWS[index_bits], _in_order(own))
+    free = indices.get_free_variable_masks().get("warp", 0)
+    warps = indices.get_in_dim_size("warp") >> free.bit_count()
+    name = "tensor_store_from_lds" if is_scatter else "tensor_load_to_lds"
+    return TdmMessages(name, -(-registers // rows), (rows, shape[-1]), warps)
+
+
+def _in_order(layout: LinearLayout) -> int:
+    """Return how many of the first registers hold numbers that follow each other."""
+    count = 1
+    for vector in layout.vectors("register"):
+        if vector[0] != count:
+            break
+        count *= 2
+    return count
+
+
+# -- how a block is cut -----------------------------------------------------------------------
+
+
+def _cut(shared: Encoding, shape: Sequence[int], num_warps: int) -> tuple[list[int], int]:
+    """Return how many warps a block is cut over along each dimension, and how often it is."""
+    if isinstance(shared, PartitionedShared):
+        return _cut_pieces(shared, shape, num_warps)
+    counts = [1] * len(shape)
+    left = num_warps
+    for dim, size in enumerate(shape):
+        while left > 1 and counts[dim] * 2 <= size:
+            counts[dim] *= 2
+            left //= 2
+    counts[-1] *= left
+    return counts, 1
+
+
+def _cut_pieces(
+    shared: PartitionedShared, shape: Sequence[int], num_warps: int
+) -> tuple[list[int], int]:
+    """Return the same of a partitioned buffer: a warp stays within a piece, and in its rows.
+
+    Raises:
+        LayoutError: there are fewer warps than buffers.
+    """
+    dim, last = shared.partition_dim, len(shape) - 1
+    pieces = shared.num_partitions * shared.num_groups
+    along = gcd(num_warps, pieces)
+    instructions, left = -(-pieces // along), num_warps // along
+    if instructions > 1 and along < shared.num_partitions:
+        message = f"a copy to {shared.num_partitions} buffers needs as many warps"
+        raise LayoutError(f"{message}, got {num_warps}")
+    while dim != last and left >= 2 and along * 2 <= shape[dim]:
+        along, left = along * 2, left // 2
+    counts = [along if d == dim else 1 for d in range(len(shape))]
+    for other, size in enumerate(shape[:-1]):
+        while other != dim and left > 1 and counts[other] * 2 <= size:
+            counts[other] *= 2
+            left //= 2
+    return counts, instructions
+
+
+# -- what the mover cannot do -------------------------------------------------------------------
+
+
+def _check_block(shape: Sequence[int]) -> None:
+    if not 1 <= len(shape) <= 5:
+        raise LayoutError(f"a block has 1 to 5 dimensions, got {len(shape)}")
+    if max(shape) > BOX_LIMIT:
+        raise LayoutError(f"a block has at most {BOX_LIMIT} elements along a dimension")
+
+
+def _check_layout(shared: Encoding, *, may_be_partitioned: bool) -> None:
+    """Raise unless a buffer has rows without swizzle, perhaps padded."""
+    if isinstance(shared, PartitionedShared) and may_be_partitioned:
+        shared = shared.partition_layout
+    if isinstance(shared, SwizzledShared):
+        if shared.max_phase != 1:
+            raise LayoutError(f"the tensor data mover does not swizzle: {_phases(shared)}")
+        return
+    if not isinstance(shared, PaddedShared):
+        message = "the tensor data mover copies to rows, perhaps padded, not to"
+        raise LayoutError(f"{message} #{shared.name}")
+
+
+def _phases(shared: SwizzledShared) -> str:
+    return f"{shared.key('max_phase')} must be 1, got {shared.max_phase}"
+
+
+def _check_load_padding(padding: Sequence[tuple[int, int]], element_bits: int) -> None:
+    [interval, amount] = _only(padding)
+    dwords = interval * element_bits // DWORD_BITS
+    if not LEAST_INTERVAL <= dwords <= MOST_INTERVAL:
+        limits = f"{LEAST_INTERVAL} to {MOST_INTERVAL} dwords"
+        raise LayoutError(f"paddings must be {limits} apart, got {dwords}")
+    added = amount * element_bits // DWORD_BITS
+    if not 1 <= added <= MOST_PADDING:
+        raise LayoutError(f"a padding must be 1 to {MOST_PADDING} dwords, got {added}")
+
+
+def _only(padding: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return the one interval of padding that the mover takes."""
+    if len(padding) != 1:
+        raise LayoutError(f"the tensor data mover pads at one interval, got {len(padding)}")
+    return padding[0]
+
+
+def _check_whole_rows(padding: Sequence[tuple[int, int]], columns: int) -> None:
+    """Raise unless padding, of which a store steps over, follows every row."""
+    if padding and _only(padding)[0] != columns:
+        message = f"to global memory the padding must follow every row of {columns} elements"
+        raise LayoutError(f"{message}, got one every {padding[0][0]}")
+
+
+def _check_gather(shared: Encoding, shape: Sequence[int], indices: LinearLayout) -> None:
+    if shared.padding and shape[-1] % _only(shared.padding)[0]:
+        message = f"the interval of the padding must divide a row of {shape[-1]} elements"
+        raise LayoutError(f"{message}, got {shared.padding[0][0]}")
+    offsets = shared.to_linear_layout(shape).vectors("offset")
+    if offsets and not offsets[0][-1] and shape[-1] > 1:
+        raise LayoutError("rows are gathered to a buffer whose rows are contiguous")
+    if any(map(any, indices.vectors("lane"))):
+        message = "the numbers of the rows must be the same in all lanes of a warp"
+        raise LayoutError(f"{message}: they are read from scalar registers")
