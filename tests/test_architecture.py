@@ -46,6 +46,7 @@ RANKS = {
     "golden": 8,
     "pytest_plugin": 9,
     "cli": 9,
+    "library": 9,
     "__init__": 10,
     "__main__": 10,
 }

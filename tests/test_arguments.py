@@ -10,7 +10,18 @@ import pytest
 
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
+from tt_layout.analyses.builders import (
+    coalesced_blocked,
+    default_blocked,
+    default_nvmma,
+    operand_shared,
+)
+from tt_layout.analyses.global_access import global_access
+from tt_layout.analyses.point import holders, locate
+from tt_layout.analyses.properties import layout_info, shared_info
+from tt_layout.analyses.swizzle import find_swizzle
 from tt_layout.encodings.parsing import parse_layout
+from tt_layout.translation import translate
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], "
@@ -22,23 +33,37 @@ NONE: Any = None
 TEXT: Any = "64"
 
 CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
-    "width 0": (lambda: tt_layout.global_access(LAYOUT, 0), LayoutError, "element_bits"),
-    "no shape": (lambda: tt_layout.default_blocked([]), LayoutError, "the shape"),
-    "no shape of nvmma": (lambda: tt_layout.default_nvmma([], 16), LayoutError, "the shape"),
+    "width 0": (lambda: global_access(LAYOUT, 0), LayoutError, "element_bits"),
+    "no shape": (lambda: default_blocked([]), LayoutError, "the shape"),
+    "no shape of nvmma": (lambda: default_nvmma([], 16), LayoutError, "the shape"),
     "no shape coalesced": (
-        lambda: tt_layout.coalesced_blocked([], 16, 4),
+        lambda: coalesced_blocked([], 16, 4),
         LayoutError,
         "the shape",
     ),
     "elements of 0 bytes": (
-        lambda: tt_layout.find_swizzle([BLOCKED], [BLOCKED], [64, 64], elem_bytes=0),
+        lambda: find_swizzle([BLOCKED], [BLOCKED], [64, 64], elem_bytes=0),
         LayoutError,
         "elem_bytes",
     ),
-    "no layouts": (lambda: tt_layout.conversion(ANY, ANY), TypeError, "src must be"),
-    "no layout": (lambda: tt_layout.layout_info(NONE), TypeError, "layout must be"),
-    "no integers": (lambda: tt_layout.holders(LAYOUT, [ANY, NONE]), TypeError, r"element\[1\]"),
-    "no sequence": (lambda: tt_layout.default_blocked(ANY), TypeError, "shape must be a sequence"),
+    "no layouts": (
+        lambda: tt_layout.convert_layout(ANY, ANY, [64, 64]),
+        LayoutError,
+        "expected a layout: text",
+    ),
+    "no shape of a layout": (
+        lambda: tt_layout.layout_info(BLOCKED, ANY),
+        LayoutError,
+        "expected a shape such as",
+    ),
+    "no width": (
+        lambda: tt_layout.bank_conflicts(BLOCKED, BLOCKED, [64, 64]),
+        LayoutError,
+        "the width of an element is needed",
+    ),
+    "no layout": (lambda: layout_info(NONE), TypeError, "layout must be"),
+    "no integers": (lambda: holders(LAYOUT, [ANY, NONE]), TypeError, r"element\[1\]"),
+    "no sequence": (lambda: default_blocked(ANY), TypeError, "shape must be a sequence"),
     "a shape of text": (
         lambda: tt_layout.parse_layout(BLOCKED).to_linear_layout(TEXT),
         TypeError,
@@ -46,39 +71,39 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     ),
     "no release": (lambda: tt_layout.Release.parse(ANY), TypeError, "the release"),
     "no module": (lambda: tt_layout.read_functions(ANY), TypeError, "module must be a Module"),
-    "no shared layout": (lambda: tt_layout.shared_info(ANY), TypeError, "layout must be"),
+    "no shared layout": (lambda: shared_info(ANY), TypeError, "layout must be"),
     "an interval of nothing": (
-        lambda: tt_layout.locate(LAYOUT, {}, padding=[(0, 8)]),
+        lambda: locate(LAYOUT, {}, padding=[(0, 8)]),
         LayoutError,
         "padding of 8 after every 0 elements",
     ),
     "half a padding": (
-        lambda: tt_layout.locate(LAYOUT, {}, padding=[ANY]),
+        lambda: locate(LAYOUT, {}, padding=[ANY]),
         TypeError,
         r"padding\[0\] must be 2 values",
     ),
     "a shape of nothing": (
-        lambda: tt_layout.default_nvmma([0, 0], 16),
+        lambda: default_nvmma([0, 0], 16),
         LayoutError,
         "every dimension must be a power of two",
     ),
     "half a basis": (
-        lambda: tt_layout.default_nvmma([64, 64], 16, cga=((1,),)),
+        lambda: default_nvmma([64, 64], 16, cga=((1,),)),
         LayoutError,
         "a basis of cga",
     ),
     "no name": (lambda: LAYOUT.vectors(ANY), TypeError, "the name must be a str"),
     "no names": (lambda: LAYOUT.sublayout([ANY], []), TypeError, r"ins\[0\] must be a str"),
     "no end": (
-        lambda: tt_layout.default_blocked(range(1 << 40)),
+        lambda: default_blocked(range(1 << 40)),
         LayoutError,
         "shape has more than",
     ),
     "no bases": (lambda: LinearLayout.from_bases([ANY], ["x"]), TypeError, "bases must be"),
     "no size": (lambda: LinearLayout.identity_1d(NONE, "a", "b"), TypeError, "size must be"),
     "inverted and 3": (lambda: LAYOUT.invert_and_compose(ANY), TypeError, "the outer layout"),
-    "no operand": (lambda: tt_layout.operand_shared(NONE, [64, 32], 16), TypeError, "operand"),
-    "no encoding": (lambda: tt_layout.translate(NONE, "2.1"), TypeError, "encoding"),
+    "no operand": (lambda: operand_shared(NONE, [64, 32], 16), TypeError, "operand"),
+    "no encoding": (lambda: translate(NONE, "2.1"), TypeError, "encoding"),
     "no inputs": (lambda: LAYOUT.apply(NONE), TypeError, "inputs"),
     "composed with 3": (lambda: LAYOUT.compose(ANY), TypeError, "the outer layout"),
     "times 3": (lambda: LAYOUT * ANY, TypeError, "the outer layout"),
@@ -97,7 +122,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     shape: Any = np.array([64, 64])
     order: Any = np.array([1, 0])
     assert parse_layout(BLOCKED).to_linear_layout(shape) == LAYOUT
-    found = tt_layout.default_blocked(shape, num_warps=int(np.int64(4)), order=order)
+    found = default_blocked(shape, num_warps=int(np.int64(4)), order=order)
     assert found.order == (1, 0)
     assert type(found.order[0]) is int
 

@@ -14,8 +14,8 @@ import pytest
 from tiers import slow
 from work import bytes_of, calls_of
 
-import tt_layout
-from tt_layout import LayoutError, bank_conflicts, parse_layout
+from tt_layout import LayoutError, parse_layout
+from tt_layout.analyses.banks import bank_conflicts
 from tt_layout.cli.main import main
 from tt_layout.hardware import TARGETS, find_target
 
@@ -203,9 +203,7 @@ PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 
 def test_either_order_of_arguments() -> None:
     one = bank_conflicts(ROWS, PLAIN, [64, 64], elem_bytes=2)
     assert one == bank_conflicts(PLAIN, ROWS, [64, 64], elem_bytes=2)
-    assert one == tt_layout.bank_conflicts(
-        parse_layout(ROWS), parse_layout(PLAIN), [64, 64], elem_bytes=2
-    )
+    assert one == bank_conflicts(parse_layout(ROWS), parse_layout(PLAIN), [64, 64], elem_bytes=2)
 
 
 def test_registers_at_constant_distances_are_joined() -> None:

@@ -73,7 +73,7 @@ def test_classes(src: LinearLayout, dst: LinearLayout, kind: str, exchanges: int
     assert found.kind == kind
     assert found.exchanges == exchanges
     assert found.needs_shared_memory == (kind in ("shared memory", "across CTAs"))
-    assert tt_layout.conversion(src, dst) is found, "it is remembered"
+    assert classify(src, dst) is found, "it is remembered"
 
 
 def test_moves_are_numbered_as_the_layouts_have_them() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Run, runner
@@ -139,7 +140,7 @@ def test_the_library_takes_all_that_holds_a_dump() -> None:
     text = path.read_text(encoding="utf-8")
     sources = [text, path, str(path), f"{path}@last", Compiled(text), tt_layout.parse_ir(text)]
     sources.append(tt_layout.parse_ir(text)[0])
-    reports = [tt_layout.audit_ir(source, values={"K": 4096}) for source in sources]
+    reports: list[Any] = [tt_layout.audit_ir(source, values={"K": 4096}) for source in sources]
     found = [[finding.line for finding in report.audits[0].findings] for report in reports]
     assert found == [[83, 111]] * len(sources)
     assert reports[0].audits[0].findings[0].executions == 128

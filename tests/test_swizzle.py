@@ -10,9 +10,9 @@ import pytest
 from tiers import slow
 from work import calls_of
 
-import tt_layout
-from tt_layout import LayoutError, bank_conflicts, find_swizzle
-from tt_layout.analyses.swizzle import FAMILIES
+from tt_layout import LayoutError
+from tt_layout.analyses.banks import bank_conflicts
+from tt_layout.analyses.swizzle import FAMILIES, find_swizzle
 from tt_layout.cli.main import main
 
 BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}}}>"
@@ -164,7 +164,7 @@ def test_several_readers_and_targets() -> None:
     search = find_swizzle([ROWS], [ROWS, COLUMNS], [64, 64], elem_bytes=2)
     assert [a.is_store for a in search.optimum.accesses] == [True, False, False]
     wave = BLOCKED.format([1, 8], [8, 8], [4, 1], [1, 0])
-    found = tt_layout.find_swizzle([wave], [wave], [64, 64], elem_bytes=2, target="gfx942")
+    found = find_swizzle([wave], [wave], [64, 64], elem_bytes=2, target="gfx942")
     assert found.free_of_conflicts
 
 

@@ -1,5 +1,31 @@
 """Triton GPU layouts: who holds which element of a tensor, and what that costs.
 
+    tt_layout.FUNCTION(layout, ..., shape_or_type, ...)
+
+A layout is text in any notation (an attribute, Gluon, CuTe, TLX, a printed linear layout, JSON of
+bases) or an object: an `Encoding` of this package, a `LinearLayout` of it or of ``triton.tools``, a
+layout of Gluon from any Triton that is installed, a CuTe layout.  The tensor is a shape such as
+``[64, 64]``, or a type such as ``"64x64xf16"`` or ``"!ttg.memdesc<64x64xf16>"`` where the width
+of an element counts.  What is wrong is a `LayoutError`.
+
+    parse_layout, place         text or object to an attribute; over a tensor
+    to_linear_layout            the linear layout
+    translate                   the same layout in another notation
+    layout_info                 its properties, in numbers
+    locations_of, elements_at   where an element is, and what a location holds
+    compare_layouts             what changed between two layouts
+    convert_layout              what a conversion takes
+    bank_conflicts              shared-memory bank conflicts of a store and a load
+    find_swizzle                the shared layout with the fewest cycles
+    default_blocked, coalesced_blocked, operand_shared, default_nvmma
+                                the layouts that the compiler would choose
+    draw, explore               a figure; a page to play with
+    audit_ir, explore_ir    a dump or a compiled kernel: layouts, movements, costs
+    parse_ir, read_functions, axis_info
+                                a dump as data
+
+A report prints as the command does, and a notebook shows it.
+
 Example:
     >>> import tt_layout
     >>> swizzled = tt_layout.parse_layout(
@@ -7,116 +33,146 @@ Example:
     >>> print(swizzled.format_tensor_view([2, 2]), end="")
     [[(0:0),(0:1)]
     [ (1:1),(1:0)]]
+    >>> print(tt_layout.bank_conflicts("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])",
+    ...                                "(64,64):(64,1)", "64x64xf16", access="store"))
+    store: 4 x st.shared.v4.b32 per warp, 16 bytes per lane
+      4 wavefronts per instruction, conflict-free
+    target: sm90, NVIDIA Hopper; measured
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tt_layout.algebra.rendering import set_renderer
+from tt_layout.algebra.rendering import set_renderers
 from tt_layout.errors import LayoutError
 from tt_layout.version import __version__
 
 if TYPE_CHECKING:
     from tt_layout.algebra.linear_layout import LinearLayout
     from tt_layout.algebra.padding import Padding
-    from tt_layout.analyses.banks import bank_conflicts
-    from tt_layout.analyses.builders import (
+    from tt_layout.audit.axis import axis_info
+    from tt_layout.encodings import Encoding
+    from tt_layout.ir import parse_ir
+    from tt_layout.ir.ssa import read_functions
+    from tt_layout.library.builders import (
         coalesced_blocked,
         default_blocked,
         default_nvmma,
         operand_shared,
     )
-    from tt_layout.analyses.conversion import conversion, conversion_cost
-    from tt_layout.analyses.global_access import global_access
-    from tt_layout.analyses.point import holders, locate
-    from tt_layout.analyses.properties import (
+    from tt_layout.library.dumps import explore_ir
+    from tt_layout.library.inputs import place
+    from tt_layout.library.layouts import (
+        compare_layouts,
+        convert_layout,
+        elements_at,
         layout_info,
-        shared_info,
-        tensor_memory_info,
+        locations_of,
+        parse_layout,
+        to_linear_layout,
+        translate,
     )
-    from tt_layout.analyses.scratch import scratch
-    from tt_layout.analyses.swizzle import find_swizzle
-    from tt_layout.audit.axis import axis_info
-    from tt_layout.encodings import Encoding
-    from tt_layout.encodings.parsing import parse_layout
-    from tt_layout.ir import parse_ir
-    from tt_layout.ir.ssa import read_functions
+    from tt_layout.library.memory import bank_conflicts, find_swizzle
+    from tt_layout.library.pictures import draw, explore
+    from tt_layout.mlir.types import TensorType
+    from tt_layout.placement import PlacedLayout
     from tt_layout.releases import Release
     from tt_layout.reports.audit_ir import audit_ir
-    from tt_layout.translation import translate
 
 _HOMES = {
-    "audit_ir": "tt_layout.reports.audit_ir",
-    "axis_info": "tt_layout.audit.axis",
-    "coalesced_blocked": "tt_layout.analyses.builders",
-    "conversion": "tt_layout.analyses.conversion",
-    "conversion_cost": "tt_layout.analyses.conversion",
-    "default_blocked": "tt_layout.analyses.builders",
-    "default_nvmma": "tt_layout.analyses.builders",
-    "global_access": "tt_layout.analyses.global_access",
-    "holders": "tt_layout.analyses.point",
-    "layout_info": "tt_layout.analyses.properties",
-    "locate": "tt_layout.analyses.point",
-    "operand_shared": "tt_layout.analyses.builders",
-    "scratch": "tt_layout.analyses.scratch",
-    "shared_info": "tt_layout.analyses.properties",
-    "tensor_memory_info": "tt_layout.analyses.properties",
-    "bank_conflicts": "tt_layout.analyses.banks",
-    "find_swizzle": "tt_layout.analyses.swizzle",
     "Encoding": "tt_layout.encodings",
     "LinearLayout": "tt_layout.algebra.linear_layout",
+    "PlacedLayout": "tt_layout.placement",
     "Release": "tt_layout.releases",
+    "TensorType": "tt_layout.mlir.types",
+    "audit_ir": "tt_layout.reports.audit_ir",
+    "axis_info": "tt_layout.audit.axis",
+    "bank_conflicts": "tt_layout.library.memory",
+    "coalesced_blocked": "tt_layout.library.builders",
+    "compare_layouts": "tt_layout.library.layouts",
+    "convert_layout": "tt_layout.library.layouts",
+    "default_blocked": "tt_layout.library.builders",
+    "default_nvmma": "tt_layout.library.builders",
+    "draw": "tt_layout.library.pictures",
+    "elements_at": "tt_layout.library.layouts",
+    "explore": "tt_layout.library.pictures",
+    "explore_ir": "tt_layout.library.dumps",
+    "find_swizzle": "tt_layout.library.memory",
+    "layout_info": "tt_layout.library.layouts",
+    "locations_of": "tt_layout.library.layouts",
+    "operand_shared": "tt_layout.library.builders",
     "parse_ir": "tt_layout.ir",
-    "parse_layout": "tt_layout.encodings.parsing",
+    "parse_layout": "tt_layout.library.layouts",
+    "place": "tt_layout.library.inputs",
     "read_functions": "tt_layout.ir.ssa",
-    "translate": "tt_layout.translation",
+    "to_linear_layout": "tt_layout.library.layouts",
+    "translate": "tt_layout.library.layouts",
 }
 
 __all__ = [
     "Encoding",
     "LayoutError",
     "LinearLayout",
+    "PlacedLayout",
     "Release",
+    "TensorType",
     "__version__",
     "audit_ir",
     "axis_info",
     "bank_conflicts",
     "coalesced_blocked",
-    "conversion",
-    "conversion_cost",
+    "compare_layouts",
+    "convert_layout",
     "default_blocked",
     "default_nvmma",
+    "draw",
+    "elements_at",
+    "explore",
+    "explore_ir",
     "find_swizzle",
-    "global_access",
-    "holders",
     "layout_info",
-    "locate",
+    "locations_of",
     "operand_shared",
     "parse_ir",
     "parse_layout",
+    "place",
     "read_functions",
-    "scratch",
-    "shared_info",
-    "tensor_memory_info",
+    "to_linear_layout",
     "translate",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that importing the package is cheap."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # a checker knows every name, and that there is no other
 
-    return getattr(import_module(_HOMES[name]), name)
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first used, so that importing the package is cheap."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
 
 
-def _render(layout: LinearLayout, memory_space: str, kind: str, padding: Padding) -> str:
+def __dir__() -> list[str]:
+    """Return the public names, for completion and ``help``, whether imported yet or not."""
+    return [*__all__, "__doc__", "__file__", "__name__", "__path__"]
+
+
+def _text_of(layout: LinearLayout, memory_space: str, kind: str, padding: Padding) -> str:
     """Return the text of a view for the methods of layouts, importing the views when asked."""
     from tt_layout.views.kinds import text_of
 
     return text_of(layout, memory_space, kind, padding)
 
 
-set_renderer(_render)
+def _svg_of(placed: PlacedLayout) -> str:
+    """Return the figure of a placed layout, for notebooks."""
+    from tt_layout.library.pictures import draw
+
+    return draw(placed, placed.tensor).svg
+
+
+set_renderers(_text_of, _svg_of)

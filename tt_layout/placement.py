@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.rendering import render_svg
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
@@ -87,6 +88,9 @@ class PlacedLayout:
     def padding(self) -> tuple[tuple[int, int], ...]:
         """Pairs of an interval and the padding after it, in elements; shared memory only."""
         return self.encoding.padding
+
+    def _repr_svg_(self) -> str:
+        return render_svg(self)
 
     @property
     def type_text(self) -> str:

@@ -47,24 +47,27 @@ def signatures() -> dict[str, Signature]:
     blocked = tt_layout.parse_layout(BLOCKED)
     registers = blocked.to_linear_layout([64, 64])
     shared = tt_layout.parse_layout(SHARED).to_linear_layout([64, 64])
-    memory = tt_layout.parse_layout(TENSOR_MEMORY).to_linear_layout([64, 32])
+    memory = tt_layout.parse_layout(TENSOR_MEMORY)
     module = tt_layout.parse_ir(FUNCTION)[0]
     function = tt_layout.read_functions(module)[0]
     bases = [("register", [[0, 1], [0, 2]]), ("lane", [[1, 0]])]
     return {
         "axis_info": Signature(tt_layout.axis_info, (function, [function])),
+        "audit_ir": Signature(tt_layout.audit_ir, (FUNCTION,), {"values": {"n": 4}}),
         "bank_conflicts": Signature(
             tt_layout.bank_conflicts,
-            (BLOCKED, SHARED, [64, 64]),
-            {"elem_bytes": 2, "target": "sm90"},
+            (BLOCKED, SHARED, "64x64xf16"),
+            {"target": "sm90", "access": "both"},
         ),
         "coalesced_blocked": Signature(
             tt_layout.coalesced_blocked,
-            ([64, 64], 16, 8),
+            ("64x64xf16", 8),
             {"num_warps": 4, "threads_per_warp": 32, "order": [1, 0]},
         ),
-        "conversion": Signature(tt_layout.conversion, (registers, registers)),
-        "conversion_cost": Signature(tt_layout.conversion_cost, (registers, registers, 16, "sm90")),
+        "compare_layouts": Signature(tt_layout.compare_layouts, (BLOCKED, registers, [64, 64])),
+        "convert_layout": Signature(
+            tt_layout.convert_layout, (BLOCKED, registers, "64x64xf16"), {"target": "sm90"}
+        ),
         "default_blocked": Signature(
             tt_layout.default_blocked,
             ([64, 64],),
@@ -77,43 +80,43 @@ def signatures() -> dict[str, Signature]:
             },
         ),
         "default_nvmma": Signature(
-            tt_layout.default_nvmma,
-            ([64, 64], 16),
-            {"order": [1, 0], "cga": ((0, 0),), "fp4_padded": False},
+            tt_layout.default_nvmma, ("64x64xf16",), {"order": [1, 0], "fp4_padded": False}
         ),
+        "draw": Signature(
+            tt_layout.draw,
+            (BLOCKED, [16, 16], None),
+            {"view": "tensor", "color_by": "warp", "target": "sm90", "access": "load"},
+        ),
+        "elements_at": Signature(tt_layout.elements_at, (SHARED, [64, 64]), {"offset": 3}),
+        "explore": Signature(tt_layout.explore, (BLOCKED, [16, 16], None), {"target": "sm90"}),
         "find_swizzle": Signature(
             tt_layout.find_swizzle,
-            ([BLOCKED], [BLOCKED], [64, 64]),
-            {"elem_bytes": 2, "target": "sm90", "family": "swizzled", "max_candidates": 9},
+            ([BLOCKED], [BLOCKED], "64x64xf16"),
+            {"target": "sm90", "family": "swizzled", "max_candidates": 9, "has_ranking": True},
         ),
-        "global_access": Signature(tt_layout.global_access, (registers, 16, [1, 0])),
-        "holders": Signature(
-            tt_layout.holders, (registers, [1, 2]), {"limit": 4, "padding": ((64, 8),)}
+        "layout_info": Signature(
+            tt_layout.layout_info, (memory, [64, 32]), {"memory_order": [1, 0]}
         ),
-        "layout_info": Signature(tt_layout.layout_info, (registers, 16)),
-        "locate": Signature(tt_layout.locate, (shared, {"offset": 3}), {"padding": ((64, 8),)}),
+        "locations_of": Signature(
+            tt_layout.locations_of, (BLOCKED, [64, 64], [1, 2]), {"limit": 4}
+        ),
         "operand_shared": Signature(
             tt_layout.operand_shared,
-            (tt_layout.parse_layout(OPERAND), [64, 64], 16),
-            {"order": [1, 0], "cga": (), "need_transposition": True},
+            (tt_layout.parse_layout(OPERAND), "64x64xf16"),
+            {"order": [1, 0], "is_transposed": True},
         ),
         "parse_ir": Signature(
             tt_layout.parse_ir, (FUNCTION,), {"name": "f", "release": tt_layout.Release.V3_5}
         ),
         "parse_layout": Signature(
-            tt_layout.parse_layout, (BLOCKED,), {"release": "3.9", "name": "x"}
+            tt_layout.parse_layout,
+            (BLOCKED, [64, 64]),
+            {"release": "3.9", "name": "x", "threads_per_warp": 32},
         ),
+        "place": Signature(tt_layout.place, (SHARED, [64, 64])),
         "read_functions": Signature(tt_layout.read_functions, (module,)),
-        "scratch": Signature(tt_layout.scratch, (registers, registers, 16, "sm90")),
-        "shared_info": Signature(
-            tt_layout.shared_info,
-            (shared, 16),
-            {"padding": ((64, 8),), "alignment": 128, "buffers": 2},
-        ),
-        "tensor_memory_info": Signature(tt_layout.tensor_memory_info, (memory, 32), {"buffers": 1}),
-        "translate": Signature(
-            tt_layout.translate, (blocked, "linear", [64, 64]), {"element_bits": 16}
-        ),
+        "to_linear_layout": Signature(tt_layout.to_linear_layout, (BLOCKED, [64, 64])),
+        "translate": Signature(tt_layout.translate, (blocked, "64x64xf16"), {"to": "linear"}),
         "Release.parse": Signature(tt_layout.Release.parse, ("3.5",)),
         "encoding.to_linear_layout": Signature(
             blocked.to_linear_layout, ([64, 64],), {"element_bits": 16}

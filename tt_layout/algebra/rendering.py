@@ -1,6 +1,6 @@
-"""The way from a layout to its text, which is made in a room above this one.
+"""The way from a layout to its text and its figure, which are made in rooms above this one.
 
-The package sets the renderer when it is imported, so that the rooms below it can offer text
+The package sets the renderers when it is imported, so that the rooms below it can offer text
 without knowing who makes it.
 """
 
@@ -14,15 +14,24 @@ from tt_layout.algebra.padding import Padding
 Renderer = Callable[[Any, str, str, Padding], str]
 """From a linear layout, its memory space, the name of a view and padding to the view's text."""
 
-_renderers: list[Renderer] = []
+SvgRenderer = Callable[[Any], str]
+"""From a placed layout to its figure."""
+
+_renderers: list[tuple[Renderer, SvgRenderer]] = []
 
 
-def set_renderer(renderer: Renderer) -> None:
-    """Set who makes the text."""
-    _renderers[:] = [renderer]
+def set_renderers(text: Renderer, svg: SvgRenderer) -> None:
+    """Set who makes texts and figures."""
+    _renderers[:] = [(text, svg)]
 
 
 def render(layout: Any, memory_space: str, kind: str, padding: Padding = ()) -> str:
     """Return the text of a view of a linear layout."""
-    (renderer,) = _renderers
-    return renderer(layout, memory_space, kind, padding)
+    ((text, _),) = _renderers
+    return text(layout, memory_space, kind, padding)
+
+
+def render_svg(placed: Any) -> str:
+    """Return the figure of a placed layout."""
+    ((_, svg),) = _renderers
+    return svg(placed)

@@ -162,10 +162,6 @@ def _classified(src: LinearLayout, dst: LinearLayout) -> Conversion:
     )
 
 
-conversion = checks_arguments(classify)
-"""The name under which the package exports `classify`."""
-
-
 def _check_pair(src: LinearLayout, dst: LinearLayout) -> None:
     if src.out_sizes != dst.out_sizes:
         shapes = ["x".join(str(size) for _, size in x.out_sizes) for x in (src, dst)]

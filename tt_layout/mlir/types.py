@@ -20,6 +20,7 @@ from tt_layout.mlir.syntax import AliasNode, AttributeNode, Parser, WordNode
 
 _HEAD = re.compile(r"\s*(tensor|!(?:ttg|tt|triton_gpu)\.memdesc)\s*<")
 _DIM = re.compile(r"\s*(-?\d+|\?|\*)\s*x")
+_SHORT = re.compile(r"\s*[\d?*-]+\s*x")
 _FLOATS = {"f16": 16, "bf16": 16, "f32": 32, "tf32": 32, "f64": 64, "f80": 80, "f128": 128}
 _SMALL_FLOAT = re.compile(r"f(4|6|8)E\d+M\d+[A-Z0-9]*")
 _INTEGER = re.compile(r"[su]?i([1-9]\d{0,6})")
@@ -75,13 +76,20 @@ def element_bits(element_type: str) -> int | None:
 def parse_type(text: str, *, name: str = "<type>") -> TensorType:
     """Return the tensor type that a text stands for.
 
+    Args:
+        text: such as ``tensor<16x16xf16>``, ``!ttg.memdesc<16x16xf16>``, or ``16x16xf16`` for a
+            tensor.
+        name: what messages call the text.
+
     Raises:
         LayoutError: the text is not such a type; the error shows where.
 
     Example:
-        >>> parse_type("tensor<16x16xf16>").shape
-        (16, 16)
+        >>> parse_type("tensor<16x16xf16>").shape, parse_type("16x16xf16").shape
+        ((16, 16), (16, 16))
     """
+    if _SHORT.match(text):
+        return parse_type(f"tensor<{text.strip()}>", name=name)
     source = Source(text, name)
     match = _HEAD.match(text)
     if match is None:

@@ -18,13 +18,14 @@ from tt_layout.reports.finding_text import finding_lines
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.kernel_tables import kernel_lines
 from tt_layout.reports.layout_tables import layout_lines
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
-from tt_layout.reports.report import GAP, Line, Table, plain_text
+from tt_layout.reports.report import GAP, Line, Table
 from tt_layout.safe_text import safe
 
 
-@dataclass(frozen=True)
-class AuditReport:
+@dataclass(frozen=True, repr=False)
+class AuditReport(Printed):
     """The audits of a dump's modules.
 
     Attributes:
@@ -49,13 +50,6 @@ class AuditReport:
             if number:
                 yield Line()
             yield from self._module_lines(audit)
-
-    def __str__(self) -> str:
-        """Return what ``tt-layout audit`` prints."""
-        return plain_text(self)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.file}>"
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit.md``."""

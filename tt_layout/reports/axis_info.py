@@ -11,6 +11,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, read_functions
 from tt_layout.reports.audit import heading
 from tt_layout.reports.audit_data import JSON_VERSION
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line, Table
 
 
@@ -22,8 +23,8 @@ class KnownValue(NamedTuple):
     info: AxisInfo
 
 
-@dataclass(frozen=True)
-class AxisInfoReport:
+@dataclass(frozen=True, repr=False)
+class AxisInfoReport(Printed):
     """The values of a dump's modules.
 
     Attributes:

@@ -10,6 +10,7 @@ from tt_layout.audit.audit import Change
 from tt_layout.ir.module import Module
 from tt_layout.reports.audit import ends_of, heading, or_dash
 from tt_layout.reports.audit_data import JSON_VERSION, operation_data
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line, Table
 from tt_layout.safe_text import safe
 
@@ -29,8 +30,8 @@ class Comparison(NamedTuple):
     changes: Sequence[Change]
 
 
-@dataclass(frozen=True)
-class ComparisonReport:
+@dataclass(frozen=True, repr=False)
+class ComparisonReport(Printed):
     """What changed between the modules of two dumps, or of one."""
 
     comparisons: Sequence[Comparison]

@@ -18,6 +18,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import buffer_shape
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.reports.template import Template
 from tt_layout.reports.wording import bits_in_words, count, ranges
@@ -33,8 +34,8 @@ TARGET = Template("target: {name}, {title}; {evidence}")
 MAX_COLLISIONS = 4
 
 
-@dataclass(frozen=True)
-class ConflictsReport:
+@dataclass(frozen=True, repr=False)
+class ConflictsReport(Printed):
     """What storing a tensor to shared memory and loading it costs.
 
     Attributes:

@@ -24,6 +24,7 @@ from tt_layout.hardware import DEFAULT_TARGET, TARGETS, find_target, usual_targe
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 from tt_layout.reports.conflicts import access_data, access_lines, conflicts_report, evidence
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.reports.template import Template
 
@@ -53,8 +54,8 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
-class TransferReport:
+@dataclass(frozen=True, repr=False)
+class TransferReport(Printed):
     """What a load from shared memory to registers takes, or a store the other way round.
 
     Until 2.3 such a conversion was a ``convert_layout``; since then it is a ``local_load`` or
@@ -95,8 +96,8 @@ class TransferReport:
         }
 
 
-@dataclass(frozen=True)
-class ConversionReport:
+@dataclass(frozen=True, repr=False)
+class ConversionReport(Printed):
     """What a conversion takes.
 
     Attributes:

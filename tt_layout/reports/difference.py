@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tt_layout.analyses.encoding_difference import Difference
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 
 JSON_VERSION = 1
@@ -21,8 +22,8 @@ VERDICTS = {
 }
 
 
-@dataclass(frozen=True)
-class DifferenceReport:
+@dataclass(frozen=True, repr=False)
+class DifferenceReport(Printed):
     """What changed between two layouts."""
 
     difference: Difference

@@ -20,6 +20,7 @@ from tt_layout.analyses.properties import (
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import PlacedLayout, alignment_of, place
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.reports.template import Template
 
@@ -48,8 +49,8 @@ RESERVED = _labelled("reserved")
 Info = LayoutInfo | SharedInfo | TensorMemoryInfo
 
 
-@dataclass(frozen=True)
-class InfoReport:
+@dataclass(frozen=True, repr=False)
+class InfoReport(Printed):
     """The properties of one layout over one type.
 
     Attributes:
@@ -105,8 +106,16 @@ def info_report(
     Raises:
         LayoutError: the layout does not fit the type, or the memory order does not.
     """
-    placed = place(encoding, tensor)
-    layout, bits = placed.layout, placed.element_bits
+    return info_of(place(encoding, tensor), memory_order)
+
+
+def info_of(placed: PlacedLayout, memory_order: Sequence[int] | None = None) -> InfoReport:
+    """Return the properties of a placed layout.
+
+    Raises:
+        LayoutError: the memory order does not fit.
+    """
+    encoding, layout, bits = placed.encoding, placed.layout, placed.element_bits
     if isinstance(encoding, SharedEncoding):
         info: Info = shared_info(
             layout,

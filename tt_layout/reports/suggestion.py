@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.encodings import Encoding
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 
 JSON_VERSION = 1
 
 
-@dataclass(frozen=True)
-class SuggestionReport:
+@dataclass(frozen=True, repr=False)
+class SuggestionReport(Printed):
     """A layout that the compiler would choose.
 
     Attributes:

@@ -10,14 +10,15 @@ from tt_layout.analyses.candidates import SwizzleCandidate
 from tt_layout.analyses.swizzle import SwizzleSearch
 from tt_layout.hardware import Target
 from tt_layout.reports.conflicts import access_data, evidence
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line, Table
 from tt_layout.reports.wording import count, shown
 
 JSON_VERSION = 1
 
 
-@dataclass(frozen=True)
-class SwizzleReport:
+@dataclass(frozen=True, repr=False)
+class SwizzleReport(Printed):
     """What a search found.
 
     Attributes:

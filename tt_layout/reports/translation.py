@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.encodings import Encoding
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.translation import Translation
 
 JSON_VERSION = 1
 
 
-@dataclass(frozen=True)
-class TranslationReport:
+@dataclass(frozen=True, repr=False)
+class TranslationReport(Printed):
     """A layout in another spelling.
 
     Attributes:

@@ -17,6 +17,7 @@ from tt_layout.analyses.point import (
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.placement import PlacedLayout
+from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.reports.wording import count
 
@@ -26,8 +27,8 @@ INPUTS = ("block", "warp", "lane", "thread", "register", "offset", "partition", 
 _DIMENSIONS = {"column": "col"}
 
 
-@dataclass(frozen=True)
-class WhereReport:
+@dataclass(frozen=True, repr=False)
+class WhereReport(Printed):
     """What was asked and found.
 
     Attributes:

@@ -5,7 +5,7 @@ cta_order`` became ``cga_layout`` in 3.6, for one.  Each older list is a `Signat
 to today's arguments, or to the encoding itself where no arguments of today express it.
 
 Source:
-    Triton 3.4.0, 3.5.1, 3.6.0 and 3.9.0, triton/experimental/gluon/language.
+    Triton 3.4.0, 3.5.1, 3.6.0, 3.7.1, 3.8.0 and 3.9.0, triton/experimental/gluon/language.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ _OLDER: Mapping[str, tuple[Signature, ...]] = {
             dict.fromkeys(
                 ("interval_padding_pairs", "offset_bases", "block_bases", "shape"), REQUIRED
             ),
-            Release.V3_7,
+            Release.V3_6,
             _padded_by_bases,
         ),
         Signature(

@@ -1,0 +1,297 @@
+"""The library: layouts and types in any form, one rule for all functions, names that are found."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pydoc
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Run, runner
+
+import tt_layout
+from tt_layout import LayoutError
+from tt_layout.notation.context import Context
+from tt_layout.notation.objects import encoding_of
+
+ROWS = (
+    "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
+    "order = [1, 0]}>"
+)
+SWIZZLED = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
+MMA = "NVMMADistributedLayout([2, 0], [4, 1], [16, 8])"
+OPERAND = f"DotOperandLayout(0, {MMA}, 2)"
+TYPE = "64x64xf16"
+LAYOUT = tt_layout.to_linear_layout(ROWS, [64, 64])
+
+
+@dataclass(frozen=True)
+class BlockedLayout:
+    """As Gluon has it since 3.6."""
+
+    size_per_thread: list[int]
+    threads_per_warp: list[int]
+    warps_per_cta: list[int]
+    order: list[int]
+    cga_layout: list[list[int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SliceLayout:
+    """As Gluon has it."""
+
+    dim: int
+    parent: Any
+
+
+class constexpr:  # noqa: N801
+    """As Triton wraps what is known when a kernel is compiled."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+class Layout:
+    """As the libraries of CuTe print one."""
+
+    def __str__(self) -> str:
+        return "((8, 16), (8, 4)) : ((512, 1), (64, 16))"
+
+
+class Foreign:
+    """As ``triton.tools.LinearLayout``, by its interface."""
+
+    bases = LAYOUT.bases
+    out_dims = LAYOUT.out_dims
+
+
+Foreign.__name__ = "LinearLayout"
+GLUON = BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
+FORMS: dict[str, Any] = {
+    "text": ROWS,
+    "Gluon's text": "gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])",
+    "encoding": tt_layout.parse_layout(ROWS),
+    "placed layout": tt_layout.place(ROWS, TYPE),
+    "linear layout": LAYOUT,
+    "Triton's linear layout": Foreign(),
+    "Gluon's object": GLUON,
+    "constexpr": constexpr(GLUON),
+    "CuTe's object": Layout(),
+}
+TYPES: dict[str, Any] = {
+    "short type": TYPE,
+    "type": "tensor<64x64xf16>",
+    "parsed type": tt_layout.place(ROWS, TYPE).tensor,
+}
+FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "parse_layout": lambda layout, over: tt_layout.parse_layout(layout, over).to_linear_layout(
+        [64, 64]
+    ),
+    "place": lambda layout, over: tt_layout.place(layout, over).layout,
+    "to_linear_layout": tt_layout.to_linear_layout,
+    "translate": lambda layout, over: tt_layout.translate(layout, over, to="linear").text,
+    "layout_info": lambda layout, over: tt_layout.layout_info(layout, over).info,
+    "locations_of": lambda layout, over: str(tt_layout.locations_of(layout, over, [3, 5])),
+    "elements_at": lambda layout, over: str(tt_layout.elements_at(layout, over, thread=3)),
+    "compare_layouts": lambda layout, over: (
+        tt_layout.compare_layouts(layout, ROWS, over).difference.comparison
+    ),
+    "convert_layout": lambda layout, over: tt_layout.convert_layout(
+        layout, f"gl.{MMA}", over
+    ).data()["moves"],
+    "bank_conflicts": lambda layout, over: str(tt_layout.bank_conflicts(layout, SWIZZLED, over)),
+    "find_swizzle": lambda layout, over: str(
+        tt_layout.find_swizzle([layout], [], over, max_candidates=400)
+    ),
+    "draw": lambda layout, over: tt_layout.draw(layout, over).svg.count("<rect"),
+    "explore": lambda layout, over: len(tt_layout.explore(layout, over).html) > 100_000,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_takes_every_form(name: str) -> None:
+    """What it finds is what it finds of the attribute's text."""
+    function = FUNCTIONS[name]
+    wanted = function(ROWS, "tensor<64x64xf16>")
+    for form in FORMS.values():
+        assert function(form, TYPE) == wanted
+    for over in TYPES.values():
+        assert function(ROWS, over) == wanted
+
+
+def test_a_shape_is_enough_where_no_width_counts() -> None:
+    for name in ("place", "to_linear_layout", "translate", "locations_of", "draw"):
+        assert FUNCTIONS[name](GLUON, [64, 64]) == FUNCTIONS[name](ROWS, TYPE)
+    assert tt_layout.default_blocked((16, 64)) == tt_layout.default_blocked("16x64xf16")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("layout", "over"),
+    [(3, TYPE), (None, TYPE), (object(), TYPE), (ROWS, 3), (ROWS, "x"), ("", TYPE)],
+)
+def test_what_is_wrong_is_an_error_of_ours(name: str, layout: Any, over: Any) -> None:
+    with pytest.raises(LayoutError) as raised:
+        FUNCTIONS[name](layout, over)
+    assert len(str(raised.value)) < 400
+
+
+def test_objects_of_gluon_are_read_with_what_is_in_them() -> None:
+    dim: Any = constexpr(1)
+    sliced = SliceLayout(dim, constexpr(GLUON))
+    assert str(tt_layout.parse_layout(sliced)) == f"#ttg.slice<{{dim = 1, parent = {ROWS}}}>"
+    with pytest.raises(LayoutError, match="takes numbers as order"):
+        tt_layout.parse_layout(BlockedLayout([1], [32], [4], "0"))  # type: ignore[arg-type]
+
+
+def test_a_release_in_memory_says_what_its_objects_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until 3.8 the registers of a blocked layout repeated the elements of a small tensor."""
+    wide = BlockedLayout([4], [1], [1], [0])
+    assert tt_layout.to_linear_layout(wide, [2]).bases[0] == ("register", [[1]])
+    triton = type(sys)("triton")
+    triton.__version__ = "3.8.0"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "triton", triton)
+    monkeypatch.setattr(BlockedLayout, "__module__", "triton.experimental.gluon.language._layouts")
+    assert tt_layout.to_linear_layout(wide, [2]).bases[0] == ("register", [[1], [0]])
+    assert encoding_of(wide, Context()).release is tt_layout.Release.V3_8
+
+
+def test_nothing_of_triton_is_imported() -> None:
+    script = (
+        "import sys, tt_layout\n"
+        "class SwizzledSharedLayout:\n"
+        "    def __init__(s): s.vec, s.per_phase, s.max_phase, s.order = 8, 1, 8, [1, 0]\n"
+        "print(tt_layout.parse_layout(SwizzledSharedLayout()))\n"
+        "assert not {'triton', 'cutlass', 'numpy'} & set(sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == SWIZZLED
+
+
+REPORTS: dict[str, tuple[Callable[[], object], list[str]]] = {
+    "info": (lambda: tt_layout.layout_info(ROWS, TYPE), ["info", ROWS, "-t", TYPE]),
+    "where": (
+        lambda: tt_layout.locations_of(ROWS, TYPE, [3, 5]),
+        ["where", ROWS, "-t", TYPE, "--element", "3,5"],
+    ),
+    "diff": (
+        lambda: tt_layout.compare_layouts(ROWS, f"gl.{OPERAND}", TYPE),
+        ["diff", ROWS, f"gl.{OPERAND}", "-t", TYPE],
+    ),
+    "convert": (
+        lambda: tt_layout.convert_layout(ROWS, f"gl.{OPERAND}", TYPE),
+        ["convert", ROWS, f"gl.{OPERAND}", "-t", TYPE],
+    ),
+    "conflicts": (
+        lambda: tt_layout.bank_conflicts(ROWS, SWIZZLED, TYPE),
+        ["conflicts", ROWS, SWIZZLED, "-t", TYPE],
+    ),
+    "swizzle": (
+        lambda: tt_layout.find_swizzle([ROWS], [f"gl.{OPERAND}"], TYPE, max_candidates=400),
+        ["swizzle", ROWS, f"gl.{OPERAND}", "-t", TYPE, "--max-search", "400"],
+    ),
+    "suggest": (
+        lambda: tt_layout.operand_shared(f"gl.{OPERAND}", TYPE),
+        ["suggest", "shared", f"gl.{OPERAND}", "-t", TYPE],
+    ),
+    "translate": (
+        lambda: tt_layout.translate(ROWS, TYPE, to="cute"),
+        ["translate", ROWS, "--to", "cute", "-t", TYPE],
+    ),
+    "audit": (
+        lambda: tt_layout.audit_ir("examples/kernels/attention-sm80.ttgir"),
+        ["audit", "examples/kernels/attention-sm80.ttgir"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_prints_what_the_command_prints(
+    name: str, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parent.parent)
+    run: Run = runner(capfdbinary, monkeypatch)
+    call, arguments = REPORTS[name]
+    report = call()
+    assert f"{report}\n" == run(*arguments).out
+    if name not in ("suggest", "translate"):
+        assert len(repr(report)) < 130
+        assert report._repr_html_().startswith("<div")  # type: ignore[attr-defined]
+
+
+def test_a_compiled_kernel_is_audited() -> None:
+    path = Path(__file__).parent.parent / "examples" / "kernels" / "attention-sm80.ttgir"
+    kernel = type("CompiledKernel", (), {"asm": {"ttgir": path.read_text()}, "name": "attention"})()
+    report = tt_layout.audit_ir(kernel)
+    assert str(report).splitlines()[1:] == str(tt_layout.audit_ir(path)).splitlines()[1:]
+    assert "attention" in str(report).splitlines()[0]
+    assert len(tt_layout.explore_ir(kernel).html) > 100_000
+    with pytest.raises(LayoutError, match="no ttgir"):
+        tt_layout.audit_ir(type("CompiledKernel", (), {"asm": {"ptx": ""}})())
+
+
+def test_every_public_name_is_found_and_documented() -> None:
+    assert set(tt_layout.__all__) <= set(dir(tt_layout))
+    for name in tt_layout.__all__:
+        value = getattr(tt_layout, name)
+        assert name.startswith("__") or value.__doc__, name
+        if inspect.isfunction(value):
+            assert inspect.signature(value)
+            assert name in (tt_layout.__doc__ or ""), name
+    manual = pydoc.plain(pydoc.render_doc(tt_layout))
+    assert all(name in manual for name in tt_layout.__all__ if not name.startswith("__"))
+    assert "shape_or_type" in manual
+
+
+USER = """
+import tt_layout
+from tt_layout import Encoding, LinearLayout, LayoutError, PlacedLayout
+
+rows: Encoding = tt_layout.parse_layout("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])")
+layout: LinearLayout = tt_layout.to_linear_layout(rows, [64, 64])
+placed: PlacedLayout = tt_layout.place(rows, "64x64xf16")
+store = tt_layout.bank_conflicts(rows, "(64,64):(64,1)", "64x64xf16").conflicts.store
+extra: float = store.extra_wavefronts
+names: list[str] = layout.get_in_dim_names()
+svg: str = tt_layout.draw(rows, [64, 64]).svg
+text: str = tt_layout.translate(rows, [64, 64], to="cute").text
+try:
+    tt_layout.layout_info(rows, (64, 64), memory_order=[0, 1]).info
+except LayoutError as error:
+    print(error.message)
+tt_layout.no_such_name
+"""
+
+
+@pytest.mark.slow
+def test_a_user_program_is_checked_strictly(tmp_path: Path) -> None:
+    """Its one mistake is the only thing that mypy finds."""
+    pytest.importorskip("mypy")
+    program = tmp_path / "user.py"
+    program.write_text(USER)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--config-file=",
+            "--no-error-summary",
+            "user.py",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(Path(__file__).parent.parent)},
+        capture_output=True,
+        text=True,
+    )
+    lines = [line for line in done.stdout.splitlines() if "error" in line]
+    assert len(lines) == 1, done.stdout
+    assert 'has no attribute "no_such_name"' in lines[0]

@@ -1,0 +1,130 @@
+"""What the functions of the library are given: layouts and types, in every form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from tt_layout.arguments import integer, integers
+from tt_layout.encodings import DistributedEncoding, Encoding
+from tt_layout.errors import LayoutError, expect
+from tt_layout.hardware import Target, find_target
+from tt_layout.mlir.types import TensorType, parse_type
+from tt_layout.notation.context import Context
+from tt_layout.notation.objects import encoding_of
+from tt_layout.placement import PlacedLayout
+from tt_layout.placement import place as placed_over
+from tt_layout.releases import Release
+
+Layout: TypeAlias = Any
+"""Text in any notation, an encoding, a linear layout, or an object of Gluon or CuTe."""
+ShapeOrType: TypeAlias = "Sequence[int] | str | TensorType"
+"""Sizes such as ``[64, 64]``, or a type such as ``"64x64xf16"``."""
+
+UNKNOWN_ELEMENT = "index"
+"""An element type without a width, for a tensor of which only the shape is known."""
+
+
+def type_of(over: ShapeOrType, *, is_memory: bool = False) -> TensorType:
+    """Return the type for a shape or a type.
+
+    Args:
+        over: what was given.
+        is_memory: whether a shape is that of a buffer in memory.
+
+    Raises:
+        LayoutError: it is neither.
+
+    Example:
+        >>> type_of([4, 4]).shape, type_of("4x4xf16").element_bits
+        ((4, 4), 16)
+    """
+    if isinstance(over, TensorType):
+        return over
+    if isinstance(over, str):
+        return parse_type(over)
+    sizes = _sizes(over)
+    text = "x".join(map(str, (*sizes, UNKNOWN_ELEMENT)))
+    return parse_type(f"!ttg.memdesc<{text}>" if is_memory else f"tensor<{text}>", name="<shape>")
+
+
+def _sizes(over: object) -> tuple[int, ...]:
+    message = "expected a shape such as [64, 64] or a type such as '64x64xf16'"
+    try:
+        sizes = integers("the shape", over)
+    except TypeError as error:
+        raise LayoutError(f"{message}; {error}") from None
+    if not sizes:
+        raise LayoutError(f"{message}; the shape is empty")
+    return sizes
+
+
+def read(
+    layout: Layout,
+    over: ShapeOrType | None = None,
+    *,
+    name: str = "<layout>",
+    memory_space: str | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> Encoding:
+    """Return the encoding of a layout.
+
+    Args:
+        layout: in any form.
+        over: the shape or type of the tensor, which some notations need.
+        name: of the argument, for messages.
+        memory_space: in which the layout must live.
+        release: whose rules hold, for a text.
+        threads_per_warp: lanes of a warp, for notations that only count threads.
+
+    Raises:
+        LayoutError: it is not a layout, or not one of this tensor.
+    """
+    expect("name", name, str)
+    context = Context(name=name, memory_space=memory_space)
+    if release is not None:
+        rules = release if isinstance(release, Release) else Release.parse(release)
+        context = context._replace(release=rules)
+    if threads_per_warp is not None:
+        lanes = integer("threads_per_warp", threads_per_warp)
+        context = context._replace(threads_per_warp=lanes)
+    if isinstance(over, (str, TensorType)):
+        context = context.over(type_of(over))
+    elif over is not None:
+        context = context._replace(shape=_sizes(over))
+    return encoding_of(layout, context)
+
+
+def place(layout: Layout, over: ShapeOrType) -> PlacedLayout:
+    """Return a layout over a shape or a type.
+
+    Raises:
+        LayoutError: it is not a layout, or does not fit.
+
+    Example:
+        >>> place("(2,2):(2,1)", "!ttg.memdesc<2x2xf16>").layout.bases[0]
+        ('offset', [[0, 1], [1, 0]])
+    """
+    encoding = read(layout, over)
+    is_memory = not isinstance(encoding, DistributedEncoding)
+    return placed_over(encoding, type_of(over, is_memory=is_memory))
+
+
+def with_width(over: ShapeOrType) -> TensorType:
+    """Return a type whose elements have a known width.
+
+    Raises:
+        LayoutError: only a shape was given.
+    """
+    tensor = type_of(over)
+    if tensor.element_bits is None:
+        shown = "x".join(map(str, tensor.shape))
+        raise LayoutError(f"the width of an element is needed: give a type such as '{shown}xf16'")
+    return tensor
+
+
+def gpu(target: Target | str) -> Target:
+    """Return a GPU by its name, or as it is."""
+    expect("target", target, str, Target)
+    return find_target(target) if isinstance(target, str) else target

@@ -1,0 +1,225 @@
+"""A layout, or two, over a tensor: what they are, where elements are, what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.encoding_difference import difference
+from tt_layout.analyses.point import MAX_HOLDERS
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.library.inputs import Layout, ShapeOrType, place, read, type_of
+from tt_layout.releases import Release
+from tt_layout.reports.convert import ConversionReport, TransferReport, conversion_report
+from tt_layout.reports.difference import DifferenceReport
+from tt_layout.reports.info import InfoReport, info_of
+from tt_layout.reports.where import WhereReport, element_report, location_report
+from tt_layout.translation import Translation
+from tt_layout.translation import translate as translated
+
+
+def parse_layout(
+    layout: Layout,
+    shape_or_type: ShapeOrType | None = None,
+    *,
+    release: str | Release | None = None,
+    name: str = "<layout>",
+    threads_per_warp: int | None = None,
+) -> Encoding:
+    """Return the layout attribute that a text or an object stands for.
+
+    Args:
+        layout: an attribute such as ``#ttg.blocked<{...}>`` in the spelling of any release since
+            2022, or any other notation of ``docs/notations.md``; an object of Gluon, of
+            ``triton.tools.LinearLayout``, or of CuTe.
+        shape_or_type: the tensor, which CuTe notation and some others need.
+        release: whose rules hold, such as ``"3.5"``.  By default the newest release that
+            knows every key of the text; and then a missing key is an error even where
+            that release would read its absence as 0.
+        name: what messages call the text.
+        threads_per_warp: lanes of a warp, for notations that only count threads; 32 by default.
+
+    Raises:
+        LayoutError: it is not a layout, or breaks a rule; ``str`` of the error shows where.
+
+    Example:
+        >>> print(parse_layout("#ttg.swizzled_shared<{order=[0], vec=8, perPhase=1, maxPhase=8}>"))
+        #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [0]}>
+        >>> print(parse_layout("(2,2):(1,2)", "4xf16"))
+        #ttg.linear<{register = [[2]], lane = [[1]], warp = [], block = []}>
+    """
+    return read(
+        layout, shape_or_type, name=name, release=release, threads_per_warp=threads_per_warp
+    )
+
+
+def to_linear_layout(layout: Layout, shape_or_type: ShapeOrType) -> LinearLayout:
+    """Return the linear layout of a layout over a tensor.
+
+    Args:
+        layout: text in any notation, or an object.
+        shape_or_type: the tensor; of a multi-buffered memdesc, one buffer is meant.
+
+    Returns:
+        From ``register, lane, warp, block``, or ``offset, block``, or ``row, col, block``, to
+        ``dim0, dim1, ...``.
+
+    Raises:
+        LayoutError: it is not a layout, or does not fit the tensor.
+
+    Example:
+        >>> to_linear_layout("gl.SwizzledSharedLayout(1, 1, 2, [1, 0])", [2, 2]).bases[0]
+        ('offset', [[0, 1], [1, 1]])
+    """
+    return place(layout, shape_or_type).layout
+
+
+def layout_info(
+    layout: Layout,
+    shape_or_type: ShapeOrType,
+    *,
+    memory_order: Sequence[int] | None = None,
+) -> InfoReport:
+    """Return the properties of a layout, as ``tt-layout info`` prints them.
+
+    Args:
+        layout: text in any notation, or an object.
+        shape_or_type: the tensor.
+        memory_order: dimensions in global memory, the fastest first; by default the last first.
+
+    Returns:
+        A report: ``.info`` has the numbers, ``.access`` the access to global memory.
+
+    Raises:
+        LayoutError: it is not a layout, or does not fit the tensor, or the order does not.
+
+    Example:
+        >>> report = layout_info("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])", "64x64xf16")
+        >>> report.info.registers, report.access.vector_bytes
+        (32, 16)
+    """
+    return info_of(place(layout, shape_or_type), memory_order)
+
+
+def locations_of(
+    layout: Layout,
+    shape_or_type: ShapeOrType,
+    element: Sequence[int],
+    *,
+    limit: int = MAX_HOLDERS,
+) -> WhereReport:
+    """Return which locations hold an element, and by which bits.
+
+    Args:
+        layout: text in any notation, or an object.
+        shape_or_type: the tensor.
+        element: its coordinates.
+        limit: how many locations are listed at most.
+
+    Raises:
+        LayoutError: there is no such element, or the layout does not fit the tensor.
+
+    Example:
+        >>> rows = "gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])"
+        >>> print(locations_of(rows, [64, 64], [4, 22]))
+        1 location holds (4, 22)
+          T37:2 -> (4, 22): register bit 1 (0, 2) ^ lane bit 0 (0, 4) ^ lane bit 2 (0, 16) ^ warp \
+bit 0 (4, 0) = (4, 22)
+    """
+    return element_report(place(layout, shape_or_type), element, limit)
+
+
+def elements_at(layout: Layout, shape_or_type: ShapeOrType, **location: int) -> WhereReport:
+    """Return which element a location holds, and by which bits.
+
+    Args:
+        layout: text in any notation, or an object.
+        shape_or_type: the tensor.
+        location: ``thread`` (or ``lane`` and ``warp``) and ``register``, ``block``; ``offset``,
+            ``partition``; ``row`` and ``column``.  Without a register, all of the thread.
+
+    Raises:
+        LayoutError: there is no such location, or the layout does not fit the tensor.
+
+    Example:
+        >>> rows = "gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])"
+        >>> elements_at(rows, [64, 64], thread=37, register=2).locations[0].element
+        (4, 22)
+    """
+    if not location:
+        raise LayoutError("ask for a location, such as thread=37, register=2 or offset=96")
+    return location_report(place(layout, shape_or_type), location)
+
+
+def compare_layouts(before: Layout, after: Layout, shape_or_type: ShapeOrType) -> DifferenceReport:
+    """Return what changed between two layouts of one tensor, as ``tt-layout diff`` prints it.
+
+    Raises:
+        LayoutError: one does not fit the tensor, or they are in different memory spaces.
+
+    Example:
+        >>> print(compare_layouts("(2,2):(1,2)", "(2,2):(2,1)", "4xf16"))
+        - #ttg.linear<{register = [[2]], lane = [[1]], warp = [], block = []}>
+        + #ttg.linear<{register = [[1]], lane = [[2]], warp = [], block = []}>
+        different
+          register bit 0 and lane bit 0 exchanged
+          2 of 4 elements move
+          first: (1) was T1:0, is T0:1
+          registers per thread unchanged
+          next: (2) was T0:1, is T1:0
+    """
+    old, new = (read(layout, shape_or_type) for layout in (before, after))
+    return DifferenceReport(difference(old, new, type_of(shape_or_type)))
+
+
+def convert_layout(
+    src: Layout, dst: Layout, shape_or_type: ShapeOrType, *, target: str | None = None
+) -> ConversionReport | TransferReport:
+    """Return what a layout conversion takes, as ``tt-layout convert`` prints it.
+
+    Args:
+        src: the layout before.
+        dst: the layout afterwards.
+        shape_or_type: the tensor.
+        target: the GPU, such as ``sm90``; by default one whose warps have as many lanes.
+
+    Raises:
+        LayoutError: a layout does not fit the tensor, or the two are not of one kernel.
+
+    Example:
+        >>> report = convert_layout("(2,2):(1,2)", "(2,2):(2,1)", "4xf32")
+        >>> report.conversion.kind
+        'shuffles'
+    """
+    old, new = (read(layout, shape_or_type) for layout in (src, dst))
+    return conversion_report(old, new, type_of(shape_or_type), target)
+
+
+def translate(
+    layout: Layout, shape_or_type: ShapeOrType | None = None, *, to: str | Release
+) -> Translation:
+    """Return the same layout in another notation, exact or refused.
+
+    Args:
+        layout: text in any notation, or an object.
+        shape_or_type: the tensor, which all but releases and ``gluon`` need.
+        to: a release such as ``"3.4"``, or ``linear``, ``gluon``, ``cute``, ``json``,
+            ``linear-layout``, ``bases`` or ``tlx``.
+
+    Raises:
+        RefusedError: the target cannot express the layout, or not exactly.
+        LayoutError: it is not a layout, the target is unknown, or it does not fit the tensor.
+
+    Example:
+        >>> swizzled = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
+        >>> print(translate(swizzled, [64, 64], to="cute"))
+        Swizzle<3,3,3> o (64,64):(64,1)
+        >>> print(translate(swizzled, to="gluon"))
+        gl.SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0])
+    """
+    encoding = read(layout, shape_or_type)
+    if shape_or_type is None:
+        return translated(encoding, to)
+    own = place(encoding, shape_or_type)
+    return translated(encoding, to, own.shape, element_bits=own.element_bits)

@@ -1,0 +1,102 @@
+"""Shared memory: bank conflicts, and the layout without them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tt_layout.analyses.swizzle import find_swizzle as search
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import DEFAULT_TARGET, Target
+from tt_layout.library.inputs import Layout, ShapeOrType, gpu, read, with_width
+from tt_layout.reports.conflicts import KINDS, ConflictsReport, conflicts_report, element_bytes
+from tt_layout.reports.swizzle import SwizzleReport
+
+
+def bank_conflicts(
+    register: Layout,
+    shared: Layout,
+    shape_or_type: ShapeOrType,
+    *,
+    target: Target | str = DEFAULT_TARGET,
+    access: str = "both",
+) -> ConflictsReport:
+    """Return the shared-memory bank conflicts of a store and a load.
+
+    Args:
+        register: the register layout, as text in any notation or as an object.
+        shared: the shared layout; the two may be given in either order.
+        shape_or_type: the tensor; a type, since the width of an element counts.
+        target: the GPU, such as ``sm90`` or ``gfx942``.
+        access: ``store``, ``load`` or ``both``.
+
+    Returns:
+        A report: ``.conflicts.store`` and ``.conflicts.load`` have the numbers.
+
+    Raises:
+        LayoutError: a layout does not fit the type, they are not one of registers and one of
+            shared memory, or the target's warp has another number of lanes.
+
+    Example:
+        >>> report = bank_conflicts("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])",
+        ...                         "Swizzle<3,3,3> o (64,64):(64,1)", "64x64xf16")
+        >>> report.conflicts.store.extra_wavefronts
+        0
+
+    Source:
+        docs/bank-conflicts.md: the rule, the measurements and where the compiler differs.
+    """
+    if access not in (*KINDS, "both"):
+        raise LayoutError(f"access must be {', '.join(KINDS)} or both, got {access!r}")
+    tensor = with_width(shape_or_type)
+    one = read(register, tensor, name="<register>")
+    other = read(shared, tensor, name="<shared>", memory_space="shared memory")
+    kinds = KINDS if access == "both" else (access,)
+    return conflicts_report(one, other, tensor, gpu(target), kinds)
+
+
+def find_swizzle(
+    writers: Sequence[Layout],
+    readers: Sequence[Layout],
+    shape_or_type: ShapeOrType,
+    *,
+    target: Target | str = DEFAULT_TARGET,
+    family: str = "swizzled",
+    max_candidates: int | None = None,
+    has_ranking: bool = False,
+) -> SwizzleReport:
+    """Return the shared layout with the fewest cycles, of a family and of all linear layouts.
+
+    Args:
+        writers: register layouts from which the tensor is stored.
+        readers: register layouts into which it is loaded; none for the writers again.
+        shape_or_type: the tensor; a type, since the width of an element counts.
+        target: the GPU.
+        family: the attribute whose parameters are searched, or ``all``.
+        max_candidates: how many layouts are tried at most.
+        has_ranking: whether the whole ranking is shown.
+
+    Returns:
+        A report: ``.search.best.encoding`` is the layout.
+
+    Raises:
+        LayoutError: a layout is not one of registers or does not fit the type or the target.
+
+    Example:
+        >>> rows, columns = "(128,32):(1,128)", "(128,32):(32,1)"
+        >>> print(find_swizzle([rows], [columns], "128x32xf32").search.best.encoding)
+        #ttg.swizzled_shared<{vec = 1, perPhase = 2, maxPhase = 32, order = [1, 0]}>
+    """
+    tensor = with_width(shape_or_type)
+    storing = [read(layout, tensor, name="<writer>") for layout in writers]
+    loading = [read(layout, tensor, name="<reader>") for layout in readers] or storing
+    hardware = gpu(target)
+    found = search(
+        storing,
+        loading,
+        tensor.shape,
+        elem_bytes=element_bytes(tensor),
+        target=hardware,
+        family=family,
+        max_candidates=max_candidates,
+    )
+    return SwizzleReport(found, hardware, has_ranking)

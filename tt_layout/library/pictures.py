@@ -1,0 +1,189 @@
+"""Figures and pages: shown in a notebook, or written to a file."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tt_layout.errors import LayoutError
+from tt_layout.figures.drawing import draw as drawn_figure
+from tt_layout.figures.drawn import DrawnLayout
+from tt_layout.figures.model import Figure
+from tt_layout.hardware import DEFAULT_TARGET
+from tt_layout.library.inputs import Layout, ShapeOrType, place
+from tt_layout.placement import PlacedLayout
+from tt_layout.reports.writing import write
+
+if TYPE_CHECKING:
+    from tt_layout.views.selection import Selection
+
+FRAME = '<iframe srcdoc="{page}" width="100%" height="{height}" style="border:0"></iframe>'
+FRAME_HEIGHT = 720  # pixels
+
+
+@dataclass(frozen=True, repr=False)
+class Drawing:
+    """A figure of layouts; a notebook shows it.
+
+    Attributes:
+        figure: what is drawn.
+        title: what ``repr`` calls it.
+    """
+
+    figure: Figure
+    title: str
+
+    @cached_property
+    def svg(self) -> str:
+        """The figure as SVG."""
+        from tt_layout.figures.svg import to_svg
+
+        return to_svg(self.figure)
+
+    @cached_property
+    def png(self) -> bytes:
+        """The figure as PNG; needs Pillow (``pip install 'tt-layout[png]'``)."""
+        from tt_layout.figures.png import to_png
+
+        return to_png(self.figure)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the figure to a file that ends in ``.svg`` or ``.png``, whole or not at all.
+
+        Raises:
+            LayoutError: the file ends otherwise, or cannot be written.
+        """
+        made: dict[str, Callable[[], bytes]] = {
+            ".svg": self.svg.encode,
+            ".png": lambda: self.png,
+        }
+        _save(os.fspath(path), made)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Drawing: {self.title}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Page:
+    """A page to explore layouts; a notebook shows it in a frame.
+
+    Attributes:
+        html: the page, which needs no network.
+        title: what ``repr`` calls it.
+    """
+
+    html: str
+    title: str
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file that ends in ``.html``, whole or not at all.
+
+        Raises:
+            LayoutError: the file ends otherwise, or cannot be written.
+        """
+        _save(os.fspath(path), {".html": self.html.encode})
+
+    def _repr_html_(self) -> str:
+        return FRAME.format(page=html.escape(self.html), height=FRAME_HEIGHT)
+
+    def __repr__(self) -> str:
+        return f"<Page: {self.title}>"
+
+
+def _save(path: str, made: dict[str, Callable[[], bytes]]) -> None:
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in made:
+        raise LayoutError(f"the file must end in {' or '.join(made)}, got {path!r}")
+    content = made[ending]()
+    write([content], path, size=len(content))
+
+
+def draw(
+    layout: Layout,
+    shape_or_type: ShapeOrType,
+    other: Layout | None = None,
+    *,
+    view: str | None = None,
+    color_by: str | None = None,
+    target: str = DEFAULT_TARGET,
+    access: str = "load",
+    selection: Selection | None = None,
+) -> Drawing:
+    """Return the figure of a layout, or of two.
+
+    Args:
+        layout: text in any notation, or an object.
+        shape_or_type: the tensor.
+        other: another layout: two of one memory space are compared, and of one of registers and
+            one of shared memory the banks of an access are drawn.
+        view: as ``tt-layout plot --view``.
+        color_by: what has a colour of its own.
+        target: the GPU whose banks are drawn.
+        access: ``load`` or ``store``, whose banks are drawn.
+        selection: the part that is drawn; all by default.
+
+    Returns:
+        A drawing with ``.svg``, ``.png`` and ``.save(path)``.
+
+    Raises:
+        LayoutError: a layout does not fit the tensor, or the view does not suit the layouts.
+
+    Example:
+        >>> drawing = draw("gl.BlockedLayout([1, 2], [2, 2], [2, 1], [1, 0])", [4, 4])
+        >>> drawing.svg[:4], drawing
+        ('<svg', <Drawing: blocked over 4x4>)
+    """
+    found = _placed(layout, other, shape_or_type)
+    drawn = [
+        DrawnLayout(one) if selection is None else DrawnLayout(one, selection) for one in found
+    ]
+    figure = drawn_figure(*drawn, view=view, color_by=color_by, target=target, access=access)
+    return Drawing(figure, _title(found))
+
+
+def explore(
+    layout: Layout,
+    shape_or_type: ShapeOrType,
+    other: Layout | None = None,
+    *,
+    target: str | None = None,
+) -> Page:
+    """Return the page of a layout, or of two, in which both can be explored and edited.
+
+    Args:
+        layout: text in any notation, or an object.
+        shape_or_type: the tensor.
+        other: another layout, which is compared with the first.
+        target: the GPU that the page starts with.
+
+    Raises:
+        LayoutError: a layout does not fit the tensor, or is too large for a browser.
+
+    Example:
+        >>> explore("(2,2):(1,2)", "4xf16")
+        <Page: linear over 4xf16>
+    """
+    from tt_layout.page.dump import page_of
+
+    found = _placed(layout, other, shape_or_type)
+    names = ["layout"] if len(found) == 1 else ["before", "after"]
+    return Page(page_of(dict(zip(names, found)), target), _title(found))
+
+
+def _placed(layout: Layout, other: Layout | None, shape_or_type: ShapeOrType) -> list[PlacedLayout]:
+    layouts = (layout,) if other is None else (layout, other)
+    return [place(one, shape_or_type) for one in layouts]
+
+
+def _title(found: list[PlacedLayout]) -> str:
+    names = " and ".join(one.encoding.mnemonic for one in found)
+    sizes = "x".join(map(str, found[0].tensor.shape))
+    known = found[0].element_bits is not None
+    return f"{names} over {sizes}{f'x{found[0].tensor.element_type}' if known else ''}"

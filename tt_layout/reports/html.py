@@ -1,0 +1,49 @@
+"""A report as HTML, for notebooks: lines in a fixed-width font, tables as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from tt_layout.reports.report import Line, Report, Table, safe_elements
+
+STYLE = "font-family:monospace;white-space:pre;text-align:left"
+COLOURS = {"red": "#b3261e", "green": "#1b6e3c", "yellow": "#8a5a00"}
+
+
+def to_html(report: Report) -> str:
+    """Return a report as HTML; text of files is shown, never obeyed.
+
+    Example:
+        >>> class Sample:
+        ...     def lines(self):
+        ...         return [Line("a < b", "red")]
+        >>> to_html(Sample())
+        '<div style="font-family:monospace;white-space:pre;text-align:left"><div style="color:\
+#b3261e">a &lt; b</div></div>'
+    """
+    return f'<div style="{STYLE}">{"".join(_parts(safe_elements(report)))}</div>'
+
+
+def _parts(elements: Iterable[Line | Table]) -> Iterator[str]:
+    for element in elements:
+        if isinstance(element, Table):
+            yield _table(element)
+        else:
+            colour = COLOURS.get(element.colour)
+            style = f' style="color:{colour}"' if colour else ""
+            yield f"<div{style}>{escape(element.text) or '&nbsp;'}</div>"
+
+
+def _table(table: Table) -> str:
+    right = [name in table.right for name in table.header]
+    rows = [_row(table.header, right, "th"), *(_row(row, right, "td") for row in table.rows)]
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _row(cells: Iterable[str], right: Iterable[bool], tag: str) -> str:
+    shown = (
+        f'<{tag} style="text-align:{"right" if is_right else "left"}">{escape(cell)}</{tag}>'
+        for cell, is_right in zip(cells, right)
+    )
+    return f"<tr>{''.join(shown)}</tr>"
