@@ -141,4 +141,4 @@ def handed_on(
         registers = layout.get_in_dim_size("register") >> free.get("register", 0).bit_count()
         return Exchange(shuffles=registers * words * bool(free.get("lane")))
     found = through_memory(layout, size, order_of(layout), target)
-    return found if target.joins_registers else replace(found, stores=None, loads=None)
+    return found if target.weighs_conversions else replace(found, stores=None, loads=None)
