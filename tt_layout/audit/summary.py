@@ -68,8 +68,8 @@ class Summary:
     def _shared_text(self) -> str:
         if not self.shared_bytes:
             return ""
-        of = f" of {_size(self.shared_limit)}" if self.shared_limit is not None else ""
-        return f"; {_size(self.shared_bytes)}{of} of shared memory"
+        of = f" of {size_text(self.shared_limit)}" if self.shared_limit is not None else ""
+        return f"; {size_text(self.shared_bytes)}{of} of shared memory"
 
 
 def summaries(audit: Audit, known: KernelMetadata = NO_METADATA) -> tuple[Summary, ...]:
@@ -119,16 +119,16 @@ def _bytes(memory: SharedMemory | None) -> int | None:
     return memory.bytes if memory is not None else None
 
 
-def _size(count: int) -> str:
+def size_text(count: int) -> str:
     """Return bytes as people write them.
 
     Example:
-        >>> _size(512), _size(41984), _size(1025)
-        ('512 bytes', '41 KiB', '1.001 KiB')
+        >>> size_text(512), size_text(41984), size_text(1025)
+        ('512 bytes', '41 KiB', '1.0 KiB')
     """
-    return (
-        f"{count} bytes" if count < 1024 else f"{f'{count / 1024:.3f}'.rstrip('0').rstrip('.')} KiB"
-    )
+    if count < 1024:
+        return f"{count} bytes"
+    return f"{count // 1024} KiB" if count % 1024 == 0 else f"{count / 1024:.1f} KiB"
 
 
 def _count(number: int, noun: str) -> str:
@@ -146,9 +146,13 @@ def _parts(findings: Sequence[Finding]) -> Iterator[str]:
                 groups.setdefault(_words(finding, kind), []).append(finding)
     for one, other in sorted(groups, key=_order):
         group = groups[one, other]
-        noun = f"{len(group)} {one if len(group) == 1 else f'{one}s'}{other}"
+        noun = f"{len(group)} {one if len(group) == 1 else _plural(one)}{other}"
         loops = sum(is_in_loop(f.movement.executions) for f in group if f.movement is not None)
         yield noun + f" ({loops} in the loop)" * bool(loops)
+
+
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
 _VERBS = {

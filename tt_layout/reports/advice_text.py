@@ -24,10 +24,19 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool) -> Itera
         if all(ends):
             yield f"why: the first layout is that of {ends[0]}, the other that of {ends[1]}"
     suggestions = adviser.suggestions(finding)
-    for suggestion in suggestions if is_whole else suggestions[:MAX_SUGGESTIONS]:
+    shown = suggestions if is_whole else _apart(suggestions)[:MAX_SUGGESTIONS]
+    for suggestion in shown:
         yield from _suggestion_lines(suggestion)
     if CONFLICTS in finding.kinds and not suggestions:
         yield "no layout that was tried takes fewer cycles over all accesses to its buffers"
+
+
+def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+    """Return the suggestions that save different numbers of cycles, the first of each."""
+    first: dict[float, Suggestion] = {}
+    for suggestion in suggestions:
+        first.setdefault(suggestion.saved, suggestion)
+    return list(first.values())
 
 
 def _anchors(anchors: Sequence[Anchor]) -> str:

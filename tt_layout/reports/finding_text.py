@@ -31,10 +31,15 @@ def finding_lines(
     yield Line("findings")
     shown = groups if is_whole else groups[:MAX_SHOWN]
     adviser = Adviser(audit)
+    told: dict[tuple[str, ...], int] = {}
     for number, group in enumerate(shown, 1):
         yield from _group_lines(number, group, program)
         advice = advice_lines(adviser, group[0], is_whole=is_whole) if number <= MAX_SHOWN else ()
-        for text in advice:
+        lines = tuple(advice)
+        before = told.setdefault(lines, number)
+        if before != number and lines and lines[0].startswith("instead"):
+            lines = (f"instead: what finding {before} names saves that, too",)
+        for text in lines:
             yield Paragraph(text, " " * len(f"  {number}. "), len(f"  {number}. ") + 3)
     if len(shown) < len(groups):
         yield Line(f"  and {len(groups) - len(shown)} more: --all lists them")

@@ -104,7 +104,7 @@ class FoldedTable(NamedTuple):
         if self.spare and self._width(widths) > width:
             yield from self.without(self.spare[0])._replace(spare=self.spare[1:]).fold(width)
             return
-        if self.has_tail and widths[-1] < max(MIN_TAIL, self._longest_word(-1)):
+        if self.has_tail and widths[-1] < self._least_tail():
             yield from self._with_tails(width)
             return
         yield from self._row(self.header, widths, "")
@@ -153,6 +153,12 @@ class FoldedTable(NamedTuple):
                     break
                 widths[max(wide, key=widths.__getitem__)] -= 1
         return widths
+
+    def _least_tail(self) -> int:
+        """Return how wide the last column must be to stand beside the others."""
+        cells = (row[-1] for row in self.rows if not isinstance(row, str))
+        whole = max(map(len, cells), default=0)
+        return min(whole, max(MIN_TAIL, self._longest_word(-1)))
 
     def _longest_word(self, column: int) -> int:
         cells = (row[column] for row in self.rows if not isinstance(row, str))

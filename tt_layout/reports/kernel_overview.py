@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.audited_module import SharedWork
-from tt_layout.audit.findings import Finding
+from tt_layout.audit.findings import KINDS, NARROW, REFUSED, Finding
 from tt_layout.audit.kernel_metadata import metadata_beside
-from tt_layout.audit.summary import Summary, kinds_of, summaries
+from tt_layout.audit.summary import Summary, kinds_of, size_text, summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import split_module, whole_modules
@@ -178,14 +178,15 @@ class KernelOverview:
         """Yield a line for each kernel, and then one for each file without any."""
         shown = self.kernels[: self.top]
         if shown:
-            rows = [[f"{k.weight:.0f}", k.text, f"{k.file}:{k.line}"] for k in shown]
+            rows = [_cells(kernel) for kernel in shown]
             colours = {
                 at: "red" if kernel.errors else "yellow" if kernel.findings else "green"
                 for at, kernel in enumerate(shown)
             }
-            yield FoldedTable(
-                ["cycles", "kernel", "dump"], rows, ["cycles"], colours, has_tail=True
-            )
+            right = ["cycles", *map(_heading, KINDS), "shared"]
+            header = ["cycles", "kernel", "GPU", *right[1:], "dump"]
+            spare = ("shared", "GPU")
+            yield FoldedTable(header, rows, right, colours, has_tail=True, spare=spare)
         if len(shown) < len(self.kernels):
             yield Line(f"  and {len(self.kernels) - len(shown)} more kernels: --top shows more")
         for one in self.passed_over:
@@ -198,6 +199,19 @@ class KernelOverview:
             "kernels": [_kernel_data(kernel) for kernel in self.kernels[: self.top]],
             "passed_over": [one._asdict() for one in self.passed_over],
         }
+
+
+def _heading(kind: str) -> str:
+    """Return the word for a kind of finding above a column."""
+    return {REFUSED: "errors", NARROW: "narrow"}.get(kind, kind)
+
+
+def _cells(kernel: KernelLine) -> list[str]:
+    counts = [str(kernel.counts.get(kind) or "-") for kind in KINDS]
+    shared = size_text(kernel.shared_bytes) if kernel.shared_bytes is not None else "-"
+    name = f"@{kernel.function}" if kernel.function is not None else "-"
+    where = f"{kernel.file}:{kernel.line}"
+    return [f"{kernel.weight:.0f}", name, kernel.target or "-", *counts, shared, where]
 
 
 def _kernel_data(kernel: KernelLine) -> dict[str, Any]:

@@ -1,0 +1,177 @@
+"""Kernels with planted faults: the first finding names the fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tt_layout.audit.findings import Finding
+from tt_layout.reports.audit_ir import audit_ir
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+DIVISIBLE = " {tt.divisibility = 16 : i32}"
+
+
+class Fault(NamedTuple):
+    """A change of a dump, and what the first finding of it must say.
+
+    Attributes:
+        dump: below ``examples``.
+        plant: from the text of the dump to that with the fault.
+        kind: of the finding.
+        words: in its message.
+        at: what stands on its line of the dump.
+    """
+
+    dump: str
+    plant: Callable[[str], str]
+    kind: str
+    words: str
+    at: str
+
+
+def swap(old: str, new: str) -> Callable[[str], str]:
+    """Return a change of one place of a text."""
+
+    def change(text: str) -> str:
+        assert old in text
+        return text.replace(old, new, 1)
+
+    return change
+
+
+def undivided(argument: str) -> Callable[[str], str]:
+    """Forget that an argument is a multiple of 16."""
+
+    def change(text: str) -> str:
+        start = text.index(f"%{argument}: ")
+        at = text.index(DIVISIBLE, start)
+        assert at - start < 40
+        return text[:at] + text[at + len(DIVISIBLE) :]
+
+    return change
+
+
+def there_and_back(text: str) -> str:
+    """Convert what is loaded in the loop to a layout that nothing asks for, and back."""
+    line = next(line for line in text.splitlines() if "%total_67 = tt.load %a_ptrs_64" in line)
+    tensor = "tensor<128x32xf16, #blocked>"
+    other = "tensor<128x32xf16, #blocked1>"
+    more = (
+        f"{line.replace('%total_67', '%there')}\n"
+        f"      %back = ttg.convert_layout %there : {tensor} -> {other} loc(#loc41)\n"
+        f"      %total_67 = ttg.convert_layout %back : {other} -> {tensor} loc(#loc41)"
+    )
+    return text.replace(line, more)
+
+
+SOFTMAX = "[1, 8], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4], order = [1, 0]"
+FAULTS = {
+    "a swizzle halved": Fault(
+        "kernels/matmul-sm80.ttgir",
+        swap("perPhase = 2, maxPhase = 4", "perPhase = 2, maxPhase = 2"),
+        "conflicts",
+        "of #shared has bank conflicts",
+        "ttg.local_load",
+    ),
+    "no swizzle": Fault(
+        "kernels/matmul-sm80.ttgir",
+        swap("perPhase = 1, maxPhase = 8", "perPhase = 1, maxPhase = 1"),
+        "conflicts",
+        "of #shared1 has bank conflicts",
+        "ttg.local_load",
+    ),
+    "a shared layout of the wrong order": Fault(
+        "kernels/convolution-sm80.ttgir",
+        swap("maxPhase = 8, order = [1, 0]", "maxPhase = 8, order = [0, 1]"),
+        "narrow-loads",
+        "the shared layout keeps 1 neighbours together",
+        "ttg.async_copy_global_to_local",
+    ),
+    "a padding forgotten": Fault(
+        "kernels/matmul-gfx942.ttgir",
+        swap("vec = 4, perPhase = 2, maxPhase = 8", "vec = 1, perPhase = 1, maxPhase = 1"),
+        "conflicts",
+        "of #shared has bank conflicts",
+        "#shared",
+    ),
+    "a stride without its divisibility": Fault(
+        "kernels/softmax-sm90.ttgir",
+        undivided("stride"),
+        "narrow-loads",
+        "limited by divisibility of make.py:70:14: make stride a multiple of 16",
+        "tt.",
+    ),
+    "a pointer without its alignment": Fault(
+        "kernels/softmax-gfx942.ttgir",
+        undivided("x"),
+        "narrow-loads",
+        "pass x aligned to 16 bytes",
+        "tt.load",
+    ),
+    "a bound without its divisibility": Fault(
+        "workloads/layer_norm-sm90.ttgir",
+        undivided("width"),
+        "narrow-loads",
+        "limited by mask",
+        "tt.",
+    ),
+    "a needless conversion": Fault(
+        "kernels/matmul-gfx942.ttgir",
+        there_and_back,
+        "conversions",
+        "from #blocked to #blocked1",
+        "%back",
+    ),
+    "a register layout of the wrong order": Fault(
+        "kernels/softmax-sm80.ttgir",
+        swap(SOFTMAX, "[1, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 4], order = [0, 1]"),
+        "narrow-loads",
+        "use a layout whose order begins with 1",
+        "tt.",
+    ),
+    "one element per thread": Fault(
+        "kernels/softmax-sm90.ttgir",
+        swap(SOFTMAX, SOFTMAX.replace("[1, 8]", "[1, 1]")),
+        "narrow-loads",
+        "sizePerThread[1] = 8",
+        "tt.",
+    ),
+    "the wrong number of warps": Fault(
+        "kernels/matmul-sm80.ttgir",
+        swap('"ttg.num-warps" = 4', '"ttg.num-warps" = 8'),
+        "refused",
+        "is for 4 warps, but the module has 8",
+        "",
+    ),
+    "a strided access": Fault(
+        "narrow/vector_add.ttgir",
+        swap(
+            "%total_5 = tt.addptr %total, %places_3",
+            "%two = arith.addi %places_3, %places_3 : tensor<1024xi32, #blocked>\n"
+            "    %total_5 = tt.addptr %total, %two",
+        ),
+        "narrow-loads",
+        "moves 2 bytes at a time",
+        "%total_6 = tt.load",
+    ),
+}
+
+
+def first_finding(fault: Fault) -> tuple[str, Finding]:
+    text = fault.plant((EXAMPLES / fault.dump).read_text(encoding="utf-8"))
+    [audit] = audit_ir(text).audits
+    return text, audit.findings[0]
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_first_finding_names_the_fault(name: str) -> None:
+    fault = FAULTS[name]
+    text, finding = first_finding(fault)
+    assert finding.kind == fault.kind
+    assert fault.words in finding.message
+    assert fault.at in text.splitlines()[finding.line - 1]
