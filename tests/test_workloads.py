@@ -14,9 +14,6 @@ from tiers import sampled
 ROOT = Path(__file__).parent.parent
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
-
-from tt_layout.reports.audit_ir import audit_ir
-
 FOLDER = ROOT / "examples" / "workloads"
 DUMPS = sorted(FOLDER.glob("*.ttgir"))
 SCREEN = 50
@@ -24,6 +21,8 @@ SCREEN = 50
 
 def head(path: Path) -> str:
     """Return the report down to the findings."""
+    from tt_layout import audit_ir
+
     text = str(audit_ir(path.read_text(encoding="utf-8")))
     return text.partition("\n\ndata movements")[0] + "\n"
 
