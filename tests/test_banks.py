@@ -16,6 +16,7 @@ from work import bytes_of, calls_of
 
 from tt_layout import LayoutError, parse_layout
 from tt_layout.analyses.banks import bank_conflicts
+from tt_layout.analyses.swizzle import find_swizzle
 from tt_layout.cli.main import main
 from tt_layout.hardware import TARGETS, find_target
 
@@ -490,7 +491,7 @@ def test_a_padding_shorter_than_the_vector_traps_on_nvidia_alone() -> None:
 
 def test_the_search_leaves_out_what_traps() -> None:
     register = BLOCKED.format([1, 8], [4, 8], [4, 1], [1, 0])
-    search = tt_layout.find_swizzle([register], [], [64, 64], elem_bytes=2, family="padded")
+    search = find_swizzle([register], [], [64, 64], elem_bytes=2, family="padded")
     accesses = [access for found in search.ranking for access in found.accesses]
     assert any(access.width_bytes == 16 for access in accesses)
     assert not any(access.instruction.is_misaligned for access in accesses)

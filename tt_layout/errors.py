@@ -140,6 +140,16 @@ def shown(value: object) -> str:
     return f"{shortened(repr(value), MAX_SHOWN)} of {type(value).__name__}"
 
 
+def quoted(text: str) -> str:
+    """Return a text between quotes as messages have it, shortened.
+
+    Example:
+        >>> quoted("ab"), len(quoted("[" * 100_000)) < 200
+        ("'ab'", True)
+    """
+    return shortened(repr(text), MAX_SHOWN)
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that looks most like ``name``, if any does, for "did you mean".
 

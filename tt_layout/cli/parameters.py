@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tt_layout.encodings import Encoding
     from tt_layout.encodings.alias_table import AliasTable
     from tt_layout.hardware import Target
+    from tt_layout.mlir.source import Source
     from tt_layout.mlir.types import TensorType
     from tt_layout.notation.context import Context
 
@@ -132,8 +133,7 @@ class LayoutParameter(NotationParameter):
         if text == "-" or text.endswith(".json"):
             from tt_layout.mlir.source import read_source
 
-            source = read_source(text)
-            return super().read(source.text, context._replace(name=source.name))
+            return self.read_file(read_source(text), context)
         path, separator, alias = text.rpartition(":")
         if not separator:
             expected = "an attribute such as #ttg.blocked<{...}>, FILE:ALIAS, gl.BlockedLayout(...)"
@@ -141,6 +141,14 @@ class LayoutParameter(NotationParameter):
             raise LayoutError(f"{message}, got {text!r}")
         alias = alias.removeprefix("#")
         return read_aliases(path, [alias]).layout(alias, context.release)
+
+    def read_file(self, source: Source, context: Context) -> Encoding:
+        """Return the layout that a whole file is: JSON, or any notation on standard input."""
+        if source.name.endswith(".json"):
+            from tt_layout.notation.bases import read
+
+            return read(source.text, context._replace(name=source.name))
+        return super().read(source.text, context._replace(name=source.name))
 
 
 class NumbersParameter(_ParamType):

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tt_layout.algebra.linear_layout import is_power_of_two, log2
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, quoted
 
 Nested = Sequence["Nested | int"]
 
@@ -171,12 +171,12 @@ def read_cute(text: str) -> Cute:
     if call := _CALL.fullmatch(rest):
         arguments = _tree(f"({call.group(1).replace('stride=', '')})")
         if isinstance(arguments, int) or len(arguments) != 2:
-            raise LayoutError(f"expected Layout(shape, stride), got {text!r}")
+            raise LayoutError(f"expected Layout(shape, stride), got {quoted(text)}")
         sizes, strides = arguments
         return cute_of(sizes, strides, swizzle)
     body = _BODY.fullmatch(_unwrapped(rest))
     if body is None:
-        raise LayoutError(f"expected a CuTe layout such as (8,4):(4,1), got {text!r}")
+        raise LayoutError(f"expected a CuTe layout such as (8,4):(4,1), got {quoted(text)}")
     return cute_of(_tree(body.group(1)), _tree(body.group(2)), swizzle)
 
 
@@ -244,10 +244,10 @@ def _tree(text: str) -> Nested | int:
         elif word.isdigit():
             stack[-1].append(int(word[:MAX_DIGITS]))
         elif word == ")":
-            raise LayoutError(f"unexpected closing bracket in {text!r}")
+            raise LayoutError(f"unexpected closing bracket in {quoted(text)}")
         if len(stack) > MAX_DEPTH:
             raise LayoutError(f"brackets nest deeper than {MAX_DEPTH}")
     if len(stack) != 1 or len(root) != 1:
-        raise LayoutError(f"the brackets of {text!r} do not match")
+        raise LayoutError(f"the brackets of {quoted(text)} do not match")
     tree: Nested | int = root[0]
     return tree

@@ -10,7 +10,7 @@ import ast
 from typing import Any
 
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, quoted
 from tt_layout.mlir.source import Source
 from tt_layout.releases import LATEST, Release
 from tt_layout.translation.calls import Call, encoding_of_call
@@ -117,7 +117,9 @@ def read_call(text: str) -> Call:
             raise
         raise LayoutError(f"this is not a Gluon constructor: {error}") from None
     if not isinstance(call, Call):
-        raise LayoutError(f"expected a constructor such as gl.BlockedLayout(...), got {text!r}")
+        raise LayoutError(
+            f"expected a constructor such as gl.BlockedLayout(...), got {quoted(text)}"
+        )
     return call
 
 
@@ -130,7 +132,7 @@ def _read(tree: ast.expr) -> Any:
     if isinstance(tree, (ast.Name, ast.Attribute)):
         return ast.unparse(tree)  # an element type, such as gl.float32
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, (ast.Name, ast.Attribute)):
-        raise LayoutError(f"expected gl.Class(keyword=value, ...), got {ast.unparse(tree)}")
+        raise LayoutError(f"expected gl.Class(keyword=value, ...), got {quoted(ast.unparse(tree))}")
     name = ast.unparse(tree.func)
     positional = tuple(map(_read, tree.args))
     if own_name(name) in WRAPPERS and len(positional) == 1 and not tree.keywords:

@@ -90,7 +90,9 @@ def read_bases(text: str) -> LinearLayout:
         bases = data["bases"] if isinstance(data.get("bases"), (dict, list)) else data
         outs = dict(data["out_dims"]) if bases is not data and "out_dims" in data else {}
         pairs = dict(bases)
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+    except RecursionError:
+        raise LayoutError("this is not the JSON of bases: its brackets nest too deep") from None
+    except (ValueError, TypeError, AttributeError) as error:
         raise LayoutError(f"this is not the JSON of bases: {error}") from None
     numbers = {str(name): _vectors(str(name), own) for name, own in pairs.items()}
     if not numbers:

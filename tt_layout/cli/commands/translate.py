@@ -14,12 +14,14 @@ from tt_layout.cli.parameters import (
     tensor_option,
 )
 from tt_layout.encodings import Encoding
+from tt_layout.mlir.source import Source
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
 from tt_layout.placement import place
 from tt_layout.releases import release_names
 from tt_layout.reports.translation import TranslationReport
 from tt_layout.translation import TARGETS, TensorSpec, translate
+from tt_layout.translation.as_json import is_json_of_layout, read_json
 
 
 class Given(NamedTuple):
@@ -34,15 +36,14 @@ class GivenParameter(LayoutParameter):
 
     def read(self, text: str, context: Context) -> Any:
         """Return the layout, and the tensor."""
-        if text == "-" or text.endswith(".json"):
-            from tt_layout.mlir.source import read_source
-            from tt_layout.translation.as_json import is_json_of_layout, read_json
+        found: Any = super().read(text, context)
+        return found if isinstance(found, Given) else Given(found)
 
-            source = read_source(text)
-            if is_json_of_layout(source.text):
-                return Given(*read_json(source.text))
-            return Given(super().read(source.text, context._replace(name=source.name)))
-        return Given(super().read(text, context))
+    def read_file(self, source: Source, context: Context) -> Any:
+        """Return the layout of a file, and the tensor."""
+        if is_json_of_layout(source.text):
+            return Given(*read_json(source.text))
+        return Given(super().read_file(source, context))
 
 
 @click.command(
