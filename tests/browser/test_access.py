@@ -409,6 +409,8 @@ def test_what_is_touched_is_framed_and_where_lanes_wait_more_thickly(
     scheme: str, open_page: Open
 ) -> None:
     page = opened(open_page, scheme=scheme)
+    page.page.set_viewport_size({"width": 1400, "height": 1700})
+    page.settle()
     ink = [29, 31, 36] if scheme == "light" else [234, 232, 227]
     assert [shade == ink for shade in shades(page, (0, 3))] == [True, True, False]
     pale = shades(page, (1, 3))

@@ -525,6 +525,15 @@ function collisions(access) {
   }).filter((collision) => collision.words.length > 1);
 }
 
+/** Return in which cycle of the worst phase each word is served: a bank serves one in each. */
+function cycleOfWords(access) {
+  const served = Array(access.phase.banks).fill(0);
+  const cycles = new Map();
+  for (const word of firstPhase(access).words.flat())
+    if (!cycles.has(word)) cycles.set(word, served[word % access.phase.banks]++);
+  return cycles;
+}
+
 /** Return a basis of the lane masks that lead to another word of the same bank. */
 function collidingBits(access) {
   const { lanes, words } = firstPhase(access);

@@ -128,12 +128,28 @@ function accessInNumbers(access) {
   ];
 }
 
+/** Return how many cycles the worst phase takes. */
+function wavefrontCount(access) {
+  return 1 + Math.max(...cycleOfWords(access).values());
+}
+
+/** Say what is served in a cycle of the worst phase, of which -1 is all of them. */
+function servedInWords(access, cycle) {
+  const count = wavefrontCount(access);
+  const { cycle: noun } = access.target;
+  if (cycle < 0) return `all ${counted(count, noun)}`;
+  const cycles = cycleOfWords(access);
+  const { lanes, words } = firstPhase(access);
+  const served = lanes.filter((_, k) => words[k].some((word) => cycles.get(word) === cycle));
+  return `${noun} ${cycle + 1} of ${count}: ${nounOf(access)}${served.length > 1 ? "s" : ""} ${ranges(served)}`;
+}
+
 /** Shows what an access costs. */
 class AccessView {
   /** @param section the section with the nodes that are filled here */
   constructor(section) {
     this.section = section;
-    const names = ["what", "verdict", "numbers", "details", "evidence", "marks"];
+    const names = ["what", "verdict", "numbers", "details", "evidence", "marks", "cycles"];
     this.nodes = Object.fromEntries(names.map((name) => [name, byId(`access-${name}`)]));
   }
 
@@ -144,6 +160,13 @@ class AccessView {
     else if (access) this.#fill({ verdict: access.error, style: "error" });
     this.nodes.marks.hidden = !access?.cost;
     this.nodes.marks.classList.toggle("off", !isMarked);
+    this.nodes.cycles.hidden = !access?.cost || !isMarked;
+  }
+
+  /** Say which cycle is marked. */
+  showCycle(access, cycle, isPlaying) {
+    byId("cycle-at").textContent = servedInWords(access, cycle);
+    byId("cycle-play").textContent = isPlaying ? "Stop" : "Play";
   }
 
   #showCost(cost, drawn) {

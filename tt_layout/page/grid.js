@@ -10,6 +10,8 @@ const TWO_LINES = 27;
 const MIN_CELL = 2;
 const MIN_OVERVIEW = 4;
 const MIN_FRAMED = 6; // in lower cells a thick frame is no other than a thin one
+const POINTER = 11; // pixels from the middle of a pointer to its tip, and to the edge
+const MAX_POINTERS = 8;
 const MAX_EXTENT = 8e6; // pixels that browsers can scroll over
 const MOVES = {
   ArrowLeft: [-1, 0],
@@ -123,6 +125,7 @@ class GridView {
 
   #listen() {
     this.scroller.addEventListener("scroll", () => this.#redraw("base", "over"));
+    window.addEventListener("resize", () => this.layOut());
     new ResizeObserver(() => {
       if (
         this.scroller.clientWidth !== this.stageSize?.[0] ||
@@ -483,7 +486,9 @@ class GridView {
   /** Ring the cells of one element: dark and light, so that it shows on every colour. */
   #paintRings(context, { element, isPinned }) {
     const { x0, x1, y0, y1 } = this.visible();
-    for (const [x, y] of this.source.cells(element)) {
+    const cells = this.source.cells(element);
+    this.#paintPointers(context, cells);
+    for (const [x, y] of cells) {
       if (x < x0 || x >= x1 || y < y0 || y >= y1) continue;
       const [width, height] = [Math.max(this.width, 9), Math.max(this.height, 9)];
       const left = this.left(x) + (this.width - width) / 2;
@@ -495,6 +500,29 @@ class GridView {
       };
       ring(3, 0.5, isPinned ? "#fff" : "#000");
       ring(isPinned ? 2 : 1.5, isPinned ? 1 : 1.25, isPinned ? "#b3005e" : "#fff");
+    }
+  }
+
+  /** Point from the edge at cells that are out of sight. */
+  #paintPointers(context, cells) {
+    const [width, height] = this.stageSize;
+    const [low, high] = [[this.gutter, HEAD], [width, height]];
+    context.fillStyle = this.colours.accent;
+    for (const cell of cells.slice(0, MAX_POINTERS)) {
+      const middle = this.middle(...cell);
+      const at = middle.map((m, d) => Math.max(low[d] + POINTER, Math.min(high[d] - POINTER, m)));
+      const isInSight = middle.every((m, d) => m >= low[d] && m <= high[d]);
+      if (isInSight) continue;
+      const angle = Math.atan2(middle[1] - at[1], middle[0] - at[0]);
+      const corner = (turn, size) => [
+        at[0] + size * Math.cos(angle + turn),
+        at[1] + size * Math.sin(angle + turn),
+      ];
+      context.beginPath();
+      context.moveTo(...corner(0, POINTER - 1));
+      context.lineTo(...corner(2.4, POINTER - 1));
+      context.lineTo(...corner(-2.4, POINTER - 1));
+      context.fill();
     }
   }
 

@@ -3,6 +3,7 @@
 const DATA = JSON.parse(byId("data").textContent);
 const THEMES = ["auto", "light", "dark"];
 const EDIT_DELAY = 150;
+const CYCLE_TIME = 900; // milliseconds for which a cycle is shown
 
 /** The state that the address keeps; the rest follows from it. */
 const state = {
@@ -33,6 +34,9 @@ let planes;
 let views;
 let matrix;
 let accessView;
+/** The cycle of the access that alone is marked, -1 for all; and what steps through them. */
+let cycle = -1;
+let playing = null;
 let layoutBox;
 
 // -- layouts ----------------------------------------------------------------------------------
@@ -119,6 +123,8 @@ function rebuild() {
       inside(pin) && (pin.scope === "element" || model.groups.some(({ id }) => id === pin.scope)),
   );
   if (hovered) hovered = null;
+  stopPlaying();
+  cycle = -1;
   showControls();
   matrix.show(model);
   showGrids();
@@ -202,7 +208,7 @@ function showGrids() {
   };
   const marksOf = (one) =>
     state.isMarked && access?.cost && access.shared === one
-      ? new AccessMarks(access.cost, one)
+      ? new AccessMarks(access.cost, one, cycle)
       : null;
   views.hardware.show(
     new HardwareSource(model, colouring, ground, title[model.memory], marksOf(model)),
@@ -620,6 +626,35 @@ function showAccess() {
   fillSelect("access-target", options, target.name);
   byId("access-kind").value = state.isStore ? "store" : "load";
   byId("access-shown").checked = state.isMarked;
+  if (access.cost) accessView.showCycle(access.cost, cycle, playing);
+}
+
+/** Mark the next cycle, or the one before; all of them stand before the first. */
+function stepCycle(by) {
+  const count = wavefrontCount(access.cost) + 1;
+  cycle = ((cycle + 1 + by + count) % count) - 1;
+  accessView.showCycle(access.cost, cycle, playing);
+  showGrids();
+}
+
+/** Show the cycles of an access one after the other, or stop. */
+function play() {
+  if (playing) stopPlaying();
+  else {
+    playing = setInterval(() => stepCycle(1), CYCLE_TIME);
+    stepCycle(1);
+  }
+  accessView.showCycle(access.cost, cycle, playing);
+}
+
+function stopPlaying() {
+  clearInterval(playing);
+  playing = null;
+}
+
+function stepBy(by) {
+  stopPlaying();
+  stepCycle(by);
 }
 
 function chooseLayout(k) {
@@ -893,6 +928,9 @@ function connect() {
         showGrids();
       },
     );
+  byId("cycle-back").onclick = () => stepBy(-1);
+  byId("cycle-on").onclick = () => stepBy(1);
+  byId("cycle-play").onclick = play;
   byId("slice-rows").onchange = () => chooseAxis("rows", "columns");
   byId("slice-columns").onchange = () => chooseAxis("columns", "rows");
   byId("search-form").onsubmit = search;
@@ -909,7 +947,8 @@ function connect() {
     readAddress();
     rebuild();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showGrids);
+  for (const query of ["(prefers-color-scheme: dark)", "print"])
+    matchMedia(query).addEventListener("change", showGrids);
 }
 
 function start() {

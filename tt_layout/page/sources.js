@@ -278,8 +278,9 @@ class AccessMarks {
   /**
    * @param access what the access costs
    * @param shared the layout of the memory that it is of
+   * @param cycle  the cycle that alone is marked; -1 for all of them
    */
-  constructor(access, shared) {
+  constructor(access, shared, cycle) {
     this.access = access;
     this.shared = shared;
     this.conflicts = new Map();
@@ -288,7 +289,9 @@ class AccessMarks {
     this.runs = new Map();
     this.cells = new Map();
     const { lanes, words } = firstPhase(access);
-    lanes.forEach((lane, k) => this.#touch(lane, words[k]));
+    const cycles = cycleOfWords(access);
+    const isShown = (word) => cycle < 0 || cycles.get(word) === cycle;
+    lanes.forEach((lane, k) => this.#touch(lane, words[k].filter(isShown)));
   }
 
   /** Mark what a lane touches: neighbouring words in conflict, or free of it. */
