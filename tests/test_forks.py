@@ -198,3 +198,19 @@ def test_folders(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     data = json.loads(run("audit", ".", "--format", "json").out)
     assert [one["file"] for one in data["kernels"]] == ["./inner/kernel.ttgir"]
     assert [one["file"] for one in data["passed_over"]] == ["./empty.mlir", "./other.mlir"]
+
+
+def test_matrix_layouts_tell_the_gpu_of_a_module_that_names_none() -> None:
+    audit = audited(
+        "#w = #ttg.amd_wmma<{version = 3, isTranspose = false, ctaLayout = {warp = [[1, 0], "
+        "[2, 0]]}, instrShape = [16, 16, 32]}>\n"
+        "#a = #ttg.dot_op<{opIdx = 0, parent = #w, kWidth = 8}>\n"
+        "#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>\n"
+        'module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {\n'
+        "tt.func @f(%m: !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory>) {\n"
+        "  %0 = ttg.local_load %m : !ttg.memdesc<64x64xf16, #s, #ttg.shared_memory> -> "
+        "tensor<64x64xf16, #a>\n  tt.return\n}\n}\n"
+    )
+    [row] = audit.movements
+    assert row.cost is not None
+    assert "ds_load" in row.cost.text

@@ -83,9 +83,7 @@ def attention_backward(
 
 
 @triton.jit
-def int8_matmul(
-    a, b, c, scales, K, stride_c, M: tl.constexpr, N: tl.constexpr, B: tl.constexpr
-):
+def int8_matmul(a, b, c, scales, K, stride_c, M: tl.constexpr, N: tl.constexpr, B: tl.constexpr):
     """Return a @ b.T of 8-bit integers, scaled by column."""
     rows = tl.program_id(0) * M + tl.arange(0, M)
     columns = tl.program_id(1) * N + tl.arange(0, N)

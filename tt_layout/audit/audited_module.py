@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tt_layout.audit.known_modules import KnownModules
 from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
+from tt_layout.encodings import Encoding
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 
@@ -32,6 +33,17 @@ class FullOperation(NamedTuple):
     function: SsaFunction
     operation: SsaOperation
     within: tuple[tuple[SsaOperation, int], ...]
+
+
+MATRIX_FAMILIES = {
+    ("amd_mfma", 2): "gfx90a",
+    ("amd_mfma", 3): "gfx942",
+    ("amd_mfma", 4): "gfx950",
+    ("amd_wmma", 1): "gfx11",
+    ("amd_wmma", 2): "gfx12",
+    ("amd_wmma", 3): "gfx1250",
+}
+"""Mnemonic and version of a layout -> the row of a GPU that it is for."""
 
 
 class SharedWork:
@@ -79,16 +91,31 @@ class AuditedModule:
     def gpu(self) -> str | None:
         """The GPU's row of `tt_layout.hardware`; the usual one where the module names no target.
 
-        None where the module names one that has no row, or has warps of another size.
+        Then AMD's matrix layouts, which are for one family each, say more.  None where the module
+        names a target that has no row, or has warps of another size.
         """
         from tt_layout.hardware import DEFAULT_TARGET, find_target, usual_target
 
         module = self.module
         if module.target is not None:
             return module.gpu
+        if self.family is not None:
+            return self.family
         lanes = module.number("threads-per-warp") or find_target(DEFAULT_TARGET).lanes
         usual = usual_target(lanes)
         return usual.name if usual is not None else None
+
+    @cached_property
+    def family(self) -> str | None:
+        """A GPU of the family that AMD's matrix layouts are for; None without any."""
+        for ir_type in self.module.types.distinct:
+            encoding = ir_type.encoding
+            while isinstance(encoding, Encoding):
+                found = MATRIX_FAMILIES.get((encoding.mnemonic, getattr(encoding, "version", 0)))
+                if found is not None:
+                    return found
+                encoding = next(encoding.parents(), None)
+        return None
 
     @property
     def no_gpu(self) -> str:

@@ -29,7 +29,9 @@ def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None
     lanes = {layout.get_in_dim_size("lane") for layout in (before, after)}
     if len(lanes) > 1:
         raise LayoutError(f"{min(lanes)} threads per warp")
-    return _conversion(before, after, moved_bits(operation.target), audited.module.gpu)
+    return _conversion(
+        before, after, moved_bits(operation.target), audited.module.gpu or audited.family
+    )
 
 
 @lru_cache(maxsize=4096)
