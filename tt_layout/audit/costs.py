@@ -13,6 +13,7 @@ from tt_layout.audit.conversions import conversion_cost
 from tt_layout.audit.cost import Cost
 from tt_layout.audit.exchanges import exchange_cost
 from tt_layout.audit.global_memory.cost import global_cost
+from tt_layout.audit.indexed_accesses import indexed_cost, remote_cost
 from tt_layout.audit.shared_memory import shared_cost
 from tt_layout.audit.tdm import tdm_cost
 from tt_layout.audit.tensor_memory import allocation_cost, copy_cost, message_cost
@@ -50,6 +51,12 @@ COSTS: dict[str, CostFunction] = {
     "reduction": exchange_cost,
     "scan": exchange_cost,
     "insert_slice": _slice_cost,
+    "local_atomic_scatter_rmw": indexed_cost,
+    "local_gather": indexed_cost,
+    "local_scatter": indexed_cost,
+    "async_shared_store": remote_cost,
+    "remote_shmem_store": remote_cost,
+    "async_remote_shmem_store": remote_cost,
     "global load": global_cost,
     "global store": global_cost,
     "global atomic": atomic_cost,

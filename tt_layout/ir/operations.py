@@ -149,7 +149,7 @@ def _source(movement: DataMovement, operands: Sequence[IRType]) -> IRType | None
     tensors = [t for t in operands if t.kind == "tensor" and not in_memory(t)]
     if movement.source == "registers":
         if tensors and movement.is_indexed:
-            return tensors[-1]
+            return tensors[min(1, len(tensors) - 1)]  # a mask may follow
         if movement.target == GLOBAL and len(tensors) > 1 and "ptr" in tensors[0].element_type:
             return tensors[1]
         return tensors[0] if tensors else None

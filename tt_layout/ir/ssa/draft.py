@@ -21,6 +21,7 @@ _WORDS = {
     "gpu.block_id": ("dimension",),
     "tt.atomic_rmw": _ATOMIC,
     "tt.atomic_cas": _ATOMIC[1:],
+    "ttg.local_atomic_scatter_rmw": _ATOMIC[:1],
     "amdg.buffer_atomic_rmw": _ATOMIC,
     "amdg.buffer_atomic_cas": _ATOMIC[1:],
     "amdgpu.buffer_atomic_rmw": _ATOMIC,
