@@ -66,6 +66,12 @@ class PartDefinitions(Mapping[str, Definition]):
             self._earlier.setdefault(name, []).append(definition)
         return PartDefinitions(start, self)
 
+    def moved(self, shift: int) -> PartDefinitions:
+        """Return the part's own as they are in the same text further down."""
+        moved = PartDefinitions(self._start + shift)
+        moved.defined = {name: own.moved(shift) for name, own in self.defined.items()}
+        return moved
+
     def absorb(self, other: PartDefinitions) -> None:
         """Take over what a part defines that turned out to belong to this one."""
         for name, definition in other.defined.items():
@@ -105,6 +111,8 @@ class Part:
         texts: the text of a type -> its number, in order of first use.
         first_offsets: by number, where each text is first.
         offsets, type_numbers: of every use of a type.
+        between_headers: where the text between two headers begins and ends that it is all of;
+            None where it is not.
     """
 
     def __init__(
@@ -135,6 +143,7 @@ class Part:
         self.first_offsets: list[int] = []
         self.offsets: array[int] = array("q")
         self.type_numbers: array[int] = array("l")
+        self.between_headers: tuple[int, int] | None = None
 
     @property
     def is_empty(self) -> bool:

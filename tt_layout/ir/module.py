@@ -38,7 +38,11 @@ class Alias(NamedTuple):
 
 
 class LazyAliases(Mapping[str, Alias]):
-    """The aliases of a module, each read when it is asked for: a dump may have a million."""
+    """The aliases of a module, each read when it is asked for: a dump may have a million.
+
+    Attributes:
+        is_location: from a name to whether it stands for a location.
+    """
 
     def __init__(
         self,
@@ -48,7 +52,7 @@ class LazyAliases(Mapping[str, Alias]):
     ) -> None:
         self._known: dict[str, Alias | None] = dict.fromkeys(names)
         self._read = read
-        self._is_location = is_location
+        self.is_location = is_location
 
     def __getitem__(self, name: str) -> Alias:
         alias = self._known[name]
@@ -67,7 +71,7 @@ class LazyAliases(Mapping[str, Alias]):
 
     def attributes(self) -> Iterator[str]:
         """Yield the names of those that are no locations."""
-        return (name for name in self._known if not self._is_location(name))
+        return (name for name in self._known if not self.is_location(name))
 
 
 class Function(NamedTuple):
@@ -118,12 +122,25 @@ class TypeUses(Sequence[TypeUse]):
     """
 
     def __init__(
-        self, source: Source, types: Sequence[IRType], offsets: array[int], numbers: array[int]
+        self,
+        source: Source,
+        types: Sequence[IRType],
+        offsets: array[int],
+        numbers: array[int],
+        shift: int = 0,
     ) -> None:
         self._source = source
         self._types = types
         self._offsets = offsets
         self._numbers = numbers
+        self._shift = shift
+
+    def moved(self, shift: int) -> TypeUses:
+        """Return the types of the same text further down."""
+        return TypeUses(self._source, self._types, self._offsets, self._numbers, shift)
+
+    def _line_column(self, index: int) -> tuple[int, int]:
+        return self._source.line_column(self._offsets[index] + self._shift)
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -137,8 +154,7 @@ class TypeUses(Sequence[TypeUse]):
     def __getitem__(self, index: int | slice) -> TypeUse | Sequence[TypeUse]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        place = self._source.line_column(self._offsets[index])
-        return TypeUse(self._types[self._numbers[index]], *place)
+        return TypeUse(self._types[self._numbers[index]], *self._line_column(index))
 
     def __iter__(self) -> Iterator[TypeUse]:
         return (self[index] for index in range(len(self)))
@@ -154,8 +170,7 @@ class TypeUses(Sequence[TypeUse]):
         first: dict[int, int] = {}
         for index, number in enumerate(self._numbers):
             first.setdefault(number, index)
-        offsets = self._offsets
-        return {n: self._source.line_column(offsets[i])[0] for n, i in first.items()}
+        return {number: self._line_column(index)[0] for number, index in first.items()}
 
     @property
     def distinct(self) -> Sequence[IRType]:

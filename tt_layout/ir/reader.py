@@ -15,6 +15,7 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.build import build_module
 from tt_layout.ir.dump_part import Part, RawOperation
 from tt_layout.ir.module import Module
+from tt_layout.ir.repeated import MAX_LENGTH, KnownTexts
 from tt_layout.ir.scope import Interner
 from tt_layout.ir.tokens import (
     BEFORE_NAME,
@@ -33,6 +34,8 @@ from tt_layout.releases import Release
 REPORT_EVERY = 1 << 20  # characters between two reports of progress
 MAX_LINE = 64 << 20  # characters; IR has no longer lines
 MAX_DIALECT = 64  # characters of the name of a dialect
+NEXT_HEADER = "\n// -----// IR Dump "
+"""What follows a text that is the same as one before where it is read again."""
 MAX_BROKEN = 200  # characters of a type without an end that are looked at
 
 
@@ -76,9 +79,14 @@ def iterate_ir(
         release: as for `parse_ir`.
         report: called now and then with the number of characters read.
     """
-    interner = Interner(release)
-    for part in iterate_parts(source, report):
-        yield build_module(source, part, interner)
+    interner, texts = Interner(release), KnownTexts()
+    for part in _Scanner(source, report, texts).parts():
+        module = texts.moved(source, part, interner)
+        if module is None and not part.is_empty:
+            module = build_module(source, part, interner)
+            texts.add(part, module)
+        if module is not None:
+            yield module
 
 
 def iterate_parts(source: Source, report: Callable[[int], None] | None = None) -> Iterator[Part]:
@@ -104,8 +112,14 @@ def check_lines(source: Source) -> None:
 class _Scanner:
     """Walks over the tokens of a source and collects them into parts."""
 
-    def __init__(self, source: Source, report: Callable[[int], None] | None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        report: Callable[[int], None] | None,
+        known: KnownTexts | None = None,
+    ) -> None:
         self.source = source
+        self.known = known or KnownTexts()
         self.text = source.text
         self.report = report
         self.part = Part(0)
@@ -118,7 +132,8 @@ class _Scanner:
             "broken": self._broken,
             "short": self._short,
         }
-        self.skip: int | None = None  # from here to the end of an operation that has been read
+        self.skip: int | None = None  # where to go on, behind what has been read
+        self.begun: int | None = None  # behind the last header, while all is one part
 
     def parts(self) -> Iterator[Part]:
         """Yield the parts, each when its end is known."""
@@ -142,6 +157,7 @@ class _Scanner:
             if self.done:
                 yield from self.done
                 self.done.clear()
+                self._step_over_known()
             if match.start() >= next_report:
                 next_report += REPORT_EVERY
                 if self.report is not None:
@@ -160,6 +176,14 @@ class _Scanner:
                     if self.skip is not None:
                         break
             position = self.skip
+
+    def _step_over_known(self) -> None:
+        """Go on at the next header if what follows this one has been read before."""
+        if self.begun is None:
+            return
+        end = self.text.find(NEXT_HEADER, self.begun, self.begun + MAX_LENGTH)
+        if end >= 0 and self.known.repeats(self.part, self.begun, self.text[self.begun : end]):
+            self.skip, self.begun = end + 1, None
 
     # -- parts ------------------------------------------------------------------------------
 
@@ -180,6 +204,7 @@ class _Scanner:
 
     def _begin_with_aliases(self, offset: int) -> None:
         """Begin another part that may use the aliases of this one."""
+        self.begun = None
         self._finish_previous()
         self.part.end = offset
         self.done.append(self.part)
@@ -188,6 +213,7 @@ class _Scanner:
     def _finish_previous(self) -> None:
         """Hand out the part before this one: nothing more belongs to it."""
         if self.previous is not None:
+            self.begun = None
             self.done.append(self.previous)
             self.previous = None
 
@@ -196,9 +222,13 @@ class _Scanner:
             return
         header = HEADER.match(match.group("split"))
         if header is not None:
+            if self.begun is not None and self.previous is None:
+                self.part.between_headers = self.begun, match.start() - 1
             self._end_part(match.start(), header.group(2), header.group(1).lower())
+            self.begun = match.end()
         elif SPLIT.match(match.group("split")):
             self._end_part(match.start())
+            self.begun = None
 
     def _begins_line(self, offset: int) -> bool:
         start = self.text.rfind("\n", 0, offset) + 1

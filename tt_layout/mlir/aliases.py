@@ -44,6 +44,11 @@ class Definition(NamedTuple):
     value: int
     repeats: int | None = None
 
+    def moved(self, shift: int) -> Definition:
+        """Return the same of a text that stands so many characters further down."""
+        repeats = self.repeats + shift if self.repeats is not None else None
+        return Definition(self.start + shift, self.value + shift, repeats)
+
     def again(self, start: int) -> Definition:
         """Return the same with another definition of the name noted; the first one counts."""
         return self._replace(repeats=start) if self.repeats is None else self
