@@ -90,7 +90,10 @@ def on_terminal(
     environment = {**kept, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT), **variables}
     command = [sys.executable, "-m", "tt_layout", *arguments]
     errors = theirs if shows_errors else subprocess.PIPE
-    with subprocess.Popen(command, stdout=theirs, stderr=errors, env=environment) as process:
+    given = theirs if "PAGER" in variables else subprocess.DEVNULL
+    with subprocess.Popen(
+        command, stdin=given, stdout=theirs, stderr=errors, env=environment
+    ) as process:
         os.close(theirs)
         shown = b"".join(_read(ours))
         told = process.stderr.read().decode() if process.stderr is not None else ""
@@ -189,6 +192,25 @@ def test_no_line_is_wider_than_the_terminal(layout: str, tensor: str) -> None:
         options = DisplayOptions(color="always", header=header, legend=True)
         text = b"".join(Presentation([printed], options, width).chunks()).decode()
         assert max(map(len, unstyle(text).splitlines())) <= width
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "is_paged"), [(64, (), True), (4, (), False), (64, ("--no-pager",), False)]
+)
+def test_long_text_goes_through_a_pager(rows: int, more: tuple[str, ...], is_paged: bool) -> None:
+    arguments = "-l", SEED, "-t", f"tensor<{rows}x4xf16>", *more
+    status, shown, _ = on_terminal(*arguments, PAGER="sed s/^/paged:/")
+    lines = shown.decode().splitlines()
+    assert (status, len(lines)) == (0, rows + 1)
+    assert {line.startswith("paged:") for line in lines} == {is_paged}
+
+
+def test_a_pager_that_is_closed_ends_nothing_else() -> None:
+    arguments = "-l", SEED, "-t", "tensor<1024x1024xf16>"
+    status, shown, told = on_terminal(*arguments, PAGER="head -n 2")
+    assert status == 0
+    assert len(shown.splitlines()) == 2
+    assert "Traceback" not in told
 
 
 def test_a_column_that_is_too_wide_is_cut() -> None:
@@ -396,6 +418,18 @@ def test_colours_of_a_dump(run: Run, arguments: tuple[str, ...]) -> None:
     coloured = run("-i", *arguments, "--color", "always")
     assert "\x1b[" in coloured.out
     assert unstyle(coloured.out) == plain.out
+
+
+def test_types_that_differ_in_their_elements_share_a_view(run: Run) -> None:
+    text = run("-i", str(ROOT / "examples" / "kernels" / "matmul-sm90.ttgir")).out
+    headings = re.findall(r"^Print layout attribute: #(\w+) = .* on (.*)$", text, re.M)
+    types = [types.split(" (")[0].split(", ") for _, types in headings]
+    assert ["tensor<128x32xi32>", "tensor<128x32x!tt.ptr<f16>>", "tensor<128x32xi1>"] in types
+    shapes = [
+        (name, re.match(r"[\w<]*?<(?:\d+x)*", one[0])) for (name, _), one in zip(headings, types)
+    ]
+    assert len({(name, shape and shape[0]) for name, shape in shapes}) == len(headings)
+    assert "memdesc<3x128x32xf16> (each of the 3 buffers" in text
 
 
 def test_colours_stream(monkeypatch: pytest.MonkeyPatch) -> None:

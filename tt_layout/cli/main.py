@@ -139,6 +139,7 @@ class LazyGroup(click.Group):
 
 _DISPLAY = ("color", "color_by", "compact", "header", "legend")
 """The options that choose how views are displayed."""
+_PAGER = "no_pager"
 
 
 def _display_options(function: Any) -> Any:
@@ -160,6 +161,7 @@ def _display_options(function: Any) -> Any:
         ),
         click.option("--header", is_flag=True, help="Show a row and a column of coordinates."),
         click.option("--legend", is_flag=True, help="Explain notation and colours."),
+        click.option("--no-pager", is_flag=True, help="Do not page long text on a terminal."),
     )
     for option in reversed(options):
         function = option(function)
@@ -243,10 +245,12 @@ def show(
             request = ViewRequest(place(encoding, tensor), kind, selection)
             views.append(print_view(request, alias=alias)._replace(ending=ending))
     size = check_size(sum(one.size for one in views), max_text)
-    _write(views, size, output, display)
+    _write(views, size, output, display, has_pager=not others.get(_PAGER))
 
 
-def _write(views: list[Any], size: int, output: str | None, display: dict[str, Any]) -> None:
+def _write(
+    views: list[Any], size: int, output: str | None, display: dict[str, Any], *, has_pager: bool
+) -> None:
     """Write views as they are; on a terminal, or if asked, as ``tt_layout.terminal`` has them."""
     from tt_layout.reports.writing import terminal_columns, write
 
@@ -261,7 +265,12 @@ def _write(views: list[Any], size: int, output: str | None, display: dict[str, A
 
     presentation = Presentation(views, DisplayOptions(**display), width)
     presentation.check()
-    write(presentation.chunks(), output, size=size)
+    if width is not None and has_pager:
+        from tt_layout.cli.paging import write_paged
+
+        write_paged(presentation.chunks(), size)
+    else:
+        write(presentation.chunks(), output, size=size)
     if (text := presentation.note()) is not None:
         click.echo(fold(f"note: {text}", terminal_columns(sys.stderr)), err=True)
 

@@ -12,7 +12,7 @@ from tt_layout.ir.module import Alias, Module
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
-from tt_layout.placement import place
+from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 from tt_layout.safe_text import safe
 from tt_layout.views.kinds import KINDS, TENSOR, ViewKind
@@ -34,7 +34,8 @@ def file_views(
 ) -> list[PrintedView]:
     """Return the view of every alias of a dump over every type that it is used with.
 
-    What comes again in later modules is shown once.  A type that the layout does not fit has
+    What comes again in later modules is shown once, and so is a view that types of several
+    elements share.  A type that the layout does not fit has
     the reason in its heading, in place of a view.
 
     Args:
@@ -69,8 +70,28 @@ def file_views(
     for name in {name for name, _, _ in views}:
         del unused[name]
     positions = {name: position for position, name in enumerate(order)}
-    shown = [(name, view) for (name, _, _), view in views.items()] + list(unused.items())
+    shown = [*_shared(views), *unused.items()]
     return [view for _, view in sorted(shown, key=lambda item: positions[item[0]])]
+
+
+def _shared(views: dict[tuple[str, str, str], PrintedView]) -> Iterator[tuple[str, PrintedView]]:
+    """Yield views with the names of their aliases, those that look alike as one of all types."""
+    groups: dict[object, list[tuple[str, PrintedView, str]]] = {}
+    for (name, text, bare), view in views.items():
+        looks = bare if view.request is None else _looks(view.request.placed)
+        groups.setdefault((name, text, looks), []).append((name, view, bare))
+    for (name, view, bare), *others in groups.values():
+        if others:
+            types = ", ".join(safe(one) for _, _, one in ((name, view, bare), *others))
+            heading = view.heading.decode().replace(f" on {safe(bare)}", f" on {types}", 1)
+            view = view._replace(heading=heading.encode())
+        yield name, view
+
+
+def _looks(placed: PlacedLayout) -> object:
+    """Return what a view and its colours follow from: in registers not the width of elements."""
+    size = None if placed.is_distributed else placed.element_bytes
+    return placed.memory_space, placed.layout, placed.padding, placed.buffers, size
 
 
 def _check_count(source: Source, count: int) -> None:
