@@ -109,3 +109,33 @@ def test_the_audit_of_a_dump() -> None:
         None,
     ]
     assert any("does not swizzle" in finding.message for finding in audit.findings)
+
+
+BARRIER = """
+#rows = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#l = #ttg.linear<{register = [[1], [2], [4]], lane = [[0], [0], [0], [0], [0]], warp = [[0], [0]],
+                  block = []}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+tt.func @f(%d: !tt.tensordesc<8x64xf16>, %x: tensor<8xi32, #l>, %m: MEMORY, %b: BARRIER) {
+  %0 = amdg.async_tdm_gather %d[%x] to %m, barrier = %b : tensor<8xi32, #l>, MEMORY, BARRIER -> DESC
+  %v = ttg.local_load %m : MEMORY -> tensor<8x64xf16>
+}
+}
+"""
+
+
+def test_a_barrier_is_not_what_is_moved() -> None:
+    text = BARRIER
+    for name, kind in (
+        ("MEMORY", "!ttg.memdesc<8x64xf16, #rows, #ttg.shared_memory, mutable>"),
+        ("BARRIER", "!ttg.memdesc<1xi64, #bar, #ttg.shared_memory, mutable>"),
+        ("DESC", "!tt.tensordesc<8x64xf16>"),
+    ):
+        text = text.replace(name, kind)
+    [module] = parse_ir(text)
+    audit = audit_module(module)
+    assert not audit.findings
+    row = audit.movements[0]
+    assert row.cost is not None
+    assert row.cost.text == "1 x tensor_load_to_lds of 8x64 per warp, of 1 of 4 warps"

@@ -91,8 +91,8 @@ class AuditedModule:
     def gpu(self) -> str | None:
         """The GPU's row of `tt_layout.hardware`; the usual one where the module names no target.
 
-        Then AMD's matrix layouts, which are for one family each, say more.  None where the module
-        names a target that has no row, or has warps of another size.
+        Then AMD's own layouts and operations say more.  None where the module names a target
+        that has no row, or has warps of another size.
         """
         from tt_layout.hardware import DEFAULT_TARGET, find_target, usual_target
 
@@ -107,7 +107,10 @@ class AuditedModule:
 
     @cached_property
     def family(self) -> str | None:
-        """A GPU of the family that AMD's matrix layouts are for; None without any."""
+        """A GPU of the family that AMD's matrix layouts, or operations, are for; None without any.
+
+        Operations are of either family; those with warps of 32 are of gfx1250 in most dumps.
+        """
         for ir_type in self.module.types.distinct:
             encoding = ir_type.encoding
             while isinstance(encoding, Encoding):
@@ -115,7 +118,9 @@ class AuditedModule:
                 if found is not None:
                     return found
                 encoding = next(encoding.parents(), None)
-        return None
+        if not any(operation.name.startswith("amd") for operation in self.module.operations):
+            return None
+        return "gfx942" if self.module.number("threads-per-warp") == 64 else "gfx1250"
 
     @property
     def no_gpu(self) -> str:

@@ -163,6 +163,8 @@ def _instruction(
         instruction = matrix_instruction(*operands, ctas=ctas)
     except LayoutError:
         return None, (None, None), None
+    if ctas > 1 and operands[1].shape[-1] != operands[2].shape[-1]:
+        return instruction, (None, None), None  # of a fork that writes the part of each CTA
     try:
         return instruction, _descriptors(instruction, operands, types, audited, ctas), None
     except LayoutError as error:

@@ -154,7 +154,7 @@ def _source(movement: DataMovement, operands: Sequence[IRType]) -> IRType | None
             return tensors[1]
         return tensors[0] if tensors else None
     if movement.source == "memory":
-        return next((t for t in reversed(operands) if in_memory(t)), None)
+        return _moved_memory(operands)
     # What is fetched from global memory into shared memory is named by a tensor of pointers.
     has_pointers = movement.target == "memory" and not movement.is_indexed
     return tensors[0] if tensors and has_pointers else None
@@ -167,8 +167,15 @@ def _target(
         # Until 3.9 the one type of a load is that of the pointers, or of the result.
         return next((t for t in (*after, *before) if t.kind == "tensor"), None)
     if movement.target == "memory":
-        return next((t for t in reversed([*before, *after]) if in_memory(t)), None)
+        return _moved_memory([*before, *after])
     return None
+
+
+def _moved_memory(types: Sequence[IRType]) -> IRType | None:
+    """Return the last type of memory; that of a barrier only where there is no other."""
+    memories = [t for t in types if in_memory(t)]
+    data = [t for t in memories if t.element_type != "i64" or len(t.shape) > 1]
+    return next(reversed(data or memories), None)
 
 
 def layout_of(ir_type: IRType | None) -> str:
