@@ -537,7 +537,6 @@ def test_an_alias_that_the_file_does_not_have(run: Run, tmp_path: Path) -> None:
 
 # options, message
 OPTIONS: dict[str, tuple[list[str], str]] = {
-    "nothing asked": ([], "error: nothing to show: give an attribute with -l or a file with -i"),
     "neither -l nor -i": (
         ["-t", TYPE],
         "error: nothing to show: give an attribute with -l or a file with -i",

@@ -139,7 +139,7 @@ def test_the_examples_of_the_analyses_are_true(
         assert shown == output, command
 
 
-EXECUTED_PAGES = ("notations.md",)
+EXECUTED_PAGES = ("notations.md", "shell.md")
 """Pages whose commands stand for themselves."""
 
 

@@ -15,7 +15,10 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from tt_layout.cli.examples import examples_of
+from tt_layout.cli.groups import HelpfulGroup, show_examples
 from tt_layout.cli.parameters import (
+    FileParameter,
     NotationParameter,
     SizeParameter,
     aliases_option,
@@ -102,7 +105,7 @@ def _from_llvm(arguments: Sequence[str]) -> list[str]:
     return translated
 
 
-class LazyGroup(click.Group):
+class LazyGroup(HelpfulGroup):
     """A group whose subcommands are the modules of `tt_layout.cli.commands`.
 
     Each defines ``command``, and is imported only when it is used.  A file or a folder in the
@@ -111,13 +114,18 @@ class LazyGroup(click.Group):
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         """Read the arguments, with the subcommand that the first of them implies."""
-        first = args[0] if args else ""
-        if first.startswith("#"):
+        first = args[0] if args else "--help"
+        if not args:
+            args = [first]
+        elif first.startswith("#"):
             args = ["-l", *args]
         elif not first.startswith("-") and first not in self.list_commands(context):
             from tt_layout.ir.file_aliases import split_module
 
-            args = ["audit", *args] if os.path.exists(split_module(first).path) else args
+            if os.path.exists(split_module(first).path):
+                args = ["audit", *args]
+            elif not first.isalnum() and _is_layout(first):
+                args = ["-l", *args]
         return super().parse_args(context, args)
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -134,7 +142,13 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"tt_layout.cli.commands.{name}").command
         assert isinstance(command, click.Command)
-        return command
+        return show_examples(command, name)
+
+
+def _is_layout(text: str) -> bool:
+    from tt_layout.notation.registry import is_notation
+
+    return is_notation(text)
 
 
 _DISPLAY = ("color", "color_by", "compact", "header", "legend")
@@ -182,11 +196,24 @@ def _display_options(function: Any) -> Any:
     tt-layout FILE                     what a dump's kernels do badly: tt-layout audit FILE
     tt-layout LAYOUT -t TYPE           the same as with -l
     """,
+    epilog=examples_of(""),
 )
-@click.option("-l", "layout", type=NotationParameter(), help="The layout attribute, as text.")
+@click.option("-l", "layout", type=NotationParameter(), help="The layout, in any notation.")
 @tensor_option("The tensor type, such as tensor<16x16xf16>.")
-@click.option("-i", "path", metavar="FILE", help="A file with alias definitions; - is stdin.")
-@click.option("-o", "output", metavar="FILE", help="Write to this file instead of stdout.")
+@click.option(
+    "-i",
+    "path",
+    type=FileParameter(),
+    metavar="FILE",
+    help="A file with alias definitions; - is stdin.",
+)
+@click.option(
+    "-o",
+    "output",
+    type=FileParameter(),
+    metavar="FILE",
+    help="Write to this file instead of stdout.",
+)
 @aliases_option
 @click.option("--view", type=ViewName(), help="The view to show; tensor by default.")
 @click.option("--use-hw-view", is_flag=True, help="Show what each hardware location holds.")

@@ -6,7 +6,7 @@ What reads a text is imported when there is one, so that help is quick.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -16,6 +16,8 @@ from tt_layout.errors import LayoutError
 from tt_layout.releases import Release, release_names
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from tt_layout.encodings import Encoding
     from tt_layout.encodings.alias_table import AliasTable
     from tt_layout.hardware import Target
@@ -42,10 +44,42 @@ def label(parameter: click.Parameter | None) -> str:
     return parameter.human_readable_name.strip("[].") if parameter is not None else "<text>"
 
 
+def files(incomplete: str) -> list[CompletionItem]:
+    """Return the item that lets a shell complete the name of a file."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def starting(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Return those of some names that begin as what was typed."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+class FileParameter(_ParamType):
+    """The name of a file, which a shell completes."""
+
+    name = "file"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Let the shell complete the name."""
+        return files(incomplete)
+
+
 class ReleaseParameter(_ParamType):
     """A release of Triton, such as ``3.5``."""
 
     name = "release"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the releases that begin so."""
+        return starting(map(str, Release), incomplete)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -142,6 +176,14 @@ class LayoutParameter(NotationParameter):
         alias = alias.removeprefix("#")
         return read_aliases(path, [alias]).layout(alias, context.release)
 
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the aliases of a file, or let the shell complete its name."""
+        from tt_layout.cli.completion import aliases
+
+        return aliases(incomplete) if ":" in incomplete else files(incomplete)
+
     def read_file(self, source: Source, context: Context) -> Encoding:
         """Return the layout that a whole file is: JSON, or any notation on standard input."""
         if source.name.endswith(".json"):
@@ -166,7 +208,7 @@ class NumbersParameter(_ParamType):
         """
         if isinstance(value, list):
             return value
-        parts = value.strip().removeprefix("[").removesuffix("]").split(",")
+        parts = value.strip(" ()[]").split(",")
         if not all(part.strip().isdecimal() and len(part) < 20 for part in parts):
             raise LayoutError(f"{label(param)} takes numbers such as 1,0, got {value!r}")
         return [int(part) for part in parts]
@@ -176,6 +218,14 @@ class TargetParameter(_ParamType):
     """A GPU, such as ``sm90`` or ``gfx942``."""
 
     name = "target"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the GPUs that begin so."""
+        from tt_layout.hardware import TARGETS
+
+        return starting(TARGETS, incomplete)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None

@@ -8,7 +8,13 @@ from tt_layout.analyses.swizzle import find_swizzle as search
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, Target
 from tt_layout.library.inputs import Layout, ShapeOrType, gpu, read, with_width
-from tt_layout.reports.conflicts import KINDS, ConflictsReport, conflicts_report, element_bytes
+from tt_layout.reports.conflicts import (
+    KINDS,
+    ConflictsReport,
+    conflicts_report,
+    element_bytes,
+    target_of,
+)
 from tt_layout.reports.swizzle import SwizzleReport
 
 
@@ -17,7 +23,7 @@ def bank_conflicts(
     shared: Layout,
     shape_or_type: ShapeOrType,
     *,
-    target: Target | str = DEFAULT_TARGET,
+    target: Target | str | None = None,
     access: str = "both",
 ) -> ConflictsReport:
     """Return the shared-memory bank conflicts of a store and a load.
@@ -26,7 +32,8 @@ def bank_conflicts(
         register: the register layout, as text in any notation or as an object.
         shared: the shared layout; the two may be given in either order.
         shape_or_type: the tensor; a type, since the width of an element counts.
-        target: the GPU, such as ``sm90`` or ``gfx942``.
+        target: the GPU, such as ``sm90`` or ``gfx942``; by default one whose warps have as
+            many lanes.
         access: ``store``, ``load`` or ``both``.
 
     Returns:
@@ -51,7 +58,8 @@ def bank_conflicts(
     one = read(register, tensor, name="<register>")
     other = read(shared, tensor, name="<shared>", memory_space="shared memory")
     kinds = KINDS if access == "both" else (access,)
-    return conflicts_report(one, other, tensor, gpu(target), kinds)
+    hardware = target_of(one, other, tensor) if target is None else gpu(target)
+    return conflicts_report(one, other, tensor, hardware, kinds)
 
 
 def find_swizzle(

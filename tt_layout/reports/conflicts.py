@@ -15,7 +15,7 @@ from tt_layout.analyses.banks import (
 )
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import Target
+from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, usual_target
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import buffer_shape
 from tt_layout.reports.printed import Printed
@@ -66,6 +66,27 @@ class ConflictsReport(Printed):
             "verified": target.verified,
             **{kind: access_data(getattr(self.conflicts, kind)) for kind in self.kinds},
         }
+
+
+def target_of(one: Encoding, other: Encoding, tensor: TensorType) -> Target:
+    """Return the GPU that is meant where none is named: one whose warps have as many lanes.
+
+    Raises:
+        LayoutError: they are not a register layout and a shared layout that fit the type.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> from tt_layout.mlir.types import parse_type
+        >>> wide = parse_layout("#ttg.linear<{register = [], lane = [[1], [2], [4], [8], [16], "
+        ...                     "[32]], warp = [], block = []}>")
+        >>> plain = parse_layout("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, "
+        ...                      "order = [0]}>")
+        >>> target_of(wide, plain, parse_type("64xf16")).name
+        'gfx942'
+    """
+    registers, shared = registers_first(one, other)
+    layout = registers.to_linear_layout(buffer_shape(shared, tensor))
+    return usual_target(layout.get_in_dim_size("lane")) or find_target(DEFAULT_TARGET)
 
 
 def conflicts_report(

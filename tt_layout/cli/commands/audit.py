@@ -17,7 +17,7 @@ from tt_layout.audit.kernel_metadata import metadata_beside
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.batch import overview
 from tt_layout.cli.output import emit
-from tt_layout.cli.parameters import chosen_release, format_option, release_option
+from tt_layout.cli.parameters import FileParameter, chosen_release, format_option, release_option
 from tt_layout.cli.values import read_values, value_option, values_option
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
 from tt_layout.ir import Module
@@ -153,7 +153,7 @@ def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
     movements were added or removed; 2 on error.
     """,
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILE")
+@click.argument("files", nargs=-1, required=True, type=FileParameter(), metavar="FILE")
 @click.option(
     "--diff",
     "is_diff",
@@ -184,6 +184,7 @@ def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
 @click.option(
     "--source",
     "program",
+    type=FileParameter(),
     metavar="DIR",
     help="Show the lines of the program, whose files are in this folder.",
 )

@@ -8,6 +8,7 @@ from functools import partial
 
 import click
 
+from tt_layout.cli.parameters import FileParameter
 from tt_layout.errors import LayoutError
 from tt_layout.golden.manifest import (
     DEFAULT_PATH,
@@ -44,7 +45,7 @@ from tt_layout.safe_text import safe_lines
     compared.
     """,
 )
-@click.argument("manifest", default=DEFAULT_PATH, metavar="[MANIFEST]")
+@click.argument("manifest", default=DEFAULT_PATH, type=FileParameter(), metavar="[MANIFEST]")
 @click.option("--update", is_flag=True, help="Update the golden files.")
 @click.option("--force", is_flag=True, help="With --update: also where CI is set.")
 @click.option(
@@ -65,9 +66,12 @@ from tt_layout.safe_text import safe_lines
 @click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="The number of processes for long work."
 )
-@click.option("-o", "output", metavar="FILE", help="Write the report to this file.")
+@click.option(
+    "-o", "output", type=FileParameter(), metavar="FILE", help="Write the report to this file."
+)
 @click.option(
     "--keep-actual",
+    type=FileParameter(),
     metavar="DIR",
     help="Write what differs into this folder, in CI too; by default beside the golden files.",
 )

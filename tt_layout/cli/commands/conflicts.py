@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tt_layout.cli.output import emit
+from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import (
     LayoutParameter,
     TargetParameter,
@@ -14,9 +14,9 @@ from tt_layout.cli.parameters import (
 )
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import DEFAULT_TARGET, Target, target_names
+from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, target_names
 from tt_layout.mlir.types import TensorType
-from tt_layout.reports.conflicts import KINDS, conflicts_report
+from tt_layout.reports.conflicts import KINDS, conflicts_report, target_of
 
 
 @click.command(
@@ -25,8 +25,8 @@ from tt_layout.reports.conflicts import KINDS, conflicts_report
     help="""\
     Count the shared-memory bank conflicts of storing and loading a tensor.
 
-    The layouts are attributes, or FILE:ALIAS, and may be given in either order. Exits 0; 1 on a
-    conflict with --fail-on-conflict; 2 on error.
+    The layouts are in any notation, or FILE:ALIAS, and may be given in either order. Exits 0; 1 on
+    a conflict with --fail-on-conflict; 2 on error.
     """,
 )
 @click.argument("register", type=LayoutParameter(), metavar="REGISTER_LAYOUT")
@@ -35,9 +35,7 @@ from tt_layout.reports.conflicts import KINDS, conflicts_report
 @click.option(
     "--target",
     type=TargetParameter(),
-    default=DEFAULT_TARGET,
-    show_default=True,
-    help=f"The GPU: {target_names()}.",
+    help=f"The GPU: {target_names()}; by default one whose warps have as many lanes.",
 )
 @click.option(
     "--access",
@@ -53,7 +51,7 @@ def command(
     register: Encoding,
     shared: Encoding,
     tensor: TensorType,
-    target: Target,
+    target: Target | None,
     access: str,
     fail_on_conflict: bool,
     output_format: str,
@@ -61,9 +59,12 @@ def command(
     """Count the shared-memory bank conflicts of storing and loading a tensor."""
     kinds = KINDS if access == "both" else (access,)
     try:
-        report = conflicts_report(register, shared, tensor, target, kinds)
+        gpu = target or target_of(register, shared, tensor)
+        report = conflicts_report(register, shared, tensor, gpu, kinds)
     except LayoutError as error:
         raise error.at(tensor.span) from None
     emit(report, output_format)
+    if target is None and gpu.name != find_target(DEFAULT_TARGET).name:
+        note(f"warps of {gpu.lanes} lanes are of {gpu.title}; --target picks another GPU")
     has_conflicts = any(access.extra_wavefronts for access in report.accesses)
     return 1 if has_conflicts and fail_on_conflict else 0

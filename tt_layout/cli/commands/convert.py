@@ -20,7 +20,7 @@ from tt_layout.reports.convert import conversion_report
     Show what converting a tensor from one layout to another takes.
 
     Both are register layouts, or one is a shared layout: a load from shared memory, or a store
-    to it. They are attributes, or FILE:ALIAS.
+    to it. They are in any notation, or FILE:ALIAS.
     """,
 )
 @click.argument("src", type=LayoutParameter(), metavar="SRC_LAYOUT")

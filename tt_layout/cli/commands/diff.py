@@ -19,8 +19,8 @@ from tt_layout.reports.difference import DifferenceReport
     help="""\
     Explain what changed between two layouts of one tensor.
 
-    The layouts are attributes, or FILE:ALIAS. Exits 0 if they are equal, 1 if they differ, 2 on
-    error.
+    The layouts are in any notation, or FILE:ALIAS. Exits 0 if they are equal, 1 if they differ, 2
+    on error.
     """,
 )
 @click.argument("before", type=LayoutParameter(), metavar="OLD_LAYOUT")

@@ -23,7 +23,7 @@ from tt_layout.reports.info import info_report
     help="""\
     Show the properties of a layout: elements per thread, order, contiguity, replication.
 
-    LAYOUT is an attribute, or FILE:ALIAS.
+    LAYOUT is in any notation, or FILE:ALIAS.
     """,
 )
 @click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")

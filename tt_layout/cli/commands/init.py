@@ -11,7 +11,7 @@ from itertools import product
 
 import click
 
-from tt_layout.cli.parameters import read_aliases, tensor_option
+from tt_layout.cli.parameters import FileParameter, read_aliases, tensor_option
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.linear import GenericLinear
@@ -45,13 +45,14 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
     Exits 0, or 2 on error; an existing manifest is not replaced.
     """,
 )
-@click.argument("file", metavar="FILE")
+@click.argument("file", type=FileParameter(), metavar="FILE")
 @tensor_option("The tensor type of every case.")
 @click.option(
     "-o",
     "output",
     default=DEFAULT_PATH,
     show_default=True,
+    type=FileParameter(),
     metavar="FILE",
     help="The manifest to write.",
 )

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from tt_layout.cli.parameters import (
+    FileParameter,
     LayoutParameter,
     aliases_option,
     chosen_release,
@@ -54,19 +55,33 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     help="""\
     Draw a layout, two side by side, or make a page of the layouts of a dump.
 
-    The layouts are attributes, or FILE:ALIAS. For a register layout and a shared layout, the
+    The layouts are in any notation, or FILE:ALIAS. For a register layout and a shared layout, the
     banks of an access are drawn.
     """,
 )
 @click.argument("layout", type=LayoutParameter(), metavar="[LAYOUT]", required=False)
 @click.argument("other", type=LayoutParameter(), metavar="[OTHER_LAYOUT]", required=False)
 @tensor_option("The tensor type.")
-@click.option("-i", "path", metavar="FILE", help="Make one page of every layout of a dump.")
 @click.option(
-    "--source", metavar="DIR", help="Show the Python source of the dump, from files below DIR."
+    "-i",
+    "path",
+    type=FileParameter(),
+    metavar="FILE",
+    help="Make one page of every layout of a dump.",
 )
 @click.option(
-    "-o", "output", required=True, metavar="FILE", help="Write to FILE.svg, .png, .pdf or .html."
+    "--source",
+    type=FileParameter(),
+    metavar="DIR",
+    help="Show the Python source of the dump, from files below DIR.",
+)
+@click.option(
+    "-o",
+    "output",
+    required=True,
+    type=FileParameter(),
+    metavar="FILE",
+    help="Write to FILE.svg, .png, .pdf or .html.",
 )
 @aliases_option
 @click.option("--view", type=click.Choice(VIEWS), help="The figure to draw; tensor by default.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from tt_layout.cli.groups import HelpfulGroup
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
     LayoutParameter,
@@ -34,6 +35,7 @@ threads_option = click.option(
 
 @click.group(
     "suggest",
+    cls=HelpfulGroup,
     short_help="Print the layout that the compiler would choose.",
     help="Print the layout that the compiler would choose, as an attribute.",
 )
@@ -98,6 +100,7 @@ def blocked(
 
 @command.command(
     "coalesced",
+    short_help="Print the layout that coalescing gives pointers.",
     help="""\
     Print the blocked layout that coalescing gives the pointers of a load or store.
 
@@ -144,7 +147,7 @@ def coalesced(
     help="""\
     Print the swizzled shared layout of a dot operand.
 
-    OPERAND_LAYOUT is a #ttg.dot_op, as an attribute or FILE:ALIAS.
+    OPERAND_LAYOUT is a #ttg.dot_op, in any notation, or FILE:ALIAS.
     """,
 )
 @click.argument("operand", type=LayoutParameter(), metavar="OPERAND_LAYOUT")
@@ -180,6 +183,7 @@ def shared(
 
 @command.command(
     "nvmma",
+    short_help="Print the shared layout of wgmma, tcgen05 and TMA.",
     help="Print the shared layout that wgmma, tcgen05 and TMA use by default.",
 )
 @type_option
@@ -202,12 +206,13 @@ def nvmma(
 
 @command.command(
     "tmem",
+    short_help="Print the register layouts for tensor memory.",
     help="""\
     Print the register layouts that a load or store of tensor memory may have.
 
-    MEMORY_LAYOUT is a #ttng.tensor_memory_encoding, as an attribute or FILE:ALIAS, TYPE that of the
-    buffer. The first is the compiler's default; of each its messages, its registers, the attribute
-    and the constructor in Gluon.
+    MEMORY_LAYOUT is a #ttng.tensor_memory_encoding, in any notation, or FILE:ALIAS, TYPE that of
+    the buffer. The first is the compiler's default; of each its messages, its registers, the
+    attribute and the constructor in Gluon.
     """,
 )
 @click.argument("memory", type=LayoutParameter(), metavar="MEMORY_LAYOUT")

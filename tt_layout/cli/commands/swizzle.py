@@ -27,7 +27,7 @@ from tt_layout.reports.swizzle import SwizzleReport
     help="""\
     Find the shared layout with the fewest bank conflicts for a writer and its readers.
 
-    Writers and readers are register layouts: attributes, or FILE:ALIAS. Without a reader the
+    Writers and readers are register layouts, in any notation, or FILE:ALIAS. Without a reader the
     writer reads the tensor back.
     """,
 )

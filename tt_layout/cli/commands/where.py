@@ -44,7 +44,7 @@ def _input_options(function: Any) -> Any:
     help="""\
     Show which locations hold an element, or what a location holds, and by which bits.
 
-    LAYOUT is an attribute, or FILE:ALIAS. Ask for an element with --element, or for a location:
+    LAYOUT is in any notation, or FILE:ALIAS. Ask for an element with --element, or for a location:
     --thread (or --lane and --warp) and --register; --offset; --row and --column. Without
     --register, all registers of the thread are listed.
     """,

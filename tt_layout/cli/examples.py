@@ -1,0 +1,88 @@
+"""Examples below the help of each command; a test runs them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+ROWS = "'gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])'"
+COLUMNS = "'gl.BlockedLayout([8, 1], [8, 4], [1, 4], [0, 1])'"
+OPERAND = "'gl.DotOperandLayout(0, gl.NVMMADistributedLayout([2, 0], [4, 1], [16, 8]), 2)'"
+MEMORY = "'Swizzle<3,3,3> o (64,64):(64,1)'"
+
+EXAMPLES: Mapping[str, tuple[str, ...]] = {
+    "": (
+        f"tt-layout {ROWS} -t 16x64xf16",
+        "tt-layout -i kernel.ttgir --alias-names blocked -t 64x64xf16 --slice 0:4,0:16",
+        "tt-layout kernel.ttgir",
+    ),
+    "audit": (
+        "tt-layout audit kernel.ttgir",
+        "tt-layout audit kernel.ttgir --sort cost --format json",
+    ),
+    "check": ("tt-layout check layouts.yaml", "tt-layout check layouts.yaml --update"),
+    "conflicts": (
+        f"tt-layout conflicts {ROWS} {MEMORY} -t 64x64xf16",
+        f"tt-layout conflicts {ROWS} '(64,64):(64,1)' -t 64x64xf16 --access store --target sm80",
+    ),
+    "convert": (f"tt-layout convert {ROWS} {OPERAND} -t 64x64xf16 --target sm80",),
+    "diff": (f"tt-layout diff {ROWS} {COLUMNS} -t 64x64xf16",),
+    "info": (
+        f"tt-layout info {ROWS} -t 64x64xf16",
+        "tt-layout info kernel.ttgir:shared -t 64x64xf16",
+    ),
+    "init": ("tt-layout init kernel.ttgir -o new.yaml",),
+    "plot": (
+        f"tt-layout plot {ROWS} -t 16x64xf16 -o rows.svg",
+        f"tt-layout plot {ROWS} {COLUMNS} -t 64x64xf16 -o both.html",
+        "tt-layout plot -i kernel.ttgir -o kernel.html",
+    ),
+    "suggest blocked": ("tt-layout suggest blocked -t 16x64xf16 --size-per-thread 1,4",),
+    "suggest coalesced": ("tt-layout suggest coalesced -t 64x64xf16 --contiguity 64",),
+    "suggest nvmma": ("tt-layout suggest nvmma -t 64x64xf16",),
+    "suggest shared": (f"tt-layout suggest shared {OPERAND} -t 64x64xf16",),
+    "suggest tmem": (
+        "tt-layout suggest tmem 'gl.nvidia.blackwell.TensorMemoryLayout((128, 64), 1)' "
+        "-t '!ttg.memdesc<128x64xf32>'",
+    ),
+    "swizzle": (f"tt-layout swizzle {ROWS} {COLUMNS} -t 64x64xf16",),
+    "translate": (
+        f"tt-layout translate {ROWS} --to 3.4",
+        f"tt-layout translate {MEMORY} --to gluon -t '!ttg.memdesc<64x64xf16>'",
+    ),
+    "where": (
+        f"tt-layout where {ROWS} -t 64x64xf16 --element '(3, 5)'",
+        f"tt-layout where {ROWS} -t 64x64xf16 --thread 37 --register 2",
+    ),
+}
+"""Command -> lines for a shell; ``kernel.ttgir`` and ``layouts.yaml`` are files of the reader's."""
+
+
+WIDTH = 74
+INDENT = "  "
+
+
+def examples_of(command: str) -> str | None:
+    """Return what stands below the help of a command; None where there are no examples.
+
+    Example:
+        >>> print(examples_of("suggest nvmma").replace("\\b", "(as it is)"))
+        (as it is)
+        Examples:
+          tt-layout suggest nvmma -t 64x64xf16
+    """
+    if command not in EXAMPLES:
+        return None
+    lines = [line for example in EXAMPLES[command] for line in _folded(example)]
+    return "\n".join(["\b", "Examples:", *lines])
+
+
+def _folded(example: str) -> list[str]:
+    """Return the lines of a command, continued where one would be too long."""
+    lines = [INDENT]
+    for word in re.findall(r"'[^']*'|\S+", example):
+        if len(lines[-1]) + len(word) > WIDTH and lines[-1].strip():
+            lines[-1] += "\\"
+            lines.append(2 * INDENT)
+        lines[-1] += f"{word} "
+    return [line.rstrip() for line in lines]
