@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import shlex
-import signal
 import socket
 import subprocess
-import sys
-import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -589,15 +585,6 @@ def test_lines_that_moved_do_not_differ_in_a_short_text() -> None:
 # -- interruption, speed, processes ---------------------------------------------------------
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "tt_layout", *arguments]
-
-
-def environment() -> dict[str, str]:
-    root = str(Path(__file__).parent.parent)
-    return {**{k: v for k, v in os.environ.items() if k != "CI"}, "PYTHONPATH": root}
-
-
 def many_cases(count: int, size: int, order: str) -> str:
     layouts = [
         f"#ttg.blocked<{{sizePerThread = [1, {1 << n % 4}], threadsPerWarp = [4, 8], "
@@ -606,41 +593,6 @@ def many_cases(count: int, size: int, order: str) -> str:
     ]
     cases = [f"- {{name: c{n}, layout: '{text}'}}\n" for n, text in enumerate(layouts)]
     return f"defaults: {{type: tensor<{size}x{size}xf16>}}\ncases:\n" + "".join(cases)
-
-
-@pytest.mark.slow
-def test_killing_an_update_leaves_every_golden_old_or_new(
-    tmp_path: Path, run: Run, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """50 updates, each killed at a random moment of its writing, back and forth."""
-    monkeypatch.chdir(tmp_path)
-    contents = []
-    for order in ("0, 1", "1, 0"):
-        Path("layouts.yaml").write_text(many_cases(60, 32, order))
-        assert run("check", "--update").status == 0
-        contents.append({p.name: p.read_bytes() for p in tmp_path.glob("c*.tensor.txt")})
-    rng, killed = random.Random(seed), 0
-    for turn in range(50):
-        Path("layouts.yaml").write_text(many_cases(60, 32, ("0, 1", "1, 0")[turn % 2]))
-        process = subprocess.Popen(
-            command("check", "--update"), env=environment(), stdout=subprocess.DEVNULL
-        )
-        wait_for_a_change(process, contents[turn % 2])
-        time.sleep(rng.uniform(0, 0.06))
-        process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
-        for name in contents[0]:
-            assert Path(name).read_bytes() in (contents[0][name], contents[1][name])
-        for rest in tmp_path.glob(".*"):
-            rest.unlink()
-    assert killed >= 25
-
-
-def wait_for_a_change(process: subprocess.Popen[bytes], wanted: dict[str, bytes]) -> None:
-    """Wait until the process has written its first golden, or has ended."""
-    first = next(iter(sorted(wanted)))
-    while process.poll() is None and Path(first).read_bytes() != wanted[first]:
-        time.sleep(0.001)
 
 
 def test_a_case_more_is_little_work(

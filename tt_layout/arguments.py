@@ -64,7 +64,7 @@ def integer(name: str, value: Any) -> int:
     Raises:
         TypeError: it is none; the error names it.
     """
-    return int(_taken(name, value, _INTEGER))
+    return value if type(value) is int else int(_taken(name, value, _INTEGER))
 
 
 def integers(name: str, value: Any) -> tuple[int, ...]:
@@ -80,6 +80,8 @@ def integers(name: str, value: Any) -> tuple[int, ...]:
         Traceback (most recent call last):
         TypeError: shape must be a sequence, got 4 of int
     """
+    if type(value) in (tuple, list) and {*map(type, value)} <= {int}:  # as nearly always
+        return tuple(value)
     read: tuple[int, ...] = _taken(name, value, _INTEGERS)
     return read
 

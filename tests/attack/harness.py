@@ -23,6 +23,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parent))
+from forking import Ended, Limits, server
+
 ROOT = Path(__file__).parent.parent.parent
 SECONDS, MEGABYTES = 10, 600
 
@@ -269,11 +272,18 @@ def failure(attack: Attack) -> str | None:
             os.chdir(before)
 
 
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEGABYTES << 20, MEGABYTES << 20))
-
-
 def _failure(attack: Attack) -> str | None:
+    if not attack.redirection:
+        ended = server(Limits(SECONDS, MEGABYTES)).run(attack.arguments)
+        return _fault(ended, attack)
+    try:
+        return _fault(_of_a_shell(attack), attack)
+    except subprocess.TimeoutExpired:
+        return "takes too long"
+
+
+def _of_a_shell(attack: Attack) -> Ended:
+    """Run an attack from its beginning, as a shell starts it."""
     script = f'"$@" {attack.redirection}; exit ${{PIPESTATUS[0]}}'
     command = ["bash", "-c", script, "-", sys.executable, "-m", "tt_layout", *attack.arguments]
     environment = {
@@ -283,18 +293,15 @@ def _failure(attack: Attack) -> str | None:
         "PYTHONDEVMODE": "",
     }
     environment.pop("CI", None)
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            check=False,
-            env=environment,
-            timeout=SECONDS * 3,
-            preexec_fn=_limit,
-        )
-    except subprocess.TimeoutExpired:
-        return "takes too long"
-    return _fault(done, attack)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        check=False,
+        env=environment,
+        timeout=SECONDS * 3,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEGABYTES << 20,) * 2),
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
 def fault_of(status: int, out: str, err: str) -> str | None:
@@ -314,12 +321,12 @@ def fault_of(status: int, out: str, err: str) -> str | None:
     return None
 
 
-def _fault(done: subprocess.CompletedProcess[bytes], attack: Attack) -> str | None:
-    err = done.stderr.decode(errors="replace")
-    if (fault := fault_of(done.returncode, done.stdout.decode(), err)) is not None:
+def _fault(ended: Ended, attack: Attack) -> str | None:
+    err = ended.err.decode(errors="replace")
+    if (fault := fault_of(ended.status, ended.out.decode(), err)) is not None:
         return fault
-    if attack.is_well_formed and done.returncode < 2:
-        ET.fromstring(done.stdout)
+    if attack.is_well_formed and ended.status < 2:
+        ET.fromstring(ended.out)
     for figure in Path().glob("*.svg"):
         if figure.is_file() and figure.stat().st_size:
             ET.parse(figure)

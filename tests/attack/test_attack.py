@@ -11,6 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from fuzz import run_all
 from harness import SECTIONS, run
+from torn import WAYS, WRITING
+from torn import run as run_torn
 
 pytestmark = [
     pytest.mark.attack,
@@ -31,3 +33,10 @@ def test_mutated_inputs_and_wrong_calls(kind: str, seed: int, tally: Counter[str
     tally.update(outcome.counts)
     assert outcome.counts.total() == 500
     assert not outcome.failures
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("command", WRITING)
+def test_nothing_is_torn(way: str, command: str, seed: int) -> None:
+    times = 50 if (way, command) == ("killed", "check --update") else 8
+    assert run_torn(way, command, times, seed) == []

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 PARTS = ("tt_layout", "tests", "docs", "examples", "benchmarks", ".ci", "README.md", "CHANGELOG.md",
          "CONTRIBUTING.md", "pyproject.toml")  # fmt: skip
-UNWANTED = shutil.ignore_patterns("__pycache__", "artefacts", "venv-*")
+UNWANTED = shutil.ignore_patterns("artefacts", "venv-*")
 
 WORKER = """
 import contextlib, io, json, sys
@@ -85,7 +85,7 @@ class Clone:
         """Return the variables under which Python takes the copy."""
         left_out = ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "COLUMNS", "FORCE_COLOR")
         kept = {name: text for name, text in os.environ.items() if name not in left_out}
-        return {**kept, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
+        return {**kept, "PYTHONPATH": str(self.root)}
 
     def run(self, *arguments: str) -> Outcome:
         """Run the command of the copy."""

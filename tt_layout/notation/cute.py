@@ -19,7 +19,7 @@ from tt_layout.translation.cute_memory import memory_of
 from tt_layout.translation.cute_registers import read_registers
 from tt_layout.translation.cute_text import Cute, plain, read_cute
 
-_LAYOUT = re.compile(r"[\d_(),\s]*\d[\d_(),\s]*:[\d_(),\s]*")
+_LAYOUT = re.compile(r"[_(),\s]*\d[\d_(),\s]*:[\d_(),\s]*")
 _HEAD = re.compile(
     r"\s*(?:\(?(?:Swizzle|Sw|S)[<(]|(?:\w+\.)*(?:Layout|ComposedLayout|make_layout_tv)\("
     r"|TiledCopy|TiledMMA|Tiler_MN:)"

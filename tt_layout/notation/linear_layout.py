@@ -8,7 +8,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.notation.context import Context
 from tt_layout.translation.linear_text import encoding_of_function, read_linear_layout
 
-_BASIS = re.compile(r"\w+\s*=\s*\d+\s*->\s*\(|\w+ is a size 1 dimension")
+_BASIS = re.compile(r"\b\w+\s*=\s*\d+\s*->\s*\(|\w is a size 1 dimension")
 
 
 def recognises(text: str) -> bool:
