@@ -72,7 +72,7 @@ def meaning(module: Module) -> object:
 
 def without_places(data: object) -> object:
     if isinstance(data, dict):
-        places = () if "file" in data else ("line", "column")
+        places = () if "file" in data else ("line", "column", "live_lines")
         return {key: without_places(value) for key, value in data.items() if key not in places}
     return [without_places(item) for item in data] if isinstance(data, list) else data
 
