@@ -181,6 +181,27 @@ def test_the_way_out_is_that_of_the_operation() -> None:
     assert store.endswith("have one address: store one of them")
 
 
+def test_swizzles_that_differ_between_registers_are_aligned() -> None:
+    """As the wheel emits them: one access of four bytes, its elements in another order."""
+    tensor = (
+        "tensor<8x128x16xf8E5M2, #ttg.blocked<{sizePerThread = [1, 1, 4], threadsPerWarp = "
+        "[2, 4, 4], warpsPerCTA = [1, 4, 1], order = [2, 0, 1]}>>"
+    )
+    memory = (
+        "!ttg.memdesc<8x128x16xf8E5M2, #ttg.swizzled_shared<{vec = 2, perPhase = 2, "
+        "maxPhase = 4, order = [2, 0, 1]}>, #ttg.shared_memory, mutable>"
+    )
+    audit = audited(
+        'module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {\n'
+        f"tt.func @f(%a: {tensor}, %m: {memory}) {{\n"
+        f"  ttg.local_store %a, %m : {tensor} -> {memory}\n  tt.return\n}}\n}}"
+    )
+    [row] = audit.movements
+    assert row.cost is not None
+    assert "32 x st.shared.b32" in row.cost.text
+    assert not any("misaligned" in finding.message for finding in audit.findings)
+
+
 def test_folders(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "kernel.ttgir").write_text(SAME, encoding="utf-8")

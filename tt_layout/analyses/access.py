@@ -412,8 +412,11 @@ def _terms(bases: Sequence[int]) -> int:
 
 
 def _alignment(offsets: AccessMap, vector: int) -> int:
-    """Return what the addresses of all vectors of an access are multiples of, in bytes."""
-    registers = [basis for basis in offsets.register if basis >= vector]
+    """Return what the addresses of all vectors of an access are multiples of, in bytes.
+
+    A register that leads within its vector, too, puts the elements of it in another order only.
+    """
+    registers = [basis & -vector for basis in offsets.register]
     return _alignment_of(offsets, (*registers, *offsets.lane, *offsets.warp, offsets.part))
 
 
