@@ -1,4 +1,4 @@
-"""A module that a dump prints again is read as if it came for the first time, and with less work."""
+"""A module that a dump prints again is read as if it came for the first time, in less time."""
 
 from __future__ import annotations
 

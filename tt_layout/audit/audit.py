@@ -128,7 +128,8 @@ def audit_module(
     audited = AuditedModule(module, shared, given)
     shared.modules.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
-    rows, movements, products, memories = shared.modules.find(module) or _conclusions(audited)
+    concluded = shared.modules.once(module, "rows", lambda: _conclusions(audited))
+    rows, movements, products, memories = concluded
     return Audit(
         module=module,
         layouts=rows,
@@ -182,15 +183,12 @@ Conclusions = tuple[
 
 def _conclusions(audited: AuditedModule) -> Conclusions:
     """Return the rows of a module that was not in the dump before."""
-    module = audited.module
-    concluded = (
-        tuple(layout_rows(module, audited.layouts)),
+    return (
+        tuple(layout_rows(audited.module, audited.layouts)),
         tuple(_movement_row(operation, audited) for operation in movements_of(audited)),
         tuple(multiplications(audited)),
         tuple(module_memory(audited)),
     )
-    audited.shared.modules.add(module, concluded)
-    return concluded
 
 
 def _movement_row(operation: Operation, audited: AuditedModule) -> MovementRow:

@@ -7,9 +7,10 @@ it said before, but for the lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings import Encoding
@@ -33,6 +34,8 @@ _OF_NO_LINE = (Location, IRType, Encoding)
 _LINES = frozenset({"line", "first_line", "last_line"})
 """Names of what is a line of the dump."""
 
+T = TypeVar("T")
+
 Mover = Callable[[int], Any]
 """Returns a value with its lines so many further down."""
 
@@ -46,39 +49,67 @@ class KnownModules:
 
     def __init__(self) -> None:
         self.given = GivenValues()
-        self._known: dict[str, tuple[int, object, Mover | None]] = {}
+        self._known: dict[str, dict[Hashable, _Answer]] = {}
+        self._last: tuple[Module | None, dict[Hashable, _Answer] | None] = None, None
 
     def give(self, given: GivenValues) -> None:
         """Forget what was concluded if it was for other arguments."""
         if given != self.given:
             self.given = given
             self._known.clear()
+            self._last = None, None
 
-    def find(self, module: Module) -> Any:
-        """Return what was concluded from a module of the same text, for this one.
+    def once(self, module: Module, question: Hashable, conclude: Callable[[], T]) -> T:
+        """Return what is concluded from a module, concluded once from modules of one text.
 
-        None where there is none, and where a sentence of it names a line.
+        Args:
+            module: the module.
+            question: what is asked; a line in it counts from that of the module.
+            conclude: finds the answer.
         """
-        text = _text(module)
-        known = self._known.pop(text, None) if text is not None else None
-        if text is None or known is None:
-            return None
-        line, concluded, move = known
-        if move is None:  # looked for only now: most dumps have one module
-            if _LINE.search(repr(concluded)) is not None:
-                return None
-            move = mover(concluded) or (lambda down: concluded)
-        self._known[text] = line, concluded, move
-        return move(module.line - line)
+        answers = self._answers(module)
+        if answers is None:
+            return conclude()
+        known = answers.get(question)
+        if known is not None and known.is_movable:
+            moved: T = known.at(module.line)
+            return moved
+        found = conclude()
+        answers[question] = _Answer(module.line, found)
+        return found
 
-    def add(self, module: Module, concluded: object) -> None:
-        """Note what was concluded from a module."""
-        text = _text(module)
-        if text is None:
-            return
-        if len(self._known) >= MAX_MODULES:
-            del self._known[next(iter(self._known))]
-        self._known[text] = module.line, concluded, None
+    def _answers(self, module: Module) -> dict[Hashable, _Answer] | None:
+        """Return the answers to questions about a module; None where it is not remembered."""
+        if self._last[0] is not module:
+            text = _text(module)
+            answers = self._known.pop(text, {}) if text is not None else None
+            if text is not None and answers is not None:
+                self._known[text] = answers
+                if len(self._known) > MAX_MODULES:
+                    del self._known[next(iter(self._known))]
+            self._last = module, answers
+        return self._last[1]
+
+
+class _Answer:
+    """What was concluded from a module."""
+
+    def __init__(self, line: int, value: Any) -> None:
+        self._line = line
+        self._value = value
+
+    @cached_property
+    def is_movable(self) -> bool:
+        """Whether no sentence in it names a line."""
+        return _LINE.search(repr(self._value)) is None
+
+    @cached_property
+    def _move(self) -> Mover:
+        return mover(self._value) or (lambda down: self._value)
+
+    def at(self, line: int) -> Any:
+        """Return it for the module of this line."""
+        return self._move(line - self._line)
 
 
 def _text(module: Module) -> str | None:
@@ -129,3 +160,12 @@ def _mover(
     if not movers:
         return None
     return lambda down: changed({name: move(down) for name, move in movers})
+
+
+def _line_mover(name: Any, value: Any) -> Mover | None:
+    """Return what moves what is called ``line`` or ``lines``; None of anything else."""
+    if name == "line" and value is not None:
+        return lambda down: value + down
+    if name == "lines" and isinstance(value, tuple):
+        return lambda down: tuple([line + down for line in value])
+    return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.audited_module import FullOperation
@@ -13,6 +14,8 @@ from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa import SsaFunction
+
+T = TypeVar("T")
 
 
 class Anchor(NamedTuple):
@@ -59,10 +62,26 @@ class Adviser:
     def __init__(self, audit: Audit) -> None:
         self.audit = audit
         self._flows: dict[int, Flow] = {}
-        self._suggestions: dict[tuple[object, ...], list[Suggestion]] = {}
+        self._suggestions: dict[tuple[object, ...], tuple[Suggestion, ...]] = {}
 
     def reason(self, finding: Finding) -> Reason | None:
         """Return why a conversion is there; None of any other finding."""
+        return self._once("reason", finding, self._reason)
+
+    def suggestions(self, finding: Finding) -> list[Suggestion]:
+        """Return what would be cheaper, the best first."""
+        return list(self._once("suggestions", finding, self._found))
+
+    def _once(self, what: str, finding: Finding, answer: Callable[[Finding], T]) -> T:
+        """Return an answer, which is the same for modules of one text but for the lines."""
+        audited, movement = self.audit.audited, finding.movement
+        if audited is None or movement is None:
+            return answer(finding)
+        line, column = movement.operation.line, movement.operation.column
+        question = what, line - audited.module.line, column, finding.kinds
+        return audited.shared.modules.once(audited.module, question, lambda: answer(finding))
+
+    def _reason(self, finding: Finding) -> Reason | None:
         full = self._conversion(finding)
         if full is None:
             return None
@@ -75,11 +94,10 @@ class Adviser:
             *(tuple(Anchor(o.name, o.line, function.location(o)) for o in end) for end in ends)
         )
 
-    def suggestions(self, finding: Finding) -> list[Suggestion]:
-        """Return what would be cheaper, the best first."""
+    def _found(self, finding: Finding) -> tuple[Suggestion, ...]:
         audited, movement = self.audit.audited, finding.movement
         if audited is None or movement is None:
-            return []
+            return ()
         operation = movement.operation
         key: tuple[object, ...] = operation.line, operation.column
         full = self._conversion(finding)
@@ -91,7 +109,7 @@ class Adviser:
                 found = better_sides(self.audit, audited, full, self._flow(full.function))
             elif CONFLICTS in finding.kinds:
                 found = better_buffers(self.audit, audited, operation)
-            self._suggestions[key] = found
+            self._suggestions[key] = tuple(found)
         return self._suggestions[key]
 
     def _conversion(self, finding: Finding) -> FullOperation | None:
