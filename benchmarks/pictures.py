@@ -57,6 +57,18 @@ class Pictures:
         (mine,) = alternate(self.runs, lambda: process_seconds(self._plot(side, path)))
         return f"| {what} {side}x{side} | {milliseconds(mine)}, {size(path)} |  |  |"
 
+    def coloured(self, side: int) -> str:
+        """Return what is said of text in colours, beside the same without any."""
+        command = [sys.executable, "-m", "tt_layout", "--max-text", "4GiB", "-l", LAYOUT]
+        command += ["-t", f"tensor<{side}x{side}xf16>", "--color"]
+        plain, colours = alternate(
+            self.runs,
+            lambda: process_seconds([*command, "never"]),
+            lambda: process_seconds([*command, "always"]),
+        )
+        times = f"{milliseconds(plain)} plain and {milliseconds(colours)} in colours"
+        return f"Text of {side}x{side} takes {times}: {colours / plain:.1f} times as long."
+
     def _plot(self, side: int, path: Path) -> list[str]:
         command = [sys.executable, "-m", "tt_layout", "plot", LAYOUT]
         return [*command, "-t", f"tensor<{side}x{side}xf16>", "-o", str(path)]
@@ -83,6 +95,8 @@ def lines(pictures: Pictures, small: int, large: int, overview: int) -> Iterator
             yield pictures.figure(side, ending)
     yield pictures.alone(overview, ".svg", "SVG of")
     yield pictures.alone(2 * large, ".html", "page of")
+    yield ""
+    yield pictures.coloured(4 * overview)
 
 
 def main() -> None:

@@ -95,14 +95,25 @@ def paint_lines(view: View, colours_of: Colouring) -> Iterator[bytes | memoryvie
     The colours are a linear function of the number of a cell (`is_linear`), so that those of a
     whole block follow from its first line and its first column.
     """
+    line = view.axes.line_cells
+    across: dict[tuple[int, int], Ints] = {}
     for lines in view.lines():
-        count, stop = len(lines.text), lines.first + len(lines.text) * lines.cells
-        numbers = view.axes.numbers(lines.first, stop).reshape(count, lines.cells)
-        down, across = (
-            colours_of(view.content.cells(part))[:, 0] for part in (numbers[:, 0], numbers[0])
-        )
-        block = _painted_lines(lines, view.shape, down, across ^ across[0]).plain()
+        at = lines.first % line, lines.cells
+        if at not in across:  # it is the same for all lines
+            row = _colours_at(view, colours_of, lines.first, lines.cells, span=1)
+            across[at] = row ^ row[0]
+        if lines.cells == line:
+            down = _colours_at(view, colours_of, lines.first // line, len(lines.text), span=line)
+        else:
+            down = _colours_at(view, colours_of, lines.first, 1, span=1)
+        block = _painted_lines(lines, view.shape, down, across[at]).plain()
         yield block if isinstance(block, bytes) else block.data
+
+
+def _colours_at(view: View, colours_of: Colouring, first: int, count: int, span: int) -> Ints:
+    """Return the colours of the first cells of ``count`` groups of ``span`` cells."""
+    numbers = view.axes.box.firsts(first, first + count, span)
+    return colours_of(view.content.cells(numbers))[:, 0]
 
 
 def is_linear(view: View, placed: PlacedLayout) -> bool:
