@@ -78,7 +78,7 @@ ERRORS = {
     "text for a list": (one("  views: tensor"), 5, 10, "views must be a list, got the text tensor"),
     "unknown view": (
         one("  views: [x]"), 5, 11,
-        "conflicts, convert, got 'x'",
+        "conflicts, convert, audit, got 'x'",
     ),
     "view twice": (one("  views: [tensor, tensor]"), 5, 19, "the view 'tensor' is listed twice"),
     "no view": (one("  views: []"), 5, 10, "views must list at least one"),

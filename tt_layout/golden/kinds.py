@@ -54,6 +54,7 @@ _EITHER = "an attribute, or an alias of the case's file"
 WITH = CaseKey("with", TEXT, f"Conflicts: the other layout, {_EITHER}.", is_needed=True)
 TO = CaseKey("to", TEXT, f"Convert: the layout afterwards, {_EITHER}.", is_needed=True)
 TARGET = CaseKey("target", WORD, "Conflicts and convert: the GPU, such as sm90.")
+VALUES = CaseKey("values", TEXT, "Audit: what arguments of the kernels are, such as K=4096, n=64.")
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Kind:
             the difference means, in words.  None where there is no such explanation.
         keys: what its cases take besides `CASE_KEYS`.
         view: the name of the view that both functions take as well; none for other kinds.
+        is_of_layout: whether it is of a layout and a type, rather than of the case's file.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Kind:
     explain: str | None = None
     keys: tuple[CaseKey, ...] = ()
     view: tuple[str, ...] = ()
+    is_of_layout: bool = True
 
     @property
     def needed_keys(self) -> tuple[str, ...]:
@@ -141,13 +144,23 @@ KINDS = {
             "tt_layout.golden.cost_facts:convert",
             (TO, TARGET),
         ),
+        Kind(
+            "audit",
+            "what the kernels of the case's file do badly",
+            "tt_layout.golden.audits:audit",
+            "tt_layout.golden.audits:words",
+            (VALUES,),
+            is_of_layout=False,
+        ),
     )
 }
 """Name -> kind, in the order in which they are listed."""
 
 DEFAULT_KINDS = ("tensor",)
 
-SELF_CONTAINED = tuple(kind.name for kind in KINDS.values() if not kind.needed_keys)
+SELF_CONTAINED = tuple(
+    kind.name for kind in KINDS.values() if kind.is_of_layout and not kind.needed_keys
+)
 """The kinds that need nothing but a layout and a type."""
 
 

@@ -191,8 +191,11 @@ class _Reader:
         )
 
     def _check_layout(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
-        """Refuse a case that does not have one layout and a type."""
+        """Refuse a case that does not have what it is of: one layout and a type, or a file."""
         file, alias = values.get("file"), values.get("alias")
+        if not any(KINDS[kind].is_of_layout for kind in _kinds(values)):
+            self._check_file(values, name, folder)
+            return
         if "layout" in values:
             for extra in (file, alias):
                 if extra is not None:
@@ -209,6 +212,17 @@ class _Reader:
         if "type" not in values:
             message = "the case has no type, and defaults give none"
             raise LayoutError(f"{message}; such as type: tensor<16x16xf16>", name.span)
+
+    def _check_file(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
+        """Refuse a case that has a layout, or no file."""
+        file = values.get("file")
+        for extra in ("layout", "alias"):
+            if extra in values:
+                message = f"a case with the view audit has a file, and no {extra}"
+                raise LayoutError(message, values[extra].span)
+        if not isinstance(file, ScalarNode):
+            raise LayoutError("a case with the view audit needs the key 'file'", name.span)
+        self._inside(file, folder)
 
 
 def _checked(node: MappingNode, known: dict[str, CaseKey], what: str) -> CaseValues:

@@ -216,7 +216,7 @@ def _annotation(outcome: Outcome) -> str:
     return "\n".join(lines)
 
 
-def annotation(message: str, path: str, line: int, title: str) -> str:
+def annotation(message: str, path: str, line: int, title: str, level: str = "error") -> str:
     """Return a workflow command of GitHub Actions that annotates a line.
 
     Example:
@@ -229,7 +229,7 @@ def annotation(message: str, path: str, line: int, title: str) -> str:
     """
     values = {"file": path, "line": str(line) if line else "", "title": title}
     options = ",".join(f"{key}={_property(value)}" for key, value in values.items() if value)
-    return f"::error {options}::{_data(message)}"
+    return f"::{level} {options}::{_data(message)}"
 
 
 def _data(text: str) -> str:

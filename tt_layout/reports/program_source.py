@@ -44,10 +44,10 @@ class ProgramSource(NamedTuple):
         return "".join(lines) or None
 
     def _lines(self, file: str) -> tuple[str, ...]:
-        path = self._path(file)
+        path = self.path(file)
         return _lines(path) if path is not None else ()
 
-    def _path(self, file: str) -> str | None:
+    def path(self, file: str) -> str | None:
         """Return the file that a location means; None where there is none."""
         if self.folder is None:
             return file if os.path.isabs(file) else None

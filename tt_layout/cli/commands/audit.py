@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -16,8 +17,9 @@ from tt_layout.audit.audited_module import SharedWork
 from tt_layout.audit.kernel_metadata import metadata_beside
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.batch import overview
+from tt_layout.cli.fail_on import annotate, fail_on_option, tell_failures
 from tt_layout.cli.output import emit
-from tt_layout.cli.parameters import FileParameter, chosen_release, format_option, release_option
+from tt_layout.cli.parameters import FileParameter, chosen_release, release_option
 from tt_layout.cli.values import read_values, value_option, values_option
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
 from tt_layout.ir import Module
@@ -27,6 +29,7 @@ from tt_layout.mlir.source import Source, read_source
 from tt_layout.reports.audit import AuditReport
 from tt_layout.reports.comparison import Comparison, ComparisonReport, NamedModule
 from tt_layout.reports.program_source import ProgramSource
+from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
 
 
 class NamedSource(NamedTuple):
@@ -52,8 +55,14 @@ class Options(NamedTuple):
     top: int | None
     is_whole: bool
     program: str | None
+    fail_on: tuple[str, ...]
     values: tuple[str, ...]
     values_file: str | None
+
+    @property
+    def watcher(self) -> Watcher:
+        """What keeps the findings that the audit is to fail on."""
+        return Watcher(read_limits(self.fail_on) if self.fail_on else {})
 
     @property
     def given(self) -> GivenValues | None:
@@ -149,8 +158,8 @@ def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
 
     FILE is MLIR text, whatever operations are in it; - is stdin. Each of its modules is audited,
     or one: FILE@3, FILE@last. Of several files, and of a folder with all .mlir, .ttir and .ttgir
-    files below it, each kernel has a line, the worst first. Exits 0; 1 with --diff if data
-    movements were added or removed; 2 on error.
+    files below it, each kernel has a line, the worst first. Exits 0; 1 with --fail-on if there
+    is such a finding, and with --diff if data movements were added or removed; 2 on error.
     """,
 )
 @click.argument("files", nargs=-1, required=True, type=FileParameter(), metavar="FILE")
@@ -188,46 +197,73 @@ def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
     metavar="DIR",
     help="Show the lines of the program, whose files are in this folder.",
 )
+@fail_on_option
 @value_option
 @values_option
 @release_option
-@format_option
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    show_default=True,
+    help="Print text, JSON, or GitHub annotations of the findings.",
+)
 def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     """Show what the kernels of a dump do badly, their data movements and layouts."""
     chosen = Options(**options)
     if chosen.is_diff and chosen.is_axis_info:
         raise LayoutError("--axis-info and --diff exclude each other")
+    if output_format == "github" and (chosen.is_diff or chosen.is_axis_info):
+        raise LayoutError("--format github is for the findings of an audit")
     if chosen.is_diff:
         return _compare(files, chosen, output_format)
     if chosen.is_axis_info:
         return _axis_info(files, chosen, output_format)
     if len(files) > 1 or os.path.isdir(files[0]):
-        found = overview(
-            files,
-            is_partial=chosen.partial,
-            release=chosen_release(),
-            given=chosen.given,
-            top=chosen.top,
-        )
-        emit(found, output_format)
-        return 0
+        return _overview(files, chosen, output_format)
     return _report(files[0], chosen, output_format)
+
+
+def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
+    """Show a line for each kernel of several dumps."""
+    watcher = chosen.watcher
+    found = overview(
+        files,
+        is_partial=chosen.partial,
+        release=chosen_release(),
+        given=chosen.given,
+        top=chosen.top,
+    )
+    for kernel in found.kernels:
+        watcher.found += [NamedFinding(kernel.file, finding) for finding in kernel.findings]
+    if output_format == "github":
+        annotate(watcher, ProgramSource(chosen.program))
+    else:
+        emit(found, output_format)
+    return tell_failures(watcher)
 
 
 def _report(file: str, chosen: Options, output_format: str) -> int:
     """Show the report of one dump."""
     source, number = open_dump(file)
-    audits = _audits(read_modules(source, chosen.partial, number), chosen.given)
+    watcher, program = chosen.watcher, ProgramSource(chosen.program)
+    modules = read_modules(source, chosen.partial, number)
+    audits = watcher.pass_on(file, _audits(modules, chosen.given))
+    if output_format == "github":
+        deque(audits, maxlen=0)
+        annotate(watcher, program)
+        return tell_failures(watcher)
     report = AuditReport(
         source.name,
         (sort_movements(audit, chosen.sort) for audit in audits),
         chosen.is_whole,
         by_line=chosen.sort == "line",
-        program=ProgramSource(chosen.program),
+        program=program,
         known=metadata_beside(source.name),
     )
     emit(report, output_format)
-    return 0
+    return tell_failures(watcher)
 
 
 def _axis_info(files: Sequence[str], chosen: Options, output_format: str) -> int:

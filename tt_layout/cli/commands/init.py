@@ -6,8 +6,10 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
 import click
 
@@ -19,7 +21,9 @@ from tt_layout.errors import FileLocation, LayoutError, TooLargeError
 from tt_layout.golden.kinds import SELF_CONTAINED
 from tt_layout.golden.manifest import DEFAULT_PATH, MAX_CASES
 from tt_layout.golden.yaml_nodes import is_plain_text
-from tt_layout.ir.file_aliases import split_module
+from tt_layout.ir.file_aliases import LAST, split_module, whole_modules
+from tt_layout.ir.types import IRType
+from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 from tt_layout.safe_text import safe
@@ -28,11 +32,15 @@ SIZES = (16, 32, 64, 128, 256)
 MAX_TRIED = 2000  # shapes tried for a layout that fits none of equal sizes
 ANY_RANK = 2
 
+_USED = "# Each case has the type that the file has most often on its layout.\n"
 _RULE = """\
 # No type was given, so each case has one that its layout fits: for a linear layout the shape
 # that its bases span; else the first of 16, 32, .. 256 in every dimension; else the smallest
 # shape that it fits.  Put the types of your kernel in their place.
 """
+_RULE_OF_OTHERS = _RULE.replace(
+    "No type was given, so each case has one", "Where it has none, one is chosen"
+)
 _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
 
 
@@ -96,7 +104,8 @@ def command(
     if len(names) > max_cases:
         message = f"more than {max_cases} aliases of the file are layouts; --max-cases allows more"
         raise TooLargeError(message, FileLocation(file))
-    text = manifest_text(aliases, names, inside, tensor, tuple(dict.fromkeys(views)))
+    used = used_types(file) if tensor is None else UsedTypes({}, None)
+    text = manifest_text(aliases, names, inside, tensor, tuple(dict.fromkeys(views)), used)
     if "  - name: " not in text:
         message = "no layout of the file fits a type; give one with -t"
         raise LayoutError(message, FileLocation(file))
@@ -124,7 +133,51 @@ def _inside(file: str, output: str) -> str:
     if path.startswith("../"):
         message = "a file must be inside the manifest's folder; write the manifest there with -o"
         raise LayoutError(message, FileLocation(file))
-    return path if module is None else f"{path}@{module}"
+    number = "last" if module == LAST else module
+    return path if module is None else f"{path}@{number}"
+
+
+class UsedTypes(NamedTuple):
+    """What a dump has of its layouts.
+
+    Attributes:
+        types: alias -> the types that it stands on, the most frequent first.
+        target: the GPU that the dump is for; None where it does not say, or for several.
+    """
+
+    types: Mapping[str, Sequence[TensorType]]
+    target: str | None
+
+
+def used_types(file: str) -> UsedTypes:
+    """Return the types that the layouts of a dump stand on, tensors before pointers."""
+    counts: dict[str, Counter[IRType]] = {}
+    targets: set[str | None] = set()
+    path, number = split_module(file)
+    try:
+        for module in whole_modules(read_source(path), None, number, is_partial=True):
+            targets.add(module.gpu)
+            for at, count in module.types.counts().items():
+                ir_type = module.types.distinct[at]
+                if ir_type.layout is not None and isinstance(ir_type.encoding, Encoding):
+                    own = counts.setdefault(ir_type.layout.removeprefix("#"), Counter())
+                    own[ir_type] += count
+    except LayoutError:
+        return UsedTypes({}, None)  # a file of aliases and of what is no dump
+    types = {alias: _ordered(own) for alias, own in counts.items()}
+    return UsedTypes(types, targets.pop() if len(targets) == 1 else None)
+
+
+def _ordered(counts: Counter[IRType]) -> list[TensorType]:
+    """Return types with those of values first, the most frequent before the others."""
+
+    def rank(item: tuple[IRType, int]) -> tuple[bool, int]:
+        ir_type, count = item
+        is_index = ir_type.element_type.startswith(("!", "i", "index"))
+        return is_index, -count
+
+    ordered = sorted(counts.items(), key=rank)
+    return list({one.span.text: one for one in (t.tensor_type() for t, _ in ordered)}.values())
 
 
 def manifest_text(
@@ -133,6 +186,7 @@ def manifest_text(
     file: str,
     tensor: TensorType | None,
     views: tuple[str, ...],
+    used: UsedTypes,
 ) -> str:
     """Return a manifest with a case per alias.
 
@@ -142,37 +196,60 @@ def manifest_text(
         file: how the manifest names the file.
         tensor: the type of every case; by default each has one that fits.
         views: the kinds of output of every case.
+        used: what the file has of its layouts.
     """
     lines = ["version: 1", "", "defaults:", f"  file: {_quoted(file)}"]
     if tensor is not None:
         lines.append(f"  type: {_quoted(tensor.span.text)}")
+    if used.target is not None:
+        lines.append(f"  target: {used.target}")
     lines += [f"  views: [{', '.join(views)}]", "", "cases:"]
-    types = _Types(aliases, tensor)
+    types = _Types(aliases, tensor, used)
     for name, alias in zip(_unique(names), names):
         lines += _case(name, alias, types.of(alias))
     shown = safe(file)
     head = (
         f"# Layouts of {shown}: tt-layout check compares what they print with the golden files.\n"
     )
-    return head + (_RULE if tensor is None else "") + "\n".join(lines) + "\n"
+    rules = ""
+    if tensor is None:
+        rules = _RULE if not used.types else _USED + _RULE_OF_OTHERS * types.has_chosen
+    return head + rules + "\n".join(lines) + "\n"
 
 
 class _Types:
-    """The types that layouts are shown on; those of identical texts are found once."""
+    """The types that layouts are shown on; those of identical texts are found once.
 
-    def __init__(self, aliases: AliasTable, tensor: TensorType | None) -> None:
+    Attributes:
+        has_chosen: whether a type was chosen that the file does not have.
+    """
+
+    def __init__(self, aliases: AliasTable, tensor: TensorType | None, used: UsedTypes) -> None:
         self._aliases = aliases
         self._tensor = tensor
+        self._used = used
+        self.has_chosen = False
         self._known: dict[str, str | LayoutError] = {}
 
     def of(self, alias: str) -> str | LayoutError:
         """Return a type that a layout fits, or why none does; empty where it is given."""
+        for tensor in self._used.types.get(alias, ()):
+            if self._fits(alias, tensor):
+                return tensor.span.text
         text = self._aliases.definitions.text(alias) or f"#{alias}"
         if text not in self._known:
             self._known[text] = self._find(alias)
         return self._known[text]
 
+    def _fits(self, alias: str, tensor: TensorType) -> bool:
+        try:
+            place(self._aliases.layout(alias), tensor)
+        except LayoutError:
+            return False
+        return True
+
     def _find(self, alias: str) -> str | LayoutError:
+        self.has_chosen = True
         try:
             encoding = self._aliases.layout(alias)
             if self._tensor is not None:
@@ -191,7 +268,7 @@ def _case(name: str, alias: str, fitting: str | LayoutError) -> Iterator[str]:
     yield f"  - name: {_quoted(name)}"
     yield f"    alias: {_quoted(alias)}"
     if fitting:
-        yield f"    type: {fitting}"
+        yield f"    type: {_quoted(fitting)}"
 
 
 def fitting_shape(encoding: Encoding) -> tuple[int, ...]:

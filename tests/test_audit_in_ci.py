@@ -1,0 +1,123 @@
+"""Audits in CI: exit status by kinds and thresholds, annotations, goldens, manifests of dumps."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from command import Run, runner
+
+NARROW = Path(__file__).parent.parent / "examples" / "narrow"
+
+
+@pytest.fixture
+def run(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Run:
+    for name in ("matmul.ttgir", "softmax.ttgir", "make.py"):
+        shutil.copy(NARROW / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CI", raising=False)
+    return runner(capfdbinary, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("limits", "failed"),
+    [
+        (["conflicts"], []),
+        (["conversions"], ["conversions: matmul.ttgir:111: "]),
+        (["conversions=129"], []),
+        (["conversions=128"], ["conversions: matmul.ttgir:111: "]),
+        (["conflicts,narrow-loads"], ["narrow-loads: matmul.ttgir:83: "]),
+        (["all"], ["narrow-loads: matmul.ttgir:83: ", "conversions: matmul.ttgir:111: "]),
+        (["narrow-loads=1000000", "conversions"], ["conversions: matmul.ttgir:111: "]),
+    ],
+)
+def test_the_exit_status_says_what_was_found(
+    limits: list[str], failed: list[str], run: Run
+) -> None:
+    options = [word for limit in limits for word in ("--fail-on", limit)]
+    for file in (["matmul.ttgir"], ["matmul.ttgir", "softmax.ttgir"]):
+        outcome = run("audit", *file, *options)
+        told = [line for line in outcome.err.splitlines() if "matmul" in line]
+        assert len(told) == len(failed)
+        assert all(line.startswith(f"failed on {one}") for line, one in zip(told, failed))
+        if len(file) == 1:
+            assert outcome.status == (1 if failed else 0)
+    assert run("audit", "matmul.ttgir", *options).out == run("audit", "matmul.ttgir").out
+
+
+@pytest.mark.parametrize("limit", ["bank", "conflicts=x", "conflicts=", "conflicts=-1", ""])
+def test_wrong_kinds_are_refused(limit: str, run: Run) -> None:
+    assert run("audit", "matmul.ttgir", "--fail-on", limit).status == 2
+
+
+def test_annotations_are_at_the_lines_of_the_program(run: Run) -> None:
+    outcome = run("audit", "matmul.ttgir", "--format", "github", "--fail-on", "conversions")
+    first, second = outcome.out.splitlines()
+    assert first.startswith("::warning file=make.py,line=54,title=narrow-loads::tt.load moves 2 ")
+    assert second.startswith("::error file=make.py,line=57,title=conversions::ttg.convert_layout ")
+    assert outcome.status == 1
+    many = run("audit", "matmul.ttgir", "softmax.ttgir", "--format", "github")
+    assert many.out.count("::warning file=make.py,line=") == 4
+    assert run("audit", "--diff", "matmul.ttgir", "softmax.ttgir", "--format", "github").status == 2
+
+
+MANIFEST = """\
+version: 1
+cases:
+  - name: kernel
+    file: matmul.ttgir
+    views: [audit]
+    values: K=4096
+"""
+
+
+def test_check_keeps_what_is_found(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "layouts.yaml").write_text(MANIFEST, encoding="utf-8")
+    assert run("check", "--update").status == 0
+    golden = (tmp_path / "kernel.audit.txt").read_text(encoding="utf-8")
+    assert golden.startswith("@matmul, sm90, 4 warps: 1 conversion through shared memory, 1 load")
+    assert "\n  1. line 83: tt.load moves 2 bytes at a time" in golden
+    assert run("check").status == 0
+    dump = tmp_path / "matmul.ttgir"
+    text = dump.read_text(encoding="utf-8")
+    dump.write_text(text.replace('"ttg.num-warps" = 4', '"ttg.num-warps" = 8'), encoding="utf-8")
+    outcome = run("check")
+    assert outcome.status == 1
+    assert "@matmul: was 1 conversion through shared memory, 1 load" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("    file: matmul.ttgir\n", "", "needs the key 'file'"),
+        ("values: K=4096", "alias: mma", "has a file, and no alias"),
+        ("file: matmul.ttgir", "file: nowhere.ttgir", "there is no file"),
+        ("K=4096", "K=x", "error: "),
+        ("views: [audit]", "views: [audit, tensor]", "a file but no alias"),
+    ],
+)
+def test_wrong_cases_are_refused(
+    old: str, new: str, message: str, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "layouts.yaml").write_text(MANIFEST.replace(old, new), encoding="utf-8")
+    outcome = run("check", "--update")
+    assert outcome.status == 2
+    assert message in outcome.out + outcome.err
+
+
+def test_a_first_manifest_has_the_types_and_the_target_of_the_dump(
+    run: Run, tmp_path: Path
+) -> None:
+    assert run("init", "matmul.ttgir", "--view", "tensor").status == 0
+    text = (tmp_path / "layouts.yaml").read_text(encoding="utf-8")
+    assert "  target: sm90\n" in text
+    assert "    alias: mma\n    type: tensor<64x64xf32>\n" in text
+    assert '    alias: shared1\n    type: "!ttg.memdesc<64x32xf16>"\n' in text
+    assert "16x16" not in text
+    assert run("check", "--update").status == 0
+    assert run("init", "matmul.ttgir@last", "-o", "last.yaml").status == 0
+    assert '  file: "matmul.ttgir@last"\n' in (tmp_path / "last.yaml").read_text(encoding="utf-8")
+    assert run("check", "last.yaml", "--update").status == 0

@@ -1,0 +1,64 @@
+"""``--fail-on`` and annotations: what an audit says to CI."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import click
+
+from tt_layout.reports.program_source import ProgramSource
+from tt_layout.reports.watched_findings import NamedFinding, Watcher
+from tt_layout.safe_text import safe
+
+MAX_NAMED = 20  # findings that are named on standard error
+
+fail_on_option = click.option(
+    "--fail-on",
+    "fail_on",
+    multiple=True,
+    metavar="KIND[=CYCLES],...",
+    help="Exit 1 for findings of these kinds that waste as many cycles: refused, conversions, "
+    "conflicts, narrow-loads, uncoalesced, all.",
+)
+
+
+def tell_failures(watcher: Watcher) -> int:
+    """Name on standard error what the audit fails on; return the exit status."""
+    failures = watcher.failures
+    for one in failures[:MAX_NAMED]:
+        where = f"{safe(one.file)}:{one.finding.line}"
+        click.echo(
+            f"failed on {one.finding.kinds[0]}: {where}: {safe(one.finding.message)}", err=True
+        )
+    if len(failures) > MAX_NAMED:
+        click.echo(f"failed on {len(failures) - MAX_NAMED} more findings", err=True)
+    return 1 if failures else 0
+
+
+def annotate(watcher: Watcher, program: ProgramSource) -> None:
+    """Print an annotation of GitHub Actions for each finding, at the line of the program."""
+    from tt_layout.reports.writing import write
+
+    text = "".join(f"{line}\n" for line in _annotations(watcher, program))
+    data = text.encode("utf-8", "backslashreplace")
+    write([data], None, size=len(data))
+
+
+def _annotations(watcher: Watcher, program: ProgramSource) -> Iterator[str]:
+    from tt_layout.golden.report import annotation
+
+    for one in watcher.found:
+        path, line = _place(one, program)
+        level = "error" if watcher.is_failure(one.finding) else "warning"
+        yield annotation(one.finding.message, path, line, one.finding.kinds[0], level)
+
+
+def _place(one: NamedFinding, program: ProgramSource) -> tuple[str, int]:
+    """Return the file and line to annotate: of the program where it is there, else of the dump."""
+    location = one.finding.location
+    if location is None:
+        return one.file, one.finding.line
+    path = program.path(location[0]) or location[0]
+    relative = os.path.relpath(path) if os.path.isabs(path) else path
+    return path if relative.startswith("..") else relative, location[1]

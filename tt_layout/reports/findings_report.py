@@ -1,0 +1,39 @@
+"""Of a dump's kernels only what they do badly: what ``tt-layout check`` keeps of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.summary import summaries
+from tt_layout.reports.audit_data import JSON_VERSION, audit_data
+from tt_layout.reports.finding_text import finding_lines
+from tt_layout.reports.fitted import Fitted
+from tt_layout.reports.program_source import NO_PROGRAM
+from tt_layout.reports.report import Line, Table
+
+
+@dataclass(frozen=True)
+class FindingsReport:
+    """The summary of each kernel, and the findings.
+
+    Attributes:
+        audits: one for each module.
+    """
+
+    audits: Sequence[Audit]
+
+    def lines(self) -> Iterator[Line | Table | Fitted]:
+        """Yield a line for each kernel, then the findings of its module."""
+        for number, audit in enumerate(self.audits):
+            if number:
+                yield Line()
+            yield from (Line(summary.text) for summary in summaries(audit))
+            yield from finding_lines(audit, NO_PROGRAM, is_whole=True)
+
+    def data(self) -> dict[str, Any]:
+        """Return summaries and findings as plain data."""
+        modules = ({k: audit_data(a)[k] for k in ("summary", "findings")} for a in self.audits)
+        return {"version": JSON_VERSION, "modules": list(modules)}

@@ -1,0 +1,80 @@
+"""Findings on the way to a report: which of them an audit is to fail on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.findings import KINDS
+from tt_layout.errors import LayoutError
+from tt_layout.reports.kernel_overview import FindingLine
+
+ALL = "all"
+
+Limits = Mapping[str, float]
+"""Kind of finding -> the cycles in one program from which it is a failure."""
+
+
+class NamedFinding(NamedTuple):
+    """A finding, and the dump that it is in."""
+
+    file: str
+    finding: FindingLine
+
+
+def read_limits(texts: Sequence[str]) -> dict[str, float]:
+    """Return what an audit fails on.
+
+    Args:
+        texts: lists of kinds, such as ``conflicts,conversions=100``.
+
+    Raises:
+        LayoutError: there is no such kind, or a threshold is not a number.
+
+    Example:
+        >>> read_limits(["conflicts,conversions=100"])
+        {'conflicts': 0.0, 'conversions': 100.0}
+    """
+    limits: dict[str, float] = {}
+    for part in ",".join(texts).split(","):
+        name, equals, cycles = part.strip().partition("=")
+        if name not in (*KINDS, ALL):
+            raise LayoutError(f"--fail-on takes {', '.join(KINDS)} or {ALL}, got {name!r}")
+        if equals and not (cycles.isdecimal() and len(cycles) < 16):
+            message = f"the threshold of {name} is a number of cycles"
+            raise LayoutError(f"--fail-on: {message}, got {cycles!r}")
+        limits |= dict.fromkeys(KINDS if name == ALL else [name], float(cycles or 0))
+    return limits
+
+
+class Watcher:
+    """Keeps the findings of what passes by.
+
+    Args:
+        limits: what is a failure.
+
+    Attributes:
+        found: all findings that have passed.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self.found: list[NamedFinding] = []
+
+    def pass_on(self, file: str, audits: Iterable[Audit]) -> Iterator[Audit]:
+        """Yield audits, and keep their findings."""
+        for audit in audits:
+            self.found += [NamedFinding(file, FindingLine.of(one)) for one in audit.findings]
+            yield audit
+
+    def is_failure(self, finding: FindingLine) -> bool:
+        """Tell whether an audit is to fail on a finding."""
+        limits = [self._limits[kind] for kind in finding.kinds if kind in self._limits]
+        return any(finding.weight >= limit for limit in limits)
+
+    @property
+    def failures(self) -> list[NamedFinding]:
+        """The findings that an audit is to fail on, the most expensive first."""
+        failures = [one for one in self.found if self.is_failure(one.finding)]
+        return sorted(failures, key=lambda one: -one.finding.weight)
