@@ -73,7 +73,10 @@ def meaning(module: Module) -> object:
 def without_places(data: object) -> object:
     if isinstance(data, dict):
         places = () if "file" in data else ("line", "column", "live_lines")
-        return {key: without_places(value) for key, value in data.items() if key not in places}
+        kept = {key: value for key, value in data.items() if key not in places}
+        if isinstance(kept.get("lines"), list):  # of sectors the same word is a number
+            del kept["lines"]
+        return {key: without_places(value) for key, value in kept.items()}
     if isinstance(data, str):
         return re.sub(r"\bline \d+", "line ..", data)
     return [without_places(item) for item in data] if isinstance(data, list) else data
