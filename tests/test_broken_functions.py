@@ -15,6 +15,7 @@ from tt_layout.audit.axis import axis_info
 from tt_layout.ir.ssa import read_functions
 
 KERNELS = sorted(Path(__file__).parent.parent.glob("examples/kernels/*.ttgir"))
+NARROW = sorted(Path(__file__).parent.parent.glob("examples/narrow/*.ttgir"))
 WORD = re.compile(r"%[\w#]+|[a-z]+\.\w+|\d+|[{}()<>\[\],:=]|->")
 
 
@@ -36,3 +37,10 @@ def test_broken_kernels_are_read_as_far_as_they_go(path: Path, seeds: int) -> No
             for function in (functions := read_functions(module)):
                 assert axis_info(function, functions).keys() >= function.values.keys()
             audit_module(module)
+
+
+@pytest.mark.parametrize("path", NARROW, ids=lambda path: path.stem)
+def test_comparisons_without_a_second_operand(path: Path) -> None:
+    text = re.sub(r"(arith.cmpi slt, %\w+), %\w+", r"\1", path.read_text(encoding="utf-8"))
+    for module in parse_ir(text):
+        audit_module(module)

@@ -1,7 +1,7 @@
 """What the commands write, byte for byte: a golden file for each command line.
 
 They run among the files of ``goldens/commands/given``.  To accept a change, run this file as a
-script and look at the difference.
+script, with names or for all, and look at the difference.
 """
 
 from __future__ import annotations
@@ -153,6 +153,6 @@ def test_every_command_is_documented(name: str) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
-        for case, command_line in COMMANDS.items():
+        for case in sys.argv[1:] or COMMANDS:
             place = Path(shutil.copytree(GOLDENS / "given", Path(temporary) / case))
-            (GOLDENS / f"{case}.out").write_bytes(printed(command_line, place))
+            (GOLDENS / f"{case}.out").write_bytes(printed(COMMANDS[case], place))

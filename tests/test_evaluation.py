@@ -273,6 +273,18 @@ def test_a_reshape_that_may_reorder_is_unknown_without_layouts() -> None:
     assert isinstance(evaluate("%r", body), Unknown)
 
 
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "tt.expand_dims %i {axis = 99999999999999999999 : i32} : tensor<4xi32> -> tensor<4x1xi32>",
+        "arith.constant 99999999999999999999999 : i32",
+        "tt.make_range {end = 4 : i32, start = 99999999999999999999 : i32} : tensor<4xi32>",
+    ],
+)
+def test_numbers_of_no_valid_dump_are_unknown(operation: str) -> None:
+    assert isinstance(evaluate("%r", f"{RANGE}  %r = {operation}"), Unknown)
+
+
 def test_pointers_count_in_bytes() -> None:
     body = RANGE + (
         "  %s = tt.splat %p : !tt.ptr<i64> -> tensor<4x!tt.ptr<i64>>\n"

@@ -310,6 +310,12 @@ def test_broken_text_is_read_as_far_as_it_goes(text: str) -> None:
         list(function.walk())
 
 
+@pytest.mark.parametrize("count", ["70368744177664", "9" * 5000])
+def test_no_operation_has_that_many_results(count: str) -> None:
+    function = read(f"tt.func @f() {{ %0:{count} = my.op : i32\n tt.return }}\n")
+    assert len(function.body[0].operations[0].results) == 4096
+
+
 def test_several_operations_on_a_line_and_comments() -> None:
     function = read(
         "tt.func @f(%a: i32) { %0 = arith.addi %a, %a : i32 %1 = my.op %0 // %2 = my.op\n"

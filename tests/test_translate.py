@@ -291,6 +291,21 @@ def test_garbage_is_refused(read: object, text: str) -> None:
         read(text)
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ('"element_bits": 16', '"element_bits": 1e9', "element_bits must be an int"),
+        ('"shape": [8, 8]', '"shape": [8, "8"]', r"shape\[1\] must be an int"),
+    ],
+)
+def test_numbers_of_json_are_integers(right: str, wrong: str, message: str) -> None:
+    layout = tt_layout.parse_layout(SHARED)
+    text = translate(layout, "json", [8, 8], element_bits=16).text
+    assert right in text
+    with pytest.raises(tt_layout.LayoutError, match=message):
+        read_json(text.replace(right, wrong))
+
+
 def test_a_json_whose_bases_are_not_those_of_its_attribute_is_refused() -> None:
     text = translate(tt_layout.parse_layout(SHARED), "json", [8, 8]).text
     damaged = text.replace("[0, 1], [0, 2]", "[0, 2], [0, 1]")

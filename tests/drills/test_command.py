@@ -65,6 +65,6 @@ def test_tests_fail_until_it_is_documented_and_has_a_golden(ranked: Clone) -> No
     ranked.insert("docs/analyses.md", "## `tt-layout suggest`", SECTION)
     ranked.insert("tests/test_command_goldens.py", '    "audit": ["audit"', GOLDEN)
     script = str(ranked.root / "tests" / "test_command_goldens.py")
-    subprocess.run([sys.executable, script], env=ranked.environment(), check=True)
+    subprocess.run([sys.executable, script, "rank"], env=ranked.environment(), check=True)
     assert (ranked.root / "tests/goldens/commands/rank.out").read_text() == "2\n"
     ranked.passes(*CHECKS)

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from tt_layout.arguments import integer, integers
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
@@ -98,7 +99,11 @@ def read_json(text: str) -> Read:
             message = f"expected version {VERSION} of the JSON, got {data['version']!r}"
             raise LayoutError(message)
         release = Release.parse(data["release"])
-        tensor = TensorSpec(tuple(map(int, data["shape"])), data["element_bits"])
+        bits = data["element_bits"]
+        tensor = TensorSpec(
+            integers("shape", data["shape"]),
+            None if bits is None else integer("element_bits", bits),
+        )
         encoding = parse_layout(data["attribute"], release=release, name="attribute")
         found = _data(encoding, tensor)
     except LayoutError:

@@ -151,7 +151,8 @@ _RUN_SIDE = {"lt": 0, "ge": 0, "gt": 1, "le": 1}
 def _of_mask(access: _Access, origin: Origin) -> Limit:
     """Return the limit by a mask: by its bound, where a run is compared with one."""
     operation = origin.operation
-    if operation is None or origin.kind != "arith.cmpi":
+    is_comparison = origin.kind == "arith.cmpi"
+    if operation is None or not is_comparison or len(operation.operands) != 2:
         return access.limit("mask", operation, advice.mask(origin))
     side = _RUN_SIDE.get(str(operation.attributes.get("predicate"))[-2:])
     run, bound = operation.operands[side or 0], operation.operands[1 - (side or 0)]

@@ -244,9 +244,9 @@ def apply(a: Application) -> tuple[Ints, bool]:
     try:
         with np.errstate(all="ignore"):
             exact = RULES[a.operation.name](a)
-    except (IndexError, KeyError, ValueError):  # of a dump that is not a valid one
+        result = wrap(exact, a.result.integer_bits or 64)
+    except (IndexError, KeyError, ValueError, OverflowError):  # of a dump that is not a valid one
         raise UndefinedError("operands that such an operation cannot have") from None
-    result = wrap(exact, a.result.integer_bits or 64)
     if result.shape != a.result.shape:
         raise UndefinedError(f"operands that do not make {a.result.shape}")
     return result, bool((result != exact).any())

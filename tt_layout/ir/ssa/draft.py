@@ -33,6 +33,10 @@ _FLAGS = frozenset({"allow_reorder", "efficient_layout"})
 """Bare words that stand for an attribute of their own name."""
 
 
+MAX_RESULTS = 4096  # of an operation; more are not read
+MAX_DIGITS = 9
+
+
 class Template(NamedTuple):
     """An operation without its place: names as written, so that it can be used again.
 
@@ -52,6 +56,11 @@ class Template(NamedTuple):
     location: str
 
 
+def _number_of(count: str) -> int:
+    """Return how many results a pack has; of a dump that is not a valid one no more than a few."""
+    return min(int(count[:MAX_DIGITS] or 1), MAX_RESULTS)
+
+
 class Draft:
     """What has been read of an operation."""
 
@@ -59,7 +68,7 @@ class Draft:
         self.name = name
         self.start = start
         self.generic = generic
-        self.results = tuple((written, int(count or 1)) for written, count in results)
+        self.results = tuple((written, _number_of(count)) for written, count in results)
         self.operands: list[str] = []
         self.attributes: dict[str, Attribute] = {}
         self.words: list[str] = []
