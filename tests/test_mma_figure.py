@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 
 import pytest
+from command import Run, runner
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.instruction_operands import operands_of
@@ -40,6 +42,11 @@ BATCH = AMPERE.format("1, 16, 8").replace("[1, 1]", "[1, 1, 1]")
 
 Case = tuple[str, str, str]
 """The layout of D, its type, and the element type of A and B."""
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
 
 
 def cases() -> Iterator[Case]:
@@ -122,6 +129,26 @@ def test_matrices_meet_where_they_are_multiplied() -> None:
     assert a.x + a.size[0] < d.x
     assert b.y + b.size[1] < d.y
     assert (a.grid.column_step, b.grid.row_step) == (8, 8)
+
+
+KERNELS = Path(__file__).parent.parent / "examples" / "kernels"
+
+
+def test_the_multiplication_of_a_dump_is_drawn(run: Run, tmp_path: Path) -> None:
+    dump, out = KERNELS / "matmul-sm90.ttgir", tmp_path / "a.svg"
+    lines = [
+        number
+        for number, text in enumerate(dump.read_text().splitlines(), 1)
+        if "ttng.warp_group_dot " in text
+    ]
+    outcome = run("plot", "-i", str(dump), "--line", str(lines[0]), "--view", "mma", "-o", str(out))
+    assert (outcome.status, outcome.err) == (0, "")
+    text = out.read_text(encoding="utf-8")
+    assert "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16" in text
+    assert "T127:d31" in text
+    outcome = run("plot", "-i", str(dump), "--line", "1", "--view", "mma", "-o", str(out))
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f"no multiplication at that line; the file has some at lines: {lines[0]}" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tt_layout.cli.parameters import (
 from tt_layout.cli.selection import read_selection, selection_options
 from tt_layout.colour import GROUPINGS
 from tt_layout.encodings import DistributedEncoding, Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.model import Figure
 from tt_layout.hardware import DEFAULT_TARGET, target_names
@@ -104,6 +104,12 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     "--operand", metavar="TYPE", help="The element type of A and B in --view mma, such as f16."
 )
 @click.option(
+    "--line",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With -i and --view mma: the line of the multiplication.",
+)
+@click.option(
     "--fit",
     type=click.Choice(["paper", "screen", "none"]),
     default="screen",
@@ -127,6 +133,10 @@ def command(
     if ending not in (*FORMATS, ".html"):
         raise LayoutError(f"-o must end in .svg, .png, .pdf or .html, got {output!r}")
     if path is not None:
+        if layout is None and ending != ".html" and display["view"] == "mma":
+            figure = _multiplication(path, display["line"], display["color_by"])
+            _write(output, FORMATS[ending](figure, display["fit"]))
+            return
         if layout is not None or ending != ".html":
             message = "-i makes a page of all layouts of a file: -o must be an .html"
             raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
@@ -188,6 +198,34 @@ def _types(encodings: list[Encoding], tensor: TensorType) -> list[TensorType]:
     sizes = "".join(f"{size}x" for size in shape)
     accessed = parse_type(f"tensor<{sizes}{tensor.element_type}>", name="-t")
     return [accessed if isinstance(e, DistributedEncoding) else tensor for e in encodings]
+
+
+def _multiplication(path: str, line: int | None, color_by: str | None) -> Figure:
+    """Return the figure of the first instruction of a multiplication in a dump.
+
+    Raises:
+        LayoutError: there is none at the line, or several and no line is given.
+    """
+    from tt_layout.audit.audited_module import AuditedModule, SharedWork
+    from tt_layout.audit.multiplications import multiplications
+    from tt_layout.figures.mma import multiplication_figure
+    from tt_layout.ir.file_aliases import split_module, whole_modules
+    from tt_layout.mlir.source import read_source
+
+    file, module = split_module(path)
+    modules = whole_modules(read_source(file), chosen_release(), module)
+    found = [m for one in modules for m in multiplications(AuditedModule(one, SharedWork()))]
+    chosen = [one for one in found if line in (None, one.line)]
+    if not chosen or (line is None and len(chosen) > 1):
+        lines = ", ".join(str(one.line) for one in found) or "none"
+        what = "no multiplication at that line" if line else "--line must say which multiplication"
+        raise LayoutError(f"{what}; the file has some at lines: {lines}", FileLocation(file))
+    one = chosen[0]
+    most = one.instruction.shape if one.instruction is not None else one.sizes[1:]
+    m, n, k = (min(pair) for pair in zip(most, one.sizes[1:]))
+    name = f", {one.instruction.name}" if one.instruction is not None else ""
+    title = f"{one.name}, line {one.line}: {one.text}{name}", f"the first M = {m}, N = {n}, K = {k}"
+    return multiplication_figure((one.a, one.b, one.d), (m, n, k), title, color_by)
 
 
 def _dump_page(path: str, names: list[str], folder: str | None) -> bytes:
