@@ -225,45 +225,6 @@ def test_matrix_instructions_by_target() -> None:
     assert load.name == "ldmatrix.x4"
 
 
-MEASURED_PHASES = {
-    ("gfx942", 4): [range(32)],
-    ("gfx942", 8): [range(16)],
-    ("gfx942", 16): [range(4), range(20, 24)],
-    ("gfx950", 4): [range(64)],
-    ("gfx950", 8): [range(32)],
-    ("gfx950", 16): [range(4), range(12, 16), range(20, 28)],
-    ("gfx11", 4): [range(32)],
-    ("gfx11", 8): [range(16)],
-    ("gfx11", 16): [range(4), range(20, 24)],
-    ("gfx12", 4): [range(32)],
-    ("gfx12", 8): [range(16)],
-    ("gfx12", 16): [range(8)],
-}
-"""Target, bytes per lane -> the lanes that nod-ai/amd-shark-ai found to read with lane 0."""
-
-
-@pytest.mark.parametrize(("name", "width"), MEASURED_PHASES)
-def test_amd_loads_go_in_the_phases_that_were_measured(name: str, width: int) -> None:
-    from tt_layout.analyses.addresses import phase_lanes
-
-    target = TARGETS[name]
-    phase = target.phase(width, is_store=False)
-    first = set(itertools.chain(*MEASURED_PHASES[name, width]))
-    rows = [set(row) for row in phase_lanes(phase, target.lanes).tolist()]
-    assert rows[0] == first
-    assert sorted(itertools.chain(*rows)) == list(range(target.lanes))
-    assert phase.banks == (64 if name == "gfx950" else 32)
-
-
-def test_phases_of_wide_loads_on_cdna3() -> None:
-    from tt_layout.analyses.addresses import phase_lanes
-
-    read = TARGETS["gfx942"].phase(16, is_store=False)
-    starts = (0, 20), (4, 16), (8, 28), (12, 24), (32, 52), (36, 48), (40, 60), (44, 56)
-    groups = [{*range(a, a + 4), *range(b, b + 4)} for a, b in starts]
-    assert [set(row) for row in phase_lanes(read, 64).tolist()] == groups
-
-
 def test_rdna3_reads_16_bytes_by_its_own_phases() -> None:
     """Lanes 0-3 go with 20-23: with neighbours this access would take 8 cycles."""
     register = BLOCKED.format([1, 8], [8, 4], [4, 1], [1, 0])

@@ -182,6 +182,20 @@ def test_lanes_of_a_wavefront_on_cdna3() -> None:
     assert found.bytes == 128
 
 
+def test_scratch_on_gfx1250() -> None:
+    """Bytes that 3.9.0 allocates: no choice of lanes is special there."""
+    attributes = [
+        "#ttg.slice<{dim = 0, parent = #ttg.generic_linear<{register = [], lane = [[0, 1], [0, 2], "
+        "[1, 0], [2, 0], [4, 0]], warp = [], block = []}>}>",
+        "#ttg.slice<{dim = 1, parent = #ttg.amd_wmma<{version = 3, isTranspose = false, "
+        "ctaLayout = {register = [[1, 0]], warp = []}, instrShape = [16, 16, 64]}>}>",
+    ]
+    src, dst = (tt_layout.parse_layout(text).to_linear_layout([128]) for text in attributes)
+    found = scratch(src, dst, 64, "gfx1250")
+    assert found is not None
+    assert found.bytes == 512
+
+
 def test_text(run: Run) -> None:
     result = run("convert", ROWS, COLUMNS, "-t", "tensor<64x64xf32>", "--target", "sm80")
     assert result.status == 0
@@ -215,7 +229,7 @@ def test_json(run: Run) -> None:
         ),
         ([ROWS, "nowhere", "-t", TYPE], "DST_LAYOUT must be an attribute"),
         (
-            [ROWS, "#ttg.swizzled_shared<{vec=1,perPhase=1,maxPhase=1,order=[1,0]}>", "-t", TYPE],
+            [*["#ttg.swizzled_shared<{vec=1,perPhase=1,maxPhase=1,order=[1,0]}>"] * 2, "-t", TYPE],
             "expected a layout of a tensor in registers",
         ),
         ([ROWS, COLUMNS, "-t", "tensor<64xf16>"], "is for 2 dimensions"),

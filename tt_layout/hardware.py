@@ -465,7 +465,6 @@ ROWS = (
         banks=64,
         shared_kib=320,
         shared_partition_kib=64,
-        conversion_lanes=_QUADS_OVER_64_BANKS,
         transposing_reads=_READS_OF_GFX1250,
         scatters_async_copies=True,
         load_evidence=Evidence.ASSUMED,

@@ -102,7 +102,8 @@ def random_pairs(seed: int, count: int) -> list[Question]:
 def conversion_question(
     r: Random, pair: tuple[str, str], shape: Sequence[int], own: tuple[int, ...]
 ) -> Question:
-    target = "gfx942" if own[0] == 64 else "sm90" if own[2] > 1 else r.choice(["sm80", "sm90"])
+    target = "sm90" if own[2] > 1 else r.choice(["sm80", "sm90", "gfx1250"])
+    target = "gfx942" if own[0] == 64 else target
     return {
         "convert": r.sample(pair, 2),
         "shape": list(shape),

@@ -47,6 +47,7 @@ class AccessMap:
         element_bytes: bytes of an element.
         padding: pairs of an interval and the padding after it, in elements.
         part: the bits of an offset that are where a part of a buffer begins; 0 of a whole one.
+        start: bytes from a row of all banks to where the part begins, padding included.
     """
 
     register: tuple[int, ...]
@@ -55,6 +56,7 @@ class AccessMap:
     element_bytes: int
     padding: tuple[tuple[int, int], ...] = ()
     part: int = 0
+    start: int = 0
 
 
 class Form(NamedTuple):
@@ -166,8 +168,10 @@ def access_map(
     for name in ("register", "lane", "warp"):
         if any(x for v in offsets.vectors(name) for i, x in enumerate(v) if i != offset):
             raise LayoutError(f"a {name} bit reaches the memory of another CTA")
-    bits = {name: tuple(v[offset] for v in offsets.vectors(name)) for name in _PLACES}
-    return AccessMap(**bits, element_bytes=element_bytes, padding=padding, part=part)
+    register_bits, lane_bits, warp_bits = (
+        tuple(vector[offset] for vector in offsets.vectors(name)) for name in _PLACES
+    )
+    return AccessMap(register_bits, lane_bits, warp_bits, element_bytes, padding, part)
 
 
 _PLACES = ("register", "lane", "warp")

@@ -65,7 +65,8 @@ def mean_cycles(
     starts = all_values(_different(bases, offsets, target)[:MAX_INSTRUCTION_BITS])
     lanes = _unpadded(instruction, offsets)[phase_lanes(phase, target.lanes)]
     slots = padded(starts[:, None, None] ^ lanes, offsets.padding)
-    words = words_of(slots * offsets.element_bytes, width, target.bank_bytes)
+    addresses = slots * offsets.element_bytes + offsets.start
+    words = words_of(addresses, width, target.bank_bytes)
     phases = words.reshape(len(starts) * len(lanes), -1)
     cycles = cycles_per_row(phases, phase.banks).reshape(len(starts), -1).sum(axis=1)
     return Fraction(int(cycles.sum()), len(starts))
@@ -116,7 +117,8 @@ def worst_phase(
     lanes = phase_lanes(phase, target.lanes)
     slots = padded(_unpadded(instruction, offsets), offsets.padding)[lanes]
     width = instruction.forms[0].width_bytes
-    words = words_of(slots * offsets.element_bytes, width, target.bank_bytes)
+    addresses = slots * offsets.element_bytes + offsets.start
+    words = words_of(addresses, width, target.bank_bytes)
     cycles = cycles_per_row(words.reshape(len(lanes), -1), phase.banks)
     worst = int(cycles.argmax())
     return lanes[worst], words[worst]

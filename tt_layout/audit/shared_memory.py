@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.audit.buffer_parts import place_of_part, start_of_part
 from tt_layout.audit.cost import Cost
 from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import BANK_BYTES
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
+from tt_layout.placement import PlacedLayout
 
 MISALIGNED = (
     "is misaligned and traps: padding moves addresses by less than the width of its vector; make "
@@ -38,7 +42,25 @@ def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     element_bytes = max(1, memory.element_bits // 8)
     padding = memory.encoding.padding
     shape = memory.shape[-buffer.num_out_dims :]
-    return _shared(registers, buffer, shape, element_bytes, padding, audited.gpu, is_store)
+    # By whole words every address is displaced alike, which changes no conflict.
+    is_whole = all(amount * element_bytes % BANK_BYTES == 0 for _, amount in padding)
+    start = 0 if is_whole else _start(operation, memory, audited) % BANK_BYTES
+    return _shared(registers, buffer, shape, element_bytes, padding, start, audited.gpu, is_store)
+
+
+def _start(operation: Operation, memory: IRType, audited: AuditedModule) -> int:
+    """Return the byte at which the accessed buffer or part of it begins; 0 if it is not known."""
+    full = audited.in_full(operation)
+    if full is None:
+        return 0
+    function, evaluator = full.function, audited.evaluator(full.function)
+    names = [*full.operation.operands, *(value.name for value in full.operation.results)]
+    name = next((name for name in names if function.type_of(name) == memory), None)
+    place = place_of_part(name, evaluator, audited.layouts) if name is not None else None
+    placed = audited.layouts.of(memory)
+    if place is None or not isinstance(placed, PlacedLayout):
+        return 0
+    return start_of_part(place, placed)
 
 
 def _linear(ir_type: IRType, audited: AuditedModule) -> LinearLayout:
@@ -61,6 +83,7 @@ def _shared(
     shape: tuple[int, ...],
     element_bytes: int,
     padding: tuple[tuple[int, int], ...],
+    start: int,
     target: str,
     is_store: bool,
 ) -> Cost:
@@ -71,7 +94,7 @@ def _shared(
 
     whole = LinearLayout(registers.in_bases, buffer.out_sizes)
     part = part_mask(buffer, shape)
-    offsets = access_map(whole, buffer, element_bytes, padding, part)
+    offsets = replace(access_map(whole, buffer, element_bytes, padding, part), start=start)
     gpu = find_target(target)
     if (lanes := registers.get_in_dim_size("lane")) != gpu.lanes:
         raise LayoutError(f"{lanes} threads per warp")

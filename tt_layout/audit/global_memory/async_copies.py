@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -10,6 +11,7 @@ from tt_layout.algebra.arrays import Ints, all_values
 from tt_layout.algebra.padding import padded
 from tt_layout.analyses.async_copy import BYPASS_BYTES, WIDTHS, async_copy_wavefronts
 from tt_layout.analyses.sectors import flat_bases, lanes_of
+from tt_layout.audit.buffer_parts import Place, place_of_part
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, lane_addresses
 from tt_layout.audit.global_memory.width import Kernel
@@ -37,7 +39,7 @@ def written_wavefronts(
     """Return the wavefronts in which a copy's first execution enters shared memory.
 
     Of all warps of a program; None of what is no such copy, and where the addresses in global
-    memory, or the layout of the buffer, are unknown.  The buffer is taken to begin at a row of
+    memory, or the layout of the buffer, are unknown.  The allocation is taken to begin at a row of
     all banks.
     """
     if not is_async_copy(operation, kernel) or shape.width_bytes not in WIDTHS:
@@ -47,14 +49,15 @@ def written_wavefronts(
     memory = kernel.function.type_of(operands(operation).get("memory", ""))
     placed = kernel.layouts.of(memory) if memory is not None else None
     values = [evaluator.value(name) for name in addresses.names]
-    if not isinstance(placed, PlacedLayout) or unknowns(values) is not None:
+    if memory is None or not isinstance(placed, PlacedLayout) or unknowns(values) is not None:
         return None
     if prod(placed.shape) > MAX_ELEMENTS or placed.layout.get_in_dim_size("block") > 1:
         return None
     # Of copies that bypass the first-level cache the hardware counts idle warps, too.
     lanes = lanes_of(shape.layout, shape.vector, one_holder=shape.width_bytes != BYPASS_BYTES)
     source, active = lane_addresses(lanes, addresses, values)
-    target = _offsets(placed)[lanes.elements] * placed.element_bytes
+    part = place_of_part(operands(operation)["memory"], evaluator, kernel.layouts)
+    target = _targets(lanes.elements, memory.shape, placed, part)
     width = lanes.elements.shape[-1]
     wavefronts = async_copy_wavefronts(
         source.reshape(-1, width),
@@ -63,6 +66,27 @@ def written_wavefronts(
         shape.width_bytes,
     )
     return int(wavefronts.sum())
+
+
+def _targets(
+    elements: Ints, shape: Sequence[int], placed: PlacedLayout, part: Place | None
+) -> Ints:
+    """Return the bytes at which elements of a buffer, or of a part of one, are stored.
+
+    Args:
+        elements: their row-major numbers in the part.
+        shape: sizes of the part.
+        placed: the layout of the whole buffer.
+        part: where the part begins; the buffer's beginning where it is None.
+    """
+    own = tuple(shape[-len(placed.shape) :])
+    if own != placed.shape:
+        first = part.first if part is not None else (0,) * len(own)
+        inside = np.unravel_index(elements, own)
+        places = tuple(at + start for at, start in zip(inside, first))
+        elements = np.ravel_multi_index(places, placed.shape)
+    shift = part.shift or 0 if part is not None else 0
+    return _offsets(placed)[elements] * placed.element_bytes + shift
 
 
 def _offsets(placed: PlacedLayout) -> Ints:

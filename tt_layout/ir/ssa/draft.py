@@ -123,6 +123,8 @@ class Draft:
             attributes.setdefault("partitionNumWarps", warps)
         if self.name.endswith(".extract_slice") and self.numbers:
             attributes.setdefault("static_offsets", f"array<i64: {', '.join(self.numbers)}>")
+        if self.name.endswith(".memdesc_subslice") and self.numbers:
+            attributes.setdefault("offsets", f"array<i32: {', '.join(self.numbers)}>")
 
     def _forwarded(self) -> list[Successor]:
         """Return the successors; the generic form has what they are handed among the operands."""
