@@ -15,7 +15,7 @@ from compiler.test_analyses import Lowerer
 from compiler.wheel import Question, Wheel
 from tt_layout import parse_ir
 from tt_layout.audit.allocation import shared_memory
-from tt_layout.audit.allocation.liveness import BARRIERS, REMOTE
+from tt_layout.audit.allocation.liveness import FORK
 from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import SsaReader
@@ -43,7 +43,7 @@ def remarks(text: str, partition_bytes: int) -> dict[int, list[str]]:
         for function in functions:
             found.setdefault(function.line, []).append(function.name)
         sizes = {function.name: 0 for function in functions}
-        for memory in shared_memory(functions, PlacedLayouts(), target, kept=REMOTE | BARRIERS):
+        for memory in shared_memory(functions, PlacedLayouts(), target, rules=FORK):
             sizes[memory.function] = memory.bytes or -1
             for each in memory.allocations:
                 kind = {"buffer": "", "call": "virtual "}.get(each.kind, "scratch ")
@@ -135,7 +135,8 @@ class RandomKernel:
             elif draw < 0.8:
                 self.scratch()
             elif depth < 2:
-                self.branch(own, depth) if draw < 0.9 else self.loop(own, depth)
+                way = self.r.choice([self.branch, self.branch, self.loop, self.loop, self.split])
+                way(own, depth)
 
     def scratch(self) -> None:
         """Add an operation that needs shared memory for itself."""
@@ -180,6 +181,35 @@ class RandomKernel:
         self.lines.append(f"{result} = {head} iter_args({argument} = {first}) -> ({type_}) {{")
         self.block([*own[:-1], (argument, shape)], depth + 1)
         self.lines += [f"scf.yield {argument} : {type_}", "}"]
+
+    def split(self, own: list[tuple[str, tuple[int, int]]], depth: int) -> None:
+        """Add partitions of warps, or at the end of the function blocks that branch."""
+        if depth:
+            self.scratch()
+        elif self.r.random() < 0.5:
+            self.specialize(own)
+        else:
+            number = self.name()[1:]
+            self.lines.append(f"cf.cond_br %b, ^{number}, ^{number}end")
+            self.lines.append(f"^{number}:")
+            self.block(own, 2)
+            self.lines += [f"cf.br ^{number}end", f"^{number}end:"]
+
+    def specialize(self, own: list[tuple[str, tuple[int, int]]]) -> None:
+        """Add partitions: the default one sees all, the others what they are given."""
+        given = self.r.choice(own) if own and self.r.random() < 0.7 else None
+        argument, type_ = self.name(), self.buffer(given[1]) if given else ""
+        name = given[0] if given else ""
+        self.lines += [f"ttg.warp_specialize({name})", "default {"]
+        self.block(own, 2)
+        self.lines.append("ttg.warp_yield")
+        for number in range(self.r.randint(1, 2)):
+            inner = f"{argument}x{number}"
+            passed = f"{inner}: {type_}" if given else ""
+            self.lines += ["}", f"partition{number}({passed}) num_warps({WARPS}) {{"]
+            self.block([(inner, given[1])] if given else [], 2)
+            self.lines.append("ttg.warp_return")
+        self.lines.append(f"}} : ({type_}) -> ()")
 
 
 SHARED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"

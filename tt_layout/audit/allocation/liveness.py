@@ -7,10 +7,25 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from tt_layout.analyses.buffer_placement import Interval
 from tt_layout.audit.allocation.numbering import SPECIALIZED, NumberedBlock, Numbering
 from tt_layout.ir.ssa import SsaOperation
+
+
+class Rules(NamedTuple):
+    """What a compiler keeps in place for longer than its last use.
+
+    Attributes:
+        kept: operations whose buffers are needed throughout the function.
+        keeps_captures: whether that holds for what partitions of warps are given, and for every
+            buffer that is live where they begin.
+    """
+
+    kept: frozenset[str]
+    keeps_captures: bool
+
 
 REMOTE = frozenset(
     {
@@ -21,8 +36,11 @@ REMOTE = frozenset(
 )
 """Operations of a fork that write to the memory of other CTAs: it stays theirs to the end."""
 
-BARRIERS = frozenset({"ttng.init_barrier"})
-"""What a fork keeps to the end of the function, too."""
+UPSTREAM = Rules(REMOTE, keeps_captures=False)
+"""Triton 3.9."""
+
+FORK = Rules(REMOTE | {"ttng.init_barrier"}, keeps_captures=True)
+"""Meta's fork of August 2026."""
 
 _STORES = frozenset({"ttng.async_tma_copy_local_to_global"})
 _WAITS = frozenset({"ttng.async_tma_store_token_wait", "ttng.tma_store_token_wait"})
@@ -34,14 +52,14 @@ class Liveness:
     Args:
         numbering: the operations.
         uses: value -> the operations that take it.
-        kept: operations whose buffers are live throughout the function.
+        rules: what stays in place for longer.
     """
 
     def __init__(
         self,
         numbering: Numbering,
         uses: Mapping[str, Sequence[SsaOperation]],
-        kept: frozenset[str] = REMOTE,
+        rules: Rules = UPSTREAM,
     ) -> None:
         self._numbering = numbering
         self._uses = uses
@@ -52,7 +70,7 @@ class Liveness:
             for argument in block.block.arguments
         }
         names = {operation.name for operation in numbering.operations}
-        self._kept = kept & names
+        self._kept, self._keeps_captures = rules.kept & names, rules.keeps_captures
         self._waits = _WAITS & names if _STORES & names else frozenset()
 
     def interval(self, name: str) -> Interval | None:
@@ -97,8 +115,10 @@ class Liveness:
     def _span(self, block: NumberedBlock, begin: int, end: int) -> Interval:
         number = self._numbering.number
         operations = block.operations
-        specialized = any(each.name == SPECIALIZED for each in operations[begin : end + 1])
-        return 0 if specialized else number(operations[begin]), number(operations[end]) + 1
+        first = number(operations[begin])
+        if self._keeps_captures and any(o.name == SPECIALIZED for o in operations[begin : end + 1]):
+            first = 0
+        return first, number(operations[end]) + 1
 
     def _last_use(self, users: Iterable[SsaOperation], block: NumberedBlock, begin: int) -> int:
         places = (self._numbering.ancestor(user, block.region) for user in users)

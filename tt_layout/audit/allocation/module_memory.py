@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tt_layout.audit.allocation.liveness import BARRIERS, REMOTE
+from tt_layout.audit.allocation.liveness import FORK, UPSTREAM
 from tt_layout.audit.allocation.shared_memory import SharedMemory, shared_memory
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.hardware import Target, find_target, usual_target
@@ -15,7 +15,7 @@ def module_memory(audited: AuditedModule) -> list[SharedMemory]:
 
     None of a module before layouts are chosen, or of a dialect whose memory was allocated by
     other rules.  Where the module says how much a kernel takes, and that is what the rules of a
-    fork give, they are followed: it keeps barriers in place throughout the function.
+    fork give, they are followed.
     """
     module = audited.module
     target = _target(audited)
@@ -23,13 +23,13 @@ def module_memory(audited: AuditedModule) -> list[SharedMemory]:
         return []
     single = module.attributes.get(SINGLE) is True
     stated, found = module.number("shared"), []
-    for kept in (REMOTE, REMOTE | BARRIERS):
+    for rules in (UPSTREAM, FORK):
         found = shared_memory(
             audited.functions,
             audited.layouts,
             target,
             warps=module.number("num-warps") or 1,
-            kept=kept,
+            rules=rules,
             dispatches_by_warp=single,
         )
         if stated is None or stated == _whole(found):

@@ -19,12 +19,14 @@ from tt_layout.audit.exchanges import exchange_of
 from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, value_type
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.mlir.types import element_bits
 
 SCRATCH_ALIGNMENT = 128
 DESCRIPTOR_BYTES = 128  # of a tensor map that a kernel makes
 POINTER_BYTES = 8
+DESCRIPTOR_WORDS = (12, 20)
+"""Words of 32 bits of a descriptor in gfx1250's registers: of two dimensions, and of more."""
 
 
 class Surroundings(NamedTuple):
@@ -98,17 +100,23 @@ def _captures(operation: SsaOperation, around: Surroundings) -> int | None:
     """Return the bytes of the values that partitions of warps are given."""
     if operation.name != SPECIALIZED:
         return 0
-    values = (around.function.values.get(name) for name in operation.operands)
-    sizes = [_capture_bytes(value.text) if value is not None else None for value in values]
+    sizes = [_capture_bytes(name, around) for name in operation.operands]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
 
 
-def _capture_bytes(text: str) -> int | None:
-    kind = value_type(text)
+def _capture_bytes(name: str, around: Surroundings) -> int | None:
+    """Return the bytes of a value; what is in memory is given by its address."""
+    value, ir_type = around.function.values.get(name), around.function.type_of(name)
+    if value is None:
+        return None
+    kind = value.type
     if kind.kind == "memdesc":
-        return POINTER_BYTES + 4 * len(kind.shape) * ("tensor_memory" not in text)
-    if kind.kind == "tensor" or kind.pointee is not None or "tensordesc" in text:
+        return POINTER_BYTES + 4 * len(kind.shape) * ("tensor_memory" not in value.text)
+    if ir_type is not None and ir_type.kind == "tensordesc":
+        is_pointer = around.target.name.startswith("sm")
+        return POINTER_BYTES if is_pointer else DESCRIPTOR_WORDS[len(ir_type.shape) > 2] * 4
+    if kind.kind == "tensor" or kind.pointee is not None or "tensordesc" in value.text:
         return POINTER_BYTES
     bits = element_bits(kind.element)
     return memory_bytes(bits) if bits is not None else None

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tt_layout.analyses.buffer_placement import FOREVER, Buffer, Interval, place_buffers
 from tt_layout.audit.allocation.aliases import ALLOCATIONS, aliases
 from tt_layout.audit.allocation.buffers import Piece, allocated
-from tt_layout.audit.allocation.liveness import REMOTE, Liveness
+from tt_layout.audit.allocation.liveness import UPSTREAM, Liveness, Rules
 from tt_layout.audit.allocation.numbering import SPECIALIZED, Numbering, uses_of
 from tt_layout.audit.allocation.scratch import (
     RULES,
@@ -103,7 +103,7 @@ def shared_memory(
     target: Target,
     *,
     warps: int = 4,
-    kept: frozenset[str] = REMOTE,
+    rules: Rules = UPSTREAM,
     dispatches_by_warp: bool = False,
 ) -> list[SharedMemory]:
     """Return the shared memory of the functions that have any.
@@ -113,7 +113,7 @@ def shared_memory(
         layouts: over its types.
         target: the GPU.
         warps: of a CTA.
-        kept: operations whose buffers stay in place throughout the function.
+        rules: what stays in place for longer than its last use.
         dispatches_by_warp: whether specialised warps find their work without shared memory.
 
     Example:
@@ -130,7 +130,7 @@ def shared_memory(
         >>> found.bytes, [(a.value, a.bytes, a.offset, a.live) for a in found.allocations]
         (256, [('%0', 256, 0, (0, 1))])
     """
-    allocator = _Allocator(functions, layouts, target, warps, kept, dispatches_by_warp)
+    allocator = _Allocator(functions, layouts, target, warps, rules, dispatches_by_warp)
     found = [allocator.of(function) for function in functions]
     return [memory for memory in found if memory.allocations]
 
@@ -144,12 +144,12 @@ class _Allocator:
         layouts: PlacedLayouts,
         target: Target,
         warps: int,
-        kept: frozenset[str],
+        rules: Rules,
         dispatches_by_warp: bool,
     ) -> None:
         self._functions = {function.name: function for function in functions}
         self._layouts, self._target = layouts, target
-        self._warps, self._kept = warps, kept
+        self._warps, self._rules = warps, rules
         self._dispatches_by_warp = dispatches_by_warp
         self._known: dict[str, SharedMemory] = {}
         self._called = {
@@ -190,7 +190,7 @@ class _Allocator:
         lines = Lines(numbering)
         yield from self._warp_indices(numbering, lines)
         allocating = [o for o in numbering.operations if o.name in ALLOCATIONS and o.results]
-        live = _lives(numbering, uses, allocating, self._kept)
+        live = _lives(numbering, uses, allocating, self._rules)
         around = Surroundings(function, self._layouts, self._target, uses, self._warps)
         for operation in numbering.operations:
             if not _is_relevant(operation.name):
@@ -206,7 +206,7 @@ class _Allocator:
             if need is not None:
                 number = numbering.number(operation)
                 interval = (number, number + 1)
-                if operation.name == SPECIALIZED:
+                if operation.name == SPECIALIZED and self._rules.keeps_captures:
                     interval = (0, numbering.size)
                 yield need.at(interval, lines, region)
 
@@ -313,10 +313,10 @@ def _lives(
     numbering: Numbering,
     uses: Mapping[str, Sequence[SsaOperation]],
     allocating: Sequence[SsaOperation],
-    kept: frozenset[str],
+    rules: Rules,
 ) -> dict[str, Interval]:
     """Return for each buffer, by the value that was returned, when it is live."""
-    liveness = Liveness(numbering, uses, kept)
+    liveness = Liveness(numbering, uses, rules)
     found: dict[str, Interval] = {}
     for name, roots in aliases(numbering, allocating).items():
         interval = liveness.interval(name)
