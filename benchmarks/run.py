@@ -1,10 +1,10 @@
 """Measure this package beside the real compiler, alternately in one run.
 
-usage: python benchmarks/run.py --triton PYTHON [--runs N] [--smoke] [--readme README.md]
+usage: python benchmarks/run.py --triton PYTHON [--runs N] [--smoke] [--page docs/speed.md]
 
 PYTHON is the interpreter of an environment with ``triton==3.9.0``; without it only our own
 figures are measured.  Each figure is the median of the runs; in a run a view is made again and
-again until 0.2 s are spent.  --readme replaces the table between the two benchmark markers of
+again until 0.2 s are spent.  --page replaces the table between the two benchmark markers of
 that file.  --smoke runs everything once, small.
 """
 
@@ -249,12 +249,12 @@ def table(bench: Bench) -> str:
 
 
 def main() -> None:
-    """Measure, print, and if asked write the README's table."""
+    """Measure, print, and if asked write the table of docs/speed.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--triton", metavar="PYTHON")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--smoke", action="store_true")
-    parser.add_argument("--readme", type=Path, metavar="FILE")
+    parser.add_argument("--page", type=Path, metavar="FILE")
     options = parser.parse_args()
     bench = Bench(
         runs=1 if options.smoke else options.runs,
@@ -268,8 +268,8 @@ def main() -> None:
     for worker in (bench.ours, bench.triton):
         if worker is not None:
             worker.close()
-    if options.readme is not None:
-        write_table(options.readme, text)
+    if options.page is not None:
+        write_table(options.page, text)
 
 
 if __name__ == "__main__":

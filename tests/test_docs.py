@@ -1,4 +1,4 @@
-"""The README is true: its commands are run and their output compared byte for byte."""
+"""README and docs are true: commands are run and their output compared byte for byte."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,18 @@ from tt_layout.encodings import FORMS, Encoding
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+MAX_README_LINES = 200
+PAGES = ("README.md", "docs/usage.md", "docs/attributes.md", "docs/tour.md")
+"""Pages whose blocks of commands run one by one, all of them in a shell in the slow tier."""
+ATTRIBUTES = (ROOT / "docs" / "attributes.md").read_text(encoding="utf-8")
 SETUP, DEVELOPMENT = re.findall(r"^```bash\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Example:
-    """A command of the README and the output that stands below it."""
+    """A command of a page and the output that stands below it."""
 
-    block: int
+    block: str
     command: str
     output: str
 
@@ -46,10 +50,14 @@ def examples(text: str = README) -> Iterator[Example]:
             while more < len(lines) and lines[more].startswith("> "):
                 more += 1
             command = lines[0] + "".join(line[2:] for line in lines[1:more])
-            yield Example(number, command, "".join(lines[more:]))
+            yield Example(str(number), command, "".join(lines[more:]))
 
 
-EXAMPLES = list(examples())
+EXAMPLES = [
+    replace(example, block=f"{page}-{example.block}")
+    for page in PAGES
+    for example in examples((ROOT / page).read_text(encoding="utf-8"))
+]
 
 
 Shell = tuple[Path, dict[str, str]]
@@ -99,7 +107,7 @@ def words_of(command: str) -> list[str] | None:
 
 def blocks() -> Iterator[Any]:
     """Yield a block and whether it runs in a shell: all do so in the slow tier."""
-    for block in sorted({example.block for example in EXAMPLES}):
+    for block in dict.fromkeys(example.block for example in EXAMPLES):
         words = [words_of(example.command) for example in EXAMPLES if example.block == block]
         if None not in words:
             yield block, False
@@ -108,7 +116,7 @@ def blocks() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("block", "in_shell"), list(blocks()))
 def test_every_command_prints_what_stands_below_it(
-    block: int, in_shell: bool, shell: Shell, run: Run, monkeypatch: pytest.MonkeyPatch
+    block: str, in_shell: bool, shell: Shell, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(shell[0])
     for name in ("CI", "COLUMNS"):
@@ -139,7 +147,7 @@ def test_the_examples_of_the_analyses_are_true(
         assert shown == output, command
 
 
-EXECUTED_PAGES = ("notations.md", "shell.md")
+EXECUTED_PAGES = ("notations.md", "shell.md", "coming-from.md")
 """Pages whose commands stand for themselves."""
 
 
@@ -193,18 +201,22 @@ def test_ci_runs_the_two_set_up_commands_as_they_stand_here() -> None:
     assert script.count(".ci/readme-command 1") == script.count(".ci/readme-command 2") == 1
 
 
-def test_the_library_section_is_true() -> None:
-    blocks = re.findall(r"^```pycon\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", "docs/library.md"])
+def test_the_library_section_is_true(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```pycon\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert blocks
+    names: dict[str, Any] = {}
     for block in blocks:
-        examples = doctest.DocTestParser().get_doctest(block, {}, "README.md", "README.md", 0)
+        examples = doctest.DocTestParser().get_doctest(block, names, page, page, 0)
+        names = examples.globs
         runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-        assert runner.run(examples).failed == 0
+        assert runner.run(examples, clear_globs=False).failed == 0
 
 
 def rows() -> list[list[str]]:
     """Return the rows of the table of attributes."""
-    table = README.split("| attribute | what it is | example | the real tool |\n")[1]
+    table = ATTRIBUTES.split("| attribute | what it is | example | the real tool |\n")[1]
     lines = table.split("\n\n")[0].splitlines()[1:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
@@ -245,7 +257,12 @@ def test_every_encoding_explains_itself(encoding: type[Encoding]) -> None:
 
 def test_every_release_since_2022_is_named() -> None:
     assert str(min(tt_layout.Release)) == "2022"
-    assert "2022, or 2.0 and any later one" in README
+    usage = (ROOT / "docs" / "usage.md").read_text(encoding="utf-8")
+    assert "2022, or 2.0 and any later one" in usage
+
+
+def test_the_readme_is_short() -> None:
+    assert README.count("\n") <= MAX_README_LINES
 
 
 def test_the_index_of_the_docs_has_every_page() -> None:

@@ -22,7 +22,7 @@ ASSUMED_BITS = 32
 """The width of elements whose type does not determine it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PlacedLayout:
     """A layout attribute over a tensor type; made by `place`.
 
@@ -91,6 +91,10 @@ class PlacedLayout:
 
     def _repr_svg_(self) -> str:
         return render_svg(self)
+
+    def __repr__(self) -> str:
+        sizes = "x".join(map(str, self.tensor.shape))
+        return f"<PlacedLayout: {self.encoding.mnemonic} over {sizes}>"
 
     @property
     def type_text(self) -> str:

@@ -1,4 +1,4 @@
-"""A new encoding: a module, and its row in the README."""
+"""A new encoding: a module, and its row in the table of attributes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ TYPE = ("-t", "tensor<8xf16>")
 
 def add_toy(clone: Clone) -> None:
     clone.add("tt_layout/encodings/toy.py", TOY)
-    clone.insert("README.md", FIRST_ROW, ROW)
+    clone.insert("docs/attributes.md", FIRST_ROW, ROW)
     assert len(clone.touched) == 2
 
 

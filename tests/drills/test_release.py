@@ -85,8 +85,8 @@ def test_faults_are_pointed_at_in_the_words_of_the_release(newer: Clone) -> None
 
 def test_all_other_attributes_stay_as_they_are(newer: Clone) -> None:
     """Their newest spelling holds on, and means the same."""
-    readme = (newer.root / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `\w+`.*?\| `(#ttg\.\w+<.*>|#ttng\.\w+<.*>)` \|", readme, re.M)
+    page = (newer.root / "docs" / "attributes.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `\w+`.*?\| `(#ttg\.\w+<.*>|#ttng\.\w+<.*>)` \|", page, re.M)
     read = 0
     for text in rows:
         encoding = tt_layout.parse_layout(text)
