@@ -96,8 +96,8 @@ def test_every_option_works_or_is_refused(lanes: Clone) -> None:
     assert with_header[:3] == ["Warp0:", "lane     0     1", "   0 (0,0) (0,1)"]
     coloured = lanes.prints(*ASKED, "--color", "always", "--color-by", "lane", "--warp", "0")
     first, second = coloured.splitlines()[2:4]
-    assert first == "\x1b[38;5;27m(0,0)\x1b[0m \x1b[38;5;27m(0,1)\x1b[0m"
-    assert second.startswith("\x1b[1;38;5;161m(0,2)\x1b[0m")
+    assert first == "\x1b[38;5;16;48;5;069m(0,0) (0,1)\x1b[0m"
+    assert second == "\x1b[38;5;16;48;5;215m(0,2) (0,3)\x1b[0m"
     assert "one line per lane" in lanes.prints(*ASKED, "--legend")
     assert "[tensor|hardware|lanes]" in lanes.prints("--help")
     assert lanes.refuses(*ASKED, "--compact") == (
@@ -116,7 +116,7 @@ def test_a_layout_of_another_memory_space_is_refused(lanes: Clone) -> None:
 def test_a_dump_shows_it_where_it_can(lanes: Clone) -> None:
     (lanes.root / "dump.mlir").write_text(DUMP)
     shown = lanes.prints("-i", "dump.mlir", "--view", "lanes", "--header", "--color", "always")
-    assert "\x1b[38;5;27m(0,0)\x1b[0m" in shown
+    assert "\x1b[38;5;16;48;5;069m(0,0) (0,1)" in shown
     assert "lane     0     1\n" in shown
     assert "the lanes view is of layouts in registers" in shown.splitlines()[-1]
 
