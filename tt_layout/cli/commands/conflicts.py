@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import (
     LayoutParameter,
@@ -21,6 +22,7 @@ from tt_layout.reports.conflicts import KINDS, conflicts_report, target_of
 
 @click.command(
     "conflicts",
+    cls=DumpCommand,
     short_help="Count the bank conflicts of a store and a load.",
     help="""\
     Count the shared-memory bank conflicts of storing and loading a tensor.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import LayoutParameter, format_option, reading_options, type_option
 from tt_layout.encodings import Encoding
@@ -15,6 +16,7 @@ from tt_layout.reports.convert import conversion_report
 
 @click.command(
     "convert",
+    cls=DumpCommand,
     short_help="Show what a layout conversion takes.",
     help="""\
     Show what converting a tensor from one layout to another takes.

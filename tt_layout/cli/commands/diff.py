@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tt_layout.analyses.encoding_difference import LEVELS, difference
+from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import LayoutParameter, format_option, reading_options, type_option
 from tt_layout.encodings import Encoding
@@ -15,6 +16,7 @@ from tt_layout.reports.difference import DifferenceReport
 
 @click.command(
     "diff",
+    cls=DumpCommand,
     short_help="Explain what changed between two layouts.",
     help="""\
     Explain what changed between two layouts of one tensor.

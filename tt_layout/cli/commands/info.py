@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
     LayoutParameter,
@@ -19,6 +20,7 @@ from tt_layout.reports.info import info_report
 
 @click.command(
     "info",
+    cls=DumpCommand,
     short_help="Show the properties of a layout.",
     help="""\
     Show the properties of a layout: elements per thread, order, contiguity, replication.

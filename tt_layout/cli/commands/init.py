@@ -6,10 +6,8 @@ import json
 import math
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import product
-from typing import NamedTuple
 
 import click
 
@@ -21,9 +19,8 @@ from tt_layout.errors import FileLocation, LayoutError, TooLargeError
 from tt_layout.golden.kinds import SELF_CONTAINED
 from tt_layout.golden.manifest import DEFAULT_PATH, MAX_CASES
 from tt_layout.golden.yaml_nodes import is_plain_text
-from tt_layout.ir.file_aliases import LAST, split_module, whole_modules
-from tt_layout.ir.types import IRType
-from tt_layout.mlir.source import read_source
+from tt_layout.ir.file_aliases import LAST, split_module
+from tt_layout.ir.used_types import UsedTypes, used_types
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 from tt_layout.safe_text import safe
@@ -135,49 +132,6 @@ def _inside(file: str, output: str) -> str:
         raise LayoutError(message, FileLocation(file))
     number = "last" if module == LAST else module
     return path if module is None else f"{path}@{number}"
-
-
-class UsedTypes(NamedTuple):
-    """What a dump has of its layouts.
-
-    Attributes:
-        types: alias -> the types that it stands on, the most frequent first.
-        target: the GPU that the dump is for; None where it does not say, or for several.
-    """
-
-    types: Mapping[str, Sequence[TensorType]]
-    target: str | None
-
-
-def used_types(file: str) -> UsedTypes:
-    """Return the types that the layouts of a dump stand on, tensors before pointers."""
-    counts: dict[str, Counter[IRType]] = {}
-    targets: set[str | None] = set()
-    path, number = split_module(file)
-    try:
-        for module in whole_modules(read_source(path), None, number, is_partial=True):
-            targets.add(module.gpu)
-            for at, count in module.types.counts().items():
-                ir_type = module.types.distinct[at]
-                if ir_type.layout is not None and isinstance(ir_type.encoding, Encoding):
-                    own = counts.setdefault(ir_type.layout.removeprefix("#"), Counter())
-                    own[ir_type] += count
-    except LayoutError:
-        return UsedTypes({}, None)  # a file of aliases and of what is no dump
-    types = {alias: _ordered(own) for alias, own in counts.items()}
-    return UsedTypes(types, targets.pop() if len(targets) == 1 else None)
-
-
-def _ordered(counts: Counter[IRType]) -> list[TensorType]:
-    """Return types with those of values first, the most frequent before the others."""
-
-    def rank(item: tuple[IRType, int]) -> tuple[bool, int]:
-        ir_type, count = item
-        is_index = ir_type.element_type.startswith(("!", "i", "index"))
-        return is_index, -count
-
-    ordered = sorted(counts.items(), key=rank)
-    return list({one.span.text: one for one in (t.tensor_type() for t, _ in ordered)}.values())
 
 
 def manifest_text(

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.parameters import (
     FileParameter,
     LayoutParameter,
@@ -51,6 +52,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
 
 @click.command(
     "plot",
+    cls=DumpCommand,
     short_help="Draw layouts, or make a page to explore them.",
     help="""\
     Draw a layout, two side by side, or make a page of the layouts of a dump.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tt_layout.analyses.swizzle import FAMILIES, find_swizzle
+from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
     LayoutParameter,
@@ -23,6 +24,7 @@ from tt_layout.reports.swizzle import SwizzleReport
 
 @click.command(
     "swizzle",
+    cls=DumpCommand,
     short_help="Find the shared layout with the fewest bank conflicts.",
     help="""\
     Find the shared layout with the fewest bank conflicts for a writer and its readers.

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from tt_layout.analyses.point import MAX_HOLDERS
+from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
     LayoutParameter,
@@ -40,6 +41,7 @@ def _input_options(function: Any) -> Any:
 
 @click.command(
     "where",
+    cls=DumpCommand,
     short_help="Find an element, or what a location holds.",
     help="""\
     Show which locations hold an element, or what a location holds, and by which bits.

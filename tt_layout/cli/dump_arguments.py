@@ -1,0 +1,245 @@
+"""What a dump knows is not asked for: types, targets, and the layouts of an operation on a line.
+
+A command that takes layouts is given what it lacks before its arguments are read: of ``FILE:ALIAS``
+the type that the alias stands on most often, and the target; of ``FILE:LINE`` the layouts of the
+data movement on that line, too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from tt_layout.cli.output import note
+from tt_layout.errors import FileLocation, LayoutError
+
+if TYPE_CHECKING:
+    from tt_layout.ir.module import Module
+    from tt_layout.ir.operations import Operation
+    from tt_layout.ir.types import IRType
+
+MAX_NAMED = 4  # types that a note names
+
+
+class DumpCommand(click.Command):
+    """A command whose layouts may be those of a dump."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, with what a dump knows added."""
+        return super().parse_args(ctx, _with_dump(self, ctx, args))
+
+
+class DumpName(NamedTuple):
+    """An argument that names something in a dump.
+
+    Attributes:
+        text: as it was given.
+        file: the dump, perhaps with a module.
+        what: an alias, or a line.
+    """
+
+    text: str
+    file: str
+    what: str
+
+    @property
+    def line(self) -> int | None:
+        """The line; None of an alias."""
+        return int(self.what) if self.what.isdecimal() and len(self.what) < 10 else None
+
+
+class _Added(NamedTuple):
+    """What takes the place of an argument, and options that are added."""
+
+    places: Mapping[str, Sequence[str]]
+    tensor: str | None
+    target: str | None
+    options: Sequence[str] = ()
+    others: Sequence[str] = ()
+
+
+def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> list[str]:
+    """Return the arguments of a command with what their dump knows."""
+    try:
+        given, _, _ = command.make_parser(ctx).parse_args(list(args))
+    except click.UsageError:
+        return args  # which the command says itself
+    names = list(_names(command, given))
+    if not names:
+        return args
+    lines = [name for name in names if name.line is not None]
+    is_typed = not _is_missing(given, "tensor")
+    added = _of_line(command, lines[0]) if lines else _of_aliases(names, is_typed)
+    parameters = {parameter.name for parameter in command.params}
+    more = [*added.options]
+    if added.tensor is not None and not is_typed:
+        more += ["-t", added.tensor]
+        if added.others:
+            note(f"the type is {added.tensor}; -t takes another: {', '.join(added.others)}")
+    if added.target is not None and "target" in parameters and _is_missing(given, "target"):
+        more += ["--target", added.target]
+    return [text for arg in args for text in added.places.get(arg, [arg])] + more
+
+
+def _is_missing(given: Mapping[str, Any], name: str) -> bool:
+    """Tell whether an option was left out: newer versions of click have a word for that."""
+    return not isinstance(given.get(name), str)
+
+
+def _names(command: click.Command, given: Mapping[str, Any]) -> Iterator[DumpName]:
+    """Yield the arguments that name something in a dump."""
+    from tt_layout.ir.file_aliases import split_module
+
+    for parameter in command.params:
+        value = given.get(parameter.name or "")
+        if not isinstance(parameter, click.Argument):
+            continue
+        for text in value if isinstance(value, (tuple, list)) else (value,):
+            if not isinstance(text, str) or text.lstrip().startswith("#"):
+                continue
+            file, separator, what = text.rpartition(":")
+            if separator and what and os.path.isfile(split_module(file).path):
+                yield DumpName(text, file, what.removeprefix("#"))
+
+
+def _of_aliases(names: Sequence[DumpName], is_typed: bool) -> _Added:
+    """Return the type that aliases have in common, else that of the first, and the target.
+
+    Raises:
+        LayoutError: no type is given, and the file has no such alias, or has it on no type.
+    """
+    from tt_layout.ir.used_types import used_types
+
+    found = {file: used_types(file) for file in dict.fromkeys(name.file for name in names)}
+    types = [[t.span.text for t in found[n.file].types.get(n.what, ())] for n in names]
+    targets = {used.target for used in found.values()}
+    target = targets.pop() if len(targets) == 1 else None
+    if not types[0]:
+        if not is_typed:
+            _refuse_alias(names[0])
+        return _Added({}, None, target)
+    shared = [t for t in types[0] if all(_bare(t) in map(_bare, own) for own in types[1:])]
+    chosen = (shared or types[0])[0]
+    others = [text for text in types[0] if text != chosen][:MAX_NAMED]
+    return _Added({}, chosen, target, others=others)
+
+
+def _refuse_alias(name: DumpName) -> None:
+    from tt_layout.ir.file_aliases import FileAliases, split_module
+    from tt_layout.mlir.source import read_source
+
+    path, number = split_module(name.file)
+    FileAliases(read_source(path)).choose([name.what], number).table.layout(name.what)
+    message = f"the file has #{name.what} on no type: give one with -t"
+    raise LayoutError(message, FileLocation(name.file))
+
+
+def _bare(text: str) -> str:
+    """Return the sizes and the element of a type.
+
+    Example:
+        >>> _bare("!ttg.memdesc<64x64xf16>"), _bare("tensor<64x64xf16>")
+        ('64x64xf16', '64x64xf16')
+    """
+    return text.partition("<")[2]
+
+
+def _of_line(command: click.Command, name: DumpName) -> _Added:
+    """Return the layouts, the type and the target of the data movement on a line.
+
+    Raises:
+        LayoutError: there is none, or the command takes other layouts than it has.
+    """
+    module, operation = _operation(name)
+    both = operation.source, operation.target
+    ends = [end for end in both if end is not None and _has_layout(end)]
+    moved = operation.moved or operation.target
+    if not ends or moved is None:
+        message = f"{operation.name} has no layouts"
+        raise LayoutError(message, FileLocation(name.file, name.line))
+    if operation.group in ("local load", "local store") and command.name == "swizzle":
+        return _accesses(module, operation, name)
+    is_access = operation.group in ("local load", "local store")
+    if command.name in _OF_PAIRS and len(ends) < 2:
+        message = f"{operation.name} has one layout, and {command.name} takes two"
+        raise LayoutError(message, FileLocation(name.file, name.line))
+    layouts = [str(end.encoding) for end in ends]
+    if command.name not in (*_OF_PAIRS, "plot"):
+        layouts = layouts[-1:]
+    options: list[str] = []
+    if is_access and command.name in ("conflicts", "plot"):
+        options = ["--access", operation.group.partition(" ")[2]]
+        _refuse_parts(operation, name)
+    return _Added({name.text: layouts}, f"tensor<{_sizes(moved)}>", module.gpu, options)
+
+
+_OF_PAIRS = ("conflicts", "convert", "diff")
+
+
+def _has_layout(end: IRType) -> bool:
+    from tt_layout.encodings import Encoding
+
+    return isinstance(end.encoding, Encoding)
+
+
+def _sizes(ir_type: IRType) -> str:
+    """Return the sizes and the element of what is moved: of pointers what they point at."""
+    element = ir_type.element_type
+    if element.startswith("!tt.ptr<"):
+        element = element.removeprefix("!tt.ptr<").partition(",")[0].removesuffix(">")
+    return "".join(f"{size}x" for size in ir_type.shape) + element
+
+
+def _operation(name: DumpName) -> tuple[Module, Operation]:
+    """Return the data movement on a line, and its module.
+
+    Raises:
+        LayoutError: there is none.
+    """
+    from tt_layout.ir.file_aliases import split_module, whole_modules
+    from tt_layout.mlir.source import read_source
+
+    path, number = split_module(name.file)
+    lines: list[int] = []
+    for module in whole_modules(read_source(path), None, number, is_partial=True):
+        for operation in module.operations:
+            if operation.line == name.line:
+                return module, operation
+            lines.append(operation.line)
+    near = min(lines, key=lambda line: abs(line - (name.line or 0)), default=None)
+    hint = f"; the nearest is on line {near}" if near is not None else ""
+    message = f"no data movement stands on this line{hint}"
+    raise LayoutError(message, FileLocation(name.file, name.line))
+
+
+def _refuse_parts(operation: Operation, name: DumpName) -> None:
+    """Refuse an access to a part of a buffer, whose layout is that of the whole."""
+    for end in (operation.source, operation.target):
+        if end is not None and end.allocation is not None and end.kind == "memdesc":
+            whole = end.tensor_type().shape
+            if whole != end.shape:
+                message = "the access is to a part of a buffer; tt-layout audit costs it"
+                raise LayoutError(message, FileLocation(name.file, name.line))
+
+
+def _accesses(module: Module, operation: Operation, name: DumpName) -> _Added:
+    """Return the layouts of all accesses to buffers of a layout, those that write first."""
+    memory = operation.source if operation.group == "local load" else operation.target
+    assert memory is not None
+    sides: dict[str, dict[str, None]] = {"local store": {}, "local load": {}}
+    for one in module.operations:
+        if one.group in sides:
+            ends = one.source, one.target
+            register, buffer = ends if one.group == "local store" else ends[::-1]
+            is_same = buffer is not None and buffer.encoding == memory.encoding
+            if is_same and register is not None and register.shape == memory.shape:
+                sides[one.group][str(register.encoding)] = None
+    writers, readers = list(sides["local store"]), list(sides["local load"])
+    if not writers:
+        writers = readers
+    more = [text for writer in writers[1:] for text in ("--writer", writer)]
+    tensor = f"tensor<{_sizes(memory)}>"
+    return _Added({name.text: [writers[0], *readers]}, tensor, module.gpu, more)

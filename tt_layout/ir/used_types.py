@@ -1,0 +1,59 @@
+"""The types that a dump has its layouts on, and the GPU that it is for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.types import IRType
+from tt_layout.mlir.source import read_source
+from tt_layout.mlir.types import TensorType
+
+
+class UsedTypes(NamedTuple):
+    """What a dump has of its layouts.
+
+    Attributes:
+        types: alias -> the types that it stands on, those of values first, the most frequent
+            before the others.
+        target: the GPU that the dump is for; None where it does not say, or for several.
+    """
+
+    types: Mapping[str, Sequence[TensorType]]
+    target: str | None
+
+
+def used_types(file: str) -> UsedTypes:
+    """Return the types that the layouts of a dump stand on; none of what is no dump.
+
+    Args:
+        file: the dump, or ``FILE@2`` for its second module.
+    """
+    counts: dict[str, Counter[IRType]] = {}
+    targets: set[str | None] = set()
+    path, number = split_module(file)
+    try:
+        for module in whole_modules(read_source(path), None, number, is_partial=True):
+            targets.add(module.gpu)
+            for at, count in module.types.counts().items():
+                ir_type = module.types.distinct[at]
+                if ir_type.layout is not None and isinstance(ir_type.encoding, Encoding):
+                    own = counts.setdefault(ir_type.layout.removeprefix("#"), Counter())
+                    own[ir_type] += count
+    except LayoutError:
+        return UsedTypes({}, None)
+    types = {alias: _ordered(own) for alias, own in counts.items()}
+    return UsedTypes(types, targets.pop() if len(targets) == 1 else None)
+
+
+def _ordered(counts: Counter[IRType]) -> list[TensorType]:
+    def rank(item: tuple[IRType, int]) -> tuple[bool, int]:
+        ir_type, count = item
+        return ir_type.element_type.startswith(("!", "i")), -count
+
+    ordered = (ir_type.tensor_type() for ir_type, _ in sorted(counts.items(), key=rank))
+    return list({one.span.text: one for one in ordered}.values())
