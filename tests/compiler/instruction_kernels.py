@@ -11,6 +11,8 @@ from compiler.test_matrix_instructions import MFMA_TYPES, MMA_TYPES
 from compiler.test_tensor_memory import held_by
 from tt_layout import LayoutError, parse_layout
 from tt_layout.analyses.tensor_memory_access import HALVES, TILES, tensor_memory_access
+from tt_layout.analyses.tensor_memory_registers import register_layouts
+from tt_layout.translation.linear import encoding_of_layout
 
 SHARED = "#ttg.shared_memory"
 TENSOR = "#ttng.tensor_memory"
@@ -206,6 +208,73 @@ def copied(kernel: Kernel) -> bool:
     return True
 
 
+def left_operand(kernel: Kernel) -> bool:
+    """Add a multiplication whose left operand is in tensor memory, too."""
+    r, body = kernel.r, kernel.body
+    n, k = 16 << r.randint(0, 3), 32 << r.randint(0, 1)
+    size, columns = k * n * 2, n + k // 2
+    if size > kernel.left[SHARED] or columns > kernel.left[TENSOR]:
+        return False
+    layouts = [
+        f"#ttng.tensor_memory_encoding<blockM = 128, blockN = {width}, colStride = 1>"
+        for width in (n, k)
+    ]
+    held = registers_for(r, layouts[0], (128, n), 32), registers_for(r, layouts[1], (128, k), 16)
+    if held[0] is None or held[1] is None:
+        return False
+    kernel.left[SHARED] -= size
+    kernel.left[TENSOR] -= columns
+    d, a = (
+        memdesc((128, n), "f32", layouts[0], TENSOR),
+        memdesc((128, k), "f16", layouts[1], TENSOR),
+    )
+    value = kernel.load((128, k), "f16", held[1])
+    left = body.add(f"ttng.tmem_alloc {value} : ({tensor((128, k), 'f16', held[1])}) -> {a}")
+    b, b_type = kernel.buffer((k, n), "f16", nvmma(64, 16, is_transposed=True))
+    name, true = body.add(f"ttng.tmem_alloc : () -> {d}"), kernel.constant("true")
+    body.lines.append(f"ttng.tc_gen5_mma {left}, {b}, {name}, {true}, {true} : {a}, {b_type}, {d}")
+    found = body.add(f"ttng.tmem_load {name} : {d} -> {tensor((128, n), 'f32', held[0])}")
+    kernel.store(found, (128, n), "f32", held[0])
+    return True
+
+
+def scaled(kernel: Kernel) -> bool:
+    """Add a multiplication with scales, which come from registers."""
+    r, body = kernel.r, kernel.body
+    n, k = 32 << r.randint(0, 2), 128
+    size, columns = (128 + n) * k, n + 16
+    if size > kernel.left[SHARED] or columns > kernel.left[TENSOR]:
+        return False
+    memory = f"#ttng.tensor_memory_encoding<blockM = 128, blockN = {n}, colStride = 1>"
+    held = registers_for(r, memory, (128, n), 32)
+    if held is None:
+        return False
+    kernel.left[SHARED] -= size
+    kernel.left[TENSOR] -= columns
+    d = memdesc((128, n), "f32", memory, TENSOR)
+    a, a_type = kernel.buffer((128, k), "f8E4M3FN", nvmma(128, 8))
+    b, b_type = kernel.buffer((k, n), "f8E4M3FN", nvmma(128, 8, is_transposed=True))
+    scales = []
+    for rows in (128, n):
+        shape, layout = (rows, k // 32), "#ttng.tensor_memory_scales_encoding<>"
+        where = parse_layout(layout).to_linear_layout(shape)
+        choices = register_layouts(where, 8, 4, is_stored_only=True)
+        own = str(encoding_of_layout(r.choice(choices).layout))
+        kind = memdesc(shape, "i8", layout, TENSOR)
+        value = kernel.load(shape, "i8", own)
+        name = body.add(f"ttng.tmem_alloc {value} : ({tensor(shape, 'i8', own)}) -> {kind}")
+        scales.append((name, kind))
+    name, true = body.add(f"ttng.tmem_alloc : () -> {d}"), kernel.constant("true")
+    (left, left_type), (right, right_type) = scales
+    body.lines.append(
+        f"ttng.tc_gen5_mma_scaled {a}, {b}, {name}, {left}, {right}, {true}, {true} lhs = e4m3 "
+        f"rhs = e4m3 : {a_type}, {b_type}, {d}, {left_type}, {right_type}"
+    )
+    found = body.add(f"ttng.tmem_load {name} : {d} -> {tensor((128, n), 'f32', held)}")
+    kernel.store(found, (128, n), "f32", held)
+    return True
+
+
 # -- the tensor memory accelerator ----------------------------------------------------------
 
 
@@ -242,6 +311,37 @@ def fetched(kernel: Kernel) -> bool:
     for _ in range(r.randint(1, 3)):
         way = r.choice(["in", "in", "out", "add"])
         kernel.repeated(move)
+    return True
+
+
+def gathered(kernel: Kernel) -> bool:
+    """Add a gather or a scatter of rows."""
+    r, body = kernel.r, kernel.body
+    rows, columns = 8 << r.randint(0, 3), 64 << r.randint(0, 1)
+    if rows * columns * 2 > kernel.left[SHARED]:
+        return False
+    kernel.left[SHARED] -= rows * columns * 2
+    layout = nvmma(r.choice([32, 64, 128]), 16)
+    descriptor = f"!tt.tensordesc<1x{columns}xf16, {layout}>"
+    memory, kind = kernel.buffer((rows, columns), "f16", layout)
+    parent = (
+        f"#ttg.blocked<{{sizePerThread = [1, {r.choice([4, 8])}], threadsPerWarp = [32, 1], "
+        f"warpsPerCTA = [1, {kernel.warps}], order = [1, 0]}}>"
+    )
+    own = f"#ttg.slice<{{dim = 0, parent = {parent}}}>"
+    indices, zero = kernel.load((rows,), "i32", own), kernel.constant("0 : i32")
+    given, index = kernel.argument(descriptor), tensor((rows,), "i32", own)
+    if r.random() < 0.5:
+        body.lines.append(
+            f"ttng.async_tma_scatter {given}[{indices}, {zero}] {memory} : {descriptor}, {index}, "
+            f"i32, {kind}"
+        )
+        return True
+    barrier, barrier_type = kernel.buffer((1,), "i64", BARRIER)
+    body.lines.append(
+        f"ttng.async_tma_gather {given}[{indices}, {zero}] {memory}, {barrier}, "
+        f"{kernel.constant('true')} : {descriptor}, {index}, i32, {barrier_type}, {kind}, i1"
+    )
     return True
 
 
@@ -355,7 +455,7 @@ def wmma(kernel: Kernel) -> bool:
 PARTS: dict[str, tuple[Callable[[Kernel], bool], ...]] = {
     "sm80": (mma_sync,),
     "sm90": (warp_group, warp_group, fetched, mma_sync),
-    "sm100": (accumulator, accumulator, copied, fetched, mma_sync),
+    "sm100": (accumulator, left_operand, scaled, copied, fetched, gathered, mma_sync),
     "gfx90a": (mfma,),
     "gfx942": (mfma,),
     "gfx950": (mfma,),
@@ -370,7 +470,7 @@ def kernels(seed: int) -> Iterator[str]:
     """Yield kernels without end."""
     r = Random(seed)
     while True:
-        target = r.choice([*PARTS, "sm100", "sm100", "sm100", "sm90", "sm90"])
+        target = r.choice([*PARTS, *("sm100",) * 3, *("sm90",) * 2])
         kernel = Kernel(r, target, 4 if target in ("sm90", "sm100") else 1 << r.randint(0, 3))
         if sum(r.choice(PARTS[target])(kernel) for _ in range(r.randint(1, 3))):
             yield kernel.text()

@@ -367,7 +367,7 @@ MATRIX_OPERATION = r"\b(mma\.sync[\w.]*|wgmma\.mma_async[\w.]*|v_[s]?(?:mfma|wmm
 
 TENSOR_OPERATION = (
     r"\b(tcgen05\.(?:ld|st|cp|mma)[\w.:]*|wgmma\.mma_async[\w.]*|mma\.sync[\w.]*"
-    r"|cp\.(?:reduce\.)?async\.bulk\.tensor\.\dd|v_s?(?:mfma|wmma)\w*)"
+    r"|cp\.(?:reduce\.)?async\.bulk\.tensor\.\dd(?:\.tile::\w+4)?|v_s?(?:mfma|wmma)\w*)"
 )
 
 COLLECTOR = r"\.collector::\w+::\w+"

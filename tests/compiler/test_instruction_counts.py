@@ -16,6 +16,8 @@ from compiler.test_analyses import Lowerer
 from compiler.wheel import Wheel
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
+from tt_layout.encodings import Encoding
+from tt_layout.ir.operations import Operation
 
 MOST_OFF = 3  # of 100 kernels
 
@@ -38,10 +40,20 @@ def predicted(text: str) -> Counter[str]:
     for row in audit.movements:
         details = row.cost.details if row.cost is not None else {}
         if "messages" in details:  # dealt out over the warps, of which all run one code
-            found[details["instruction"]] += math.ceil(details["messages"] / warps)
+            active = warps >> repeated(row.operation)
+            found[details["instruction"]] += math.ceil(details["messages"] / active)
         elif str(details.get("instruction")).startswith("tcgen05"):
             found[details["instruction"]] += details["instructions"]
     return found
+
+
+def repeated(operation: Operation) -> int:
+    """Return in how many bits warps that gather the same rows differ."""
+    rows = next((each for each in operation.types if each.kind == "tensor"), None)
+    if rows is None or not isinstance(rows.encoding, Encoding):
+        return 0
+    layout = rows.encoding.to_linear_layout(rows.shape)
+    return layout.get_free_variable_masks()["warp"].bit_count()
 
 
 def target_of(text: str) -> str:
