@@ -64,5 +64,7 @@ def test_without_docstrings_every_help_is_the_same() -> None:
 
 def test_ci_has_every_python_that_is_named() -> None:
     named = re.findall(r":: (3\.\d+)\"", PROJECT)
-    script = (ROOT / ".ci" / "all-pythons").read_text(encoding="utf-8")
-    assert f"for version in {' '.join(named)}; do" in script
+    scripts = {"packages": named, "pythons-between": named[1:-1]}
+    for name, versions in scripts.items():
+        script = (ROOT / ".ci" / name).read_text(encoding="utf-8")
+        assert f"for version in {' '.join(versions)}; do" in script

@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import tt_layout
 from compiler.agreement import Comparison, shape_of
 from compiler.corpus import rows_of
 from compiler.generate import random_cases
-from compiler.round_trip import ALL_TARGETS, REASONS, check_targets, given
+from compiler.round_trip import ALL_TARGETS, REASONS, Given, check_targets, given
 from compiler.wheel import Wheel
 from tt_layout.encodings import Encoding
 from tt_layout.mlir.types import element_bits
@@ -26,6 +27,7 @@ from tt_layout.translation import RefusedError, translate
 
 READS = Path(__file__).with_name("reads.py")
 CASES = 1500
+SHARES = 4  # for as many processes
 
 Question = dict[str, Any]
 Answer = dict[str, Any]
@@ -169,17 +171,23 @@ def test_constructors_of_gluon_make_the_same_layout(
     assert sum(count for what, count in tally.items() if what.startswith("same")) > CASES // 2
 
 
-def test_every_case_of_the_corpora_is_read_back(tally: Counter[str]) -> None:
-    """Every case for every target; the plain tests take a share of them."""
+@cache
+def cases_of_the_corpora() -> list[Given]:
+    """Return the layouts of all corpora, each once."""
+    found: dict[Given | None, None] = {}
     for row in rows_of("triton-3.9.0-lit.jsonl"):
-        if (own := given(row, "3.9")) is not None:
-            check_targets(own, ALL_TARGETS, tally)
+        found[given(row, "3.9")] = None
     for row in rows_of("era-examples.jsonl"):
-        if "printed" not in row or "attr" not in row:
-            continue
-        if (own := given({**row, "attr": row["printed"]}, row["wheels"][-1])) is not None:
-            check_targets(own, ALL_TARGETS, tally)
+        if "printed" in row and "attr" in row:
+            found[given({**row, "attr": row["printed"]}, row["wheels"][-1])] = None
     for row in rows_of("era-layouts.jsonl"):
         typed = {"elem": "f16", "kind": "shared" if "shared" in row["attr"] else "tensor"}
-        if (own := given({**row, **typed}, row["wheels"][-1])) is not None:
-            check_targets(own, ALL_TARGETS, tally)
+        found[given({**row, **typed}, row["wheels"][-1])] = None
+    return [own for own in found if own is not None]
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_every_case_of_the_corpora_is_read_back(share: int, tally: Counter[str]) -> None:
+    """Every case for every target; the plain tests take a share of them."""
+    for own in cases_of_the_corpora()[share::SHARES]:
+        check_targets(own, ALL_TARGETS, tally)
