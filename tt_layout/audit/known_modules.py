@@ -7,7 +7,7 @@ it said before, but for the lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -135,36 +135,44 @@ def mover(value: Any) -> Mover | None:
         return None
     if isinstance(value, dict):
         is_location = "file" in value  # the line of which is in the user's program
-        return None if is_location else _mover(value.items(), lambda new: {**value, **new})
+        return None if is_location else _mover([*value], value.values(), _with_keys([*value]))
     if isinstance(value, tuple):
-        names = getattr(value, "_fields", None)
-        if names is None:
-            everything = dict(enumerate(value))
-            return _mover(everything.items(), lambda new: tuple({**everything, **new}.values()))
-        return _mover(zip(names, value), lambda new: value._replace(**new))  # type: ignore[attr-defined]
+        names = getattr(value, "_fields", [""] * len(value))
+        return _mover(names, value, getattr(type(value), "_make", tuple))
     if is_dataclass(value) and not isinstance(value, type) and hasattr(value, "line"):
-        own = [(item.name, getattr(value, item.name)) for item in fields(value)]
-        return _mover(own, lambda new: replace(value, **new))
+        names = [item.name for item in fields(value)]
+        whole = _with_keys(names)
+        own = [getattr(value, name) for name in names]
+        return _mover(names, own, lambda new: replace(value, **whole(new)))
     return None
 
 
+def _with_keys(keys: Sequence[Any]) -> Callable[[Iterable[Any]], dict[Any, Any]]:
+    return lambda values: dict(zip(keys, values))
+
+
 def _mover(
-    items: Iterable[tuple[Any, Any]], changed: Callable[[dict[Any, Any]], Any]
+    names: Iterable[Any], values: Iterable[Any], make: Callable[[list[Any]], Any]
 ) -> Mover | None:
-    """Return what moves the lines in some of the items of a value."""
-    movers: list[tuple[Any, Mover]] = []
-    for name, value in items:
-        move = value.__add__ if name in _LINES and value is not None else mover(value)
-        if move is not None:
-            movers.append((name, move))
+    """Return what moves the lines in some of the items that a value is made of."""
+    items = list(values)
+    found = [_line_mover(name, item) or mover(item) for name, item in zip(names, items)]
+    movers = [(at, move) for at, move in enumerate(found) if move is not None]
     if not movers:
         return None
-    return lambda down: changed({name: move(down) for name, move in movers})
+
+    def move_all(down: int) -> Any:
+        moved = items.copy()
+        for at, move in movers:
+            moved[at] = move(down)
+        return make(moved)
+
+    return move_all
 
 
 def _line_mover(name: Any, value: Any) -> Mover | None:
     """Return what moves what is called ``line`` or ``lines``; None of anything else."""
-    if name == "line" and value is not None:
+    if name in _LINES and value is not None:
         return lambda down: value + down
     if name == "lines" and isinstance(value, tuple):
         return lambda down: tuple([line + down for line in value])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import zip_longest
 from textwrap import wrap
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -147,11 +148,14 @@ class FoldedTable(NamedTuple):
         words = map(self._longest_word, range(len(columns)))
         floors = [max(MIN_COLUMN, min(longest, width // 3)) for longest in words]
         for least in (floors, [MIN_COLUMN] * len(widths)):
-            while self._width(widths) > width:
+            while (excess := self._width(widths) - width) > 0:
                 wide = [at for at, size in enumerate(widths) if size > least[at]]
                 if not wide or (self.spare and least is not floors):
                     break
-                widths[max(wide, key=widths.__getitem__)] -= 1
+                widest = max(wide, key=widths.__getitem__)
+                others = max((widths[at] for at in wide if at != widest), default=0)
+                above = widths[widest] - max(others, least[widest])
+                widths[widest] -= max(1, min(above, excess))
         return widths
 
     def _least_tail(self) -> int:
@@ -167,11 +171,17 @@ class FoldedTable(NamedTuple):
     def _row(
         self, cells: Sequence[str], widths: Sequence[int], colour: str
     ) -> Iterator[FoldedLine]:
-        flush = ["" if name in self.right else "-" for name in self.header]
-        form = "".join(f"{' ' * GAP}%{left}{size}s" for left, size in zip(flush, widths))
+        form = _form(tuple(widths), tuple([name in self.right for name in self.header]))
         columns = [_wrapped(cell, size) for cell, size in zip(cells, widths)]
         for texts in zip_longest(*columns, fillvalue=""):
             yield FoldedLine((form % texts).rstrip(), colour)
+
+
+@lru_cache(maxsize=64)
+def _form(widths: Sequence[int], are_right: Sequence[bool]) -> str:
+    """Return the format of a line with columns of these widths, flush right or left."""
+    flush = ["" if is_right else "-" for is_right in are_right]
+    return "".join(f"{' ' * GAP}%{left}{size}s" for left, size in zip(flush, widths))
 
 
 def _wrapped(text: str, width: int) -> list[str]:
