@@ -89,6 +89,18 @@ def test_a_copy_names_who_holds_each_element(layout: str, target: str, is_store:
     assert len(set(cells)) == len(cells)
 
 
+def test_a_copy_from_tensor_memory_names_who_holds_each_cell() -> None:
+    rows = (
+        "#ttg.linear<{register = [[0, 1], [0, 2], [0, 4], [0, 8]], lane = [[1, 0], [2, 0], "
+        "[4, 0], [8, 0], [16, 0]], warp = [[32, 0], [64, 0]], block = []}>"
+    )
+    memory = held(GALLERY["TMEM"].replace("blockN = 8", "blockN = 16"), "!ttg.memdesc<128x16xf32>")
+    source, found = draw(held(rows, "tensor<128x16xf32>"), memory).grids
+    assert source.labels == [[f"R{r}:C{c}" for c in range(16)] for r in range(32)]
+    assert found.labels == [[f"T{r}:{c}" for c in range(16)] for r in range(32)]
+    assert found.colours.tolist() == [[r] * 16 for r in range(32)]
+
+
 def test_what_these_figures_cannot_show() -> None:
     memory, registers = (
         held(GALLERY["PADDED"], "!ttg.memdesc<16x64xf16>"),

@@ -56,6 +56,10 @@ WGMMA_ONE = (
     "instrShape = [16, 8, 16]}>"
 )
 TMEM = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 8, colStride = 1>"
+TMEM_ROWS = (
+    "#ttg.linear<{register = [[0, 1], [0, 2], [0, 4]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], "
+    "[16, 0]], warp = [[32, 0], [64, 0]], block = []}>"
+)
 MFMA_16 = (
     "#ttg.amd_mfma<{version = 3, warpsPerCTA = [1, 1], instrShape = [16, 16, 16], "
     "isTransposed = false}>"
@@ -114,6 +118,7 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "swizzle": (NVMMA.format(128), "-t", "!ttg.memdesc<16x64xf16>", "--view", "swizzle"),
     "sectors": (SPREAD, "-t", "tensor<64x64xf32>", "--view", "sectors"),
     "ldmatrix": (SWIZZLED, OPERAND, "-t", "!ttg.memdesc<16x64xf16>", "--view", "copy"),
+    "tcgen05-ld": (TMEM_ROWS, TMEM, "-t", "!ttg.memdesc<128x8xf32>"),
     "swizzle-32": (NVMMA.format(32), "-t", "!ttg.memdesc<16x16xf16>"),
     "swizzle-64": (NVMMA.format(64), "-t", "!ttg.memdesc<16x32xf16>"),
     "swizzle-128": (NVMMA.format(128), "-t", "!ttg.memdesc<16x64xf16>"),

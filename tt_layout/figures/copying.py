@@ -12,12 +12,14 @@ from tt_layout.analyses.access import MATRIX_ROW_BYTES, AccessMap, Instruction
 from tt_layout.analyses.banks import check_lanes, cost, map_access
 from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
+from tt_layout.encodings.base import TensorMemoryBase
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, element_labels, named_colours
-from tt_layout.figures.model import Figure, Grid, table
+from tt_layout.figures.model import NOTHING, Figure, Grid, table
 from tt_layout.hardware import find_target
 from tt_layout.views.shared import memory_of
 
+MAX_COLUMNS = 16  # of tensor memory that are drawn
 PACKED_BYTES = 4  # of a row of a matrix that one lane gets
 
 
@@ -39,7 +41,7 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
     """Return the figure of the first instruction of warp 0.
 
     Args:
-        memory: a layout of shared memory.
+        memory: a layout of shared or tensor memory.
         registers: the layout of the registers that are stored or loaded.
         target: a name of `tt_layout.hardware.TARGETS`.
         is_store: whether registers go to memory.
@@ -48,8 +50,10 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
         LayoutError: the two do not belong together, or the memory has padding.
     """
     shared, held = memory.encoding, registers.encoding
+    if isinstance(shared, TensorMemoryBase) and isinstance(held, DistributedEncoding):
+        return _tensor_memory_figure(memory, registers, is_store)
     if not isinstance(shared, SharedEncoding) or not isinstance(held, DistributedEncoding):
-        raise LayoutError("--view copy needs a layout of shared memory and one of registers")
+        raise LayoutError("--view copy needs a layout of memory and one of registers")
     if memory.placed.padding:
         raise LayoutError(f"--view copy is of memory without padding, but #{shared.name} has some")
     hardware, size = find_target(target), memory.placed.element_bytes
@@ -90,6 +94,36 @@ def _grids(memory: DrawnLayout, copy: Copy, is_store: bool) -> tuple[Grid, Grid]
         row_title="byte",
     )
     return given, held
+
+
+def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store: bool) -> Figure:
+    """Return the rows of tensor memory that warp 0 reaches, and who holds each cell's element."""
+    places = registers.layout.invert_and_compose(memory.layout)
+    sizes = [places.get_in_dim_size(name) for name in ("register", "lane")]
+    names = places.get_out_dim_names()
+    bits = [vector for name in ("register", "lane") for vector in places.vectors(name)]
+    row, column = (all_values([v[names.index(name)] for v in bits]) for name in ("row", "col"))
+    rows, columns = np.unique(row), np.unique(column)[:MAX_COLUMNS]
+    holders = np.full((len(rows), len(columns)), NOTHING, np.int64)
+    kept = np.flatnonzero(column <= columns[-1])[::-1]  # of several holders the first stays
+    at = np.searchsorted(rows, row[kept]), np.searchsorted(columns, column[kept])
+    holders[at] = kept
+    lanes = np.where(holders < 0, NOTHING, holders // sizes[0] % COLOURS)
+    named = [f"T{n // sizes[0]}:{n % sizes[0]}" if n >= 0 else "" for n in holders.ravel().tolist()]
+    cells = [f"R{r}:C{c}" for r in rows.tolist() for c in columns.tolist()]
+    ends = ("destination", "source") if is_store else ("source", "destination")
+    axes = tuple(map(str, rows.tolist())), tuple(map(str, columns.tolist()))
+    by_row = np.broadcast_to((rows % COLOURS)[:, np.newaxis], holders.shape)
+    grids = (
+        Grid(by_row, table(cells, holders.shape), f"{ends[0]}: tensor memory", *axes),
+        Grid(lanes, table(named, holders.shape), f"{ends[1]}: lane and register", *axes),
+    )
+    shown = np.unique(holders[holders >= 0] // sizes[0]).tolist()
+    legend = named_colours("row, lane", shown, [lane % COLOURS for lane in shown])
+    more = len(np.unique(column)) - len(columns)
+    notes = (f"warp 0; {more} more columns are not drawn",) if more else ("warp 0",)
+    title = str(memory.encoding), str(registers.encoding), memory.placed.type_text
+    return Figure(title, grids, legend, notes, ((0, 0), (0, 1)))
 
 
 def _copy(places: AccessMap, instruction: Instruction) -> Copy:

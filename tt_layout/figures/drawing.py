@@ -30,7 +30,8 @@ def draw(
         drawn: the layout.
         other: another one: for ``compare`` of the same tensor, for ``banks`` the registers.
         view: one of `VIEWS`; by default ``compare`` for two layouts in one memory space, ``banks``
-            for one of registers and one of shared memory, else ``tensor``.
+            for one of registers and one of shared memory, ``copy`` for one of registers and one
+            of tensor memory, else ``tensor``.
         color_by: what has a colour of its own.
         target: for the access of ``banks``, the GPU.
         access: ``load`` or ``store``, for the access of ``banks``.
@@ -70,8 +71,10 @@ def draw(
 def _default(drawn: DrawnLayout, other: DrawnLayout | None) -> str:
     if other is None:
         return TENSOR
-    is_same = drawn.placed.memory_space == other.placed.memory_space
-    return "compare" if is_same else "banks"
+    spaces = {drawn.placed.memory_space, other.placed.memory_space}
+    if len(spaces) == 1:
+        return "compare"
+    return "copy" if "tensor memory" in spaces else "banks"
 
 
 def _access(
@@ -93,7 +96,7 @@ def _access(
         return banks_figure(drawn, color_by)
     if color_by not in (None, "lane"):
         raise LayoutError("the figure of an access is coloured by lane")
-    if not drawn.placed.is_shared:
+    if drawn.placed.is_distributed:
         drawn, other = other, drawn
     figure = {"cycles": cycles_figure, "copy": copy_figure}.get(view, access_figure)
     return figure(drawn, other, target, is_store)
