@@ -40,7 +40,8 @@ tt_layout.draw(rows, [16, 16], mma)""",
         "command does, and displays itself.",
         """column = "gl.BlockedLayout([1, 1], [32, 1], [4, 1], [0, 1])"
 print(tt_layout.bank_conflicts(column, "(128,32):(32,1)", "128x32xf32", access="load"))
-swizzle = tt_layout.find_swizzle([column], [], "128x32xf32").search.best.encoding
+row = "gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])"
+swizzle = tt_layout.find_swizzle([row], [column], "128x32xf32").search.best.encoding
 print(swizzle)
 tt_layout.bank_conflicts(column, swizzle, "128x32xf32", access="load")""",
     ),

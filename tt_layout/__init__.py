@@ -69,11 +69,10 @@ if TYPE_CHECKING:
         elements_at,
         layout_info,
         locations_of,
-        parse_layout,
-        to_linear_layout,
         translate,
     )
     from tt_layout.library.memory import bank_conflicts, find_swizzle
+    from tt_layout.library.parsing import parse_layout, to_linear_layout
     from tt_layout.library.pictures import draw, explore
     from tt_layout.mlir.types import TensorType
     from tt_layout.placement import PlacedLayout
@@ -103,10 +102,10 @@ _HOMES = {
     "locations_of": "tt_layout.library.layouts",
     "operand_shared": "tt_layout.library.builders",
     "parse_ir": "tt_layout.ir",
-    "parse_layout": "tt_layout.library.layouts",
+    "parse_layout": "tt_layout.library.parsing",
     "place": "tt_layout.library.inputs",
     "read_functions": "tt_layout.ir.ssa",
-    "to_linear_layout": "tt_layout.library.layouts",
+    "to_linear_layout": "tt_layout.library.parsing",
     "translate": "tt_layout.library.layouts",
 }
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.encoding_difference import difference
 from tt_layout.analyses.point import MAX_HOLDERS
-from tt_layout.encodings import Encoding
+from tt_layout.arguments import integer
 from tt_layout.errors import LayoutError
 from tt_layout.library.inputs import Layout, ShapeOrType, place, read, type_of
 from tt_layout.releases import Release
@@ -17,62 +16,6 @@ from tt_layout.reports.info import InfoReport, info_of
 from tt_layout.reports.where import WhereReport, element_report, location_report
 from tt_layout.translation import Translation
 from tt_layout.translation import translate as translated
-
-
-def parse_layout(
-    layout: Layout,
-    shape_or_type: ShapeOrType | None = None,
-    *,
-    release: str | Release | None = None,
-    name: str = "<layout>",
-    threads_per_warp: int | None = None,
-) -> Encoding:
-    """Return the layout attribute that a text or an object stands for.
-
-    Args:
-        layout: an attribute such as ``#ttg.blocked<{...}>`` in the spelling of any release since
-            2022, or any other notation of ``docs/notations.md``; an object of Gluon, of
-            ``triton.tools.LinearLayout``, or of CuTe.
-        shape_or_type: the tensor, which CuTe notation and some others need.
-        release: whose rules hold, such as ``"3.5"``.  By default the newest release that
-            knows every key of the text; and then a missing key is an error even where
-            that release would read its absence as 0.
-        name: what messages call the text.
-        threads_per_warp: lanes of a warp, for notations that only count threads; 32 by default.
-
-    Raises:
-        LayoutError: it is not a layout, or breaks a rule; ``str`` of the error shows where.
-
-    Example:
-        >>> print(parse_layout("#ttg.swizzled_shared<{order=[0], vec=8, perPhase=1, maxPhase=8}>"))
-        #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [0]}>
-        >>> print(parse_layout("(2,2):(1,2)", "4xf16"))
-        #ttg.linear<{register = [[2]], lane = [[1]], warp = [], block = []}>
-    """
-    return read(
-        layout, shape_or_type, name=name, release=release, threads_per_warp=threads_per_warp
-    )
-
-
-def to_linear_layout(layout: Layout, shape_or_type: ShapeOrType) -> LinearLayout:
-    """Return the linear layout of a layout over a tensor.
-
-    Args:
-        layout: text in any notation, or an object.
-        shape_or_type: the tensor; of a multi-buffered memdesc, one buffer is meant.
-
-    Returns:
-        From ``register, lane, warp, block``, or ``offset, block``, or ``row, col, block``, to
-        ``dim0, dim1, ...``.
-
-    Raises:
-        LayoutError: it is not a layout, or does not fit the tensor.
-
-    Example:
-        >>> to_linear_layout("gl.SwizzledSharedLayout(1, 1, 2, [1, 0])", [2, 2]).bases[0]
-        ('offset', [[0, 1], [1, 1]])
-    """
-    return place(layout, shape_or_type).layout
 
 
 def layout_info(
@@ -149,7 +92,8 @@ def elements_at(layout: Layout, shape_or_type: ShapeOrType, **location: int) -> 
     """
     if not location:
         raise LayoutError("ask for a location, such as thread=37, register=2 or offset=96")
-    return location_report(place(layout, shape_or_type), location)
+    whole = {name: integer(name, value) for name, value in location.items()}
+    return location_report(place(layout, shape_or_type), whole)
 
 
 def compare_layouts(before: Layout, after: Layout, shape_or_type: ShapeOrType) -> DifferenceReport:

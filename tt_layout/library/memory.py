@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tt_layout.analyses.swizzle import find_swizzle as search
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, Target
 from tt_layout.library.inputs import Layout, ShapeOrType, gpu, read, with_width
 from tt_layout.reports.conflicts import (
@@ -52,6 +52,7 @@ def bank_conflicts(
     Source:
         docs/bank-conflicts.md: the rule, the measurements and where the compiler differs.
     """
+    expect("access", access, str)
     if access not in (*KINDS, "both"):
         raise LayoutError(f"access must be {', '.join(KINDS)} or both, got {access!r}")
     tensor = with_width(shape_or_type)

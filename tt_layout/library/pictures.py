@@ -5,16 +5,18 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, expect, quoted
+from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.drawing import draw as drawn_figure
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure
 from tt_layout.hardware import DEFAULT_TARGET
-from tt_layout.library.inputs import Layout, ShapeOrType, place
+from tt_layout.library.inputs import UNKNOWN_ELEMENT, Layout, ShapeOrType, place
+from tt_layout.mlir.source import Source
 from tt_layout.placement import PlacedLayout
 from tt_layout.reports.writing import write
 
@@ -140,7 +142,12 @@ def draw(
         >>> drawing.svg[:4], drawing
         ('<svg', <Drawing: blocked over 4x4>)
     """
-    found = _placed(layout, other, shape_or_type)
+    expect("view", view, str, type(None))
+    expect("color_by", color_by, str, type(None))
+    expect("access", access, str)
+    if view is not None and view not in VIEWS:
+        raise LayoutError(f"unknown view {quoted(view)}; choose from {', '.join(VIEWS)}")
+    found = [_titled(one) for one in _placed(layout, other, shape_or_type)]
     drawn = [
         DrawnLayout(one) if selection is None else DrawnLayout(one, selection) for one in found
     ]
@@ -180,6 +187,15 @@ def explore(
 def _placed(layout: Layout, other: Layout | None, shape_or_type: ShapeOrType) -> list[PlacedLayout]:
     layouts = (layout,) if other is None else (layout, other)
     return [place(one, shape_or_type) for one in layouts]
+
+
+def _titled(placed: PlacedLayout) -> PlacedLayout:
+    """Return a layout whose figure is titled with its shape, where no type was given."""
+    if placed.tensor.element_type != UNKNOWN_ELEMENT:
+        return placed
+    sizes = "x".join(map(str, placed.tensor.shape))
+    span = Source(sizes, "<shape>").span(0, len(sizes))
+    return replace(placed, tensor=placed.tensor._replace(span=span))
 
 
 def _title(found: list[PlacedLayout]) -> str:

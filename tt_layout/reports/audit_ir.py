@@ -11,7 +11,7 @@ from tt_layout.audit.audited_module import SharedWork
 from tt_layout.audit.kernel_metadata import metadata_beside
 from tt_layout.audit.summary import NO_METADATA
 from tt_layout.audit.values.given import GivenValues, check_names, parse_values
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, expect
 from tt_layout.ir import parse_ir
 from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.module import Module
@@ -49,6 +49,7 @@ def audit_ir(source: Any, values: Mapping[str, int] | None = None) -> AuditRepor
         >>> [finding.line for finding in report.audits[0].findings]
         [5]
     """
+    expect("values", values, Mapping, type(None))
     name, modules, known = _opened(source)
     given = _given(values) if values is not None else None
     shared = SharedWork()
