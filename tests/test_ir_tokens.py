@@ -87,7 +87,8 @@ def without_places(data: object) -> object:
 def test_white_space_means_nothing(path: Path, seeds: int) -> None:
     text = path.read_text(encoding="utf-8")
     expected = [meaning(module) for module in parse_ir(text)]
-    for seed in range(seeds):
+    is_large = path.parent.name == "workloads"
+    for seed in range(min(seeds, 3) if is_large else seeds):
         other = joined(text, random.Random(seed))
         assert "".join(other.split()) == "".join(text.split())
         modules = parse_ir(other)
