@@ -214,6 +214,14 @@ def test_the_library_section_is_true(page: str) -> None:
         assert runner.run(examples, clear_globs=False).failed == 0
 
 
+def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "page.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    exec(code, {})
+    assert Path("accumulator.html").read_text(encoding="utf-8").startswith("<!")
+
+
 def rows() -> list[list[str]]:
     """Return the rows of the table of attributes."""
     table = ATTRIBUTES.split("| attribute | what it is | example | the real tool |\n")[1]

@@ -39,7 +39,7 @@ TEXT, WORD = ("text",), ("text", "number")
 
 CASE_KEYS = (
     CaseKey("name", WORD, "Unique; the stem of the golden files.", False),
-    CaseKey("layout", TEXT, "The layout attribute, in the spelling of some release.", False),
+    CaseKey("layout", TEXT, "The layout, in any notation.", False),
     CaseKey("file", TEXT, "A file with alias definitions, instead of layout."),
     CaseKey("alias", TEXT, "The alias in the file whose layout is meant.", False),
     CaseKey("type", TEXT, "The tensor or memdesc type."),
@@ -50,7 +50,7 @@ CASE_KEYS = (
 )
 """The keys of every case, whatever its kinds."""
 
-_EITHER = "an attribute, or an alias of the case's file"
+_EITHER = "in any notation, or an alias of the case's file"
 WITH = CaseKey("with", TEXT, f"Conflicts: the other layout, {_EITHER}.", is_needed=True)
 TO = CaseKey("to", TEXT, f"Convert: the layout afterwards, {_EITHER}.", is_needed=True)
 TARGET = CaseKey("target", WORD, "Conflicts and convert: the GPU, such as sm90.")
