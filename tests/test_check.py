@@ -6,8 +6,10 @@ import json
 import os
 import re
 import shlex
+import signal
 import socket
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -583,6 +585,15 @@ def test_lines_that_moved_do_not_differ_in_a_short_text() -> None:
 
 
 # -- interruption, speed, processes ---------------------------------------------------------
+
+
+def test_processes_that_run_cases_leave_interrupts_to_the_first() -> None:
+    """^C reaches all of them; one reports it."""
+    asked = [sys.executable, "-c", "import signal; print(signal.getsignal(signal.SIGINT).name)"]
+    before = signal.getsignal(signal.SIGINT)
+    with golden_runner._ignored_interrupts():
+        assert subprocess.run(asked, capture_output=True, check=True).stdout == b"SIG_IGN\n"
+    assert signal.getsignal(signal.SIGINT) == before
 
 
 def many_cases(count: int, size: int, order: str) -> str:

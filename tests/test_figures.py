@@ -6,6 +6,7 @@ import re
 import runpy
 import struct
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -283,6 +284,12 @@ def test_replicas_are_compared_without_listing_them() -> None:
     wide = OPERAND.replace("kWidth = 2", "kWidth = 134217728")
     pair = (held(layout, "tensor<8x16xf16>") for layout in (wide, OPERAND))
     assert bytes_of(lambda: draw(*pair)) < 16 << 20
+
+
+def test_titles_hold_no_control_characters() -> None:
+    figure = replace(draw(held(BLOCKED, TYPE)), title=("a\x1b[31m\nb\u202e",))
+    assert {text.text for text in lay_out_figure(figure).texts} >= {"a?[31m?b?"}
+    assert ElementTree.fromstring(to_svg(figure))[0].text == "a?[31m?b?"
 
 
 def test_a_tile_is_the_smallest_that_repeats() -> None:

@@ -139,3 +139,11 @@ def test_importing_it_is_cheap() -> None:
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     loaded = set(result.stdout.split())
     assert loaded & {"numpy", "yaml", "rich", "tt_layout.golden", "tt_layout.encodings"} == set()
+
+
+def test_text_of_a_golden_is_shown_not_obeyed(folder: Path) -> None:
+    Path("goldens/one.tensor.txt").write_text("\x1b]0;x\x07\n::stop-commands::x\n")
+    out = run_pytest("--color", "no").stdout
+    assert "?]0;x?" in out
+    assert "\x1b" not in out
+    assert "\n::" not in out

@@ -53,11 +53,12 @@ class ManifestFile(pytest.File):
         """Yield the items; an error in the manifest is an error of the collection."""
         from tt_layout.errors import LayoutError
         from tt_layout.golden.manifest import read_manifest
+        from tt_layout.safe_text import safe_lines
 
         try:
             manifest = read_manifest(_shown(self.path))
         except LayoutError as error:
-            raise self.CollectError(str(error)) from None
+            raise self.CollectError(safe_lines(str(error))) from None
         for check in manifest.checks:
             yield CheckItem.from_parent(self, name=check.id, check=check)
         yield OrphansItem.from_parent(self, name="orphans", manifest=manifest)
@@ -86,10 +87,11 @@ class _Item(pytest.Item):
             return super().repr_failure(excinfo, style)
         from tt_layout.golden.report import accept_hint, describe
         from tt_layout.golden.runner import Results
+        from tt_layout.safe_text import safe_lines
 
         results = Results(excinfo.value.manifest, excinfo.value.outcomes)
         parts = [*map(describe, results.outcomes), accept_hint(results)]
-        return "\n\n".join(part for part in parts if part)
+        return safe_lines("\n\n".join(part for part in parts if part))
 
 
 class CheckItem(_Item):

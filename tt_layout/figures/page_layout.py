@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tt_layout.colour import INK, RULE
 from tt_layout.figures.model import Figure, Grid
+from tt_layout.safe_text import safe
 from tt_layout.views.folding import fold
 
 LABEL = 11  # font size of labels and titles
@@ -126,7 +127,7 @@ def lay_out_figure(figure: Figure) -> FigureLayout:
     texts: list[Text] = []
     y = MARGIN
     for number, line in enumerate(figure.title):
-        for part in _folded(line, inner, LABEL):
+        for part in _folded(safe(line), inner, LABEL):
             y += LINE_HEIGHT
             texts.append(Text(MARGIN, y - 4, part, bold=number == len(figure.title) - 1))
     y += GAP

@@ -50,7 +50,7 @@ def to_svg(figure: Figure, fit: str = "none") -> str:
     """
     page_layout = lay_out_figure(figure)
     scale = scale_to_fit(page_layout, fit)
-    return "".join(_parts(page_layout, scale, " ".join(figure.title))) + "\n"
+    return "".join(_parts(page_layout, scale, safe(" ".join(figure.title)))) + "\n"
 
 
 def _parts(page_layout: FigureLayout, scale: float, title: str) -> Iterator[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -168,12 +170,30 @@ def _run_in_processes(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
 
     jobs = min(jobs, len(checks))
     chunk = max(1, min(64, len(checks) // (4 * jobs)))
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         try:
-            yield from pool.map(run_check, checks, chunksize=chunk)
+            with _ignored_interrupts():  # which the processes that are started here take over
+                outcomes = pool.map(run_check, checks, chunksize=chunk)
+            yield from outcomes
         except BrokenProcessPool:
             message = "a process that ran cases was killed; --jobs 1 runs them in one"
             raise LayoutError(message) from None
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@contextmanager
+def _ignored_interrupts() -> Iterator[None]:
+    """Ignore interrupts meanwhile; only the main thread may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def record(outcome: Outcome) -> Outcome:
