@@ -62,7 +62,7 @@ def target_of(text: str) -> str:
     return match.group(1)
 
 
-@pytest.mark.parametrize("count", [24, slow(120)])
+@pytest.mark.parametrize("count", [16, slow(60)])
 def test_instructions_of_kernels(
     lowerer: Lowerer, seed: int, tally: Counter[str], count: int
 ) -> None:
