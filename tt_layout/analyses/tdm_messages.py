@@ -98,7 +98,7 @@ def tdm_copy(
         >>> tdm_copy(rows, [128, 64], 16, 4, is_store=False)
         TdmMessages(name='tensor_load_to_lds', instructions=1, box=(32, 64), warps=4)
     """
-    _check_block(shape)
+    _check_block(shared, shape)
     _check_layout(shared, may_be_partitioned=not is_store)
     padding = shared.padding
     if is_store:
@@ -147,7 +147,7 @@ def tdm_rows(
     """
     if len(shape) != 2:
         raise LayoutError(f"rows are gathered of matrices, got {len(shape)} dimensions")
-    _check_block(shape)
+    _check_block(shared, shape)
     _check_layout(shared, may_be_partitioned=False)
     if is_scatter:
         _check_whole_rows(shared.padding, shape[-1])
@@ -217,7 +217,10 @@ def _cut_pieces(
 # -- what the mover cannot do -------------------------------------------------------------------
 
 
-def _check_block(shape: Sequence[int]) -> None:
+def _check_block(shared: Encoding, shape: Sequence[int]) -> None:
+    if shared.rank not in (None, len(shape)):
+        message = f"#{shared.name} is for {shared.rank} dimensions"
+        raise LayoutError(f"{message}, but the block {list(shape)} has {len(shape)}")
     if not 1 <= len(shape) <= 5:
         raise LayoutError(f"a block has 1 to 5 dimensions, got {len(shape)}")
     if max(shape) > BOX_LIMIT:
