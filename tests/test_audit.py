@@ -252,8 +252,9 @@ def test_diff_of_two_files(run: Run, tmp_path: Path) -> None:
     outcome = run("audit", "--diff", str(before), str(after))
     assert outcome.status == 1
     assert [line.split()[:3] for line in outcome.out.splitlines()[2:]] == [
+        ["@k:", "8", "cycles"],
         ["line", "operation", "of"],
-        ["-", "6", "ttg.convert_layout"],
+        ["-", "6", "convert_layout"],
         ["1", "removed,", "0"],
     ]
     outcome = run("audit", "--diff", str(after), str(before), "--format", "json")

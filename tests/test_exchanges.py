@@ -10,7 +10,8 @@ import json
 import pytest
 
 from tt_layout import parse_ir
-from tt_layout.audit.audit import Audit, audit_module, changes
+from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.changes import changes
 from tt_layout.reports.audit_data import audit_data
 
 ROWS = (
@@ -141,7 +142,7 @@ def test_the_result_of_an_atomic_that_warps_repeat_goes_through_shared_memory() 
 
 def test_differences_of_dumps_have_them() -> None:
     none, one = (audited(body).module for body in ("", EXPECTED["scan"][0]))
-    [change] = changes(none, one)
+    [change] = changes(audit_module(none), audit_module(one))
     assert (change.sign, change.operation.name) == ("+", "tt.scan")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -26,7 +25,7 @@ from tt_layout.audit.values.executions import Executions
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import Operation, attribute_of
+from tt_layout.ir.operations import Operation
 
 
 @dataclass(frozen=True)
@@ -244,66 +243,3 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
             return None
         total += number
     return total
-
-
-class Change(NamedTuple):
-    """A data movement that only one of two modules has.
-
-    Attributes:
-        sign: ``-`` or ``+``.
-        operation: the operation.
-        width_bytes: what an access to global memory moves at once; None of other operations,
-            and where it is not known.
-    """
-
-    sign: str
-    operation: Operation
-    width_bytes: int | None = None
-
-
-def changes(before: Module, after: Module) -> list[Change]:
-    """Return the data movements that one module has and the other has not.
-
-    Two are the same if they are in one function, of one name, over one type, from one
-    layout to another, and, in global memory, as wide; where they stand does not matter.  Of
-    several equal ones those that come last are the ones added or removed.
-    """
-    shared = SharedWork()
-    was, now = (_with_widths(module, shared) for module in (before, after))
-    return [*_surplus("-", was, now), *_surplus("+", now, was)]
-
-
-def _with_widths(module: Module, shared: SharedWork) -> list[tuple[Operation, int | None]]:
-    """Return the data movements of a module, each with its width."""
-    from tt_layout.audit.global_memory.cost import width_bytes
-
-    audited = AuditedModule(module, shared)
-    return [(operation, width_bytes(operation, audited)) for operation in movements_of(audited)]
-
-
-Identity = tuple[str | int | None, ...]
-
-
-def _identity(operation: Operation, width: int | None) -> Identity:
-    moved = operation.moved or operation.target
-    return (
-        operation.function,
-        operation.name.rpartition(".")[2],
-        moved.bare if moved is not None else None,
-        attribute_of(operation.source),
-        attribute_of(operation.target),
-        width,
-    )
-
-
-def _surplus(
-    sign: str,
-    operations: Sequence[tuple[Operation, int | None]],
-    others: Sequence[tuple[Operation, int | None]],
-) -> Iterator[Change]:
-    left = Counter(_identity(*other) for other in others)
-    for operation, width in operations:
-        key = _identity(operation, width)
-        left[key] -= 1
-        if left[key] < 0:
-            yield Change(sign, operation, width)

@@ -62,6 +62,9 @@ def audit_ir(source: Any, values: Mapping[str, int] | None = None) -> AuditRepor
 
 
 def _given(values: Mapping[str, int]) -> GivenValues:
+    if not isinstance(values, Mapping):
+        message = "values must map names of arguments to integers"
+        raise TypeError(f"{message}, got {type(values).__name__}")
     return parse_values([f"{name}={number}" for name, number in values.items()], {})
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tt_layout.audit.audit import Change
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.changes import Change, KernelTotal, changes, totals_of
 from tt_layout.ir.module import Module
+from tt_layout.ir.operations import layout_of
 from tt_layout.reports.audit import ends_of, heading, or_dash
 from tt_layout.reports.audit_data import JSON_VERSION, operation_data
+from tt_layout.reports.dump_text import short_layout, short_operation
+from tt_layout.reports.fitted import Fitted, FoldedTable
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line, Table
 from tt_layout.safe_text import safe
@@ -23,11 +28,43 @@ class NamedModule(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The data movements that two modules do not share."""
+    """What two modules do not share.
+
+    Attributes:
+        changes: data movements of one of them only, those of which the cost changes most first.
+        totals: of each kernel.
+        aliases: layout aliases that mean something else in the other module, with what they
+            mean before and after.
+    """
 
     before: NamedModule
     after: NamedModule
     changes: Sequence[Change]
+    totals: Sequence[KernelTotal]
+    aliases: Mapping[str, tuple[str, str]]
+
+
+def compared(files: tuple[str, str], audits: tuple[Audit, Audit]) -> Comparison:
+    """Return the comparison of two audits, and the names of their files."""
+    before, after = audits
+    found = changes(before, after)
+    meanings = [{row.layout: row.attribute for row in audit.layouts} for audit in audits]
+    used = {
+        text
+        for change in found
+        for end in (change.operation.source, change.operation.target)
+        for text in _ALIAS.findall(layout_of(end))
+    }
+    other = {
+        alias: (meanings[0][alias], meanings[1][alias])
+        for alias in sorted(used)
+        if alias in meanings[0] and meanings[1].get(alias, meanings[0][alias]) != meanings[0][alias]
+    }
+    named = [NamedModule(file, audit.module) for file, audit in zip(files, audits)]
+    return Comparison(named[0], named[1], found, totals_of(before, after), other)
+
+
+_ALIAS = re.compile(r"#\w+(?![\w.])")
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +78,7 @@ class ComparisonReport(Printed):
         """Whether nothing was added or removed."""
         return not any(comparison.changes for comparison in self.comparisons)
 
-    def lines(self) -> Iterator[Line | Table]:
+    def lines(self) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of every comparison, an empty line between them."""
         for number, comparison in enumerate(self.comparisons):
             if number:
@@ -54,29 +91,62 @@ class ComparisonReport(Printed):
         return {"version": JSON_VERSION, "comparisons": comparisons}
 
 
-def _comparison_lines(comparison: Comparison) -> Iterator[Line | Table]:
+def _comparison_lines(comparison: Comparison) -> Iterator[Line | Table | Fitted]:
     for sign, one in (("---", comparison.before), ("+++", comparison.after)):
         yield Line(f"{sign} {next(heading(one.module, one.file)).text}")
-    changes = comparison.changes
-    if not changes:
+    found = comparison.changes
+    if not found:
         yield Line("the same data movements")
         return
-    yield _change_table(changes)
-    removed = sum(1 for change in changes if change.sign == "-")
-    yield Line(f"{removed} removed, {len(changes) - removed} added")
+    for total in comparison.totals:
+        if total.before != total.after:
+            yield _total_line(total)
+    yield _change_table(found)
+    for alias, meanings in comparison.aliases.items():
+        yield from (
+            Line(f"{sign} {safe(alias)} = {safe(text)}") for sign, text in zip("-+", meanings)
+        )
+    removed = sum(1 for change in found if change.sign == "-")
+    yield Line(f"{removed} removed, {len(found) - removed} added")
 
 
-def _change_table(changes: Sequence[Change]) -> Table:
+def _total_line(total: KernelTotal) -> Line:
+    """Return what a kernel cost, what it costs, and which is more."""
+    more = total.after - total.before
+    who = f"@{safe(total.function)}" if total.function is not None else "outside of functions"
+    numbers = f"{total.before:.0f} cycles before, {total.after:.0f} after"
+    word, colour = ("more", "red") if more > 0 else ("fewer", "green")
+    return Line(f"{who}: {numbers}: {abs(more):.0f} {word} in one program", colour)
+
+
+def _change_table(found: Sequence[Change]) -> FoldedTable:
     rows = []
-    for change in changes:
+    for change in found:
         operation = change.operation
-        function = f"@{safe(operation.function)}" if operation.function is not None else "-"
-        cells = [operation.name, *ends_of(operation), or_dash(operation.bytes)]
+        bare, source, target = ends_of(operation)
         width = f"{change.width_bytes} bytes" if change.width_bytes is not None else "-"
-        rows.append([f"{change.sign} {operation.line}", *cells, width, function])
-    header = ["line", "operation", "of", "from", "to", "bytes", "at a time", "function"]
-    table = Table(header, rows, ["bytes", "at a time"], indent="")
-    return table if _is_in_width(rows) else table.without("at a time")
+        known = change.cycles
+        rows.append(
+            [
+                f"{change.sign} {operation.line}",
+                short_operation(operation.name),
+                bare.partition("<")[2].removesuffix(">"),
+                short_layout(source),
+                short_layout(target),
+                or_dash(operation.bytes),
+                width,
+                f"{known:.0f}" if known is not None else "-",
+                f"@{safe(operation.function)}" if operation.function is not None else "-",
+                safe(str(operation.location)) if operation.location is not None else "-",
+            ]
+        )
+    header = ["line", "operation", "of", "from", "to", "bytes", "at a time"]
+    header += ["cycles", "function", "location"]
+    colours = {at: "red" if one.sign == "-" else "green" for at, one in enumerate(found)}
+    table = FoldedTable(header, rows, ["bytes", "at a time", "cycles"], colours)
+    hidden = ["at a time"] * (not _is_in_width(rows))
+    hidden += ["location"] * all(one.operation.location is None for one in found)
+    return table.without(*hidden)
 
 
 def _is_in_width(rows: Sequence[Sequence[str]]) -> bool:
@@ -93,7 +163,14 @@ def _comparison_data(comparison: Comparison) -> dict[str, Any]:
     for label, sign in (("removed", "-"), ("added", "+")):
         own = (change for change in comparison.changes if change.sign == sign)
         data[label] = [
-            {**operation_data(change.operation), "width_bytes": change.width_bytes}
+            {
+                **operation_data(change.operation),
+                "width_bytes": change.width_bytes,
+                "cycles": change.cycles,
+                "executions": change.row.executions.number,
+            }
             for change in own
         ]
+    data["totals"] = [total._asdict() for total in comparison.totals]
+    data["aliases"] = {name: list(meanings) for name, meanings in comparison.aliases.items()}
     return data

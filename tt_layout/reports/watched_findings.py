@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.findings import KINDS
+from tt_layout.audit.findings import KINDS, Finding
 from tt_layout.errors import LayoutError
 from tt_layout.reports.kernel_overview import FindingLine
 
@@ -46,6 +47,21 @@ def read_limits(texts: Sequence[str]) -> dict[str, float]:
             raise LayoutError(f"--fail-on: {message}, got {cycles!r}")
         limits |= dict.fromkeys(KINDS if name == ALL else [name], float(cycles or 0))
     return limits
+
+
+def fresh(before: Audit, after: Audit) -> list[FindingLine]:
+    """Return the findings of an audit that an earlier one does not have, or not as expensive."""
+
+    def key(finding: Finding) -> tuple[object, ...]:
+        return finding.function, finding.message, finding.weight
+
+    left = Counter(map(key, before.findings))
+    found = []
+    for finding in after.findings:
+        left[key(finding)] -= 1
+        if left[key(finding)] < 0:
+            found.append(FindingLine.of(finding))
+    return found
 
 
 class Watcher:

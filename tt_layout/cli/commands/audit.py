@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from tt_layout.audit.audit import SORTS, Audit, audit_module, changes, sort_movements
+from tt_layout.audit.audit import SORTS, Audit, audit_module, sort_movements
 from tt_layout.audit.audited_module import SharedWork
 from tt_layout.audit.kernel_metadata import metadata_beside
 from tt_layout.audit.values.given import GivenValues, check_names
@@ -27,9 +27,9 @@ from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.reader import check_lines
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.reports.audit import AuditReport
-from tt_layout.reports.comparison import Comparison, ComparisonReport, NamedModule
+from tt_layout.reports.comparison import ComparisonReport, NamedModule, compared
 from tt_layout.reports.program_source import ProgramSource
-from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
+from tt_layout.reports.watched_findings import NamedFinding, Watcher, fresh, read_limits
 
 
 class NamedSource(NamedTuple):
@@ -159,7 +159,7 @@ def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
     FILE is MLIR text, whatever operations are in it; - is stdin. Each of its modules is audited,
     or one: FILE@3, FILE@last. Of several files, and of a folder with all .mlir, .ttir and .ttgir
     files below it, each kernel has a line, the worst first. Exits 0; 1 with --fail-on if there
-    is such a finding, and with --diff if data movements were added or removed; 2 on error.
+    is such a finding (with --diff a new one), else with --diff if anything changed; 2 on error.
     """,
 )
 @click.argument("files", nargs=-1, required=True, type=FileParameter(), metavar="FILE")
@@ -290,10 +290,14 @@ def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
     """
     if len(files) > 2:
         raise LayoutError(f"audit --diff takes one file or two, got {len(files)}")
-    comparisons = [
-        Comparison(before, after, changes(before.module, after.module))
-        for before, after in pairs([open_dump(path) for path in files], chosen.partial)
-    ]
+    shared, given, watcher = SharedWork(), chosen.given, chosen.watcher
+    comparisons = []
+    for before, after in pairs([open_dump(path) for path in files], chosen.partial):
+        was, now = (audit_module(one.module, shared, given) for one in (before, after))
+        comparisons.append(compared((before.file, after.file), (was, now)))
+        watcher.found += [NamedFinding(after.file, one) for one in fresh(was, now)]
     comparison = ComparisonReport(comparisons)
     emit(comparison, output_format)
+    if chosen.fail_on:
+        return tell_failures(watcher)
     return 0 if comparison.is_same else 1

@@ -1,0 +1,135 @@
+"""What changed between two audits: data movements that are gone, new, dearer or cheaper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from tt_layout.audit.audit import GLOBAL_GROUPS, Audit, MovementRow
+from tt_layout.audit.findings import assumed_runs
+from tt_layout.ir.operations import Operation, attribute_of
+
+
+class Change(NamedTuple):
+    """A data movement that only one of two modules has, or has at that cost.
+
+    Attributes:
+        sign: ``-`` or ``+``.
+        row: the data movement.
+    """
+
+    sign: str
+    row: MovementRow
+
+    @property
+    def operation(self) -> Operation:
+        """The operation."""
+        return self.row.operation
+
+    @property
+    def width_bytes(self) -> int | None:
+        """What an access to global memory moves at once; None of others, or where unknown."""
+        return width_bytes(self.row)
+
+    @property
+    def cycles(self) -> float | None:
+        """Cycles in one program, loops counted as findings count them; None where unknown."""
+        return cycles(self.row)
+
+
+class KernelTotal(NamedTuple):
+    """What the data movements of a kernel cost in one program, before and after.
+
+    Attributes:
+        function: the kernel; None for operations outside of any.
+        before, after: cycles, of the data movements whose cost is known.
+    """
+
+    function: str | None
+    before: float
+    after: float
+
+
+def cycles(row: MovementRow) -> float | None:
+    """Return the cycles of a data movement in one program; None where they are not known."""
+    return row.cost.cycles * assumed_runs(row.executions) if row.cost is not None else None
+
+
+def width_bytes(row: MovementRow) -> int | None:
+    """Return what an access to global memory moves at once; None of others."""
+    if row.cost is None or row.operation.group not in (*GLOBAL_GROUPS, "global atomic"):
+        return None
+    width: int | None = row.cost.details.get("width_bytes")
+    return width
+
+
+def changes(before: Audit, after: Audit) -> list[Change]:
+    """Return the data movements that one module has and the other has not.
+
+    Two are the same if they are in one function, of one name, over one type, from one
+    layout to another, in global memory as wide, and as expensive in one program; where they
+    stand does not matter.  Of several equal ones those that come last are the ones added or
+    removed.  Those of one kernel and one line of the program stand together, and where the
+    cost changes most comes first.
+    """
+    removed = _surplus("-", before.movements, after.movements)
+    added = _surplus("+", after.movements, before.movements)
+    return _by_cost([*removed, *added])
+
+
+def totals_of(before: Audit, after: Audit) -> list[KernelTotal]:
+    """Return the cycles of every kernel before and after."""
+    sums = [_sums(audit.movements) for audit in (before, after)]
+    names = dict.fromkeys([*sums[0], *sums[1]])
+    return [KernelTotal(name, *(own.get(name, 0.0) for own in sums)) for name in names]
+
+
+def _sums(rows: Iterable[MovementRow]) -> dict[str | None, float]:
+    found: dict[str | None, float] = {}
+    for row in rows:
+        function = row.operation.function
+        found[function] = found.get(function, 0.0) + (cycles(row) or 0)
+    return found
+
+
+Identity = tuple[str | int | float | None, ...]
+
+
+def _identity(row: MovementRow) -> Identity:
+    operation = row.operation
+    moved = operation.moved or operation.target
+    return (
+        operation.function,
+        operation.name.rpartition(".")[2],
+        moved.bare if moved is not None else None,
+        attribute_of(operation.source),
+        attribute_of(operation.target),
+        width_bytes(row),
+        cycles(row),
+    )
+
+
+def _surplus(
+    sign: str, rows: Sequence[MovementRow], others: Sequence[MovementRow]
+) -> Iterator[Change]:
+    left = Counter(map(_identity, others))
+    for row in rows:
+        key = _identity(row)
+        left[key] -= 1
+        if left[key] < 0:
+            yield Change(sign, row)
+
+
+def _by_cost(found: Sequence[Change]) -> list[Change]:
+    """Return changes with those of one line of the program together."""
+    groups: dict[object, list[Change]] = {}
+    for change in found:
+        place = change.operation.location
+        key = place.line if place is not None else change.operation.name
+        groups.setdefault((change.operation.function, key), []).append(change)
+
+    def delta(group: Sequence[Change]) -> float:
+        return sum((one.cycles or 0) * (1 if one.sign == "+" else -1) for one in group)
+
+    return [one for group in sorted(groups.values(), key=lambda g: -abs(delta(g))) for one in group]
