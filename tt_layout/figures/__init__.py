@@ -3,10 +3,10 @@
 A figure is made in three steps, each of which knows nothing of the next:
 
     drawn          the cells of a layout, as whole arrays
-    tensor, view, banks, matrix, compare
+    tensor, view, banks, swizzle, sectors, copying, mma, matrix, compare
                    what is shown: grids of numbered colours and labels (`model`)
     page_layout    where everything stands on the page, in whole pixels
-    svg, png       the file
+    svg, png, pdf  the file
 """
 
 from __future__ import annotations
