@@ -66,6 +66,13 @@ EXPECTED = {
         "tensor<8x256xi32, #column>) -> tensor<8x256xf32, #column>",
         (32, 0, 0, 0, 0),
     ),
+    "gather within threads": (
+        "    %a = arith.constant dense<1.0> : tensor<1x128xf32, #column>\n"
+        "    %i = arith.constant dense<0> : tensor<1x128xi32, #column>\n"
+        "    %g = tt.gather %a[%i] {axis = 0 : i32} : (tensor<1x128xf32, #column>, "
+        "tensor<1x128xi32, #column>) -> tensor<1x128xf32, #column>",
+        (0, 0, 0, 0, 0),
+    ),
     "gather over warps": (
         "    %a = arith.constant dense<1.0> : tensor<512xf32, #line>\n"
         "    %i = arith.constant dense<1> : tensor<256xi32, #line>\n"

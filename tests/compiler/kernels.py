@@ -202,6 +202,49 @@ def atomic_kernel(
     return kernel("change", arguments, body, target, numbers)
 
 
+def gather_kernel(
+    operation: str,
+    layout: str,
+    shape: Sequence[int],
+    axis: int,
+    element: str,
+    result: tuple[str, Sequence[int]],
+    *,
+    target: str,
+    warps: int,
+    threads: int = 32,
+    ctas: int = 1,
+) -> str:
+    """Return a module whose kernel ``collect`` gathers elements of a tensor, or counts them.
+
+    Args:
+        operation: ``gather`` or ``histogram``.
+        layout: the attribute of the tensor.
+        shape: its sizes.
+        axis: the dimension that the indices are along.
+        element: its element type; i32 of what is counted.
+        result: attribute and sizes of the indices, or of the counts.
+        target: such as ``sm90`` or ``gfx942``.
+        warps, threads, ctas: of the kernel: warps of a CTA, threads of a warp.
+    """
+    body, (attr, sizes) = Body(), result
+    source, found = tensor(shape, element, layout), tensor(sizes, element, attr)
+    places = pointers(body, shape, layout, "%in", element)
+    value = body.add(f"tt.load {places} : {tensor(shape, f'!tt.ptr<{element}>', layout)}")
+    if operation == "gather":
+        places = pointers(body, sizes, attr, "%at", "i32")
+        at = body.add(f"tt.load {places} : {tensor(sizes, '!tt.ptr<i32>', attr)}")
+        types = f"({source}, {tensor(sizes, 'i32', attr)}) -> {found}"
+        made = body.add(f"tt.gather {value}[{at}] {{axis = {axis} : i32}} : {types}")
+    else:
+        made = body.add(f"tt.histogram {value} : {source} -> {found}")
+    places = pointers(body, sizes, attr, "%out", element)
+    body.lines.append(f"tt.store {places}, {made} : {tensor(sizes, f'!tt.ptr<{element}>', attr)}")
+    numbers = {"num-warps": warps, "num-ctas": ctas, "threads-per-warp": threads}
+    arguments = {"in": element, "at": "i32", "out": element}
+    return kernel("collect", arguments, body, target, numbers)
+
+
 def dot_kernel(
     operands: Sequence[tuple[str, Sequence[int], str]],
     *,

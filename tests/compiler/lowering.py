@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -120,9 +121,13 @@ class Lowering(inside.Compiler):
         """Return shuffles and accesses to shared memory of a reduction, scan or atomic, by name."""
         numbers = {key: question[key] for key in ("target", "warps", "threads", "ctas")}
         name, *rest = question["combine"]
-        is_atomic = name in ("add", "cas")
-        write = kernels.atomic_kernel if is_atomic else kernels.combining_kernel
-        text = write(name, *rest, **numbers)
+        writers: dict[str, Callable[..., str]] = {
+            "add": kernels.atomic_kernel,
+            "cas": kernels.atomic_kernel,
+            "gather": kernels.gather_kernel,
+            "histogram": kernels.gather_kernel,
+        }
+        text = writers.get(name, kernels.combining_kernel)(name, *rest, **numbers)
         outputs, metadata = assembling.assembled(text, "ptx" if "cuda:" in text else "llir")
         found = Counter(re.findall(SHARED_OPERATION, outputs.get("ptx", "")))
         return {"operations": dict(found), "scratch": metadata["shared"], "text": text}
@@ -359,7 +364,7 @@ class Lowering(inside.Compiler):
 BARRIER = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>"
 
 SHARED_OPERATION = r"\b((?:ld|st)(?:\.async)?\.shared[\w.:]*|(?:ld|st)matrix[\w.]*|shfl[\w.]*"
-SHARED_OPERATION += r"|redux[\w.]*|atom\.shared[\w.:]*)"
+SHARED_OPERATION += r"|redux[\w.]*|atom\.[\w.]*shared[\w.:]*)"
 
 LDS_OPERATION = r"\b(ds_\w+)"
 

@@ -21,7 +21,7 @@ from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import SsaReader
 
-REDUCTIONS, SCANS, ATOMICS = 120, 60, 60
+REDUCTIONS, SCANS, ATOMICS, GATHERS = 120, 60, 60, 60
 MAX_REGISTERS = 64  # of a thread; what is larger takes the wheel long
 GPUS = ("sm75", "sm80", "sm90", "sm100")
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -76,7 +76,8 @@ def scans(seed: int) -> Iterator[Question]:
             yield found
 
 
-OPERATIONS = frozenset({"tt.reduce", "tt.scan", "tt.atomic_rmw", "tt.atomic_cas"})
+NAMES = ("reduce", "scan", "gather", "histogram", "atomic_rmw", "atomic_cas")
+OPERATIONS = frozenset(f"tt.{name}" for name in NAMES)
 
 
 def exchange(answer: Answer, target: str) -> Exchange:
@@ -109,6 +110,8 @@ def emitted(answer: Answer) -> Counter[str]:
         stem = name.partition(".")[0]
         access = name.replace("::cta", "").replace(".s", ".b").replace(".u", ".b")
         access = access.replace(".bhared", ".shared").replace(".bync", ".sync")
+        if stem == "atom":
+            access = "atom.shared.add.u32"
         counts[stem if stem in ("shfl", "redux") else plain(access)] += count
     return counts
 
@@ -124,7 +127,27 @@ def atomics(seed: int) -> Iterator[Question]:
         yield {**found, "combine": [operation, attr, sizes, element]}
 
 
-DRAWS = [(reductions, REDUCTIONS), (scans, SCANS), (atomics, ATOMICS)]
+def gathers(seed: int) -> Iterator[Question]:
+    """Yield gathers between blocked layouts, and histograms."""
+    r, lines = Random(seed), Random(seed)
+    while True:
+        draft = generate.KINDS["blocked"](r)
+        attr, shape = str(draft.attr), draft.shape
+        found = question(r, "gather", attr, shape)
+        if found is None or found["ctas"] > 1:
+            continue
+        axis, layout, element = r.randrange(len(shape)), attr, r.choice(["f16", "f32", "f64"])
+        if r.random() < 0.4:  # of other warps than the tensor, but as many
+            layout = attr.replace("order = [0, 1]", "order = [1, 0]")
+        sizes = [size * 2 if d == axis else size for d, size in enumerate(shape)]
+        combined = ["gather", attr, list(shape), axis, element, [layout, sizes]]
+        if len(shape) == 1 and lines.random() < 0.7:
+            bins = lines.choice([16, 64, 256, 1024])
+            combined = ["histogram", attr, list(shape), 0, "i32", [attr, [bins]]]
+        yield {**found, "combine": combined}
+
+
+DRAWS = [(gathers, GATHERS), (reductions, REDUCTIONS), (scans, SCANS), (atomics, ATOMICS)]
 
 
 @pytest.mark.parametrize(("draw", "count"), DRAWS)

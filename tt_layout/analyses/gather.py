@@ -46,6 +46,8 @@ def gather(
     old, new = with_inputs(src), with_inputs(indices)
     read = new.get_in_dim_size("register")
     if is_warp_local(src, indices, axis):
+        if not any(vector[axis] for vector in old.vectors("lane")):
+            return Exchange()  # each thread has all that its indices may name
         held = sum(1 for vector in old.vectors("register") if vector[axis])
         words = -(-element_bits // target.shuffle_bits)
         return Exchange(shuffles=(read << held) * words)
