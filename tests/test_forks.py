@@ -202,6 +202,16 @@ def test_swizzles_that_differ_between_registers_are_aligned() -> None:
     assert not any("misaligned" in finding.message for finding in audit.findings)
 
 
+@pytest.mark.parametrize("text", ["%0 = ttg.convert_layout : ", "ttg.convert_layout %a : "])
+def test_conversions_that_lack_an_operand_or_a_result(text: str) -> None:
+    audit = audited(
+        'module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {\n'
+        f"tt.func @f(%a: tensor<64xf32, {BLOCKED}>) {{\n  {text} tensor<64xf32, {BLOCKED}> -> "
+        f"tensor<64xf32, {BLOCKED}>\n  tt.return\n}}\n}}"
+    )
+    assert len(audit.movements) == 1
+
+
 def test_folders(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "kernel.ttgir").write_text(SAME, encoding="utf-8")
