@@ -144,7 +144,7 @@ def _bare(text: str) -> str:
         >>> _bare("!ttg.memdesc<64x64xf16>"), _bare("tensor<64x64xf16>")
         ('64x64xf16', '64x64xf16')
     """
-    return text.partition("<")[2]
+    return text.partition("<")[2].removesuffix(">")
 
 
 def _of_line(command: click.Command, name: DumpName) -> _Added:
