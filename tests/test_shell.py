@@ -139,6 +139,7 @@ COMPLETIONS = [
     (["conflicts", "kernel.ttgir:blocked", "kernel.ttgir:sh"], ["kernel.ttgir:shared"]),
     (["conflicts", "x", "y", "--target", "sm9"], ["sm90"]),
     (["suggest", "co"], ["coalesced"]),
+    (["info", "kernel.ttgir:6"], ["kernel.ttgir:6"]),
     (["info", "nowhere.ttgir:"], []),
 ]
 

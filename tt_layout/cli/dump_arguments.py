@@ -29,7 +29,8 @@ class DumpCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments, with what a dump knows added."""
-        return super().parse_args(ctx, _with_dump(self, ctx, args))
+        is_completed = ctx.resilient_parsing
+        return super().parse_args(ctx, args if is_completed else _with_dump(self, ctx, args))
 
 
 class DumpName(NamedTuple):

@@ -179,10 +179,10 @@ class LayoutParameter(NotationParameter):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the aliases of a file, or let the shell complete its name."""
-        from tt_layout.cli.completion import aliases
+        """Return the aliases and lines of a file, or let the shell complete its name."""
+        from tt_layout.cli.completion import of_dump
 
-        return aliases(incomplete) if ":" in incomplete else files(incomplete)
+        return of_dump(incomplete) if ":" in incomplete else files(incomplete)
 
     def read_file(self, source: Source, context: Context) -> Encoding:
         """Return the layout that a whole file is: JSON, or any notation on standard input."""
