@@ -24,6 +24,7 @@ from pathlib import Path
 from timing import alternate, machine, milliseconds, process_peak, process_seconds, write_table
 
 HERE = Path(__file__).resolve().parent
+KERNELS = HERE.parent / "examples" / "kernels"
 
 LAYOUTS = {
     "blocked": "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], "
@@ -97,6 +98,7 @@ class Bench:
         runs: how often each is measured.
         side: rows and columns of the usual tensor.
         large: rows and columns of the largest one.
+        dump_bytes: of the large dump.
         ours, triton: the two workers; None without a wheel.
         triton_python: the wheel's interpreter.
     """
@@ -104,6 +106,7 @@ class Bench:
     runs: int
     side: int
     large: int
+    dump_bytes: int
     ours: Worker
     triton: Worker | None
     triton_python: str | None
@@ -115,6 +118,7 @@ class Bench:
         yield from self._streams()
         yield from self._growth()
         yield self._slice()
+        yield from self._dumps()
 
     def _views(self) -> Iterator[Row]:
         shape = [self.side, self.side]
@@ -232,6 +236,34 @@ class Bench:
         what = "whole process, a 16x64 slice of 2^40 elements beside all of 16x64"
         return Row(what, milliseconds(part), "", f"{part / all_:.2f} times")
 
+    def _dumps(self) -> Iterator[Row]:
+        """The audit of one dump, and of many modules in one file."""
+        audit = [sys.executable, "-m", "tt_layout", "audit"]
+        kernel = KERNELS / "matmul-sm100.ttgir"
+        (one,) = alternate(SHORT * self.runs, lambda: process_seconds([*audit, str(kernel)]))
+        what = f"whole process, audit of a dump of {kernel.stat().st_size / 1e3:.0f} kB"
+        yield Row(what, milliseconds(one), "", "")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "dump.mlir"
+            count = write_dump(path, self.dump_bytes)
+            command = [*audit, str(path)]
+            seconds, peak = process_peak(command)
+        what = f"whole process, audit of {self.dump_bytes / 1e6:.0f} MB, {count} modules"
+        yield Row(what, f"{milliseconds(seconds)}, {peak:.0f} MB at most", "", "")
+
+
+def write_dump(path: Path, size: int) -> int:
+    """Write kernels again and again, as before passes that change nothing; return how many."""
+    kernels = [kernel.read_text() for kernel in sorted(KERNELS.glob("*.ttgir"))]
+    count = 0
+    with path.open("w") as file:
+        while file.tell() < size:
+            header = f"// -----// IR Dump Before Pass{count} (pass-{count})"
+            file.write(f"{header} ('builtin.module' operation) //----- //\n")
+            file.write(kernels[count % len(kernels)] + "\n\n")
+            count += 1
+    return count
+
 
 def table(bench: Bench) -> str:
     """Measure everything and return the table, each line printed as it is known."""
@@ -260,6 +292,7 @@ def main() -> None:
         runs=1 if options.smoke else options.runs,
         side=256 if options.smoke else 1024,
         large=512 if options.smoke else 8192,
+        dump_bytes=1_000_000 if options.smoke else 50_000_000,
         ours=Worker(sys.executable, "tt_layout"),
         triton=Worker(options.triton, "triton") if options.triton else None,
         triton_python=options.triton,

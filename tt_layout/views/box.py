@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -115,8 +115,8 @@ class Page:
         """Tell whether a row is before the end of this page."""
         return row < self.first + len(self.firsts)
 
-    def paint(self, start: int, stop: int, lines: Bytes) -> None:
-        """Write the rows ``start`` .. ``stop - 1`` into lines.
+    def paint(self, start: int, stop: int, lines: Bytes, ready: Sequence[Bytes] = ()) -> None:
+        """Write the rows ``start`` .. ``stop - 1`` into lines, over texts that are ready.
 
         A line may lack its last bytes: the separator behind its last cell is left out.
         """
@@ -128,7 +128,8 @@ class Page:
         if self.cells.gap is not None:
             self._show_gaps(self.cells.gap, self.firsts[rows], painted)
         width = lines.shape[1]
-        first, *others = (layer.reshape(len(lines), -1)[:, :width] for layer in painted)
+        layers = [painted[0], *ready, *painted[1:]]
+        first, *others = (layer.reshape(len(lines), -1)[:, :width] for layer in layers)
         if not others:
             lines[:] = first
             return

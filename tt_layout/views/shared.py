@@ -294,9 +294,9 @@ def _lines(
     rows = (((a - start) // span, (b - start) // span) for a, b in _counted(start, stop))
     for page, row, last in painter.pages(rows):
         lines = allocate(((last - row) * span, text.width))
-        page.paint(row, last, lines.reshape(1, -1))
         offset = start + row * span
-        lines |= counter.lines(offset, offset + len(lines))
+        counted = counter.lines(offset, offset + len(lines))
+        page.paint(row, last, lines.reshape(1, -1), [counted])
         yield Lines(lines, lead=counter.lead, cells=1, first=offset)
 
 
