@@ -19,6 +19,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "compiler"))
+from assembling import assembled
+
 ELEMENTS = {"i8": 1, "i16": 2, "i32": 4, "i64": 8}
 WARPS = 4
 STEPS = ("remsi", "remui", "minsi", "maxsi", "xori", "divsi", "shrui", "subi", "select")
@@ -346,32 +349,6 @@ ttg.target = "cuda:{capability}", "ttg.threads-per-warp" = 32 : i32}} {{
 # -- compiling ------------------------------------------------------------------------------
 
 
-def compile_text(text: str) -> tuple[str, bytes, dict[str, Any]]:
-    """Return the PTX, the binary and the metadata of a TTGIR module, by the compiler's stages."""
-    from triton._C.libtriton import ir
-    from triton.backends.compiler import GPUTarget, Language
-    from triton.compiler.compiler import make_backend
-
-    match = re.search(r'ttg.target = "cuda:(\d+)"', text)
-    assert match is not None
-    target = GPUTarget("cuda", int(match[1]), 32)
-    backend = make_backend(target)
-    options = backend.parse_options({"num_warps": WARPS, "num_ctas": 1})
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-        file.write(text)
-        file.flush()
-        module = ir.parse_mlir_module(file.name, context)
-    module.context = context
-    metadata = {"hash": "x", "target": target, **options.__dict__}
-    stages: dict[str, Any] = {}
-    backend.add_stages(stages, options, Language.TRITON)
-    ptx = stages["ptx"](stages["llir"](module, metadata), metadata)
-    return ptx, stages["cubin"](ptx, metadata), metadata
-
-
 def parameters_of(ptx: str) -> list[int]:
     """Return the bytes of each parameter of the entry."""
     found = []
@@ -383,8 +360,9 @@ def parameters_of(ptx: str) -> list[int]:
 
 def compiled(case: dict[str, Any], binary: Path) -> dict[str, Any]:
     """Return the case with what launching it takes; the binary is written."""
-    ptx, data, metadata = compile_text(case["ttgir"])
-    binary.write_bytes(data)
+    outputs, metadata = assembled(case["ttgir"], "cubin")
+    ptx = outputs["ptx"]
+    binary.write_bytes(outputs["cubin"])
     return {
         **case,
         "binary": binary.name,

@@ -25,12 +25,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
+from tt_layout.analyses.global_access import LINE_BYTES
 from tt_layout.errors import LayoutError
 
 Booleans = npt.NDArray[np.bool_]
 
-LINE_BYTES = 128
-"""Bytes of a cache line, and of a row of all banks."""
 BYPASS_BYTES = 16
 """The width of copies that do not pass through the first-level cache."""
 WIDTHS = (4, 8, 16)
