@@ -21,7 +21,7 @@ from tt_layout.audit.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import SsaReader
 
-REDUCTIONS, SCANS, ATOMICS, GATHERS = 120, 60, 60, 60
+REDUCTIONS, SCANS, ATOMICS, GATHERS = 90, 40, 40, 40
 MAX_REGISTERS = 64  # of a thread; what is larger takes the wheel long
 GPUS = ("sm75", "sm80", "sm90", "sm100")
 FLOATS = ("f16", "bf16", "f32", "f64")
