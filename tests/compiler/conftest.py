@@ -42,6 +42,7 @@ collect_ignore = [
     "access_kernels.py",
     "accesses.py",
     "assembling.py",
+    "gluon_objects.py",
     "inside.py",
     "lowering.py",
     "reads.py",
