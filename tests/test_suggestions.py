@@ -21,7 +21,7 @@ from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD
 from tt_layout.ir import parse_ir
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-DUMPS = sorted(EXAMPLES.glob("*/*.ttgir"))
+DUMPS = sorted(EXAMPLES.glob("*/*.ttgir"), key=lambda path: path.name[::-1])
 
 ALIASES = """\
 #a = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
@@ -147,7 +147,7 @@ def check(text: str, audit: Audit, line: int, suggestion: Suggestion) -> None:
             assert recost.after.text in costs
 
 
-@pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(DUMPS, 12), ids=lambda path: path.stem)
 def test_suggestions_for_the_examples_hold(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     audit = audit_of(text)
