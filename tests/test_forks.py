@@ -212,6 +212,25 @@ def test_conversions_that_lack_an_operand_or_a_result(text: str) -> None:
     assert len(audit.movements) == 1
 
 
+def test_scales_without_dimensions() -> None:
+    shared = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = %s, elementBitWidth = 8}>"
+    a, b = (
+        f"!ttg.memdesc<128x128xf8E4M3FN, {shared % flag}, #ttg.shared_memory>"
+        for flag in ("false", "true")
+    )
+    memory = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>"
+    d = f"!ttg.memdesc<128x128xf32, {memory}, #ttng.tensor_memory, mutable>"
+    scales = "!ttg.memdesc<i8, #ttng.tensor_memory_scales_encoding<>, #ttng.tensor_memory>"
+    audit = audited(
+        'module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:100"} {\n'
+        f"tt.func @f(%a: {a}, %b: {b}, %d: {d}, %s: {scales}, %p: i1) {{\n"
+        "  ttng.tc_gen5_mma_scaled %a, %b, %d, %s, %s, %p, %p lhs = e4m3 rhs = e4m3 : "
+        f"{a}, {b}, {d}, {scales}, {scales}\n  tt.return\n}}\n}}"
+    )
+    [found] = audit.multiplications
+    assert found.instruction is None
+
+
 def test_folders(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "kernel.ttgir").write_text(SAME, encoding="utf-8")

@@ -185,7 +185,7 @@ def _scaled(
     a, b, d = operands
     scales = [full.function.type_of(name) for name in full.operation.operands]
     found = [t for t in scales if t is not None and t.kind == "memdesc"][3:5]
-    if not isinstance(d.encoding, TensorMemory) or len(found) < 2:
+    if not isinstance(d.encoding, TensorMemory) or len(found) < 2 or not found[0].shape:
         return None
     return scaled_matrix_instruction(
         d,
