@@ -265,6 +265,7 @@ FAULTS = {
     "gl.BlockedLayout(open('x'))": "BlockedLayout",
     "register=2 -> (0, 1)": "expected the basis of register=1",
     "register=1 -> (1, 1) lane=1 -> (0, 1)": "one dimension only",
+    "register=1 -> (0 1)": "expected a basis such as",
     "row=1 -> (1) col=1 -> (2)": "tensor memory",
     '{"register": 3}': "lists of numbers",
     '{"register": [[true]]}': "whole numbers",

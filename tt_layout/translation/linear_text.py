@@ -24,7 +24,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import format_padding
 from tt_layout.algebra.tiles import dim_names
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, quoted
 from tt_layout.translation.checking import check_same, own_shape, padding_of
 from tt_layout.translation.linear import encoding_of_layout
 from tt_layout.translation.refusal import Reason, refused
@@ -34,6 +34,7 @@ _LINE = re.compile(
     r"(?P<input>\w+)\s*=\s*(?P<value>\d{1,18})\s*->\s*\((?P<basis>[\d,\s]*)\)"
     r"|(?P<single>\w+) is a size 1 dimension"
 )
+MAX_DIGITS = 18
 _OUTS = re.compile(r"out dims are:\s*\[([^\]]*)\]")
 _OUT = re.compile(r"(\w+)\s*\(size (\d{1,18})\)")
 _DIM = re.compile(r"dim(\d{1,2})")
@@ -58,12 +59,20 @@ def read_linear_layout(text: str) -> LinearLayout:
         if int(match["value"]) != 1 << len(own):
             message = f"expected the basis of {match['input']}={1 << len(own)}"
             raise LayoutError(f"{message}, got that of {match['input']}={match['value']}")
-        own.append(tuple(int(number) for number in match["basis"].split(",") if number.strip()))
+        own.append(_basis(match["basis"]))
     if not bases:
         raise LayoutError("expected bases such as register=1 -> (0, 1)")
     outs = _OUTS.search(text)
     sizes = _OUT.findall(outs.group(1)) if outs else []
     return _layout(bases, [name for name, _ in sizes], [int(size) for _, size in sizes])
+
+
+def _basis(text: str) -> tuple[int, ...]:
+    """Return the numbers between the brackets of a basis."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(part.isdecimal() and len(part) <= MAX_DIGITS for part in parts):
+        raise LayoutError(f"expected a basis such as (0, 1), got {quoted(f'({text})')}")
+    return tuple(map(int, parts))
 
 
 def _layout(
