@@ -189,3 +189,18 @@ def expected_wavefronts(shared: str, whole: tuple[int, int], first: tuple[int, i
             target[instruction, lane] = 2 * inverse.apply(place)["offset"]
     active = np.ones((16, 32), bool)
     return int(async_copy_wavefronts(source, target, active, 4).sum())
+
+
+@pytest.mark.parametrize(("target", "traps"), [("cuda:90", True), ("hip:gfx1201", False)])
+def test_padding_that_misaligns_an_access_is_a_finding(target: str, traps: bool) -> None:
+    whole = memdesc("64x64")
+    text = dump(
+        f"%0 = ttg.local_alloc : () -> {whole}",
+        f"%1 = ttg.local_load %0 : {whole} -> tensor<64x64xf16, #blocked>",
+        shared=PADDED,
+        target=target,
+        blocked=BLOCKED.replace("[1, 4]", "[1, 8]").replace("[8, 8]", "[4, 8]"),
+    )
+    [module] = parse_ir(text)
+    messages = [finding.message for finding in audit_module(module).findings]
+    assert any("is misaligned and traps" in message for message in messages) == traps
