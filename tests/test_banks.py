@@ -528,3 +528,15 @@ def test_blackwell_transposes_bytes(is_store: bool) -> None:
 def test_elements_of_8_bytes_are_named_so() -> None:
     register = BLOCKED.format([1, 2], [4, 8], [4, 1], [1, 0])
     assert bank_conflicts(register, PLAIN, [16, 16], elem_bytes=8).load.name == "ld.shared.v2.b64"
+
+
+def test_registers_that_are_alike_but_for_a_constant_share_an_address() -> None:
+    """Two of a rotating layout's registers differ by a bit that no lane has."""
+    parent = (
+        "#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 2], instrShape = [32, 32, 8], "
+        "isTransposed = true}>"
+    )
+    register = f"#ttg.dot_op<{{opIdx = 1, parent = {parent}, kWidth = 4}}>"
+    shared = "#ttg.amd_rotating_shared<{vec = 4, perPhase = 1, maxPhase = 16, order = [0, 1]}>"
+    load = bank_conflicts(register, shared, [64, 128], elem_bytes=2, target="gfx942").load
+    assert load.instruction.counts(TARGETS["gfx942"], is_store=False) == {"ds_read2st64_b64": 8}

@@ -24,6 +24,7 @@ Source:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
@@ -361,20 +362,47 @@ def _is_vector(offsets: AccessMap, bits: int) -> bool:
 
 def _joined_bits(offsets: AccessMap, target: Target) -> int:
     """Return how many of the lowest offset bits registers at constant distances span."""
-    added, mixed = _by_distance(offsets, offsets.register)
-    fixed = [*offsets.lane, *offsets.warp, offsets.part, *mixed]
-    return _lowest_bits(
-        F2Span(added), fixed, log2(target.max_vector_bytes // offsets.element_bytes)
-    )
+    near = _by_distance(offsets, offsets.register)
+    most = log2(target.max_vector_bytes // offsets.element_bytes)
+    return _lowest_bits(F2Span(near.added), [near.used], most)
 
 
-def _by_distance(
-    offsets: AccessMap, registers: Sequence[int]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the registers at constant distances, and the others."""
+class Distances(NamedTuple):
+    """The registers of a thread by what their offsets have in common with lanes and warps.
+
+    Attributes:
+        used: the bits of an offset that lanes, warps and the place of a part change.
+        added: a basis of the distances between registers that are alike in those bits: LLVM adds
+            them to one address.
+        mixed: what it xors the address with first, for each further register.
+        constants: what it adds to the address then.
+    """
+
+    used: int
+    added: tuple[int, ...]
+    mixed: tuple[int, ...]
+    constants: tuple[int, ...]
+
+
+def _by_distance(offsets: AccessMap, registers: Sequence[int]) -> Distances:
+    """Return the distances of registers.  Padding lets LLVM see less: then none are combined."""
     used = reduce(or_, (*offsets.lane, *offsets.warp), offsets.part)
-    added = tuple(basis for basis in registers if not basis & used)
-    return added, tuple(basis for basis in registers if basis & used)
+    if offsets.padding:
+        mixed = tuple(basis for basis in registers if basis & used)
+        added = tuple(basis for basis in registers if not basis & used)
+        return Distances(used, added, mixed, ())
+    pivots: dict[int, int] = {}
+    distances = []
+    for basis in registers:
+        while (shared := basis & used) and shared.bit_length() in pivots:
+            basis ^= pivots[shared.bit_length()]
+        if shared:
+            pivots[shared.bit_length()] = basis
+        else:
+            distances.append(basis)
+    mixed = tuple(basis & used for basis in pivots.values())
+    constants = tuple(basis & ~used for basis in pivots.values())
+    return Distances(used, tuple(distances), mixed, constants)
 
 
 MAX_DISTANCE_BITS = 10
@@ -393,20 +421,28 @@ def _joined_forms(offsets: AccessMap, vector: int, target: Target) -> tuple[Form
 
     units = [1 << bit for bit in range(log2(vector))]
     registers = [basis for basis in offsets.register if basis not in units]
-    added, mixed = _by_distance(offsets, registers)
-    nearest = sorted(added)[:MAX_DISTANCE_BITS]
-    distances = sorted(
-        (padded(all_values(nearest), offsets.padding) * offsets.element_bytes).tolist()
-    )
-    pairs = target.pairs_accesses
-    bases = (*offsets.lane, *offsets.warp, offsets.part, *mixed)
+    near = _by_distance(offsets, registers)
+    added = sorted(near.added)[:MAX_DISTANCE_BITS]
+    firsts = _cosets(near.constants, added)[: MAX_DISTANCE_BITS - len(added)]
     is_known = not offsets.padding or _terms(offsets.lane) + _terms(offsets.warp) <= MAX_TERMS
+    bases = (*offsets.lane, *offsets.warp, offsets.part, *near.mixed)
     alignment = _alignment_of(offsets, bases) if is_known else 0
-    pieces = join_neighbours(distances, vector * offsets.element_bytes, alignment, pairs=pairs)
-    times = 1 << len(registers) - len(nearest)
-    found = pair_up(pieces, pairs=pairs)
+    pairs, found = target.pairs_accesses, Counter[tuple[int, str]]()
+    for first in all_values(firsts):
+        slots = padded(all_values(added) ^ first, offsets.padding) * offsets.element_bytes
+        distances = sorted(slots.tolist())
+        width = vector * offsets.element_bytes
+        pieces = join_neighbours(distances, width, alignment, pairs=pairs)
+        found.update(pair_up(pieces, pairs=pairs))
+    times = 1 << len(registers) - len(added) - len(firsts)
     forms = [Form(width, times * count, form) for (width, form), count in found.items()]
     return tuple(sorted(forms, key=lambda form: (-form.instructions, -form.width_bytes)))
+
+
+def _cosets(constants: Sequence[int], added: Sequence[int]) -> list[int]:
+    """Return those of the constants that lead to distances that the others and ``added`` lack."""
+    span = F2Span([*added, *constants])
+    return [basis for index, basis in enumerate(constants, len(added)) if span.pivots >> index & 1]
 
 
 def _terms(bases: Sequence[int]) -> int:

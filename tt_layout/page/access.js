@@ -230,15 +230,41 @@ function isVector({ register, lane, warp, padding }, bits) {
 }
 
 /** Return how many of the lowest offset bits registers at constant distances span. */
-function joinedBits({ register, lane, warp }, most) {
-  const fixed = [...lane, ...warp];
-  const used = fixed.reduce((all, basis) => all | basis, 0n);
-  const added = new Span(register.filter((basis) => !(basis & used)));
-  const free = register.filter((basis) => basis & used).reduce((all, b) => all | b, used);
+function joinedBits(places, most) {
+  const near = byDistance(places, places.register);
+  const added = new Span(near.added);
   let bits = 0;
-  while (bits < most && !((free >> BigInt(bits)) & 1n) && added.contains(1n << BigInt(bits)))
+  while (bits < most && !((near.used >> BigInt(bits)) & 1n) && added.contains(1n << BigInt(bits)))
     bits += 1;
   return bits;
+}
+
+/**
+ * Return the registers of a thread by what their offsets have in common with lanes and warps: a basis
+ * of the distances between those that are alike in it, and what is xored, then added, for the others.
+ */
+function byDistance({ lane, warp, padding }, registers) {
+  const used = [...lane, ...warp].reduce((all, basis) => all | basis, 0n);
+  if (padding.length) {
+    const added = registers.filter((basis) => !(basis & used));
+    return { used, added, mixed: registers.filter((basis) => basis & used), constants: [] };
+  }
+  const pivots = new Map();
+  const added = [];
+  for (const register of registers) {
+    let basis = register;
+    const top = () => (basis & used).toString(2).length;
+    while (basis & used && pivots.has(top())) basis ^= pivots.get(top());
+    if (basis & used) pivots.set(top(), basis);
+    else added.push(basis);
+  }
+  const mixed = [...pivots.values()];
+  return {
+    used,
+    added,
+    mixed: mixed.map((basis) => basis & used),
+    constants: mixed.map((basis) => basis & ~used),
+  };
 }
 
 // -- what LLVM joins: the rule of tt_layout.analyses.joined_accesses --------------------------------
@@ -254,22 +280,32 @@ const MAX_DISTANCE = 255;
 function joinedForms(places, vector, target) {
   const { lane, warp, padding, elementBytes } = places;
   const registers = places.register.filter((basis) => !units(Math.log2(vector)).includes(basis));
-  const used = [...lane, ...warp].reduce((all, basis) => all | basis, 0n);
-  const added = registers.filter((basis) => !(basis & used)).map(Number);
-  const mixed = registers.filter((basis) => basis & used);
-  const nearest = added.sort((a, b) => a - b).slice(0, MAX_DISTANCE_BITS);
-  const distances = allValues(nearest).map((at) => padded(at, padding) * elementBytes);
-  distances.sort((a, b) => a - b);
+  const near = byDistance(places, registers);
+  const added = near.added.map(Number).sort((a, b) => a - b);
+  added.splice(MAX_DISTANCE_BITS);
+  const firsts = cosets(near.constants, added).slice(0, MAX_DISTANCE_BITS - added.length);
   const isKnown = !padding.length || termsOf(lane) + termsOf(warp) <= MAX_TERMS;
-  const alignment = isKnown ? alignmentOf([...lane, ...warp, ...mixed], places) : 0;
+  const alignment = isKnown ? alignmentOf([...lane, ...warp, ...near.mixed], places) : 0;
   const pairs = target.pairsAccesses;
-  const pieces = joinNeighbours(distances, vector * elementBytes, alignment, pairs);
-  const times = 2 ** (registers.length - nearest.length);
-  const forms = pairUp(pieces, pairs).map((form) => ({
+  const found = new Map();
+  for (const first of allValues(firsts)) {
+    const slots = allValues(added).map((at) => padded(xor(at, first), padding) * elementBytes);
+    slots.sort((a, b) => a - b);
+    pairUp(joinNeighbours(slots, vector * elementBytes, alignment, pairs), pairs, found);
+  }
+  const times = 2 ** (registers.length - added.length - firsts.length);
+  const forms = [...found.values()].map((form) => ({
     ...form,
     instructions: times * form.instructions,
   }));
   return forms.sort((a, b) => b.instructions - a.instructions || b.widthBytes - a.widthBytes);
+}
+
+/** Return those of the constants that lead to distances that the others and `added` lack. */
+function cosets(constants, added) {
+  const span = new Span([...added.map(BigInt), ...constants]);
+  const later = span.pivots.filter((index) => index >= added.length);
+  return later.map((index) => Number(constants[index - added.length]));
 }
 
 /** Return how many shifted parts of the lane, or of the warp, an address is the xor of. */
@@ -320,9 +356,8 @@ function mayBe(width, alignment, pairs) {
   return 2 * alignment >= width || alignment < 4;
 }
 
-/** Return how many instructions of each width and form the accesses from one address are. */
-function pairUp(pieces, pairs) {
-  const found = new Map();
+/** Count how many instructions of each width and form the accesses from one address are. */
+function pairUp(pieces, pairs, found) {
   for (let at = 0; at < pieces.length; ) {
     const piece = pieces[at];
     const form = pairs && at + 1 < pieces.length ? formOf(piece, pieces[at + 1]) : "";
@@ -334,7 +369,6 @@ function pairUp(pieces, pairs) {
     found.set(key, { ...own, instructions: (found.get(key)?.instructions ?? 0) + 1 });
     at += form ? 2 : 1;
   }
-  return [...found.values()];
 }
 
 /** Return the form of one instruction for two accesses; empty where there is none. */
