@@ -262,6 +262,7 @@ FAULTS = {
     "gl.BlockedLayout([1, 3], [4, 8], [4, 1], [1, 0])": "power of two",
     "gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0], [], [], [], [])": "takes 5 arguments",
     "gl.SliceLayout(0, 1)": "takes a layout as parent",
+    "gl.SliceLayout(0if 1 else 2, 1)": "expected gl.Class",
     "gl.BlockedLayout(open('x'))": "BlockedLayout",
     "register=2 -> (0, 1)": "expected the basis of register=1",
     "register=1 -> (1, 1) lane=1 -> (0, 1)": "one dimension only",

@@ -7,6 +7,7 @@ Python's syntax tree, never evaluated.
 from __future__ import annotations
 
 import ast
+import warnings
 from typing import Any
 
 from tt_layout.encodings import Encoding
@@ -110,7 +111,9 @@ def read_call(text: str) -> Call:
         {'parent': Call(name='BlockedLayout', positional=((1,), (32,), (4,), (0,)), keywords={})}
     """
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python's, about literals that are none
+            tree = ast.parse(text.strip(), mode="eval").body
         call = _read(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, LayoutError):
