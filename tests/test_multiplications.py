@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,29 @@ def test_types_that_no_instruction_multiplies() -> None:
 def test_a_layout_that_breaks_a_rule_has_no_instruction() -> None:
     with pytest.raises(LayoutError, match="warpsPerCTA must be a power of two"):
         product(AMPERE.replace("[2, 2]", "[0, 2]"), 2, ("f16", "f16", "f32"))
+
+
+@pytest.mark.parametrize(
+    ("result", "shape", "message"),
+    [
+        (MFMA.replace("V", "3"), "[32, 32, 1]", "only 1 of K"),
+        (MFMA.replace("V", "3"), "[32, 32, 0]", "no instruction has the shape 32x32x0"),
+    ],
+)
+def test_an_instruction_without_k_is_none(result: str, shape: str, message: str) -> None:
+    with pytest.raises(LayoutError, match=message):
+        product(
+            re.sub(r"instrShape = \[[^]]*\]", f"instrShape = {shape}", result),
+            2,
+            ("f16", "f16", "f32"),
+        )
+
+
+def test_a_warp_group_without_k_multiplies_nothing() -> None:
+    shared = Operand(parse_layout(SHARED), (64, 64), "f16")
+    result = Operand(parse_layout(HOPPER.replace("64, 16]", "64, 0]")), (64, 64), "f32")
+    with pytest.raises(LayoutError, match="no instruction has the shape 16x64x0"):
+        matrix_instruction(shared, shared, result)
 
 
 def described(attr: str, shape: tuple[int, int], tile: tuple[int, int], dim: int) -> Descriptor:

@@ -316,6 +316,11 @@ def test_no_operation_has_that_many_results(count: str) -> None:
     assert len(function.body[0].operations[0].results) == 4096
 
 
+def test_an_operation_may_have_no_results_under_a_name_that_is_taken() -> None:
+    function = read("tt.func @f() { %0 = my.op : i32\n %0:0 = my.op : i32\n tt.return }\n")
+    assert [len(o.results) for o in function.walk()] == [1, 0, 0]
+
+
 def test_several_operations_on_a_line_and_comments() -> None:
     function = read(
         "tt.func @f(%a: i32) { %0 = arith.addi %a, %a : i32 %1 = my.op %0 // %2 = my.op\n"

@@ -133,6 +133,18 @@ def matrix_instruction(a: Operand, b: Operand, d: Operand, *, ctas: int = 1) -> 
     raise LayoutError(f"#{d.encoding.name} is the result of no matrix instruction")
 
 
+def _sides(instr_shape: Sequence[int]) -> tuple[int, int, int]:
+    """Return M, N and K of an instruction.
+
+    Raises:
+        LayoutError: one of them is 0.
+    """
+    m, n, k = instr_shape
+    if 0 in instr_shape:
+        raise LayoutError(f"no instruction has the shape {m}x{n}x{k}")
+    return m, n, k
+
+
 # -- NVIDIA ---------------------------------------------------------------------------------
 
 
@@ -170,7 +182,7 @@ def _warp(a: Operand, b: Operand, d: Operand, mma: NvidiaMma) -> MatrixInstructi
 def _warp_group(a: Operand, b: Operand, d: Operand, mma: NvidiaMma) -> MatrixInstruction:
     """Return ``wgmma``, of which four warps hold 16 rows each."""
     result, left, right = _types(a, b, d)
-    m, n, k = mma.instr_shape
+    m, n, k = _sides(mma.instr_shape)
     rows, columns = shape_per_cta(mma.cga, d.shape)
     warps = mma.warps_per_cta
     counts = -(-rows // (m * warps[0])), -(-columns // (n * warps[1])), -(-a.shape[-1] // k)
@@ -306,8 +318,10 @@ def _mfma(a: Operand, b: Operand, d: Operand, mma: AmdMfma) -> MatrixInstruction
     """Return ``v_mfma``."""
     if len(mma.instr_shape) < 3 or not isinstance(a.encoding, DotOperand):
         raise LayoutError("the layouts do not determine how much of K one instruction takes")
-    m, n, k = mma.instr_shape
+    m, n, k = _sides(mma.instr_shape)
     blocks = MATRIX_LANES // min(m, n)  # that lanes spread K over
+    if k < blocks:
+        raise LayoutError(f"lanes spread K over {blocks} blocks, but instrShape has only {k} of K")
     width, base = a.encoding.k_width, k // blocks
     along_k = max(1, a.shape[-1] // (width * blocks)) * width // base
     result, operand = _amd_types(a, b, d, mma.is_transposed)
@@ -325,7 +339,7 @@ def _mfma(a: Operand, b: Operand, d: Operand, mma: AmdMfma) -> MatrixInstruction
 
 def _wmma(a: Operand, b: Operand, d: Operand, mma: AmdWmma) -> MatrixInstruction:
     """Return ``v_wmma``."""
-    m, n, k = mma.instr_shape
+    m, n, k = _sides(mma.instr_shape)
     result, operand = _amd_types(a, b, d, mma.is_transpose)
     operand = {"i8": "iu8"}.get(operand, operand)
     return MatrixInstruction(

@@ -49,7 +49,8 @@ class Names:
                 self._current[f"{written}#0"] = name
             return [name]
         names = [f"{name}#{index}" for index in range(count)]
-        self._current[written] = names[0]
+        if names:
+            self._current[written] = names[0]
         if name != written:
             self._current.update(zip((f"{written}#{i}" for i in range(count)), names))
         return names
