@@ -185,7 +185,8 @@ def _display_options(function: Any) -> Any:
 @click.group(
     cls=LazyGroup,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    subcommand_metavar="[COMMAND] [ARGS]...",
+    context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
     help="""\
     Show who holds which element of a tensor under a Triton GPU layout.
 
