@@ -18,6 +18,7 @@ from tt_layout.reports.finding_text import finding_lines
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.kernel_tables import kernel_lines
 from tt_layout.reports.layout_tables import layout_lines
+from tt_layout.reports.measured import Measurements, measured_data, measured_lines
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.report import GAP, Line, Table
@@ -35,6 +36,7 @@ class AuditReport(Printed):
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
         known: what stands beside the dump.
+        measured: what Nsight Compute counted; None without it.
     """
 
     file: str
@@ -43,6 +45,7 @@ class AuditReport(Printed):
     by_line: bool = True
     program: ProgramSource = NO_PROGRAM
     known: KernelMetadata = NO_METADATA
+    measured: Measurements | None = None
 
     def lines(self) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of every module, an empty line between them."""
@@ -53,8 +56,15 @@ class AuditReport(Printed):
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit.md``."""
-        modules = (audit_data(audit, self.known) for audit in self.audits)
+        modules = (self._module_data(audit) for audit in self.audits)
         return {"version": JSON_VERSION, "file": self.file, "modules": modules}
+
+    def _module_data(self, audit: Audit) -> dict[str, Any]:
+        """Return one module; with what was measured, where anything was."""
+        found = audit_data(audit, self.known)
+        if self.measured is not None:
+            found["measured"] = measured_data(self.measured.of(audit))
+        return found
 
     def _module_lines(self, audit: Audit) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of one module."""
@@ -62,6 +72,8 @@ class AuditReport(Printed):
         for summary in summaries(audit, self.known):
             yield Paragraph(summary.text, indent=4, colour=summary_colour(summary))
         yield from finding_lines(audit, self.program, is_whole=self.is_whole)
+        if self.measured is not None:
+            yield from measured_lines(self.measured.of(audit))
         yield from kernel_lines(audit, by_line=self.by_line)
         yield from allocation_lines(audit)
         yield from layout_lines(audit, is_whole=self.is_whole)

@@ -28,6 +28,7 @@ from tt_layout.ir.reader import check_lines
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.reports.audit import AuditReport
 from tt_layout.reports.comparison import ComparisonReport, NamedModule, compared
+from tt_layout.reports.measured import Measurements
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, fresh, read_limits
 
@@ -58,6 +59,7 @@ class Options(NamedTuple):
     fail_on: tuple[str, ...]
     values: tuple[str, ...]
     values_file: str | None
+    ncu: str | None
 
     @property
     def watcher(self) -> Watcher:
@@ -197,6 +199,12 @@ def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
     metavar="DIR",
     help="Show the lines of the program, whose files are in this folder.",
 )
+@click.option(
+    "--ncu",
+    type=FileParameter(),
+    metavar="FILE",
+    help="Show what Nsight Compute counted: its raw page or source page as CSV.",
+)
 @fail_on_option
 @value_option
 @values_option
@@ -216,6 +224,9 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
         raise LayoutError("--axis-info and --diff exclude each other")
     if output_format == "github" and (chosen.is_diff or chosen.is_axis_info):
         raise LayoutError("--format github is for the findings of an audit")
+    is_report = len(files) == 1 and not os.path.isdir(files[0]) and output_format != "github"
+    if chosen.ncu is not None and (chosen.is_diff or chosen.is_axis_info or not is_report):
+        raise LayoutError("--ncu is for the report of one dump")
     if chosen.is_diff:
         return _compare(files, chosen, output_format)
     if chosen.is_axis_info:
@@ -247,9 +258,11 @@ def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
 def _report(file: str, chosen: Options, output_format: str) -> int:
     """Show the report of one dump."""
     source, number = open_dump(file)
+    measured = Measurements(read_source(chosen.ncu)) if chosen.ncu is not None else None
     watcher, program = chosen.watcher, ProgramSource(chosen.program)
     modules = read_modules(source, chosen.partial, number)
     audits = watcher.pass_on(file, _audits(modules, chosen.given))
+    audits = measured.watched(audits) if measured is not None else audits
     if output_format == "github":
         deque(audits, maxlen=0)
         annotate(watcher, program)
@@ -261,6 +274,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         by_line=chosen.sort == "line",
         program=program,
         known=metadata_beside(source.name),
+        measured=measured,
     )
     emit(report, output_format)
     return tell_failures(watcher)

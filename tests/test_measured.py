@@ -1,0 +1,256 @@
+"""``audit --ncu``: what Nsight Compute counted beside what is predicted."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Run, runner
+
+from tt_layout.audit.measured.counters import METRICS, Counter
+from tt_layout.audit.measured.pages import Place, read_launches
+from tt_layout.errors import LayoutError
+from tt_layout.mlir.source import Source
+
+NARROW = Path(__file__).parent.parent / "examples" / "narrow"
+VALUES = [f"--value={name}" for name in ("stride=1024", "program_id_x=0", "x=0", "out=0")]
+
+METRIC = {counter.name: name for name, counter in METRICS.items()}
+SOFTMAX = {
+    "global load instructions": 32,
+    "global load requests": 32,
+    "global load sectors": 64,
+    "global store instructions": 32,
+    "global store requests": 32,
+    "global store sectors": 64,
+    "shared load instructions": 8,
+    "shared load wavefronts": 8,
+    "shared store instructions": 8,
+    "shared store wavefronts": 8,
+}
+"""What one program of the softmax is counted as: 8 accesses of each of 4 warps, of 64 bytes."""
+
+
+@pytest.fixture
+def run(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Run:
+    for name in ("matmul.ttgir", "softmax.ttgir"):
+        shutil.copy(NARROW / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return runner(capfdbinary, monkeypatch)
+
+
+def written(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as ncu prints them: every cell quoted, after a line of its own."""
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
+    return "==PROF== Connected to process 7\n" + text.getvalue()
+
+
+def raw(*launches: Mapping[str, float], programs: int = 1000, kernel: str = "softmax") -> str:
+    """Return a raw page, of counts of one program."""
+    names = list(launches[0])
+    fixed = ["ID", "Process ID", "Kernel Name", "launch__grid_size"]
+    rows: list[list[object]] = [[*fixed, *(METRIC[name] for name in names)]]
+    rows.append(["", "", "", "", *["inst"] * len(names)])
+    for at, counts in enumerate(launches):
+        numbers = [f"{counts[name] * programs:,}" for name in names]
+        rows.append([at, 7, kernel, f"{programs:,}", *numbers])
+    return written(rows)
+
+
+def details(counts: Mapping[str, float], programs: int = 1000) -> str:
+    """Return the same with a row for each metric."""
+    header = ["ID", "Kernel Name", "Grid Size", "Metric Name", "Metric Unit", "Metric Value"]
+    grid = f"({programs}, 1, 1)"
+    rows = [
+        ["0", "softmax", grid, METRIC[name], "Kinst", f"{count * programs / 1000:g}"]
+        for name, count in counts.items()
+    ]
+    return written([header, *rows])
+
+
+COLUMNS = (
+    "Instructions Executed",
+    "L1 Tag Requests Global",
+    "L2 Theoretical Sectors Global",
+    "L1 Wavefronts Shared",
+)
+SASS = [
+    ("", "LDC R1, c[0x0][0x28]", 4, "-", "-", "-"),
+    ("37", "LDG.E.U16 R2, [R2.64]", 32, 32, 64, 0),
+    ("37", "IMAD R2, R2, R3, R4", 32, "-", "-", "-"),
+    ("39", "@!P0 STG.E.U16 [R2.64], R5", 32, 32, 80, 0),
+]
+"""Line, instruction, and what COLUMNS have of one program."""
+
+
+def source_page(programs: int = 1000) -> str:
+    """Return a source page with the lines of the program."""
+    rows: list[list[object]] = [["File Path", "/src/make.py"], ["Function Name", "softmax"]]
+    rows.append(["Line No", "Source", "Address", "Source", *COLUMNS])
+    last = ""
+    for at, (line, text, *counts) in enumerate(SASS):
+        total = [count * programs if isinstance(count, int) else count for count in counts]
+        if line != last:
+            rows.append([line, "the line", "...", "...", *total])
+        rows.append(["", "", f"0x7f{at * 16:04x}", text, *total])
+        last = line
+    return written(rows)
+
+
+def measured(run: Run, text: str, *options: str) -> Any:
+    """Return what the JSON has of the one module."""
+    Path("ncu.csv").write_text(text, encoding="utf-8")
+    outcome = run("audit", "softmax.ttgir", "--ncu", "ncu.csv", "--format", "json", *options)
+    assert outcome.status == 0, outcome.err
+    [module] = json.loads(outcome.out)["modules"]
+    return module["measured"]
+
+
+@pytest.mark.parametrize("page", [raw(SOFTMAX, SOFTMAX), details(SOFTMAX)])
+def test_what_is_counted_is_what_is_predicted(page: str, run: Run) -> None:
+    [launch] = measured(run, page, *VALUES)
+    assert launch["programs"] == 1000
+    assert launch["lines"] == []
+    assert not launch["differs"]
+    found = {
+        f"{c['access']} {c['unit']}": (c["measured"], c["predicted"]) for c in launch["counters"]
+    }
+    assert found == {name: (1000 * count, 1000 * count) for name, count in SOFTMAX.items()}
+
+
+def test_launches_of_which_the_same_was_measured_are_one(run: Run) -> None:
+    more = {**SOFTMAX, "global load sectors": 66}
+    first, second = measured(run, raw(SOFTMAX, more, SOFTMAX), *VALUES)
+    assert (first["launches"], second["launches"]) == (["0", "2"], ["1"])
+    assert (first["differs"], second["differs"]) == (False, True)
+
+
+@pytest.mark.parametrize(("sectors", "differs"), [(65, False), (66, True), (0, True)])
+def test_more_than_two_percent_is_a_difference(sectors: int, differs: bool, run: Run) -> None:
+    [launch] = measured(run, raw({**SOFTMAX, "global load sectors": sectors}), *VALUES)
+    assert launch["differs"] is differs
+    [counter] = [c for c in launch["counters"] if c["differs"]] or [None]
+    if counter is not None:
+        expected = round(64 / sectors - 1, 6) if sectors else None
+        found = counter["difference"]
+        assert (None if found is None else round(found, 6)) == expected
+
+
+def test_what_is_not_predicted_says_why(run: Run) -> None:
+    [launch] = measured(run, raw(SOFTMAX))
+    unknown = {c["unknown"] for c in launch["counters"] if c["predicted"] is None}
+    assert unknown == {"line 20: it depends on stride", "line 41: it depends on stride"}
+    no_grid = raw(SOFTMAX).replace("launch__grid_size", "launch__block_size")
+    [launch] = measured(run, no_grid, *VALUES)
+    reason = "the number of programs is not known without launch__grid_size"
+    assert {c["unknown"] for c in launch["counters"]} == {reason}
+
+
+def test_lines_of_the_program(run: Run) -> None:
+    [launch] = measured(run, source_page(), *VALUES)
+    assert launch["programs"] == 1000  # of 4 warps, which execute the first instruction once
+    lines = {line["line"]: line["counters"] for line in launch["lines"]}
+    assert {c["unit"] for c in lines[37]} == {"instructions", "requests", "sectors"}
+    assert not any(c["differs"] for c in lines[37])
+    [store] = [c for c in lines[39] if c["differs"]]
+    assert (store["access"], store["unit"]) == ("global store", "sectors")
+    assert (store["measured"], store["predicted"]) == (80_000, 64_000)
+
+
+def test_text(run: Run) -> None:
+    Path("ncu.csv").write_text(raw({**SOFTMAX, "global store sectors": 80}), encoding="utf-8")
+    options = "--ncu", "ncu.csv", *VALUES
+    lines = run("audit", "softmax.ttgir", *options).out.splitlines()
+    head = "measured of @softmax, launch 0, 1000 programs: "
+    assert head + "1 of 10 predictions differ by more than 2%" in lines
+    words = [" ".join(line.split()) for line in lines]
+    assert "global store sectors 80,000 64,000 -20.0%, differs" in words
+    plain = run("audit", "softmax.ttgir", *VALUES).out.splitlines()
+    start = lines.index(head + "1 of 10 predictions differ by more than 2%") - 1
+    assert lines[:start] + lines[start + 13 :] == plain
+
+
+def test_an_instruction_of_two_lines_is_counted_once() -> None:
+    page = source_page()
+    inlined = page + page.split("\n", 1)[1].replace("/src/make.py", "/src/lib.py")
+    [launch] = read_launches(Source(inlined))
+    assert launch.counts[Counter("global load", "sectors")] == 64_000
+    assert {place.file for place in launch.lines} == {"/src/make.py", "/src/lib.py"}
+    assert Place("/src/lib.py", 37) in launch.lines
+    assert len(read_launches(Source(page + page))) == 2
+
+
+def test_instructions_alone() -> None:
+    rows: list[list[object]] = [["Kernel Name", "softmax(float *)"]]
+    rows.append(["#", "Address", "Source", *COLUMNS])
+    rows += [[at, 16 * at, text, *counts] for at, (_, text, *counts) in enumerate(SASS)]
+    [launch] = read_launches(Source(written(rows)))
+    assert launch.lines == {}
+    assert launch.warps == 4
+    assert launch.counts[Counter("global store", "requests")] == 32
+
+
+FOREIGN = {
+    "a,b\n1,2\n": "found no page of Nsight Compute",
+    "no table": "found no page of Nsight Compute",
+    raw(SOFTMAX, kernel="o\x1b[31mther"): "measures no kernel of the dump, but 'o\\x1b[31mther'",
+    raw(SOFTMAX).replace("32,000", "many", 1): "expected a count, got 'many'",
+    raw(SOFTMAX).replace("32,000", "1e300", 1): "expected a count, got '1e300'",
+    raw(SOFTMAX).replace("smsp__", "x").replace("l1tex__", "x"): "has none of the counters",
+    written([["Line No", "Source", COLUMNS[0]], ["1", "x", "2"]]): "print it with --print-source",
+}
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_foreign_files_are_refused(text: str, run: Run) -> None:
+    Path("ncu.csv").write_text(text, encoding="utf-8")
+    outcome = run("audit", "softmax.ttgir", "--ncu", "ncu.csv")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith("ncu.csv:")
+    assert FOREIGN[text] in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_it_is_for_one_dump(run: Run) -> None:
+    Path("ncu.csv").write_text(raw(SOFTMAX), encoding="utf-8")
+    for options in (["--diff"], ["--axis-info"], ["matmul.ttgir"], ["--format", "github"]):
+        outcome = run("audit", "softmax.ttgir", "--ncu", "ncu.csv", *options)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert "--ncu is for the report of one dump" in outcome.err
+    assert run("audit", "softmax.ttgir", "--ncu", "none.csv").status == 2
+
+
+def test_too_large_cells_are_refused() -> None:
+    with pytest.raises(LayoutError, match="cannot read as CSV"):
+        read_launches(Source('"ID","Kernel Name"\n"0","' + "x" * 200_000 + '"\n'))
+
+
+DATA = Path(__file__).parent / "data" / "h100-global-memory.jsonl.gz"
+KERNELS = 12
+
+
+def test_kernels_that_ran_on_a_gpu(run: Run) -> None:
+    """Requests and sectors are those that an H100 counted, but where the dump divides by zero."""
+    units = [(kind, unit) for kind in ("load", "store") for unit in ("requests", "sectors")]
+    known = 0
+    with gzip.open(DATA, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, islice(lines, KERNELS)):
+            counts = {f"global {k} {unit}": row["counters"][f"{k}_{unit}"] for k, unit in units}
+            kernel = row["ttgir"].partition("@")[2].partition("(")[0]
+            Path("softmax.ttgir").write_text(row["ttgir"], encoding="utf-8")
+            values = [f"--value={name}={number}" for name, number in row["args"].items()]
+            [launch] = measured(run, raw(counts, programs=1, kernel=kernel), *values)
+            assert all(c["predicted"] in (c["measured"], None) for c in launch["counters"])
+            known += sum(c["predicted"] is not None for c in launch["counters"])
+    assert known >= 4 * (KERNELS - 1)

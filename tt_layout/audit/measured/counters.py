@@ -1,0 +1,115 @@
+"""What is counted of the accesses of a kernel, and what Nsight Compute calls it.
+
+Source:
+    NVIDIA, "Nsight Compute", metrics of the raw page and columns of the source page; which
+    instructions a metric counts: counters of an H100 (docs/audit.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Counter(NamedTuple):
+    """What is counted.
+
+    Attributes:
+        access: such as ``shared load``.
+        unit: ``instructions`` of warps, ``requests`` and ``sectors`` of global memory,
+            ``wavefronts`` of shared memory.
+    """
+
+    access: str
+    unit: str
+
+    @property
+    def name(self) -> str:
+        """The words that a report has for it."""
+        return f"{self.access} {self.unit}"
+
+
+GLOBAL_LOAD, GLOBAL_STORE = "global load", "global store"
+ASYNC_COPY = "asynchronous copy"
+SHARED_LOAD, SHARED_STORE = "shared load", "shared store"
+LDMATRIX = "ldmatrix"
+
+_L1 = "l1tex__{}_pipe_lsu_mem_global_op_{}.sum"
+_SHARED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+
+METRICS: Mapping[str, Counter] = {
+    "smsp__inst_executed_op_global_ld.sum": Counter(GLOBAL_LOAD, "instructions"),
+    _L1.format("t_requests", "ld"): Counter(GLOBAL_LOAD, "requests"),
+    _L1.format("t_sectors", "ld"): Counter(GLOBAL_LOAD, "sectors"),
+    "smsp__inst_executed_op_global_st.sum": Counter(GLOBAL_STORE, "instructions"),
+    _L1.format("t_requests", "st"): Counter(GLOBAL_STORE, "requests"),
+    _L1.format("t_sectors", "st"): Counter(GLOBAL_STORE, "sectors"),
+    "smsp__inst_executed_op_ldgsts.sum": Counter(ASYNC_COPY, "instructions"),
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum": Counter(
+        ASYNC_COPY, "wavefronts"
+    ),
+    "smsp__inst_executed_op_shared_ld.sum": Counter(SHARED_LOAD, "instructions"),
+    "smsp__inst_executed_op_ldsm.sum": Counter(LDMATRIX, "instructions"),
+    _SHARED.format("ld"): Counter(SHARED_LOAD, "wavefronts"),
+    "smsp__inst_executed_op_shared_st.sum": Counter(SHARED_STORE, "instructions"),
+    _SHARED.format("st"): Counter(SHARED_STORE, "wavefronts"),
+}
+"""Metric of the raw page -> what it counts; in the order of reports.
+
+Requests and sectors of global loads include those of asynchronous copies, wavefronts of shared
+memory those of ldmatrix and stmatrix; the instructions do not.
+"""
+
+COUNTERS = tuple(METRICS.values())
+"""All that is compared."""
+
+COLUMNS: Mapping[str, str] = {
+    "Instructions Executed": "instructions",
+    "L1 Tag Requests Global": "requests",
+    "L2 Theoretical Sectors Global": "sectors",
+    "L1 Wavefronts Shared": "wavefronts",
+}
+"""Column of the source page -> the unit that it counts."""
+
+_OPCODES: Mapping[str, str] = {
+    "LDG": GLOBAL_LOAD,
+    "STG": GLOBAL_STORE,
+    "LDGSTS": ASYNC_COPY,
+    "LDS": SHARED_LOAD,
+    "LDSM": SHARED_LOAD,
+    "STS": SHARED_STORE,
+    "STSM": SHARED_STORE,
+}
+
+
+def counted_as(access: str, unit: str) -> Counter:
+    """Return what the hardware counts an access as.
+
+    Example:
+        >>> counted_as(ASYNC_COPY, "sectors")
+        Counter(access='global load', unit='sectors')
+    """
+    is_load = access == ASYNC_COPY and unit in ("requests", "sectors")
+    return Counter(GLOBAL_LOAD if is_load else access, unit)
+
+
+def counter_of(instruction: str, unit: str) -> Counter | None:
+    """Return what a column counts of an instruction in assembly; None where it is not compared.
+
+    Example:
+        >>> counter_of("@!P0 LDS.128 R4, [R2]", "wavefronts")
+        Counter(access='shared load', unit='wavefronts')
+        >>> counter_of("LDSM.16.M88.4 R4, [R2]", "instructions")
+        Counter(access='ldmatrix', unit='instructions')
+        >>> counter_of("FFMA R1, R2, R3, R4", "instructions") is None
+        True
+    """
+    words = [word for word in instruction.split() if not word.startswith("@")]
+    opcode = words[0].partition(".")[0].rstrip(";") if words else ""
+    access = _OPCODES.get(opcode)
+    if access is None:
+        return None
+    counter = counted_as(access, unit)
+    if unit == "instructions" and opcode in ("LDSM", "STSM"):
+        counter = Counter(LDMATRIX if opcode == "LDSM" else "", unit)
+    return counter if counter in COUNTERS else None

@@ -1,0 +1,175 @@
+"""What Nsight Compute counted beside what was predicted, as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.measured.comparison import (
+    TOLERANCE,
+    ComparedCounter,
+    ComparedLaunch,
+    compared_launches,
+    measured_kernels,
+)
+from tt_layout.audit.measured.pages import Launch, read_launches
+from tt_layout.errors import FileLocation, LayoutError, quoted
+from tt_layout.mlir.source import Source
+from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.report import Line
+from tt_layout.safe_text import safe
+
+MAX_NUMBERS = 4  # launches that are named
+
+
+class Measurements:
+    """What a page of Nsight Compute tells.
+
+    Attributes:
+        file: its name.
+        launches: all of them.
+    """
+
+    def __init__(self, source: Source) -> None:
+        """Read a page.
+
+        Raises:
+            LayoutError: it is none, or has nothing that could be compared.
+        """
+        self.file = source.name
+        self.launches: Sequence[Launch] = read_launches(source)
+
+    def of(self, audit: Audit) -> list[ComparedLaunch]:
+        """Return what was measured of the kernels of a module."""
+        return list(compared_launches(audit, self.launches))
+
+    def watched(self, audits: Iterable[Audit]) -> Iterator[Audit]:
+        """Pass audits on.
+
+        Raises:
+            LayoutError: in the end, none of their kernels was measured.
+        """
+        functions: dict[str, None] = {}
+        for audit in audits:
+            names = (row.operation.function for row in audit.movements)
+            functions.update(dict.fromkeys(name for name in names if name is not None))
+            yield audit
+        measured = measured_kernels(self.launches)
+        if not functions.keys() & set(measured):
+            shown = ", ".join(map(quoted, measured[:MAX_NUMBERS]))
+            message = f"measures no kernel of the dump, but {shown}"
+            raise LayoutError(message, FileLocation(self.file))
+
+
+# -- text ---------------------------------------------------------------------------------------
+
+
+def measured_lines(found: Sequence[ComparedLaunch]) -> Iterator[Line | Fitted]:
+    """Yield a table for each launch."""
+    for launch in found:
+        yield Line()
+        yield Paragraph(_heading(launch), indent=4, colour="yellow" * _differs(launch))
+        yield _table(launch)
+
+
+def _differs(launch: ComparedLaunch) -> bool:
+    return any(one.differs for one in _all_counters(launch))
+
+
+def _all_counters(launch: ComparedLaunch) -> Iterator[ComparedCounter]:
+    yield from launch.counters
+    for line in launch.lines:
+        yield from line.counters
+
+
+def _heading(launch: ComparedLaunch) -> str:
+    numbers = ", ".join(launch.numbers[:MAX_NUMBERS])
+    numbers += ", ..." * (len(launch.numbers) > MAX_NUMBERS)
+    plural = "es" * (len(launch.numbers) > 1)
+    heading = f"measured of @{launch.kernel}, launch{plural} {numbers}"
+    if launch.programs is not None:
+        heading += f", {launch.programs} program{'s' * (launch.programs != 1)}"
+    wrong = sum(one.differs for one in launch.counters)
+    known = sum(one.predicted is not None for one in launch.counters)
+    unknown = len(launch.counters) - known
+    verdict = f"{wrong} of {known} predictions differ by more than {TOLERANCE:.0%}"
+    if not wrong:
+        verdict = f"all {known} predictions are within {TOLERANCE:.0%}"
+    if not known:
+        verdict = "nothing is predicted"
+    verdict += f", {unknown} unknown" * bool(unknown and known)
+    return safe(f"{heading}: {verdict}")
+
+
+def _table(launch: ComparedLaunch) -> FoldedTable:
+    header = ["counter", "measured", "predicted", "difference"]
+    rows: list[Sequence[str] | str] = []
+    colours: dict[int, str] = {}
+    groups = [("", launch.counters)]
+    groups += [(f"{one.place.file}:{one.place.line}", one.counters) for one in launch.lines]
+    for title, counters in groups:
+        if title:
+            rows.append(safe(title))
+        for one in counters:
+            if one.differs:
+                colours[len(rows)] = "yellow"
+            rows.append(_cells(one))
+    right = ["measured", "predicted"]
+    return FoldedTable(header, rows, right, colours, has_tail=True)
+
+
+def _cells(one: ComparedCounter) -> list[str]:
+    predicted = "-" if one.predicted is None else _count(one.predicted)
+    return [one.counter.name, _count(one.measured), predicted, _difference(one)]
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
+
+
+def _difference(one: ComparedCounter) -> str:
+    if one.predicted is None:
+        return safe(one.reason)
+    if one.predicted == one.measured:
+        return "-"
+    text = f"{one.difference:+.1%}" if one.difference is not None else "none measured"
+    return f"{text}, differs" if one.differs else text
+
+
+# -- plain data ---------------------------------------------------------------------------------
+
+
+def measured_data(found: Sequence[ComparedLaunch]) -> list[dict[str, Any]]:
+    """Return the launches; the schema is in ``docs/audit.md``."""
+    return [
+        {
+            "kernel": launch.kernel,
+            "launches": list(launch.numbers),
+            "programs": launch.programs,
+            "differs": _differs(launch),
+            "counters": list(map(_counter_data, launch.counters)),
+            "lines": [
+                {**line.place._asdict(), "counters": list(map(_counter_data, line.counters))}
+                for line in launch.lines
+            ],
+        }
+        for launch in found
+    ]
+
+
+def _counter_data(one: ComparedCounter) -> dict[str, Any]:
+    return {
+        "access": one.counter.access,
+        "unit": one.counter.unit,
+        "measured": _plain(one.measured),
+        "predicted": _plain(one.predicted),
+        "unknown": one.reason if one.predicted is None else None,
+        "difference": one.difference,
+        "differs": one.differs,
+    }
+
+
+def _plain(number: float | None) -> float | None:
+    """Return a count as an integer, where it is one."""
+    return int(number) if number is not None and number == int(number) else number
