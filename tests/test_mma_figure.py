@@ -12,7 +12,7 @@ from command import Run, runner
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.instruction_operands import operands_of
-from tt_layout.encodings.amd_wmma import INSTRUCTIONS
+from tt_layout.encodings.instruction_tiles import WMMA_INSTRUCTIONS
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
@@ -61,7 +61,7 @@ def cases() -> Iterator[Case]:
     for (version, m, n, k, element), transposed in product(sizes, ("false", "true")):
         result = "i32" if element == "i8" else "f32"
         yield MFMA.format(version, m, n, k, transposed), f"tensor<{m}x{n}x{result}>", element
-    for version, shapes in INSTRUCTIONS.items():
+    for version, shapes in WMMA_INSTRUCTIONS.items():
         for (m, n, k), transposed in product(sorted(shapes), ("false", "true")):
             element = {4: "f32", 16: "f16", 32: "f16"}.get(k, "i8")
             tensor = f"tensor<{m}x{n}xf32>"

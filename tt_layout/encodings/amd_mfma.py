@@ -21,12 +21,17 @@ from tt_layout.encodings.cga import (
     split_to_fields,
 )
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key, Values, WordKind
+from tt_layout.encodings.instruction_tiles import (
+    MFMA_INSTRUCTIONS,
+    MFMA_LANES,
+    MFMA_RESULT,
+    MFMA_RUNS,
+    WARP,
+    tile_layout,
+)
 from tt_layout.encodings.rules import check_length, check_powers_of_two
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
-
-INSTRUCTIONS = ((32, 32), (16, 16), (64, 4), (4, 64))
-LANES = 64
 
 _WARPS = Key("warpsPerCTA", INTEGERS, field="warps_per_cta")
 _INSTR = Key("instrShape", INTEGERS, field="instr_shape")
@@ -159,13 +164,13 @@ class AmdMfma(DistributedEncoding):
         if self.version > newest:
             message = f"{self.key('version')} must be in 0..{newest}, got {self.version}"
             yield Violation(message, ("version",))
-        known = INSTRUCTIONS if self.release >= Release.V3_5 else INSTRUCTIONS[:2]
+        known = [mn for mn, since in MFMA_INSTRUCTIONS.items() if since <= self.release]
         if self.instr_shape[:2] not in known:
             shapes = ", ".join(f"[{m}, {n}]" for m, n in known)
             key = self.key("instr_shape")
             message = f"{key} must begin with one of {shapes}, got {list(self.instr_shape)}"
             yield Violation(message, ("instr_shape",))
-        if self.element_bit_width not in (32, 64):
+        if self.element_bit_width not in MFMA_RUNS:
             key = self.key("element_bit_width")
             message = f"{key} must be 32 or 64, got {self.element_bit_width}"
             yield Violation(message, ("element_bit_width",))
@@ -187,18 +192,15 @@ class AmdMfma(DistributedEncoding):
         rank = self.rank
         rows, cols = rank - 2, rank - 1
         m, n = self.instr_shape[:2]
-        along, lanes = (cols, m) if self.is_transposed else (rows, n)
-        across = rows if self.is_transposed else cols
-        run = 1 if self.element_bit_width == 64 else 4
+        along, across = (cols, rows) if self.is_transposed else (rows, cols)
+        extents = {rows: m, cols: n}
+        sizes = {"along": extents[along], "across": extents[across], WARP: MFMA_LANES}
+        sizes["run"] = MFMA_RUNS[self.element_bit_width]
         warps_n, tiles_n = self.warps_per_cta[cols], self.tiles[cols]
-        repeats = m * n // (LANES * run)
         tensor_repeats = -(-shape[cols] // (n * warps_n * tiles_n))
         tile = product(
             [
-                identity(run, "register", along),
-                identity(lanes, "lane", across),
-                identity(LANES // lanes, "lane", along),
-                identity(repeats, "register", along),
+                tile_layout(MFMA_RESULT, {"along": along, "across": across}, sizes),
                 identity(tiles_n, "register", cols),
                 identity(warps_n, "warp", cols),
                 identity(tensor_repeats, "register", cols),

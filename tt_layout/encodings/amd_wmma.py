@@ -9,8 +9,6 @@ from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.algebra.tiles import (
     combine_cta_cga_with_shape,
     dim_names,
-    identity,
-    product,
     row_major,
 )
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
@@ -33,29 +31,17 @@ from tt_layout.encodings.forms import (
     Key,
     Values,
 )
+from tt_layout.encodings.instruction_tiles import (
+    WMMA_INSTRUCTIONS,
+    WMMA_OPERANDS,
+    WMMA_RESULTS,
+    tile_layout,
+)
 from tt_layout.encodings.rules import basis_length_problem, violation_of
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
 DEFAULT_INSTRUCTION = (16, 16, 16)
-INSTRUCTIONS = {
-    1: ((16, 16, 16),),
-    2: ((16, 16, 16), (16, 16, 32)),
-    3: (
-        (16, 16, 4),
-        (16, 16, 32),
-        (16, 16, 64),
-        (16, 16, 128),
-        (32, 16, 64),
-        (32, 16, 128),
-    ),
-}
-"""Version -> the instruction shapes [M, N, K] that it has."""
-
-# Bases of one instruction's result as [M, N].
-_REGISTERS = {1: ((2, 0), (4, 0), (8, 0)), 2: ((1, 0), (2, 0), (4, 0)), 3: ((1, 0), (2, 0), (4, 0))}
-_LAST_LANE = {1: (1, 0), 2: (8, 0), 3: (8, 0)}
-
 _RANK = rank_by("warpsPerCTA")
 _VERSION = Key("version", INTEGER, field="version", silent_default=0)
 _TRANSPOSE = Key("isTranspose", BOOLEAN, field="is_transpose", default=False)
@@ -163,7 +149,7 @@ class AmdWmma(DistributedEncoding):
         cta_layout: bases of ``register`` and of ``warp``, in units of instruction tiles.
         rank_key: the rank where the bases do not determine it; None otherwise.
         cga: the bases of ``block``; none for one CTA.
-        instr_shape: ``[M, N, K]``; see INSTRUCTIONS.
+        instr_shape: ``[M, N, K]``; see WMMA_INSTRUCTIONS.
 
     Example:
         >>> AmdWmma(version=1, cta_layout=((), ((0, 1),))).to_linear_layout([16, 32]).bases[:2]
@@ -244,17 +230,17 @@ class AmdWmma(DistributedEncoding):
             message = f"{self.key('version')} must be in 1..{newest}, got {self.version}"
             yield Violation(message, ("version",), Release.V3_3)
             return
-        if self.instr_shape not in INSTRUCTIONS[self.version]:
-            shapes = ", ".join(str(list(shape)) for shape in INSTRUCTIONS[self.version])
+        if self.instr_shape not in WMMA_INSTRUCTIONS[self.version]:
+            shapes = ", ".join(str(list(shape)) for shape in WMMA_INSTRUCTIONS[self.version])
             message = (
                 f"{self.key('instr_shape')} of version {self.version} must be one of {shapes}, "
                 f"got {list(self.instr_shape)}"
             )
             yield Violation(message, ("instr_shape",), Release.V3_6)
-        elif self.instr_shape[0] == 32:
-            message = f"{self.key('instr_shape')} [32, 16, ..] is known since Triton 3.8"
-            if self.release < Release.V3_8:
-                yield Violation(message, ("instr_shape",), Release.V3_6)
+        elif (since := WMMA_INSTRUCTIONS[self.version][self.instr_shape]) > self.release:
+            shape = list(self.instr_shape)
+            message = f"{self.key('instr_shape')} {shape} is known since Triton {since}"
+            yield Violation(message, ("instr_shape",), Release.V3_6)
         if self.is_transpose and self.version == 1 and self.release <= Release.V3_5:
             message = f"{self.key('is_transpose')} = true needs version 2 until Triton 3.5"
             yield Violation(message, ("is_transpose",), Release.V3_3)
@@ -290,18 +276,12 @@ class AmdWmma(DistributedEncoding):
         return layout if self.release >= Release.V3_7 else self._by_dimension(layout)
 
     def _instruction_tile(self) -> LinearLayout:
-        """Return the tile of one instruction, output dimensions in natural order."""
-        registers = list(_REGISTERS[self.version])
-        if self.instr_shape[0] == 32:
-            registers.append((16, 0))
-        lanes = [(0, 1), (0, 2), (0, 4), (0, 8), _LAST_LANE[self.version]]
-        batch = (0,) * (self.rank - 2)
-
-        def placed(basis: Shape) -> Shape:
-            return (*batch, *(reversed(basis) if self.is_transpose else basis))
-
-        bases = [("register", map(placed, registers)), ("lane", map(placed, lanes))]
-        return LinearLayout.from_bases(bases, dim_names(self.rank))
+        """Return the tile of one instruction."""
+        m, n = self.instr_shape[:2]
+        dims = (
+            (self.rank - 1, self.rank - 2) if self.is_transpose else (self.rank - 2, self.rank - 1)
+        )
+        return tile_layout(WMMA_RESULTS[self.version], dict(zip("mn", dims)), {"m": m, "n": n})
 
     def _by_dimension(self, layout: LinearLayout) -> LinearLayout:
         """Return the layout with a dimension's tiles next to its repetitions (until 3.6)."""
@@ -313,22 +293,8 @@ class AmdWmma(DistributedEncoding):
     def operand_tile(self, op_idx: int, k_width: int, k_dim: int) -> LinearLayout:
         """Return one operand's tile: what a lane reads, and the lanes along and across K."""
         other = self.rank - 2 if k_dim == self.rank - 1 else self.rank - 1
-        m, n, k = self.instr_shape
-        if self.is_transpose:
-            m, n = n, m
-        extent = m if op_idx == 0 else n
-        last_lane = identity(2, "lane", k_dim)
-        if self.version == 1:
-            last_lane = LinearLayout.zeros_1d(2, "lane", f"dim{k_dim}")
-        factors = [
-            identity(k_width, "register", k_dim),
-            identity(16, "lane", other),
-            last_lane,
-            identity(k // (2 * k_width), "register", k_dim),
-        ]
-        if extent > 16:
-            factors.append(identity(extent // 16, "register", other))
-        return product(factors)
+        sizes = {"width": k_width, "other": self.tile_shape[op_idx], "k": self.instr_shape[2]}
+        return tile_layout(WMMA_OPERANDS[self.version], {"k": k_dim, "other": other}, sizes)
 
 
 def _zeroed(bases: Bases, dim: int) -> Bases:

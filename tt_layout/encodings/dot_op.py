@@ -11,16 +11,24 @@ from tt_layout.algebra.tiles import (
     combine_cta_cga_with_shape,
     identity,
     identity_nd,
-    product,
     row_major,
 )
-from tt_layout.encodings.amd_mfma import LANES, AmdMfma
+from tt_layout.encodings.amd_mfma import AmdMfma
 from tt_layout.encodings.amd_wmma import AmdWmma
 from tt_layout.encodings.base import DistributedEncoding, Encoding, Shape, Violation
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.cga import cga_layout, without_dim
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, LAYOUT, Form, Key, Style, Values
-from tt_layout.encodings.nvidia_mma import NvidiaMma, mma_tile
+from tt_layout.encodings.instruction_tiles import (
+    MFMA_LANES,
+    MFMA_LONG_OPERAND,
+    MFMA_OPERAND,
+    MMA_OPERANDS,
+    MMA_OPERANDS_OF_8_ROWS,
+    WARP,
+    tile_layout,
+)
+from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.rules import check_power_of_two, violation_of
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
@@ -51,6 +59,17 @@ _PRINTED_FOR_AMPERE = Key(
 _K_WIDTH = Key(
     "kWidth", INTEGER, field="k_width", default=0, omitted=lambda values: values["kWidth"] == 0
 )
+
+
+def wmma_widths(version: int, release: Release) -> tuple[int, ...] | None:
+    """Return the kWidth that operands of a version of WMMA may have; None for any."""
+    if release <= Release.V3_1:
+        return (16,)
+    if release <= Release.V3_4:
+        return {1: (16,), 2: (8,) if release == Release.V3_2 else (8, 16)}.get(version)
+    if release == Release.V3_6 and version == 3:
+        return (2, 8, 16)
+    return WMMA_WIDTHS.get(version)
 
 
 def _default_k_width(element_bits: int | None) -> int:
@@ -178,15 +197,7 @@ class DotOperand(DistributedEncoding):
 
     def _wmma_problem(self, parent: AmdWmma) -> str | None:
         width, key = self.k_width, self.key("k_width")
-        allowed: tuple[int, ...] | None = WMMA_WIDTHS.get(parent.version)
-        if self.release <= Release.V3_1:
-            allowed = (16,)
-        elif self.release <= Release.V3_4:
-            allowed = {1: (16,), 2: (8,) if self.release == Release.V3_2 else (8, 16)}.get(
-                parent.version
-            )
-        elif self.release == Release.V3_6 and parent.version == 3:
-            allowed = (2, 8, 16)
+        allowed = wmma_widths(parent.version, self.release)
         if allowed is None:
             return None if width or self.release <= Release.V3_2 else f"{key} must not be 0"
         if width in allowed:
@@ -232,35 +243,22 @@ class DotOperand(DistributedEncoding):
     def _over_nvidia_mma(self, parent: NvidiaMma, shape: Shape, width: int) -> LinearLayout:
         rank = parent.rank
         m = parent.tile_shape[rank - 2] if parent.version_major == 2 else parent.tile_shape[0]
-        rows = m if self.op_idx == 0 else 8
-        depth = (4 if m == 8 else 8) * width
-        tile = mma_tile(rows, depth, self.other_dim, self.k_dim, width)
-        if rank == 3:
-            tile = tile * identity(1, "register", 0)
+        tiles = MMA_OPERANDS_OF_8_ROWS if m == 8 else MMA_OPERANDS
+        axes = {"k": self.k_dim, "mn"[self.op_idx]: self.other_dim}
+        tile = tile_layout(tiles[self.op_idx], axes, {"width": width, "m": m})
         warps = broadcast_nd("warp", parent.warps_per_cta, parent.warp_order, self.k_dim)
         cga = cga_layout(without_dim(parent.cga, self.k_dim), rank)
         return combine_cta_cga_with_shape(tile * warps, cga, shape, self._cover_order())
 
     def _over_amd_mfma(self, parent: AmdMfma, shape: Shape) -> LinearLayout:
         k_dim, other, width = self.k_dim, self.other_dim, self.k_width
-        m, n = parent.instr_shape[:2]
-        lanes = m if self.op_idx == 0 else n
-        depth = LANES // lanes * width
-        factors = [
-            identity(width, "register", k_dim),
-            identity(lanes, "lane", other),
-            identity(LANES // lanes, "lane", k_dim),
-        ]
-        if (m, n, self.op_idx) in ((64, 4, 0), (4, 64, 1)):
-            factors.append(identity(16, "register", k_dim))
-            depth *= 16
-        if shape[k_dim] > depth:
-            factors.append(identity(shape[k_dim] // depth, "register", k_dim))
-        factors.append(identity(parent.tiles[other], "register", other))
-        tile = product(factors)
-        if parent.rank == 3:
-            tile = tile * identity(1, "register", 0)
-        tile = tile.transpose_outs([f"dim{d}" for d in self._cover_order()])
+        extent = parent.instr_shape[self.op_idx]
+        sizes = {"width": width, "other": extent, WARP: MFMA_LANES}
+        operand = MFMA_LONG_OPERAND if extent == MFMA_LANES else MFMA_OPERAND
+        tile = tile_layout(operand, {"k": k_dim, "other": other}, sizes)
+        depth = tile.get_out_dim_size(f"dim{k_dim}")
+        tile = tile * identity(max(1, shape[k_dim] // depth), "register", k_dim)
+        tile = tile * identity(parent.tiles[other], "register", other)
         warps = identity_nd("warp", parent.warps_per_cta, row_major(parent.rank))
         cga = cga_layout(parent.cga, parent.rank)
         return combine_cta_cga_with_shape(tile * warps, cga, shape, self._cover_order())

@@ -10,9 +10,8 @@ from tt_layout.algebra.tiles import (
     combine_cta_cga_with_shape,
     dim_names,
     ensure_layout_not_larger_than,
-    identity,
+    ensure_layout_not_smaller_than,
     identity_nd,
-    product,
     row_major,
 )
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
@@ -28,6 +27,12 @@ from tt_layout.encodings.cga import (
     split_keys,
 )
 from tt_layout.encodings.forms import INTEGER, INTEGERS, Form, Key
+from tt_layout.encodings.instruction_tiles import (
+    MMA_RESULT,
+    VOLTA_READS,
+    VOLTA_RESULT,
+    tile_layout,
+)
 from tt_layout.encodings.rules import check_powers_of_two, violation_of
 from tt_layout.mlir.syntax import IntegerNode, Node
 from tt_layout.releases import Release
@@ -44,29 +49,6 @@ _NORMALIZE = normalize_split(_RANK)
 def _is_not_volta(given: Mapping[str, Node]) -> bool:
     major = given.get("versionMajor")
     return not (isinstance(major, IntegerNode) and major.value == 1)
-
-
-def mma_tile(m: int, n: int, outer: int, inner: int, width: int, lanes: int = 4) -> LinearLayout:
-    """Return the tile of one tensor core instruction, m x n elements.
-
-    Args:
-        m, n: extents along the dimensions ``outer`` and ``inner``.
-        outer, inner: tensor dimensions.
-        width: adjacent elements along ``inner`` that one lane holds.
-        lanes: lanes along ``inner``; 8 more lie along ``outer``.
-
-    Source:
-        PTX ISA, "Matrix Fragments for mma.m16n8k16"; Triton, nvidiaMmaTile.
-    """
-    return product(
-        [
-            identity(width, "register", inner),
-            identity(lanes, "lane", inner),
-            identity(8, "lane", outer),
-            identity(m // 8, "register", outer),
-            identity(n // (4 * width), "register", inner),
-        ]
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,9 +188,8 @@ class NvidiaMma(DistributedEncoding):
             outer, inner, (m, n) = 0, 1, self.tile_shape[:2]
             if self.release in (Release.V3_0, Release.V3_1):
                 lanes = self._narrowed_lanes(shape)
-        tile = mma_tile(m, n, outer, inner, width=2, lanes=lanes)
-        if rank == 3:
-            tile = tile * identity(1, "register", 0)
+        sizes = {"m": m, "n": n * lanes // 4, "lanes": lanes}
+        tile = tile_layout(MMA_RESULT, {"m": outer, "n": inner}, sizes)
         warps = identity_nd("warp", self.warps_per_cta, self.warp_order)
         cga = cga_layout(self.cga, rank)
         layout = combine_cta_cga_with_shape(tile * warps, cga, shape, row_major(rank))
@@ -220,28 +201,15 @@ class NvidiaMma(DistributedEncoding):
 
     def _volta_layout(self, shape: Shape) -> LinearLayout:
         """Return the layout of mma.m8n8k4: quads of lanes, two of them per 16 rows."""
-        flags = self.version_minor
-        rows_of_a = 1 if flags & 0b0101 else 2
-        cols_of_b = 2 if flags & 0b0010 and not flags & 0b1000 else 1
-        tile = 16 * rows_of_a, 16 * cols_of_b
-        register = [(2, 0)] + [(4, 0)] * (rows_of_a == 2)
-        register += self._volta_repeats(shape, tile, 0)
-        register += [(0, 1), (0, 8 * cols_of_b)] + [(0, 4)] * (cols_of_b == 2)
-        register += self._volta_repeats(shape, tile, 1)
-        lane = [(1, 0), (0, 2), (4 * rows_of_a, 0), (0, 4 * cols_of_b), (8 * rows_of_a, 0)]
-        warps_m, warps_n = (range(count.bit_length() - 1) for count in self.warps_per_cta)
-        warp = [(tile[0] << bit, 0) for bit in warps_m] + [(0, tile[1] << bit) for bit in warps_n]
-        bases = {"register": register, "lane": lane, "warp": warp, "block": ()}
-        layout = LinearLayout.from_bases(bases, dim_names(2), require_surjective=False)
-        return ensure_layout_not_larger_than(layout, dict(zip(dim_names(2), shape)))
-
-    def _volta_repeats(
-        self, shape: Shape, tile: tuple[int, int], dim: int
-    ) -> list[tuple[int, int]]:
-        step = tile[dim] * self.warps_per_cta[dim]
-        repeats = max(1, shape[dim] // step)
-        moves = [step << bit for bit in range(repeats.bit_length() - 1)]
-        return [(move, 0) if dim == 0 else (0, move) for move in moves]
+        rows, columns = VOLTA_READS[self.version_minor % len(VOLTA_READS)]
+        axes = {"m": 0, "n": 1, "mid n": 1, "outer n": 1}
+        tile = tile_layout(VOLTA_RESULT, axes, {"rows": rows, "columns": columns})
+        tile = tile * identity_nd("warp", self.warps_per_cta, self.warp_order)
+        sizes = dict(zip(dim_names(2), shape))
+        grown = ensure_layout_not_smaller_than(tile, sizes) * cga_layout(self.cga, 2)
+        # The registers of a dimension stand together: those of the tile, then those that repeat it.
+        by_dim = sorted(grown.vectors("register"), key=lambda basis: basis[1] > 0)
+        return ensure_layout_not_larger_than(grown.with_vectors("register", by_dim), sizes)
 
 
 def _tiles(m: int, n: int) -> bool:

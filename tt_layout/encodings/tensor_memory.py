@@ -12,7 +12,6 @@ from tt_layout.algebra.tiles import (
     ensure_layout_not_larger_than,
     identity,
     product,
-    zeros,
 )
 from tt_layout.encodings.base import Bases, Shape, TensorMemoryBase, Violation
 from tt_layout.encodings.cga import (
@@ -22,6 +21,7 @@ from tt_layout.encodings.cga import (
     shape_per_cta,
 )
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, Form, Key, Style, Values, WordKind
+from tt_layout.encodings.instruction_tiles import SCALES, TENSOR_MEMORY, tile_layout
 from tt_layout.encodings.rules import check_power_of_two, power_problem
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
@@ -253,20 +253,19 @@ class TensorMemory(TensorMemoryBase):
     def _tile(self, rows: int, columns: int, stride: int) -> LinearLayout:
         """Return the tile of an instruction in a CTA's part of the tensor."""
         width = min(self.block_n, columns)
-        line = identity(width, "col", 1)
-        if self.fp4_padded:
-            line = zeros(2, "col", 1) * line
-        if self.cta_mode == "twocta_rhs":
-            half = identity(self.block_m, "row", 0) * identity(max(1, width // 2), "col", 1)
-            return half * identity(2, "row", 1)
-        is_halved = self._is_halved
-        tile = zeros(stride, "col", 1) * identity(16 if is_halved else self.block_m, "row", 0)
-        tile = tile * line
-        if self.cta_mode == "twocta_lhs":
-            return tile * zeros(2, "row", 0)
-        if is_halved:
-            return _with_upper_rows(tile, self._second_half(rows, columns, width))
-        return _with_last_column_as_row(tile) if self.block_m == 64 else tile
+        sizes = {"m": self.block_m, "n": width, "half": max(1, width // 2)}
+        sizes |= {"stride": stride, "gap": 2 if self.fp4_padded else 1}
+        axes = {"m": 0, "n": 1}
+        if self.cta_mode != "default":
+            return tile_layout(TENSOR_MEMORY[self.cta_mode], axes, sizes)
+        if not self._is_halved:
+            tile = tile_layout(TENSOR_MEMORY["whole"], axes, sizes)
+            return _with_last_column_as_row(tile) if self.block_m == 64 else tile
+        if rows > self.block_m:
+            axes["next"] = 0
+        elif columns > width:
+            axes["next"] = 1
+        return tile_layout(TENSOR_MEMORY["halved"], axes, sizes)
 
     def _stride(self, element_bits: int | None) -> int:
         if self.col_stride is not None:
@@ -279,23 +278,6 @@ class TensorMemory(TensorMemoryBase):
     def _is_halved(self) -> bool:
         """Whether the tile has 64 rows on one CTA: 16 rows in each 32-row slice."""
         return self.block_m == 64 and not self.two_ctas and self.cta_mode == "default"
-
-    def _second_half(self, rows: int, columns: int, width: int) -> Shape:
-        """Return what rows 16 to 31 of each slice hold: the next tile, or nothing."""
-        if rows > 64:
-            return (64, 0)
-        return (0, width) if columns > width else (0, 0)
-
-
-def _with_upper_rows(tile: LinearLayout, second_half: Shape) -> LinearLayout:
-    """Append the row bases 16, 32 and 64 of a tile of 64 rows."""
-    names = ["dim0", "dim1"]
-    tile = tile.transpose_outs(names)
-    rows = (*tile.vectors("row"), second_half, (16, 0), (32, 0))
-    bases = [("col", tile.vectors("col")), ("row", rows)]
-    sizes = [max(tile.get_out_dim_size(n), 2 * second_half[d]) for d, n in enumerate(names)]
-    sizes[0] = max(sizes[0], 64)
-    return LinearLayout.from_bases(bases, names, sizes, require_surjective=False)
 
 
 def _with_last_column_as_row(tile: LinearLayout) -> LinearLayout:
@@ -376,14 +358,7 @@ class TensorMemoryScales(TensorMemoryBase):
         """Return blocks of 64 x 4 scales, each stored in all four 32-row slices."""
         rows, columns = shape_per_cta(self.cga, shape)
         blocks, depth = -(-rows // 64), -(-columns // 4)
-        tile = product(
-            [
-                identity(32, "row", 0),
-                zeros(4, "row", 0),
-                identity(4, "col", 1),
-                identity(2, "col", 0),
-            ]
-        )
+        tile = tile_layout(SCALES, {"m": 0, "k": 1}, {})
         if blocks > 1:
             tile, blocks = tile * identity(2, "col", 0), blocks // 2
         repeats = [identity(blocks, "col", 0), identity(depth, "col", 1)]
