@@ -6,6 +6,7 @@ The counts were read from the PTX of Triton 3.9.0; `tests/compiler` compares ran
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -102,6 +103,27 @@ def test_counts(name: str) -> None:
         *instructions,
         details["scratch_bytes"],
     ) == counts
+
+
+@pytest.mark.parametrize(
+    ("chip", "element", "combiner", "reductions"),
+    [
+        ("100", "f32", "maxnumf", 2),
+        ("103", "f32", "maxnumf", 2),
+        ("110", "f32", "maxnumf", 0),
+        ("120", "f32", "maxnumf", 0),
+        ("120", "i32", "maxsi", 2),
+        ("100", "f32", "addf", 0),
+    ],
+)
+def test_which_gpus_combine_floats_over_lanes(
+    chip: str, element: str, combiner: str, reductions: int
+) -> None:
+    body = combine("reduce", f"tensor<1024x{element}, #line>", element, 0, element)
+    body = re.sub(r"arith\.add\w", f"arith.{combiner}", body)
+    [row] = audited(body, target=f"cuda:{chip}").movements
+    assert row.cost is not None
+    assert row.cost.details["lane_reductions_per_warp"] == reductions
 
 
 def test_a_reduction_alone_is_no_empty_audit() -> None:

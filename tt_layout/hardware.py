@@ -101,6 +101,7 @@ class Target:
             not reach beyond; 0 where it is one.
         combines_lanes: whether one instruction combines an integer of every lane of a warp.
         combines_extremes: whether it is quicker where it looks for a minimum or maximum.
+        combines_floats: whether it looks for those of floats of 32 bits, too.
         global_vector_bytes: the widest load or store of global memory.
         counts_dwords: whether the names of accesses to global memory count words of 32 bits.
         joins_global_accesses: whether loads and stores of global memory are LLVM's own, which
@@ -143,6 +144,7 @@ class Target:
     shared_partition_bytes: int = 0
     combines_lanes: bool = False
     combines_extremes: bool = False
+    combines_floats: bool = False
     global_vector_bytes: int = 16
     counts_dwords: bool = False
     joins_global_accesses: bool = False
@@ -275,6 +277,7 @@ def _nvidia(
     less_shared: tuple[str, ...] = (),
     combines_lanes: bool = True,
     combines_extremes: bool = False,
+    combines_floats: bool = False,
     global_vector_bytes: int = 16,
     has_vector_atomics: bool = False,
     evidence: Evidence = Evidence.ASSUMED,
@@ -290,6 +293,7 @@ def _nvidia(
         less_shared_bytes=tuple((chip, 99 * KIB) for chip in less_shared),
         combines_lanes=combines_lanes,
         combines_extremes=combines_extremes,
+        combines_floats=combines_floats,
         global_vector_bytes=global_vector_bytes,
         has_vector_atomics=has_vector_atomics,
         merges_wide_loads=True,
@@ -394,6 +398,8 @@ _READS_OF_GFX1250 = {
 _PAIRS_OF_QUADS = ((0, 1, 4),)
 _QUADS_OVER_64_BANKS = ((0, 1, 3, 4), (0, 1, 2, 4))
 
+_BLACKWELL_MATRICES = ("ldmatrix", "ldmatrix.b8", "stmatrix", "stmatrix.b8")
+
 ROWS = (
     _nvidia("sm70", "NVIDIA Volta", shared_kib=96, combines_lanes=False),
     _nvidia("sm75", "NVIDIA Turing", "ldmatrix", shared_kib=64, combines_lanes=False),
@@ -416,10 +422,16 @@ ROWS = (
     _nvidia(
         "sm100",
         "NVIDIA Blackwell",
-        "ldmatrix",
-        "ldmatrix.b8",
-        "stmatrix",
-        "stmatrix.b8",
+        *_BLACKWELL_MATRICES,
+        combines_extremes=True,
+        combines_floats=True,
+        global_vector_bytes=32,
+        has_vector_atomics=True,
+    ),
+    _nvidia(
+        "sm110",
+        "NVIDIA Blackwell of Jetson and RTX",
+        *_BLACKWELL_MATRICES,
         less_shared=("sm120", "sm121"),
         combines_extremes=True,
         global_vector_bytes=32,

@@ -23,7 +23,7 @@ from tt_layout.ir.ssa import SsaReader
 
 REDUCTIONS, SCANS, ATOMICS, GATHERS = 90, 40, 40, 40
 MAX_REGISTERS = 64  # of a thread; what is larger takes the wheel long
-GPUS = ("sm75", "sm80", "sm90", "sm100")
+GPUS = ("sm75", "sm80", "sm90", "sm100", "sm120")
 FLOATS = ("f16", "bf16", "f32", "f64")
 INTEGERS = ("i8", "i16", "i32", "i64")
 

@@ -184,7 +184,7 @@ def combining(operation: SsaOperation, target: Target) -> Combining:
         return Combining.SHUFFLES
     name, element = inner[0].name, operation.results[0].type.element
     bits = element_bits(element)
-    if name in FLOAT_EXTREMES and element == "f32" and target.combines_extremes:
+    if name in FLOAT_EXTREMES and element == "f32" and target.combines_floats:
         return Combining.QUICK_INSTRUCTION
     if bits is None or bits > REDUCED_BITS:
         return Combining.SHUFFLES
