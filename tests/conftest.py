@@ -57,6 +57,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="a copy of AMD's matrix instruction calculator: let it judge AMD's layouts",
     )
     group.addoption(
+        "--axe",
+        metavar="FILE",
+        help="axe.min.js of npm's axe-core: let it judge the page in tests/browser",
+    )
+    group.addoption(
         "--seed",
         type=int,
         default=date.today().toordinal(),

@@ -57,7 +57,7 @@ class MatrixView {
       {},
       make("td"),
       ...cells,
-      make("th", { className: "edge result", textContent: "" }),
+      make("td", { className: "edge result" }),
     );
   }
 

@@ -1,0 +1,108 @@
+"""The page for eyes, keyboards and screen readers of every kind: axe-core finds nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.open_page import Opened
+from browser.pages import PAGES, page_named
+
+LAPTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+PAPER = {"width": 794, "height": 1123}  # A4 at 96 dots an inch
+
+
+@pytest.fixture(scope="module")
+def axe(request: pytest.FixtureRequest) -> str:
+    """Return the script of axe-core."""
+    path = request.config.getoption("--axe")
+    if path is None:
+        pytest.skip("--axe names no axe.min.js of axe-core")
+    return Path(path).read_text(encoding="utf-8")
+
+
+def show(open_file: Any, name: str, scheme: str = "light") -> Opened:
+    page: Opened = open_file(page_named(name), scheme=scheme)
+    resize(page, LAPTOP)
+    return page
+
+
+def resize(page: Opened, window: dict[str, int]) -> None:
+    page.page.set_viewport_size(window)
+    page.settle()
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= window["width"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(name: str, axe: str, open_file: Any) -> None:
+    page = show(open_file, name)
+    page.shot(f"look-{name}-light")
+    page.page.evaluate(axe)
+    page.page.click("#edit summary")
+    assert page.page.evaluate(VIOLATIONS, STANDARDS) == []
+    page.page.emulate_media(color_scheme="dark")
+    page.settle()
+    page.shot(f"look-{name}-dark")
+    assert page.page.evaluate(VIOLATIONS, ["color-contrast"]) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_tab_key_reaches_every_control_and_shows_where_it_is(name: str, open_file: Any) -> None:
+    page = show(open_file, name)
+    wanted: list[str] = page.page.evaluate(CONTROLS)
+    assert wanted.index("tensor-stage") < 10
+    seen: list[str] = []
+    for _ in wanted:
+        page.page.keyboard.press("Tab")
+        where = page.page.evaluate(FOCUSED)
+        assert where["isShown"], where
+        seen.append(where["name"])
+    assert seen == wanted
+    page.page.keyboard.press("Tab")  # it leaves the page: nothing holds it
+    assert page.page.evaluate("document.activeElement === document.body")
+    for _ in range(3):
+        page.page.keyboard.press("Shift+Tab")
+    assert page.page.evaluate(FOCUSED)["name"] == wanted[-3]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_it_fits_a_phone_and_paper(name: str, open_file: Any) -> None:
+    page = show(open_file, name, "dark")
+    resize(page, PHONE)
+    page.shot(f"look-{name}-phone")
+    page.page.emulate_media(media="print")
+    resize(page, PAPER)
+    assert page.poor_contrasts() == []
+    page.shot(f"look-{name}-print")
+
+
+STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+VIOLATIONS = """async runOnly => {
+  const { violations } = await axe.run({ runOnly, preload: false });
+  return violations.map(({ id, help, nodes }) => [id, help, nodes.map(node => node.html)]);
+}"""
+
+NAME = """const name = node => node.id || (node.matches(".stage") ?
+  `${node.closest(".pane").id}-stage` : node.textContent.trim().slice(0, 30));"""
+
+CONTROLS = f"""() => {{
+  {NAME}
+  const some = "a[href], button, input, select, textarea, summary, [tabindex]";
+  return [...document.querySelectorAll(some)]
+    .filter(node => node.checkVisibility() && !node.disabled && node.tabIndex >= 0)
+    .map(name);
+}}"""
+
+FOCUSED = f"""() => {{
+  {NAME}
+  const node = document.activeElement;
+  const frame = node.matches(".stage") ? node.closest(".scroller") : node;
+  const {{ outlineStyle, outlineWidth }} = getComputedStyle(frame);
+  const isOutlined = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+  const {{ left, top, right, bottom }} = frame.getBoundingClientRect();
+  const isInSight = right > 0 && bottom > 0 && left < innerWidth && top < innerHeight;
+  return {{ name: name(node), isShown: isOutlined && isInSight && right > left }};
+}}"""
