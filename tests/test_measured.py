@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
+import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -16,10 +15,12 @@ import pytest
 from command import Run, runner
 
 from tt_layout.audit.measured.counters import METRICS, Counter
-from tt_layout.audit.measured.pages import Place, read_launches
+from tt_layout.audit.measured.launch import Place
+from tt_layout.audit.measured.pages import read_launches
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
 
+DATA = Path(__file__).parent / "data"
 NARROW = Path(__file__).parent.parent / "examples" / "narrow"
 VALUES = [f"--value={name}" for name in ("stride=1024", "program_id_x=0", "x=0", "out=0")]
 
@@ -50,10 +51,9 @@ def run(
 
 
 def written(rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as ncu prints them: every cell quoted, after a line of its own."""
-    text = io.StringIO()
-    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
-    return "==PROF== Connected to process 7\n" + text.getvalue()
+    """Return rows as ncu prints them: every cell in quotes, those within not doubled."""
+    lines = ['"' + '","'.join(map(str, row)) + '"\n' for row in rows]
+    return "==PROF== Connected to process 7\n" + "".join(lines)
 
 
 def raw(*launches: Mapping[str, float], programs: int = 1000, kernel: str = "softmax") -> str:
@@ -69,41 +69,47 @@ def raw(*launches: Mapping[str, float], programs: int = 1000, kernel: str = "sof
 
 
 def details(counts: Mapping[str, float], programs: int = 1000) -> str:
-    """Return the same with a row for each metric."""
+    """Return the same with a row for each metric, and one of a rule."""
     header = ["ID", "Kernel Name", "Grid Size", "Metric Name", "Metric Unit", "Metric Value"]
     grid = f"({programs}, 1, 1)"
     rows = [
         ["0", "softmax", grid, METRIC[name], "Kinst", f"{count * programs / 1000:g}"]
         for name, count in counts.items()
     ]
-    return written([header, *rows])
+    rule = ["0", "softmax", grid, "", "", "", "Bottleneck", "Slow, it is."]
+    text = written([[*header, "Rule Name", "Rule Description"], *rows, rule])
+    return text.replace('"\n"0"', '",\n"0"')  # a last comma for what a metric has not
 
 
 COLUMNS = (
     "Instructions Executed",
+    "Address Space",
     "L1 Tag Requests Global",
-    "L2 Theoretical Sectors Global",
     "L1 Wavefronts Shared",
+    "L2 Theoretical Sectors Global",
 )
+LINE = 'x = load(p, policy="evict_last", other=0.0)'
 SASS = [
-    ("", "LDC R1, c[0x0][0x28]", 4, "-", "-", "-"),
-    ("37", "LDG.E.U16 R2, [R2.64]", 32, 32, 64, 0),
-    ("37", "IMAD R2, R2, R3, R4", 32, "-", "-", "-"),
-    ("39", "@!P0 STG.E.U16 [R2.64], R5", 32, 32, 80, 0),
+    ("", "      LDC R1, c[0x0][0x28]", 4, "-", 0, 0, 0),
+    ("37", "      LDG.E.U16 R2, [R2.64]", 32, "Global", 32, 0, 64),
+    ("37", "      IMAD R2, R2, R3, R4", 32, "-", 0, 0, 0),
+    ("37", "@!PT  LDS RZ, [RZ]", 32, "", 0, 0, 0),
+    ("39", "@!P0  STG.E.U16 [R2.64], R5", 32, "Global", 32, 0, 80),
 ]
 """Line, instruction, and what COLUMNS have of one program."""
 
 
-def source_page(programs: int = 1000) -> str:
+def source_page(programs: int = 1000, file: str = "File Path") -> str:
     """Return a source page with the lines of the program."""
-    rows: list[list[object]] = [["File Path", "/src/make.py"], ["Function Name", "softmax"]]
+    rows: list[list[object]] = [[file, "/src/make.py"], ["Function Name", "softmax"]]
     rows.append(["Line No", "Source", "Address", "Source", *COLUMNS])
     last = ""
     for at, (line, text, *counts) in enumerate(SASS):
         total = [count * programs if isinstance(count, int) else count for count in counts]
         if line != last:
-            rows.append([line, "the line", "...", "...", *total])
+            rows.append([line, LINE, "-", "-", *total])
         rows.append(["", "", f"0x7f{at * 16:04x}", text, *total])
+        rows.append(["", "", "...", "...", *["-"] * len(counts)])
         last = line
     return written(rows)
 
@@ -161,11 +167,43 @@ def test_lines_of_the_program(run: Run) -> None:
     [launch] = measured(run, source_page(), *VALUES)
     assert launch["programs"] == 1000  # of 4 warps, which execute the first instruction once
     lines = {line["line"]: line["counters"] for line in launch["lines"]}
-    assert {c["unit"] for c in lines[37]} == {"instructions", "requests", "sectors"}
+    assert {c["unit"] for c in lines[37]} == {"instructions", "lines", "sectors"}
+    assert {c["access"] for c in lines[37]} == {"global load"}
     assert not any(c["differs"] for c in lines[37])
     [store] = [c for c in lines[39] if c["differs"]]
     assert (store["access"], store["unit"]) == ("global store", "sectors")
     assert (store["measured"], store["predicted"]) == (80_000, 64_000)
+
+
+def test_pages_of_a_gpu(run: Run) -> None:
+    """What an H200 counted of two kernels of Triton 3.6 is what is predicted, line by line."""
+    Path("ncu.csv").write_bytes((DATA / "h200-source-page.csv").read_bytes())
+    for kernel, names in {"matmul": "KN", "transpose": "n"}.items():
+        dump = DATA / f"h200-{kernel}.ttgir"
+        values = [f"--value={name}=512" for name in [*names]] + ["--value=program_id_x=0"]
+        outcome = run("audit", str(dump), "--ncu", "ncu.csv", "--format", "json", *values)
+        [launch] = json.loads(outcome.out)["modules"][0]["measured"]
+        found = [*launch["counters"], *(c for line in launch["lines"] for c in line["counters"])]
+        assert all(c["predicted"] == c["measured"] for c in found)
+        assert {c["unit"] for c in found} == {"instructions", "lines", "sectors", "wavefronts"}
+        assert {line["line"] for line in launch["lines"]} == set(LINES_OF[kernel])
+
+
+LINES_OF = {"matmul": [16, 17, 19], "transpose": [24]}
+
+
+def test_a_locale_with_a_decimal_comma(run: Run) -> None:
+    page = raw({**SOFTMAX, "global load sectors": 64.5})
+    swap = str.maketrans(",.", ".,")
+    swapped = re.sub(r'"\d[\d.,]*"', lambda found: found[0].translate(swap), page)
+    assert "64.500,0" in swapped
+    assert measured(run, swapped, *VALUES) == measured(run, page, *VALUES)
+
+
+def test_cells_of_other_writers() -> None:
+    plain = 'ID,Kernel Name,smsp__inst_executed_op_ldsm.sum\n,,inst\n0,"f(int, int)","1,024"\n'
+    [launch] = read_launches(Source(plain))
+    assert launch.counts == {Counter("ldmatrix", "instructions"): 1024}
 
 
 def test_text(run: Run) -> None:
@@ -182,7 +220,7 @@ def test_text(run: Run) -> None:
 
 
 def test_an_instruction_of_two_lines_is_counted_once() -> None:
-    page = source_page()
+    page = source_page(file="File Name")
     inlined = page + page.split("\n", 1)[1].replace("/src/make.py", "/src/lib.py")
     [launch] = read_launches(Source(inlined))
     assert launch.counts[Counter("global load", "sectors")] == 64_000
@@ -193,12 +231,15 @@ def test_an_instruction_of_two_lines_is_counted_once() -> None:
 
 def test_instructions_alone() -> None:
     rows: list[list[object]] = [["Kernel Name", "softmax(float *)"]]
-    rows.append(["#", "Address", "Source", *COLUMNS])
-    rows += [[at, 16 * at, text, *counts] for at, (_, text, *counts) in enumerate(SASS)]
-    [launch] = read_launches(Source(written(rows)))
+    rows.append(["Address", "Source", *COLUMNS])
+    rows += [[hex(16 * at), text, *counts] for at, (_, text, *counts) in enumerate(SASS)]
+    page = written(rows).replace('*)"', '*)",')
+    [launch] = read_launches(Source(page))
+    assert launch.kernel == "softmax(float *)"
     assert launch.lines == {}
     assert launch.warps == 4
-    assert launch.counts[Counter("global store", "requests")] == 32
+    assert launch.counts[Counter("global store", "lines")] == 32
+    assert Counter("shared load", "instructions") not in launch.counts
 
 
 FOREIGN = {
@@ -208,7 +249,8 @@ FOREIGN = {
     raw(SOFTMAX).replace("32,000", "many", 1): "expected a count, got 'many'",
     raw(SOFTMAX).replace("32,000", "1e300", 1): "expected a count, got '1e300'",
     raw(SOFTMAX).replace("smsp__", "x").replace("l1tex__", "x"): "has none of the counters",
-    written([["Line No", "Source", COLUMNS[0]], ["1", "x", "2"]]): "print it with --print-source",
+    written([["File Name", "x.py"], ["Line No", "Source"], ["1", "x"]]): "with --print-source",
+    written([["Kernel Name", "Metric Name", "Minimum", "Average"]]): "without --print-summary",
 }
 
 
@@ -233,10 +275,9 @@ def test_it_is_for_one_dump(run: Run) -> None:
 
 def test_too_large_cells_are_refused() -> None:
     with pytest.raises(LayoutError, match="cannot read as CSV"):
-        read_launches(Source('"ID","Kernel Name"\n"0","' + "x" * 200_000 + '"\n'))
+        read_launches(Source("ID,Kernel Name\n0," + "x" * 200_000 + "\n"))
 
 
-DATA = Path(__file__).parent / "data" / "h100-global-memory.jsonl.gz"
 KERNELS = 12
 
 
@@ -244,7 +285,7 @@ def test_kernels_that_ran_on_a_gpu(run: Run) -> None:
     """Requests and sectors are those that an H100 counted, but where the dump divides by zero."""
     units = [(kind, unit) for kind in ("load", "store") for unit in ("requests", "sectors")]
     known = 0
-    with gzip.open(DATA, "rt", encoding="utf-8") as lines:
+    with gzip.open(DATA / "h100-global-memory.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, islice(lines, KERNELS)):
             counts = {f"global {k} {unit}": row["counters"][f"{k}_{unit}"] for k, unit in units}
             kernel = row["ttgir"].partition("@")[2].partition("(")[0]

@@ -13,7 +13,8 @@ from tt_layout.audit.measured.comparison import (
     compared_launches,
     measured_kernels,
 )
-from tt_layout.audit.measured.pages import Launch, read_launches
+from tt_layout.audit.measured.launch import Launch
+from tt_layout.audit.measured.pages import read_launches
 from tt_layout.errors import FileLocation, LayoutError, quoted
 from tt_layout.mlir.source import Source
 from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph

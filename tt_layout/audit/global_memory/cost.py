@@ -185,6 +185,7 @@ def _runs(kernel: Kernel, roles: Mapping[str, str], width: Width) -> AxisInfo:
 def sector_details(sectors: Sectors, shape: AccessShape) -> dict[str, Any]:
     """Return what is known of requests and sectors as plain data."""
     first, bounds, unknown = sectors.first, sectors.bounds, sectors.unknown
+    total = sectors.total
     names = [*sorted(unknown.names), *sorted(unknown.reasons)] if unknown is not None else []
     return {
         "requests": first.requests if first is not None else None,
@@ -193,8 +194,9 @@ def sector_details(sectors: Sectors, shape: AccessShape) -> dict[str, Any]:
         "lines": first.lines if first is not None else None,
         "asked_bytes": first.asked_bytes if first is not None else None,
         "moved_bytes": first.moved_bytes if first is not None else None,
-        "total_requests": sectors.requests,
-        "total_sectors": sectors.sectors,
+        "total_requests": total.requests if total is not None else None,
+        "total_sectors": total.sectors if total is not None else None,
+        "total_lines": total.lines if total is not None else None,
         "sectors_per_request": list(bounds) if bounds is not None else None,
         "sector_bytes": shape.sector_bytes,
         "unknown": names,
@@ -213,7 +215,8 @@ def sector_text(sectors: Sectors, shape: AccessShape) -> str:
         text += f"{counts.sectors} {unit}"
         is_ideal = counts.sectors == counts.ideal_sectors
         text += f" ({counts.ideal_sectors} ideal)" * (sectors.first is not None and not is_ideal)
-        text += f", {sectors.sectors} in all runs" * (sectors.sectors not in (None, counts.sectors))
+        if sectors.total is not None and sectors.total.sectors != counts.sectors:
+            text += f", {sectors.total.sectors} in all runs"
     elif bounds is not None:
         least, most = bounds
         text = f", {least}{f' to {most}' * (least != most)} {unit} per request"

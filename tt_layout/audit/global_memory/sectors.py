@@ -95,13 +95,21 @@ class Addresses(NamedTuple):
         return [name for name in (self.pointer, self.offsets, self.mask) if name is not None]
 
 
+class Total(NamedTuple):
+    """What all executions of an access in one program add up to."""
+
+    requests: int
+    sectors: int
+    lines: int
+
+
 class Sectors(NamedTuple):
     """What is known of the requests and sectors of an access.
 
     Attributes:
         first: of its first execution in one program; None where that is unknown.
         most: the same with every lane active, where only the mask is unknown.
-        requests, sectors: of all executions in one program; None where unknown.
+        total: of all executions in one program; None where unknown.
         unknown: why something is unknown.
         bounds: of each request, where the addresses are unknown.
         overflows: integer operations, and their lines, whose results did not fit their type.
@@ -109,8 +117,7 @@ class Sectors(NamedTuple):
 
     first: SectorCounts | None
     most: SectorCounts | None
-    requests: int | None
-    sectors: int | None
+    total: Total | None
     unknown: Unknown | None
     bounds: SectorBounds | None
     overflows: tuple[str, ...] = ()
@@ -149,25 +156,26 @@ def _sectors(
     info: AxisInfo | None,
 ) -> Sectors:
     if shape.too_large is not None:
-        return Sectors(None, None, None, None, shape.too_large, None)
+        return Sectors(None, None, None, shape.too_large, None)
     values = [evaluator.value(name) for name in addresses.names]
     unknown = unknowns(values)
     if unknown is None:
         first = _count(shape, addresses, values)
         if isinstance(first, Unknown):
-            return Sectors(None, None, None, None, first, None)
+            return Sectors(None, None, None, first, None)
         if not evaluator.structure.around(operation):
-            return Sectors(first, None, first.requests, first.sectors, None, None)
-        requests, sectors = _all_executions(evaluator, operation, shape, addresses)
-        return Sectors(first, None, requests, sectors, None, None)
+            once = Total(first.requests, first.sectors, first.lines)
+            return Sectors(first, None, once, None, None)
+        total = _all_executions(evaluator, operation, shape, addresses)
+        return Sectors(first, None, total, None, None)
     if addresses.mask is not None and unknowns(values[:-1]) is None:
         most = _count(shape, addresses._replace(mask=None), values[:-1])
         if isinstance(most, SectorCounts):
-            return Sectors(None, most, None, None, unknown, None)
+            return Sectors(None, most, None, unknown, None)
     bounds = run_bounds(shape, info) if info is not None else None
     if bounds is not None and addresses.mask is not None:
         bounds = bounds._replace(least=1)  # a single lane may be active
-    return Sectors(None, None, None, None, unknown, bounds)
+    return Sectors(None, None, None, unknown, bounds)
 
 
 @lru_cache(maxsize=64)
@@ -214,21 +222,22 @@ def lane_addresses(
 
 def _all_executions(
     evaluator: Evaluator, operation: SsaOperation, shape: AccessShape, addresses: Addresses
-) -> tuple[int | None, int | None]:
-    """Return the requests and sectors of all executions; None where they are unknown."""
-    requests = sectors = counted = 0
+) -> Total | None:
+    """Return what all executions add up to; None where that is unknown."""
+    requests = sectors = lines = counted = 0
     try:
         for values in evaluator.each_execution(operation, addresses.names):
             counted += _lanes(shape).elements.size
             unknown = unknowns(values)
             count = _count(shape, addresses, values) if unknown is None else unknown
             if isinstance(count, Unknown) or counted > MAX_ADDRESSES:
-                return None, None
+                return None
             requests += count.requests
             sectors += count.sectors
+            lines += count.lines
     except UnknownError:
-        return None, None
-    return requests, sectors
+        return None
+    return Total(requests, sectors, lines)
 
 
 # -- without addresses ----------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit, MovementRow
 from tt_layout.audit.measured.counters import COUNTERS, Counter
-from tt_layout.audit.measured.pages import Launch, Place
+from tt_layout.audit.measured.launch import Launch, Place
 from tt_layout.audit.measured.prediction import NOTHING, Prediction, predict
 
 TOLERANCE = 0.02

@@ -16,8 +16,8 @@ class Counter(NamedTuple):
 
     Attributes:
         access: such as ``shared load``.
-        unit: ``instructions`` of warps, ``requests`` and ``sectors`` of global memory,
-            ``wavefronts`` of shared memory.
+        unit: ``instructions`` of warps; ``requests``, ``sectors`` and ``lines`` (of 128 bytes)
+            of global memory; ``wavefronts`` of shared memory.
     """
 
     access: str
@@ -33,6 +33,9 @@ GLOBAL_LOAD, GLOBAL_STORE = "global load", "global store"
 ASYNC_COPY = "asynchronous copy"
 SHARED_LOAD, SHARED_STORE = "shared load", "shared store"
 LDMATRIX = "ldmatrix"
+
+TRAFFIC = ("requests", "sectors", "lines")
+"""What is counted of global memory besides instructions."""
 
 _L1 = "l1tex__{}_pipe_lsu_mem_global_op_{}.sum"
 _SHARED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
@@ -54,22 +57,32 @@ METRICS: Mapping[str, Counter] = {
     "smsp__inst_executed_op_shared_st.sum": Counter(SHARED_STORE, "instructions"),
     _SHARED.format("st"): Counter(SHARED_STORE, "wavefronts"),
 }
-"""Metric of the raw page -> what it counts; in the order of reports.
+"""Metric of the raw page -> what it counts.
 
 Requests and sectors of global loads include those of asynchronous copies, wavefronts of shared
 memory those of ldmatrix and stmatrix; the instructions do not.
 """
 
-COUNTERS = tuple(METRICS.values())
-"""All that is compared."""
+COUNTERS = tuple(
+    counter
+    for own in METRICS.values()
+    for counter in ([own, Counter(own.access, "lines")] if own.unit == "sectors" else [own])
+)
+"""All that is compared, in the order of reports; only the source page has lines."""
 
 COLUMNS: Mapping[str, str] = {
     "Instructions Executed": "instructions",
-    "L1 Tag Requests Global": "requests",
+    "L1 Tag Requests Global": "lines",
     "L2 Theoretical Sectors Global": "sectors",
     "L1 Wavefronts Shared": "wavefronts",
 }
-"""Column of the source page -> the unit that it counts."""
+"""Column of the source page -> the unit that it counts.
+
+A request looks up the tag of each line that it touches, once.
+"""
+
+NEVER = "@!PT"
+"""The predicate of instructions that no lane executes."""
 
 _OPCODES: Mapping[str, str] = {
     "LDG": GLOBAL_LOAD,
@@ -89,7 +102,7 @@ def counted_as(access: str, unit: str) -> Counter:
         >>> counted_as(ASYNC_COPY, "sectors")
         Counter(access='global load', unit='sectors')
     """
-    is_load = access == ASYNC_COPY and unit in ("requests", "sectors")
+    is_load = access == ASYNC_COPY and unit in TRAFFIC
     return Counter(GLOBAL_LOAD if is_load else access, unit)
 
 
@@ -103,7 +116,11 @@ def counter_of(instruction: str, unit: str) -> Counter | None:
         Counter(access='ldmatrix', unit='instructions')
         >>> counter_of("FFMA R1, R2, R3, R4", "instructions") is None
         True
+        >>> counter_of("@!PT LDS RZ, [RZ]", "instructions") is None  # no lane executes it
+        True
     """
+    if instruction.startswith(NEVER):
+        return None
     words = [word for word in instruction.split() if not word.startswith("@")]
     opcode = words[0].partition(".")[0].rstrip(";") if words else ""
     access = _OPCODES.get(opcode)

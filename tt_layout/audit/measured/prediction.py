@@ -15,6 +15,7 @@ from tt_layout.audit.measured.counters import (
     LDMATRIX,
     SHARED_LOAD,
     SHARED_STORE,
+    TRAFFIC,
     Counter,
     counted_as,
 )
@@ -106,15 +107,15 @@ def _accesses(row: MovementRow) -> tuple[str, ...]:
 
 def _unknown(accesses: Iterable[str], reason: str) -> Iterator[Part]:
     for access in accesses:
-        for unit in ("instructions", "requests", "sectors", "wavefronts"):
+        for unit in ("instructions", *TRAFFIC, "wavefronts"):
             yield Part(counted_as(access, unit), None, reason)
 
 
 def _executed(parts: Iterable[Part], row: MovementRow) -> Iterator[Part]:
-    """Yield parts of one execution times their number; requests and sectors are of all of them."""
+    """Yield parts of one execution times their number; traffic is of all of them."""
     runs = row.executions.number
     for part in parts:
-        if part.counter.unit in ("requests", "sectors") or part.number in (0, None):
+        if part.counter.unit in TRAFFIC or part.number in (0, None):
             yield part
         elif runs is None:
             yield Part(part.counter, None, f"it runs {row.executions.text} times")
@@ -144,7 +145,7 @@ def _of_global(row: MovementRow, audited: AuditedModule, access: str) -> Iterato
     instructions = details["instructions"] * _warps(row, audited)
     yield Part(Counter(access, "instructions"), instructions)
     reason = _way_out(details)
-    for unit in ("requests", "sectors"):
+    for unit in TRAFFIC:
         yield Part(counted_as(access, unit), details[f"total_{unit}"], reason)
     if access == ASYNC_COPY:
         yield Part(Counter(access, "wavefronts"), details.get("wavefronts"), reason)
