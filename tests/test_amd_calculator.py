@@ -1,4 +1,4 @@
-"""AMD's matrix layouts against AMD's own matrix instruction calculator.
+"""AMD's matrix layouts, and the figures of them, against AMD's own matrix instruction calculator.
 
 Runs with ``--amd-calculator DIR``, a copy of github.com/ROCm/amd_matrix_instruction_calculator.
 """
@@ -18,6 +18,11 @@ from typing import Any
 import pytest
 
 from tt_layout import LinearLayout, parse_layout
+from tt_layout.figures.drawing import draw
+from tt_layout.figures.drawn import DrawnLayout
+from tt_layout.figures.model import Grid
+from tt_layout.mlir.types import parse_type
+from tt_layout.placement import place
 
 BITS = {"fp64": 64, "fp32": 32, "xf32": 32, "fp16": 16, "bf16": 16, "int32": 32, "iu4": 4}
 """Type of an element -> its bits; all others have 8."""
@@ -63,7 +68,8 @@ def slot(text: str, bits: int) -> int:
 def said(calculator: ModuleType, gpu: str, name: str, found: dict[str, Any], matrix: str) -> Held:
     """Return where the calculator says that the elements of a matrix are.
 
-    On RDNA3 a result of 16 bits has a register of its own.
+    Several products stand side by side, those of A along K.  On RDNA3 a result of 16 bits has a
+    register of its own.
     """
     kind = CLASSES.get(gpu, CLASSES["c"])
     asked = getattr(calculator, kind)(name, found, 64 if gpu.startswith("c") else 32)
@@ -76,7 +82,8 @@ def said(calculator: ModuleType, gpu: str, name: str, found: dict[str, Any], mat
         i, j, deep = {"a": (x, 0, y), "b": (0, y, x), "d": (x, y, 0)}[matrix]
         _, register, lanes = asked._get_reg_lanes(matrix, i, j, deep, block, 0, 0, 0, 0)
         at = slot(register, bits if matrix != "d" or gpu != "rdna3" else 32)
-        held |= {(at, lane, x, y + n * block) for lane in lanes}  # tiles side by side
+        beside = block * (k if matrix == "a" else n)
+        held |= {(at, lane, x, y + beside) for lane in lanes}
     return frozenset(held)
 
 
@@ -100,7 +107,7 @@ def encoding(gpu: str, found: dict[str, Any], *, is_transposed: bool) -> str:
         rows, columns = (m, n) if found["blocks"] == 1 else (64, 4) if is_transposed else (4, 64)
         return (
             f"#ttg.amd_mfma<{{version = {VERSIONS[gpu]}, warpsPerCTA = [1, 1], instrShape = "
-            f"[{rows}, {columns}, {k}], isTransposed = {flag}{wide}}}>"
+            f"[{rows}, {columns}, {k * found['blocks']}], isTransposed = {flag}{wide}}}>"
         )
     return (
         f"#ttg.amd_wmma<{{version = {VERSIONS[gpu]}, isTranspose = {flag}, ctaLayout = {{}}, "
@@ -172,3 +179,53 @@ def order(mine: Held, theirs: Held, along: int) -> dict[int, int] | None:
         if held[5 - along] != other[5 - along]:
             return None
     return found
+
+
+# -- figures --------------------------------------------------------------------------------
+
+ELEMENTS = {"fp64": "f64", "fp32": "f32", "xf32": "f32", "fp16": "f16", "bf16": "bf16",
+            "int32": "i32", "fp8": "f8E4M3FN", "bf8": "f8E5M2"}  # fmt: skip
+"""Type of an element -> how a tensor type spells it; the others are integers such as ``iu8``."""
+
+
+def element(name: str) -> str:
+    return ELEMENTS.get(name) or f"i{BITS.get(name, 8)}"
+
+
+def shown(grid: Grid) -> Held:
+    """Return where a matrix of a figure has its elements, from the names in its cells."""
+    assert grid.labels is not None
+    found = set()
+    for row, labels in enumerate(grid.labels):
+        for column, label in enumerate(labels):
+            names = re.findall(r"T(\d+):[abd](\d+)", label)
+            assert len(names) == 1 + label.count("|"), label
+            found |= {(int(register), int(lane), row, column) for lane, register in names}
+    return frozenset(found)
+
+
+def test_figures(calculator: ModuleType, tally: Counter[str]) -> None:
+    """Cell by cell; of a transposed result A and B have changed places."""
+    for gpu, name, found in dense(calculator):
+        if not is_known(gpu, found):
+            continue
+        theirs = [said(calculator, gpu, name, found, matrix) for matrix in "abd"]
+        for is_transposed in (False, True):
+            a, b, d = map(swapped, (theirs[1], theirs[0], theirs[2])) if is_transposed else theirs
+            attr = encoding(gpu, found, is_transposed=is_transposed)
+            sizes = "x".join(str(1 + max(at[axis] for at in d)) for axis in (2, 3))
+            tensor = parse_type(f"tensor<{sizes}x{element(found['out_type'])}>")
+            operand = element(found["in_type"])
+            drawn = DrawnLayout(place(parse_layout(attr), tensor))
+            figure = draw(drawn, view="mma", operand=operand)
+            mine = [shown(grid) for grid in figure.grids]
+            if found["blocks"] > 1:  # of the matrix across the products, the part of the first
+                across, along = (0, 3) if is_transposed else (1, 2)
+                mine[across] = frozenset(h for h in mine[across] if h[along] < found["k"])
+            if mine == [a, b, d]:
+                tally[f"same figure on {gpu}"] += 1
+            elif mine[2] == d and order(mine[0], a, 3) == order(mine[1], b, 2) is not None:
+                tally[f"{gpu}: another order of K, the same in A and B ({name})"] += 1
+            else:
+                tally[f"OTHER {gpu} {name} {is_transposed}"] += 1
+    assert not [one for one in tally if one.startswith("OTHER")]

@@ -16,7 +16,9 @@ ELEMENTS = {"f32": "f16", "f16": "f16", "bf16": "bf16", "i32": "i8", "f64": "f64
 
 REGISTER_BITS = 32
 WIDEST_BITS = 128
-"""What a lane of version 2 and 3 of WMMA holds of a row without a gap, at most."""
+"""What a lane of MFMA, and of version 2 of WMMA, holds of a row without a gap, at most."""
+UNSCALED_WIDTH, SCALED_WIDTH = 8, 16
+"""The same of version 3, in elements; only with scales has it instructions of 32 rows."""
 
 
 def operands_of(
@@ -72,10 +74,28 @@ def _depth(parent: Encoding, bits: int) -> tuple[int, int]:
     if isinstance(parent, TensorMemory):
         return K_BITS // bits, 0
     if isinstance(parent, AmdMfma) and len(parent.instr_shape) > 2:
-        m, n, k = parent.instr_shape
-        return k, max(1, k * min(m, n) // MATRIX_LANES)
+        return _mfma_depth(parent, bits)
     if isinstance(parent, AmdWmma):
-        k = parent.instr_shape[2]
-        return k, 16 if parent.version == 1 else min(k // 2, WIDEST_BITS // bits)
+        return parent.instr_shape[2], _wmma_width(parent, bits)
+    if isinstance(parent, NvidiaMma) and parent.version_major == 1:
+        raise LayoutError("the operands of Volta's mma have no linear layout")
     what = f"#{parent.name} does not determine the K of a matrix instruction"
     raise LayoutError(f"{what}; give nvidia_mma, amd_mfma with three sizes, amd_wmma or a dot_op")
+
+
+def _mfma_depth(parent: AmdMfma, bits: int) -> tuple[int, int]:
+    m, n, k = parent.instr_shape
+    blocks = MATRIX_LANES // min(m, n)  # that lanes spread K over
+    if k < blocks:
+        raise LayoutError(f"lanes spread K over {blocks} blocks, but instrShape has only {k} of K")
+    return k, min(k // blocks, WIDEST_BITS // bits)
+
+
+def _wmma_width(parent: AmdWmma, bits: int) -> int:
+    """Return what a lane holds of a row without a gap; in version 3 as the compiler chooses it."""
+    m, _, k = parent.instr_shape
+    if parent.version == 1:
+        return k
+    if parent.version == 3:
+        return min(k // 2, SCALED_WIDTH if m == 32 else UNSCALED_WIDTH)
+    return min(k // 2, WIDEST_BITS // bits)

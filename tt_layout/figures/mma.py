@@ -16,6 +16,7 @@ from tt_layout.figures.model import PLAIN, Figure, Grid
 from tt_layout.figures.tensor import element_groups, tensor_grid
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
+from tt_layout.views.groups import group_count
 from tt_layout.views.selection import Range, Selection
 
 PLACES = {"A": (1, 0), "B": (0, 1), "D": (1, 1)}
@@ -99,9 +100,10 @@ def multiplication_figure(
     shapes = {"A": (m, k), "B": (k, n), "D": (m, n)}
     parts = [Part(name, shapes[name], _drawn(o, shapes[name])) for name, o in zip("ABD", operands)]
     name = color_by or _usual(parts[2])
-    groups = {part.name: _groups(part, name) for part in parts}
-    grids = tuple(_grid(part, name, groups[part.name]) for part in parts)
-    legend = _colouring(parts[2], name).legend(np.concatenate(list(groups.values())))
+    groups = [_groups(part, name) for part in parts]
+    colouring = _colouring_of_all(parts, name)
+    grids = tuple(_grid(part, own, colouring) for part, own in zip(parts, groups))
+    legend = colouring.legend(np.concatenate(groups))
     return Figure(
         title,
         grids,
@@ -129,6 +131,12 @@ def _colouring(part: Part, name: str) -> Colouring:
     return Colouring(part.drawn.placed, name)
 
 
+def _colouring_of_all(parts: list[Part], name: str) -> Colouring:
+    """Return the colouring of the matrix with the most groups, which suits the others, too."""
+    colourings = [_colouring(part, name) for part in parts if part.has_rows]
+    return max(colourings, key=lambda one: group_count(one.placed, name))
+
+
 def _usual(result: Part) -> str:
     """Return ``warp`` where several hold what is drawn of the result, else ``lane``."""
     warps = _groups(result, "warp")
@@ -144,15 +152,14 @@ def _groups(part: Part, name: str) -> Ints:
     return element_groups(part.drawn, _colouring(part, name))
 
 
-def _grid(part: Part, name: str, groups: Ints) -> Grid:
+def _grid(part: Part, groups: Ints, colouring: Colouring) -> Grid:
     rows, columns = part.shape
     title = f"{part.name} ({rows} x {columns}){'' if part.has_rows else ', in shared memory'}"
     if part.drawn is None:
         names = tuple(map(str, range(rows))), tuple(map(str, range(columns)))
         labels = [[f"{r},{c}" for c in range(columns)] for r in range(rows)]
         return Grid(groups.reshape(part.shape), labels, title, *names)
-    colours = _colouring(part, name).colours(groups) if part.has_rows else groups
-    grid = tensor_grid(part.drawn, colours, title)
+    grid = tensor_grid(part.drawn, colouring.colours(groups), title)
     return _with_names(grid, part)
 
 
