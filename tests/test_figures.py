@@ -188,6 +188,31 @@ def test_legends_name_what_is_drawn_and_nothing_else() -> None:
     assert NOTHING not in dict(full.legend)
 
 
+HALF = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 8, colStride = 1>"
+
+
+@pytest.mark.parametrize(
+    ("layouts", "tensor", "view"),
+    [
+        ((HALF,), "!ttg.memdesc<64x8xf32>", "hardware"),
+        ((HALF, HALF), "!ttg.memdesc<64x8xf32>", None),
+        ((HALF,), "!ttg.memdesc<64x8xf32>", "mma"),
+        ((GALLERY["PADDED"],), "!ttg.memdesc<16x64xf16>", "banks"),
+        ((GALLERY["LONG"], GALLERY["SQUARE"]), "tensor<8x16xf16>", None),
+        ((GALLERY["SPREAD"],), "tensor<64x64xf32>", "sectors"),
+        ((GALLERY["MMA_ONE"],), "tensor<16x8xf32>", "mma"),
+        ((SEED,), "tensor<64x64xf16>", None),
+    ],
+)
+def test_every_colour_is_in_the_legend(
+    layouts: tuple[str, ...], tensor: str, view: str | None
+) -> None:
+    figure = draw(*(held(layout, tensor) for layout in layouts), view=view)
+    drawn_ = {number for grid in figure.grids for number in np.unique(grid.colours).tolist()}
+    named = {number for number, text in figure.legend if not text.startswith("...")}
+    assert drawn_ - {PLAIN} <= named <= drawn_
+
+
 def test_what_has_not_moved_is_pale() -> None:
     pair = held(GALLERY["LONG"], "tensor<8x16xf16>"), held(GALLERY["SQUARE"], "tensor<8x16xf16>")
     figure = draw(*pair)

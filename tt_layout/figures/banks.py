@@ -20,6 +20,7 @@ from tt_layout.figures.model import (
     Legend,
     check_cells,
     has_labels,
+    legend_of_nothing,
     table,
 )
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, Target, find_target
@@ -58,9 +59,7 @@ def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
 
 
 def _padding_legend(drawn: DrawnLayout, grids: list[Grid]) -> Legend:
-    if not any((grid.colours == NOTHING).any() for grid in grids):
-        return ()
-    return ((NOTHING, "padding" if drawn.placed.padding else "no element"),)
+    return legend_of_nothing(grids, "padding" if drawn.placed.padding else "no element")
 
 
 def _cells(memory: Memory, buffer: int, rows: Ints, columns: int) -> Cells:
@@ -173,8 +172,7 @@ def cycles_figure(
         row_title=access.target.cycle,
         column_title="bank; in the cells the lanes served",
     )
-    idle = ((NOTHING, "idle"),) if (colours == NOTHING).any() else ()
-    legend = (*_lane_legend(access), *idle)
+    legend = (*_lane_legend(access), *legend_of_nothing([grid], "idle"))
     return Figure(_titles(drawn, registers), (grid,), legend, _words(access)[:1])
 
 

@@ -11,8 +11,8 @@ from tt_layout.analyses.layout_difference import compare
 from tt_layout.encodings.base import MAX_SHAPE_BITS
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import Colouring, DrawnLayout
-from tt_layout.figures.model import NOTHING, PLAIN, Figure
-from tt_layout.figures.tensor import element_groups, tensor_grid
+from tt_layout.figures.model import NOTHING, PLAIN, Figure, legend_of_nothing
+from tt_layout.figures.tensor import NOWHERE, element_groups, tensor_grid
 from tt_layout.views.cells import Mask, coordinates
 from tt_layout.views.groups import default_grouping
 
@@ -45,7 +45,7 @@ def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None
     return Figure(
         (f"- {before.encoding}", f"+ {after.encoding}", before.placed.type_text),
         grids,
-        (*legend, *plain),
+        (*legend, *plain, *legend_of_nothing(grids, NOWHERE)),
         tuple(words[:MAX_WORDS]),
         places=((0, 0), (0, 1)),
     )

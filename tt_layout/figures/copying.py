@@ -15,7 +15,7 @@ from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.encodings.base import TensorMemoryBase
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, element_labels, named_colours
-from tt_layout.figures.model import NOTHING, Figure, Grid, table
+from tt_layout.figures.model import NOTHING, Figure, Grid, legend_of_nothing, table
 from tt_layout.hardware import find_target
 from tt_layout.views.shared import memory_of
 
@@ -120,6 +120,7 @@ def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store:
     )
     shown = np.unique(holders[holders >= 0] // sizes[0]).tolist()
     legend = named_colours("row, lane", shown, [lane % COLOURS for lane in shown])
+    legend += legend_of_nothing(grids, "not copied")
     more = len(np.unique(column)) - len(columns)
     notes = (f"warp 0; {more} more columns are not drawn",) if more else ("warp 0",)
     title = str(memory.encoding), str(registers.encoding), memory.placed.type_text

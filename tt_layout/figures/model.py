@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +87,17 @@ class Figure:
     legend: Legend = ()
     notes: tuple[str, ...] = ()
     places: tuple[tuple[int, int], ...] = ()
+
+
+def legend_of_nothing(grids: Iterable[Grid], meaning: str) -> Legend:
+    """Return the entry of the cells that hold nothing; none where there are no such cells.
+
+    Example:
+        >>> legend_of_nothing([Grid(np.array([[0, NOTHING]]))], "padding")
+        ((-1, 'padding'),)
+    """
+    is_drawn = any((grid.colours == NOTHING).any() for grid in grids)
+    return ((NOTHING, meaning),) if is_drawn else ()
 
 
 def has_labels(rows: int, columns: int) -> bool:

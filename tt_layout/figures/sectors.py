@@ -10,7 +10,7 @@ from tt_layout.analyses.sectors import lanes_of
 from tt_layout.colour import COLOURS
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, named_colours
-from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, table
+from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, legend_of_nothing, table
 from tt_layout.placement import ASSUMED_BITS
 
 
@@ -35,8 +35,7 @@ def sectors_figure(drawn: DrawnLayout) -> Figure:
     legend = named_colours("lane", shown, [lane % COLOURS for lane in shown])
     if (lanes == PLAIN).any():
         legend += ((PLAIN, "moved, not asked for"),)
-    if (lanes == NOTHING).any():
-        legend += ((NOTHING, "not moved"),)
+    legend += legend_of_nothing([grid], "not moved")
     return Figure(drawn.title, (grid,), legend, _words(access))
 
 

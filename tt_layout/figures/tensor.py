@@ -9,11 +9,12 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.figures.drawn import Colouring, DrawnLayout, location_labels
-from tt_layout.figures.model import NOTHING, Figure, Grid, has_labels, table
+from tt_layout.figures.model import NOTHING, Figure, Grid, has_labels, legend_of_nothing, table
 from tt_layout.views.groups import default_grouping, hardware_sizes
 from tt_layout.views.selection import Range
 
 LINE = 32  # elements of a row where the tensor has one dimension
+NOWHERE = "no location holds it"
 
 
 def tensor_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
@@ -26,7 +27,8 @@ def tensor_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     groups = element_groups(drawn, colouring)
     notes = [hardware_sizes(drawn.placed), *_replication_note(drawn)]
     grid = tensor_grid(drawn, colouring.colours(groups))
-    return Figure(drawn.title, (grid,), colouring.legend(groups), tuple(notes))
+    legend = (*colouring.legend(groups), *legend_of_nothing([grid], NOWHERE))
+    return Figure(drawn.title, (grid,), legend, tuple(notes))
 
 
 def element_groups(drawn: DrawnLayout, colouring: Colouring) -> Ints:

@@ -9,7 +9,15 @@ import numpy as np
 from tt_layout.algebra.arrays import Ints
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import Colouring, DrawnLayout, element_labels, location_labels
-from tt_layout.figures.model import NOTHING, Figure, Grid, check_cells, has_labels, table
+from tt_layout.figures.model import (
+    NOTHING,
+    Figure,
+    Grid,
+    check_cells,
+    has_labels,
+    legend_of_nothing,
+    table,
+)
 from tt_layout.views.axes import Axes, Axis
 from tt_layout.views.cells import Cells
 from tt_layout.views.groups import SLICE_ROWS, default_grouping, hardware_sizes
@@ -35,8 +43,8 @@ def view_figure(drawn: DrawnLayout, kind: ViewKind, color_by: str | None = None)
     cells = view.cells_between(0, view.axes.count)
     groups = np.where(cells.are_mapped, colouring.groups(cells, of_elements=True), NOTHING)
     grid = _grid(drawn, view, view.axes.columns, cells, colouring.colours(groups))
-    legend, notes = colouring.legend(groups), (hardware_sizes(drawn.placed),)
-    return Figure(drawn.title, (grid,), legend, notes)
+    legend = (*colouring.legend(groups), *legend_of_nothing([grid], "no element"))
+    return Figure(drawn.title, (grid,), legend, (hardware_sizes(drawn.placed),))
 
 
 def _grid(drawn: DrawnLayout, view: View, columns: Axis, cells: Cells, colours: Ints) -> Grid:
