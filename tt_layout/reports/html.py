@@ -7,8 +7,14 @@ from html import escape
 
 from tt_layout.reports.report import Line, Report, Table, safe_elements
 
-STYLE = "font-family:monospace;white-space:pre;text-align:left"
-COLOURS = {"red": "#b3261e", "green": "#1b6e3c", "yellow": "#8a5a00"}
+STYLE = "font:12px/1.4 monospace;white-space:pre;text-align:left;overflow-x:auto"
+"""120 characters fit in the cell of a notebook on a screen of 1400 pixels."""
+
+COLOURS = {
+    name: f"color-mix(in srgb,{colour} 60%,currentColor)"
+    for name, colour in {"red": "#d8382e", "green": "#1f9d55", "yellow": "#b87800"}.items()
+}
+"""Mixed with the colour of text they can be read in themes of any kind."""
 
 
 def to_html(report: Report) -> str:
@@ -19,8 +25,8 @@ def to_html(report: Report) -> str:
         ...     def lines(self):
         ...         return [Line("a < b", "red")]
         >>> to_html(Sample())
-        '<div style="font-family:monospace;white-space:pre;text-align:left"><div style="color:\
-#b3261e">a &lt; b</div></div>'
+        '<div style="font:12px/1.4 monospace;white-space:pre;text-align:left;overflow-x:auto"><div \
+style="color:color-mix(in srgb,#d8382e 60%,currentColor)">a &lt; b</div></div>'
     """
     return f'<div style="{STYLE}">{"".join(_parts(safe_elements(report)))}</div>'
 
