@@ -78,14 +78,13 @@ PADDED = "#ttg.padded_shared<[64:+4] {order = [1, 0], shape = [16, 64]}>"
 SCALES = "#ttng.tensor_memory_scales_encoding<>"
 SLICE = f"#ttg.slice<{{dim = 1, parent = {BLOCKED}}}>"
 
-# A store of examples/workloads/attention_backward-gfx942.ttgir, line 147.
-STORED = (
-    "#ttg.linear<{register = [[1, 0], [0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], "
-    "[2, 0], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]], block = []}>"
+# A load of examples/workloads/int8_matmul-gfx942.ttgir, line 74.
+LOADED = (
+    "#ttg.linear<{register = [[0, 1], [0, 2], [0, 4], [0, 16], [0, 32]], lane = [[1, 0], [2, 0], "
+    "[4, 0], [8, 0], [16, 0], [0, 8]], warp = [[32, 0], [0, 0]], block = []}>"
 )
-ROTATING = "#ttg.amd_rotating_shared<{vec = 4, perPhase = 1, maxPhase = 16, order = [0, 1]}>"
-ENDING = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 16, order = [1, 0]}>"
-OF_STORE = ("-t", "tensor<64x64xf16>", "--view", "banks", "--access", "store", "--target", "gfx942")
+BETTER = "#ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 8, order = [1, 0]}>"
+OF_LOAD = ("-t", "tensor<64x64xi8>", "--view", "cycles", "--target", "gfx942")
 
 FIGURES: dict[str, tuple[str, ...]] = {
     "blocked-tensor": (BLOCKED, "-t", "tensor<16x16xf16>"),
@@ -112,8 +111,8 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "padded-banks": (PADDED, "-t", "!ttg.memdesc<16x64xf16>", "--view", "banks"),
     "conflicts": (PLAIN, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "banks"),
     "no-conflicts": (PHASED, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "banks"),
-    "found-conflict": (STORED, ROTATING, *OF_STORE),
-    "found-swizzle": (STORED, ENDING, *OF_STORE),
+    "found-idle": (LOADED, PLAIN, *OF_LOAD),
+    "found-busy": (LOADED, BETTER, *OF_LOAD),
     "cycles": (PHASED_4, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "cycles"),
     "swizzle": (NVMMA.format(128), "-t", "!ttg.memdesc<16x64xf16>", "--view", "swizzle"),
     "sectors": (SPREAD, "-t", "tensor<64x64xf32>", "--view", "sectors"),

@@ -55,13 +55,14 @@ def _suggestion_lines(suggestion: Suggestion) -> Iterator[str]:
     saved = f"saves {safe(suggestion.saved_text)} cycles in one program"
     old = short_layout(suggestion.old)
     if suggestion.where == EVERYWHERE:
-        yield f"instead of {old} ({saved}): {suggestion.encoding}"
+        yield f"instead of {old} ({saved}):"
     else:
         side = "source" if suggestion.where == FORWARD else "target"
         lines = ", ".join(map(str, suggestion.lines))
         what = f"use it in place of {old} on line{'s' * (len(suggestion.lines) > 1)} {lines}"
         what = what if suggestion.lines else f"compute the value in it, rather than in {old}"
-        yield f"instead ({saved}): keep the {side} layout and {what}: {suggestion.encoding}"
+        yield f"instead ({saved}): keep the {side} layout and {what}:"
+    yield f"   {suggestion.encoding}"  # on a line of its own it can be copied
     constructor = gluon(suggestion)
     if constructor is not None:
         yield f"in Gluon: {constructor}"
