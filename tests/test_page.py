@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from work import calls_of
 
+from tt_layout.analyses.instruction_operands import operands_of
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
@@ -21,7 +22,7 @@ from tt_layout.hardware import TARGETS
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.page import SCRIPTS, EmbeddedDump, PageLayout, build
-from tt_layout.page.dump import page_of_dump
+from tt_layout.page.dump import page_of, page_of_dump
 from tt_layout.placement import place
 from tt_layout.releases import LATEST, Release
 
@@ -93,6 +94,7 @@ def test_the_bases_are_embedded() -> None:
         "release": str(LATEST),
         "line": 3,
         "uses": [7, 9],
+        "multiplication": None,
     }
 
 
@@ -170,6 +172,50 @@ def test_a_load_has_its_first_request_and_a_finding_its_advice() -> None:
     assert conversion["advice"][0].startswith("why: the first layout is that of ")
 
 
+MMA = (
+    "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], "
+    "instrShape = [16, 64, 16]}>"
+)
+
+
+def test_a_multiplication_has_the_layouts_of_its_operands() -> None:
+    placed = laid(MMA, "tensor<64x64xf32>").placed
+    data = embedded(page_of({"layout": placed}, is_multiplied=True, operand="bf16"))
+    assert data["isMultiplied"]
+    found = data["layouts"][0]["multiplication"]
+    a, b, d, k = operands_of(placed.encoding, (64, 64), "f32", "bf16")
+    assert a is not None
+    assert b is None
+    shapes = [(64, k), (k, 64), (64, 64)]
+    for part, operand, shape in zip(found["parts"], (a, b, d), shapes):
+        assert tuple(part["shape"]) == shape
+        layout = operand and operand.encoding.to_linear_layout(operand.shape)
+        own = part["layout"] and [(name, [*map(tuple, v)]) for name, v in part["layout"]["ins"]]
+        assert own == (layout and [(name, [*v]) for name, v in layout.in_bases])
+    assert found["colour"] == "warp"
+
+
+def test_a_page_without_a_multiplication_says_why_when_it_is_asked_for() -> None:
+    placed = laid(BLOCKED, "tensor<16x16xf16>").placed
+    assert embedded(page_of({"layout": placed}))["layouts"][0]["multiplication"] is None
+    with pytest.raises(LayoutError, match="does not determine the K"):
+        page_of({"layout": placed}, is_multiplied=True)
+    large = laid(MMA, "tensor<1024x512xf32>").placed
+    with pytest.raises(LayoutError, match="of 262144 elements, got 524288"):
+        page_of({"layout": large}, is_multiplied=True)
+
+
+def test_the_page_of_a_dump_has_its_multiplications_and_opens_on_a_line() -> None:
+    source = read_source(str(ROOT / "examples/kernels/matmul-sm80.ttgir"))
+    dump = embedded(page_of_dump(source, [], line=125))["dump"]
+    [found] = [one for one in dump["modules"][0]["multiplications"] if one["line"] == 125]
+    assert [part["title"] for part in found["parts"]] == ["A (16 x 16)", "B (16 x 8)", "D (16 x 8)"]
+    assert found["title"][1] == "the first M = 16, N = 8, K = 16"
+    assert dump["line"] == 125
+    with pytest.raises(LayoutError, match="lines, got line 9999"):
+        page_of_dump(source, [], line=9999)
+
+
 def test_modules_of_a_dump_share_the_layouts_that_they_name_alike(tmp_path: Path) -> None:
     swizzled = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
     module = (
@@ -228,7 +274,13 @@ def test_a_hostile_text_stays_text() -> None:
     text = build([layout], title=HOSTILE, dump=EmbeddedDump(HOSTILE, HOSTILE))
     assert [tag for tag, _ in Elements(text).found] == [tag for tag, _ in Elements(plain).found]
     data = embedded(text)
-    assert data["dump"] == {"name": HOSTILE, "text": HOSTILE, "modules": [], "programs": {}}
+    assert data["dump"] == {
+        "name": HOSTILE,
+        "text": HOSTILE,
+        "modules": [],
+        "programs": {},
+        "line": None,
+    }
     [own] = data["layouts"]
     assert (own["name"], own["attribute"], own["type"]) == (HOSTILE, HOSTILE, HOSTILE.strip())
 

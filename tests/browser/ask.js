@@ -20,9 +20,26 @@ function ask({
     evaluate: () => points.map((point) => evaluate(layout, point)),
     holders: () => built(layout).inverse.holders(element),
     where: () => {
-      views[grid].reveal(...cell);
-      return views[grid].middle(...cell);
+      const view = views[grid] ?? multiplicationView;
+      view.reveal(...cell);
+      return view.middle(...cell);
     },
+    lit: () => {
+      const pen = multiplicationView.over.getContext("2d");
+      const isClear = (cell) => !pen.getImageData(...multiplicationView.middle(...cell), 1, 1).data[3];
+      return multiplicationView.source.matrices.map(({ left, top, rows, columns }) =>
+        Array.from({ length: rows }, (_, y) =>
+          Array.from({ length: columns }, (_, x) => isClear([left + x, top + y])),
+        ),
+      );
+    },
+    multiplied: () =>
+      multiplicationView.source.matrices.map((matrix) => ({
+        at: [matrix.left, matrix.top],
+        texts: Array.from({ length: matrix.rows }, (_, y) =>
+          Array.from({ length: matrix.columns }, (_, x) => matrix.text(x, y)),
+        ),
+      })),
     cells: () => views[grid].source.cells(element),
     marks: () => views[grid].source.marks?.all ?? [],
     read: () => readLayout(attribute, type, release),

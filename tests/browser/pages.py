@@ -1,4 +1,4 @@
-"""The kinds of pages there are: of a layout, of a pair, of an access, of a dump."""
+"""The kinds of pages there are: of a layout, a pair, an access, a multiplication, a dump."""
 
 from __future__ import annotations
 
@@ -35,6 +35,10 @@ _MADE: dict[str, Callable[[], str]] = {
     "pair": lambda: _of(before=(ROWS, TENSOR), after=(KINDS["nvidia_mma_v2"][0], TENSOR)),
     "access": lambda: _of(
         swizzled_shared=(KINDS["swizzled_shared"][0], BUFFER), dot_op=(OPERAND, TENSOR)
+    ),
+    "multiplication": lambda: page_of(
+        {"layout": place(parse_layout(KINDS["amd_mfma"][0]), parse_type(KINDS["amd_mfma"][1]))},
+        is_multiplied=True,
     ),
     "dump": lambda: page_of_dump(read_source(str(KERNELS / "matmul-sm80.ttgir")), []),
 }

@@ -52,7 +52,7 @@ def test_axe_finds_nothing(name: str, axe: str, open_file: Any) -> None:
 def test_the_tab_key_reaches_every_control_and_shows_where_it_is(name: str, open_file: Any) -> None:
     page = show(open_file, name)
     wanted: list[str] = page.page.evaluate(CONTROLS)
-    assert wanted.index("tensor-stage") < 10
+    assert any(control.endswith("-stage") for control in wanted[:10])
     seen: list[str] = []
     for _ in wanted:
         page.page.keyboard.press("Tab")

@@ -71,6 +71,21 @@ class Multiplication:
         product = "x".join(map(str, [batch] * (batch > 1) + sizes))
         return f"{product} {self.a.element} x {self.b.element} -> {self.d.element}"
 
+    @property
+    def first(self) -> tuple[int, int, int]:
+        """M, N and K of its first instruction; all of it where none is known."""
+        most = self.instruction.shape if self.instruction is not None else self.sizes[1:]
+        m, n, k = (min(pair) for pair in zip(most, self.sizes[1:]))
+        return m, n, k
+
+    @property
+    def title(self) -> tuple[str, str]:
+        """What stands above a picture of its first instruction."""
+        name = f", {self.instruction.name}" if self.instruction is not None else ""
+        m, n, k = self.first
+        what = f"{self.name}, line {self.line}: {self.text}{name}"
+        return what, f"the first M = {m}, N = {n}, K = {k}"
+
 
 def multiplications(audited: AuditedModule) -> Iterator[Multiplication]:
     """Yield the multiplications of a module whose operands are known, in the order of the text."""

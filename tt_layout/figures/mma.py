@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from tt_layout.figures.drawn import Colouring, DrawnLayout
 from tt_layout.figures.model import PLAIN, Figure, Grid
 from tt_layout.figures.tensor import element_groups, tensor_grid
 from tt_layout.mlir.types import parse_type
-from tt_layout.placement import place
+from tt_layout.placement import PlacedLayout, place
 from tt_layout.views.groups import group_count
 from tt_layout.views.selection import Range, Selection
 
@@ -55,6 +57,79 @@ class Part:
         """Whether lanes hold it, or warps reach its rows of tensor memory."""
         return self.drawn is not None and not self.drawn.placed.is_shared
 
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        rows, columns = self.shape
+        place = "" if self.has_rows else ", in shared memory"
+        return f"{self.name} ({rows} x {columns}){place}"
+
+    @property
+    def k_step(self) -> int:
+        """The elements along K that all lanes hold in one go; 0 where that is all."""
+        if self.k_axis is None or not self.is_in_registers:
+            return 0
+        assert self.drawn is not None
+        axis = len(self.drawn.placed.shape) - 2 + self.k_axis
+        lanes = [vector[axis] for vector in dict(self.drawn.layout.in_bases).get("lane", ())]
+        step = 2 * max(lanes, default=0)
+        return step if 0 < step < self.shape[self.k_axis] else 0
+
+
+@dataclass(frozen=True)
+class Product:
+    """A multiplication of matrices, and how much of it is drawn, from the first element on.
+
+    Attributes:
+        operands: A, B and D; None for one in shared memory whose layout is not known.
+        sizes: how much of M, N and K is drawn.
+        title: what stands above.
+    """
+
+    operands: tuple[Operand | None, Operand | None, Operand]
+    sizes: tuple[int, int, int]
+    title: tuple[str, str]
+
+    @cached_property
+    def parts(self) -> tuple[Part, Part, Part]:
+        """A, B and D."""
+        m, n, k = self.sizes
+        shapes = (m, k), (k, n), (m, n)
+        a, b, d = (
+            Part(name, shape, _drawn(operand, shape))
+            for name, shape, operand in zip("ABD", shapes, self.operands)
+        )
+        return a, b, d
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What stands below."""
+        return NOTES if any(part.is_in_registers for part in self.parts) else ()
+
+    @property
+    def usual_colouring(self) -> str:
+        """``warp`` where several hold what is drawn of the result, else ``lane``."""
+        warps = _groups(self.parts[2], "warp")
+        return "warp" if len(np.unique(warps[warps >= 0])) > 1 else "lane"
+
+
+def product_of(placed: PlacedLayout, element: str | None = None) -> Product:
+    """Return the multiplication over one instruction's K that a layout is the result of.
+
+    Args:
+        placed: the layout of D, or a dot_op, over the shape of D.
+        element: the element type of A and B; None for the usual one.
+
+    Raises:
+        LayoutError: it is the result of no instruction, or not of rank 2.
+    """
+    if len(placed.shape) != 2:
+        raise LayoutError(f"--view mma is of matrices, got rank {len(placed.shape)}")
+    a, b, d, k = operands_of(placed.encoding, placed.shape, placed.tensor.element_type, element)
+    m, n = placed.shape
+    title = f"{d.encoding}", f"D = A x B + D of M = {m}, N = {n}, K = {k}"
+    return Product((a, b, d), (m, n, k), title)
+
 
 def mma_figure(result: DrawnLayout, element: str | None, color_by: str | None) -> Figure:
     """Return the figure of the instruction that a layout is the result of.
@@ -68,27 +143,14 @@ def mma_figure(result: DrawnLayout, element: str | None, color_by: str | None) -
         LayoutError: it is the result of no instruction, or not of rank 2.
     """
     result.selection.check_options("a figure of a matrix instruction")
-    placed = result.placed
-    if len(placed.shape) != 2:
-        raise LayoutError(f"--view mma is of matrices, got rank {len(placed.shape)}")
-    a, b, d, k = operands_of(result.encoding, placed.shape, placed.tensor.element_type, element)
-    m, n = placed.shape
-    title = f"{d.encoding}", f"D = A x B + D of M = {m}, N = {n}, K = {k}"
-    return multiplication_figure((a, b, d), (m, n, k), title, color_by)
+    return product_figure(product_of(result.placed, element), color_by)
 
 
-def multiplication_figure(
-    operands: tuple[Operand | None, Operand | None, Operand],
-    sizes: tuple[int, int, int],
-    title: tuple[str, ...],
-    color_by: str | None,
-) -> Figure:
-    """Return the figure of a multiplication, from the first element on.
+def product_figure(product: Product, color_by: str | None) -> Figure:
+    """Return the figure of a multiplication.
 
     Args:
-        operands: A, B and D; None for one in shared memory whose layout is not known.
-        sizes: how much of M, N and K is drawn.
-        title: what stands above.
+        product: the multiplication.
         color_by: one of `COLOUR_BY`; by default the lane, of several warps the warp.
 
     Raises:
@@ -96,19 +158,17 @@ def multiplication_figure(
     """
     if color_by not in (None, *COLOUR_BY):
         raise LayoutError(f"--view mma is coloured by {', '.join(COLOUR_BY)}, not {color_by}")
-    m, n, k = sizes
-    shapes = {"A": (m, k), "B": (k, n), "D": (m, n)}
-    parts = [Part(name, shapes[name], _drawn(o, shapes[name])) for name, o in zip("ABD", operands)]
-    name = color_by or _usual(parts[2])
+    parts = product.parts
+    name = color_by or product.usual_colouring
     groups = [_groups(part, name) for part in parts]
     colouring = _colouring_of_all(parts, name)
     grids = tuple(_grid(part, own, colouring) for part, own in zip(parts, groups))
     legend = colouring.legend(np.concatenate(groups))
     return Figure(
-        title,
+        product.title,
         grids,
         legend,
-        NOTES if any(part.is_in_registers for part in parts) else (),
+        product.notes,
         places=tuple(PLACES[part.name] for part in parts),
     )
 
@@ -131,16 +191,10 @@ def _colouring(part: Part, name: str) -> Colouring:
     return Colouring(part.drawn.placed, name)
 
 
-def _colouring_of_all(parts: list[Part], name: str) -> Colouring:
+def _colouring_of_all(parts: Sequence[Part], name: str) -> Colouring:
     """Return the colouring of the matrix with the most groups, which suits the others, too."""
     colourings = [_colouring(part, name) for part in parts if part.has_rows]
     return max(colourings, key=lambda one: group_count(one.placed, name))
-
-
-def _usual(result: Part) -> str:
-    """Return ``warp`` where several hold what is drawn of the result, else ``lane``."""
-    warps = _groups(result, "warp")
-    return "warp" if len(np.unique(warps[warps >= 0])) > 1 else "lane"
 
 
 def _groups(part: Part, name: str) -> Ints:
@@ -154,18 +208,16 @@ def _groups(part: Part, name: str) -> Ints:
 
 def _grid(part: Part, groups: Ints, colouring: Colouring) -> Grid:
     rows, columns = part.shape
-    title = f"{part.name} ({rows} x {columns}){'' if part.has_rows else ', in shared memory'}"
     if part.drawn is None:
         names = tuple(map(str, range(rows))), tuple(map(str, range(columns)))
         labels = [[f"{r},{c}" for c in range(columns)] for r in range(rows)]
-        return Grid(groups.reshape(part.shape), labels, title, *names)
-    grid = tensor_grid(part.drawn, colouring.colours(groups), title)
+        return Grid(groups.reshape(part.shape), labels, part.title, *names)
+    grid = tensor_grid(part.drawn, colouring.colours(groups), part.title)
     return _with_names(grid, part)
 
 
 def _with_names(grid: Grid, part: Part) -> Grid:
     """Return a grid whose registers are named after the matrix, with its groups along K marked."""
-    step = _k_step(part)
     labels = grid.labels
     if labels is not None and part.is_in_registers:
         letter = part.name.lower()
@@ -176,17 +228,6 @@ def _with_names(grid: Grid, part: Part) -> Grid:
         labels=labels,
         row_title=names[0],
         column_title=names[1],
-        row_step=step if part.k_axis == 0 else 0,
-        column_step=step if part.k_axis == 1 else 0,
+        row_step=part.k_step if part.k_axis == 0 else 0,
+        column_step=part.k_step if part.k_axis == 1 else 0,
     )
-
-
-def _k_step(part: Part) -> int:
-    """Return the elements along K that all lanes hold in one go; 0 where that is all."""
-    if part.k_axis is None or not part.is_in_registers:
-        return 0
-    assert part.drawn is not None
-    axis = len(part.drawn.placed.shape) - 2 + part.k_axis
-    lanes = [vector[axis] for vector in dict(part.drawn.layout.in_bases).get("lane", ())]
-    step = 2 * max(lanes, default=0)
-    return step if 0 < step < part.shape[part.k_axis] else 0

@@ -13,6 +13,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     sources.js       what the grids show
     matrix.js        the matrix with labelled bits
     conflicts.js     the section about an access
+    multiplication.js  a multiplication: A on the left, B above, D in the corner
     text.js          a text of many lines, of which those in sight are in the document
     layouts.js       the box in which a layout is chosen
     report.js        the findings and data movements of a dump
@@ -37,6 +38,7 @@ from tt_layout.colour import CELLS, SHADES
 from tt_layout.encodings import FORMS
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import ROWS, USUAL_TARGETS, PhaseTable, Target, find_target
+from tt_layout.page.embedded import check_sizes, embedded
 from tt_layout.placement import PlacedLayout
 from tt_layout.releases import Release
 from tt_layout.safe_text import safe
@@ -53,14 +55,13 @@ SCRIPTS = (
     "sources.js",
     "matrix.js",
     "conflicts.js",
+    "multiplication.js",
     "text.js",
     "layouts.js",
     "report.js",
     "dump.js",
     "page.js",
 )
-MAX_SIZE = 1 << 53
-"""JavaScript's numbers are exact below this."""
 _COMMENTS = re.compile(r"^\s*(?://.*\n|/\*\*(?s:.*?)\*/\n)|^[ \n]+", re.MULTILINE)
 SCRIPTS_RELEASE = Release.V3_9
 """The release by whose names the scripts call the keys of attributes."""
@@ -75,6 +76,8 @@ class PageLayout:
         name: what the page calls it, such as the alias in a dump.
         line: where a dump defines it, counted from 1.
         uses: the lines of the dump that use it.
+        multiplication: that which it is the result of, as
+            `tt_layout.page.multiplications.multiplication_data` returns it; None for none.
 
     Raises:
         LayoutError: the layout is too large for a browser.
@@ -84,28 +87,19 @@ class PageLayout:
     name: str
     line: int | None = None
     uses: tuple[int, ...] = ()
+    multiplication: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        layout = self.placed.layout
-        sizes = [*layout.out_sizes, *((n, layout.get_in_dim_size(n)) for n, _ in layout.in_bases)]
-        if too_large := [f"{name} {size}" for name, size in sizes if size > MAX_SIZE]:
-            raise LayoutError(f"a page shows dimensions up to 2^53, got {', '.join(too_large)}")
+        check_sizes(self.placed)
 
     def _embedded(self) -> dict[str, Any]:
         """Return what the page gets as data."""
-        placed = self.placed
         return {
             "name": self.name,
-            "attribute": str(placed.encoding),
-            "type": placed.type_text,
-            "memory": placed.memory_space,
-            "ins": placed.layout.in_bases,
-            "outs": placed.layout.out_sizes,
-            "bits": placed.element_bits,
-            "padding": placed.padding,
-            "release": str(placed.encoding.release),
+            **embedded(self.placed),
             "line": self.line,
             "uses": self.uses,
+            "multiplication": self.multiplication,
         }
 
 
@@ -118,12 +112,14 @@ class EmbeddedDump:
         text: all of it.
         modules: of each what `tt_layout.page.kernel_report.module_data` returns.
         programs: the text of each file of the program that it was compiled from.
+        line: that which the page opens on; None for that of the first finding.
     """
 
     name: str
     text: str
     modules: Sequence[dict[str, Any]] = ()
     programs: Mapping[str, str] = field(default_factory=dict)
+    line: int | None = None
 
 
 def build(
@@ -133,6 +129,7 @@ def build(
     dump: EmbeddedDump | None = None,
     target: str | None = None,
     is_pair: bool = False,
+    is_multiplied: bool = False,
 ) -> str:
     """Return the page that shows layouts, as the text of one HTML file.
 
@@ -142,6 +139,7 @@ def build(
         dump: the dump that the layouts come from.
         target: the GPU whose shared memory is meant, a name of `tt_layout.hardware.TARGETS`.
         is_pair: whether the two layouts are compared from the start.
+        is_multiplied: whether multiplications are shown from the start.
 
     Raises:
         LayoutError: there is no layout, or no such target.
@@ -155,6 +153,7 @@ def build(
         "dump": asdict(dump) if dump is not None else None,
         "targets": [_embedded_target(row) for row in ROWS],
         "isPair": is_pair,
+        "isMultiplied": is_multiplied,
         "palette": {"cells": CELLS, "shades": SHADES},
         "usualTargets": list(dict.fromkeys(one.name for one in (*chosen, *USUAL_TARGETS))),
         "releases": [str(release) for release in Release],

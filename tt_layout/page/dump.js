@@ -102,7 +102,10 @@ function followLine(line) {
   if (line === null) return;
   const movement = movementOn(line);
   const wished = movement && stateOf(movement);
-  if (wished) Object.assign(state, wished);
+  const results = resultsOf(multiplicationOn(line));
+  Object.assign(state, { view: null, lit: null });
+  if (results.length) showOneOf(results);
+  else if (wished) Object.assign(state, wished);
   else if (layoutsOfLine(line).length) showOneOf(layoutsOfLine(line));
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.audited_module import SharedWork
@@ -18,6 +18,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 from tt_layout.page import EmbeddedDump, PageLayout, build
 from tt_layout.page.kernel_report import module_data, programs
+from tt_layout.page.multiplications import multiplication_of
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
@@ -27,14 +28,45 @@ MAX_NAME = 64
 _PLACED = ("tensor", "memdesc")
 
 
-def page_of(named: dict[str, PlacedLayout], target: str | None = None) -> str:
+def page_of(
+    named: dict[str, PlacedLayout],
+    target: str | None = None,
+    *,
+    is_multiplied: bool = False,
+    operand: str | None = None,
+) -> str:
     """Return the page of named layouts; two of them are compared.
 
+    Args:
+        named: one layout or two.
+        target: the GPU whose shared memory is meant.
+        is_multiplied: whether the multiplication that the first is the result of is shown first.
+        operand: the element type of its A and B; None for the usual one.
+
     Raises:
-        LayoutError: one is too large for a browser, or there is no such target.
+        LayoutError: one is too large for a browser, or there is no such target or multiplication.
     """
-    layouts = [PageLayout(placed, name) for name, placed in named.items()]
-    return build(layouts, is_pair=len(layouts) == 2, target=target)
+    layouts = [
+        PageLayout(placed, name, multiplication=_multiplication(placed, operand, is_multiplied))
+        for name, placed in named.items()
+    ]
+    return build(layouts, is_pair=len(layouts) == 2, target=target, is_multiplied=is_multiplied)
+
+
+def _multiplication(
+    placed: PlacedLayout, operand: str | None, is_wished: bool
+) -> dict[str, Any] | None:
+    """Return the multiplication that a layout is the result of; None where it is of none.
+
+    Raises:
+        LayoutError: it is of none, but one is wished for.
+    """
+    try:
+        return multiplication_of(placed, operand)
+    except LayoutError:
+        if is_wished:
+            raise
+        return None
 
 
 def page_of_dump(
@@ -43,6 +75,7 @@ def page_of_dump(
     release: Release | None = None,
     number: int | None = None,
     program: ProgramSource = NO_PROGRAM,
+    line: int | None = None,
 ) -> str:
     """Return the page of the layouts of a dump, each over the types that it is used with.
 
@@ -52,12 +85,15 @@ def page_of_dump(
         release: whose rules hold.
         number: only this module, counted from 1; all by default.
         program: where the lines of the user's program are found.
+        line: the line that the page opens on; None for that of the first finding.
 
     Raises:
-        LayoutError: an alias is wrong or not used, there is no such module, or the dump is cut
-            off.
+        LayoutError: an alias is wrong or not used, there is no such module or line, or the dump
+            is cut off.
     """
     check_lines(source)
+    if line is not None and line > (count := source.text.count("\n") + 1):
+        raise LayoutError(f"the file has {count} lines, got line {line}", FileLocation(source.name))
     shared, pages = SharedWork(), []
     missing, others = dict.fromkeys(names), dict[str, None]()
     found: dict[_Key, _Used] = {}
@@ -83,7 +119,7 @@ def page_of_dump(
     target = next((audit.module.gpu for _, audit in pages if audit.module.gpu), None)
     modules = [module_data(audit, k, number_of) for k, audit in pages]
     texts = programs((audit for _, audit in pages), program)
-    dump = EmbeddedDump(source.name, source.text, modules, texts)
+    dump = EmbeddedDump(source.name, source.text, modules, texts, line)
     return build(layouts, dump=dump, target=target)
 
 

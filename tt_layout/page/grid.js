@@ -6,6 +6,7 @@ const LABEL_FONT = `11px ${FONT_FAMILY}`;
 const SMALL_FONT = `10px ${FONT_FAMILY}`;
 const HEAD = 20;
 const ROW_HEIGHT = 22;
+const LOW_ROW = 12;
 const TWO_LINES = 27;
 const MIN_CELL = 2;
 const MIN_OVERVIEW = 4;
@@ -59,6 +60,15 @@ function runs(values) {
     found.push([start, end]);
   }
   return found;
+}
+
+/** Return every how many places of runs [start, end] there are between two places. */
+function ticks(among, every, from, to) {
+  return among.flatMap(([start, end]) => {
+    const first = start + Math.ceil(Math.max(0, from - start) / every) * every;
+    const count = Math.max(0, Math.ceil((Math.min(end, to) - first) / every));
+    return Array.from({ length: count }, (_, k) => first + k * every);
+  });
 }
 
 /** Return the height that a grid may take. */
@@ -202,12 +212,18 @@ class GridView {
   #cellSize(room) {
     const even = Math.floor(room / this.source.columns);
     const factor = 2 ** (this.zoom / 2);
-    if (even >= this.labelWidth)
-      return this.#zoomed(Math.min(even, this.labelWidth + 18), ROW_HEIGHT, factor);
-    if (even >= this.halfWidth)
+    const fitting = Math.floor((roomBelow() - HEAD - 18) / this.source.rows);
+    // What must be seen whole has low rows, and no labels where they would not fit.
+    const least = this.source.isWhole ? fitting : ROW_HEIGHT;
+    if (even >= this.labelWidth && least >= LOW_ROW)
+      return this.#zoomed(
+        Math.min(even, this.labelWidth + 18),
+        Math.min(ROW_HEIGHT, least),
+        factor,
+      );
+    if (even >= this.halfWidth && (least >= TWO_LINES || !this.source.isWhole))
       return this.#zoomed(Math.min(even, Math.max(40, this.halfWidth)), TWO_LINES, factor);
     const width = Math.max(MIN_CELL, Math.min(even, ROW_HEIGHT));
-    const fitting = Math.floor((roomBelow() - HEAD - 18) / this.source.rows);
     const height = Math.max(Math.min(MIN_OVERVIEW, width), Math.min(fitting, Math.max(width, 14)));
     return this.#zoomed(width, height, factor);
   }
@@ -288,8 +304,10 @@ class GridView {
     if (this.width >= 4)
       this.#paintLines(context, range, this.colours.panel, columnGroup > 1 ? columnGroup : 0, 0, 2);
     this.#paintLines(context, range, this.colours.ink, 0, rowGroup, 1);
-    if (this.width >= this.halfWidth && this.height >= 14) this.#paintTexts(context, range);
+    if (this.width >= this.halfWidth && this.height >= LOW_ROW) this.#paintTexts(context, range);
     if (this.source.marks) this.#paintMarks(context, range);
+    this.#paintStrokes(context);
+    this.#paintCaptions(context);
     this.#paintHeads(context, range);
   }
 
@@ -408,6 +426,28 @@ class GridView {
     );
   }
 
+  /** Draw the strong lines that a source has between some of its cells. */
+  #paintStrokes(context) {
+    context.strokeStyle = this.colours.ink;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (const [x0, y0, x1, y1] of this.source.strokes ?? []) {
+      context.moveTo(this.left(x0) - 0.5, this.top(y0) - 0.5);
+      context.lineTo(this.left(x1) - 0.5, this.top(y1) - 0.5);
+    }
+    context.stroke();
+  }
+
+  /** Write what a source says of some of its cells above them. */
+  #paintCaptions(context) {
+    context.font = `600 12px ${FONT_FAMILY}`;
+    context.fillStyle = this.colours.ink;
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    for (const { text, x, y, rows } of this.source.captions ?? [])
+      context.fillText(text, this.left(x) + 2, this.top(y) + (rows * this.height) / 2);
+  }
+
   /** Draw the coordinates above and beside the cells, as many as there is room for. */
   #paintHeads(context, { x0, x1, y0, y1 }) {
     const [width, height] = this.stageSize;
@@ -425,13 +465,13 @@ class GridView {
     const everyX =
       this.#every(widest, this.width * (this.source.columnGroup ?? 1)) *
       (this.source.columnGroup ?? 1);
-    for (let x = Math.ceil(x0 / everyX) * everyX; x < x1; x += everyX) {
+    for (const x of ticks(this.source.columnRuns ?? [[0, x1]], everyX, x0, x1)) {
       const middle = this.left(x) + (this.width * (this.source.columnGroup ?? 1)) / 2;
       if (middle >= this.gutter) context.fillText(this.source.columnLabel(x), middle, HEAD / 2 + 1);
     }
     context.textAlign = "right";
     const everyY = this.#every(14, this.height);
-    for (let y = Math.ceil(y0 / everyY) * everyY; y < y1; y += everyY) {
+    for (const y of ticks(this.source.rowRuns ?? [[0, y1]], everyY, y0, y1)) {
       const middle = this.top(y) + Math.max(this.height, 12) / 2;
       if (middle > HEAD + 4 && middle < height - 4)
         context.fillText(this.source.rowLabel(y), this.gutter - 7, middle + 0.5);

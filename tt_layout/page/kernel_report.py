@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from tt_layout.audit.audit import GLOBAL_GROUPS, Audit, MovementRow
@@ -10,9 +11,12 @@ from tt_layout.audit.findings import is_in_loop
 from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import summaries
+from tt_layout.errors import LayoutError
+from tt_layout.figures.mma import Product
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.types import IRType
+from tt_layout.page.multiplications import multiplication_data
 from tt_layout.reports.advice_text import advice_lines
 from tt_layout.reports.finding_text import MAX_SHOWN, grouped
 from tt_layout.reports.program_source import ProgramSource
@@ -40,7 +44,16 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "summary": [summary.text for summary in summaries(audit)],
         "findings": list(_findings(audit)),
         "movements": [_movement(row, audit, number_of) for row in audit.movements],
+        "multiplications": list(_multiplications(audit)),
     }
+
+
+def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:
+    """Yield the multiplications whose matrices can be drawn, each with its line."""
+    for one in audit.multiplications:
+        with suppress(LayoutError):
+            product = Product((one.a, one.b, one.d), one.first, one.title)
+            yield {"line": one.line, **multiplication_data(product)}
 
 
 def _lines_of_aliases(module: Module) -> Iterator[int]:

@@ -196,7 +196,12 @@ class Group {
 
   /** Return the key that all holders of a location's element share. */
   common(place) {
-    return this.kernel.reduce((key, vector) => Math.min(key, xor(key, vector)), this.key(place));
+    return this.reduced(this.key(place));
+  }
+
+  /** Return the key that stands for all that hold the same as this one. */
+  reduced(key) {
+    return this.kernel.reduce((least, vector) => Math.min(least, xor(least, vector)), key);
   }
 
   /** Return the keys of all groups that hold an element. */

@@ -18,6 +18,8 @@ const state = {
   isStore: false,
   target: "", // the usual one
   isMarked: true, // whether the words that an access touches are marked
+  view: null, // "layout" or "mma", null for what is usual
+  lit: null, // of a multiplication the { name, cell } of a matrix that is kept lit
   module: 0, // of the dump
   line: null, // of the dump, the one that was chosen
 };
@@ -111,9 +113,11 @@ function rebuild() {
   access = accessPair(model, other);
   if (access) Object.assign(access, workedOut(access, targetFor(access.register), state.isStore));
   state.slice = checkedSlice(state.slice, model.shape);
-  const ids = colourIds();
+  if (!multiplicationThere()) state.view = null;
+  state.view ??= usualView();
+  if (!multiplicationShown()) state.lit = null;
   if (state.colour === "origin") state.colour = movement ? `from:${usualColour()}` : "";
-  if (!ids.includes(state.colour)) state.colour = movement ? "moves" : usualColour();
+  if (!colourIds().includes(state.colour)) state.colour = defaultColour();
   if (!["element", ...model.groups.map(({ id }) => id)].includes(state.scope))
     state.scope = "element";
   const inside = ({ element }) =>
@@ -164,7 +168,13 @@ function usualColour() {
   return (group ?? model.groups[0]).id;
 }
 
+/** Return what cells are coloured by where nothing is said. */
+function defaultColour() {
+  return multiplicationShown()?.colour ?? (movement ? "moves" : usualColour());
+}
+
 function colourIds() {
+  if (multiplicationShown()) return MATRIX_COLOURS;
   const dims = dimIds(model.shape.length);
   const groups = model.groups.map(({ id }) => id);
   const origins = movement ? ["moves", ...groups.map((id) => `from:${id}`)] : [];
@@ -190,10 +200,11 @@ function checkedSlice(slice, shape) {
 // -- grids --------------------------------------------------------------------------------------
 
 function showGrids() {
-  views.other.pane.hidden = !other;
+  const ground = rgb(themeColours().panel);
+  showMultiplication(ground);
+  if (multiplicationShown()) return;
   byId("panes").classList.toggle("three", Boolean(other));
   byId("panes").dataset.wide = access ? (model.memory === SHARED ? "hardware" : "other") : "";
-  const ground = rgb(themeColours().panel);
   const moving = state.colour === "moves" ? movement : null;
   const origin = state.colour.startsWith("from:") ? model : null;
   const colouringOf = (one) =>
@@ -265,12 +276,13 @@ function selections() {
 
 /** Show what is hovered and pinned, in the grids, in words and in the matrix. */
 function showSelection() {
+  if (multiplicationShown()) return showPointed();
   const chosen = selections();
   Object.values(views).forEach((view) => view.source && view.highlight(chosen));
   const last = chosen.at(-1);
   matrix.workOut(hovered?.place ?? (last ? model.inverse.place(last.element) : null));
   byId("said").textContent = hovered?.text ?? (last ? selectionInWords(last) : "");
-  showPins();
+  return showPins();
 }
 
 /** Show a button for each pin; only anew when they change, so that none vanishes under a click. */
@@ -508,19 +520,23 @@ function fillSelect(id, options, value) {
 function showControls() {
   const { spec } = model;
   byId("name").textContent = spec.name;
-  byId("attribute").textContent = spec.attribute;
+  byId("attribute").textContent = multiplicationShown()?.title[0] ?? spec.attribute;
   byId("type").textContent = spec.type;
   document.title = `${DATA.dump?.name ?? spec.name} · tt-layout`;
   const dims = dimIds(model.shape.length).map((id, d) => [id, id === `dim${d}` ? id : `${id} (dim${d})`]);
   const groups = model.groups.map(({ id, label }) => [id, label]);
   const from = groups.map(([id, label]) => [`from:${id}`, `${label} it comes from`]);
   const origins = movement ? [["moves", "what moves"], ...from] : [];
-  fillSelect(
-    "colour",
-    [...origins, ...groups, ...dims, ["none", "none"]],
-    state.colour,
-  );
-  fillSelect("scope", [["element", "element"], ...groups], state.scope);
+  const matrixGroups = MATRIX_COLOURS.map((id) => [id, id]);
+  const isMultiplied = Boolean(multiplicationShown());
+  const colours = isMultiplied
+    ? matrixGroups
+    : [...origins, ...groups, ...dims, ["none", "none"]];
+  fillSelect("colour", colours, state.colour);
+  const scopes = isMultiplied ? matrixGroups : groups;
+  fillSelect("scope", [["element", "element"], ...scopes], state.scope);
+  byId("view").value = state.view;
+  byId("view-label").hidden = !multiplicationThere();
   const others = comparable().map((k) => [k, comparableName(k)]);
   fillSelect("compare", [[-1, "nothing"], ...others], state.compare);
   byId("compare-label").hidden = !others.length;
@@ -666,6 +682,8 @@ function chooseLayout(k) {
         edit: null,
         compare: state.compare === k ? state.layout : state.compare,
         colour: "",
+        view: null,
+        lit: null,
       }),
     rebuild,
   );
@@ -778,7 +796,7 @@ function writeAddress() {
     a: edit?.attribute ?? "",
     t: edit?.type ?? "",
     b: edit?.bases ? JSON.stringify(edit.bases) : "",
-    c: state.colour === (movement ? "moves" : usualColour()) ? "" : state.colour,
+    c: state.colour === defaultColour() ? "" : state.colour,
     s: state.scope === "element" ? "" : state.scope,
     p: state.pins.map(({ scope, element }) => `${scope}:${element.join(",")}`).join(";"),
     x: state.compare === usualCompare() ? "" : state.compare < 0 ? "none" : state.compare,
@@ -787,6 +805,8 @@ function writeAddress() {
     w: state.isStore ? "store" : "",
     g: isUsualTarget() ? "" : state.target,
     m: state.isMarked ? "" : "none",
+    v: state.view === usualView() ? "" : state.view,
+    q: state.lit ? [state.lit.name, ...state.lit.cell].join(",") : "",
     n: state.line ?? "",
     u: state.line === null && state.module !== usualModule() ? state.module : "",
   };
@@ -813,7 +833,7 @@ function usualModule() {
 /** Set the module, and the line of the dump, from the parts of the address. */
 function readLine(parts) {
   const count = DATA.dump?.text.split("\n").length ?? 0;
-  const line = index(parts.get("n"), count + 1, null);
+  const line = index(parts.get("n"), count + 1, DATA.dump?.line ?? null);
   state.module = line ? moduleOfLine(line) : index(parts.get("u"), dumpModules().length, usualModule());
   if (parts.has("l") || !dumpModules().length) state.line = line || null;
   else followLine(line || usualLine(state.module));
@@ -833,6 +853,7 @@ function readAddress() {
   state.isStore = parts.get("w") === "store";
   state.target = DATA.targets.find(({ name }) => name === parts.get("g"))?.name ?? "";
   state.isMarked = parts.get("m") !== "none";
+  state.lit = readLit(parts.get("q"));
   state.pins = (parts.get("p") ?? "")
     .split(";")
     .filter(Boolean)
@@ -843,6 +864,7 @@ function readAddress() {
   const [rows, columns, ...at] = parts.has("d") ? numbers(parts.get("d")) : [];
   state.slice = parts.has("d") ? { rows, columns, at } : null;
   readLine(parts);
+  state.view = ["layout", "mma"].find((view) => view === parts.get("v")) ?? null;
 }
 
 function readEdit(parts) {
@@ -902,7 +924,7 @@ function onKey(event) {
   } else if (event.key === "Escape") {
     if (isWriting) return event.target.blur();
     hovered = null;
-    change(() => (state.pins = []), showSelection);
+    change(() => Object.assign(state, { pins: [], lit: null }), showSelection);
   }
   return undefined;
 }
@@ -937,7 +959,7 @@ function connect() {
   byId("theme").onclick = nextTheme;
   byId("skip").onclick = (event) => {
     event.preventDefault();
-    views.tensor.stage.focus();
+    (multiplicationShown() ? multiplicationView : views.tensor).stage.focus();
   };
   byId("reset").onclick = () => change(() => (state.edit = null), rebuild);
   byId("edit-attribute").oninput = () => later(() => editAttribute("edit-attribute"));
@@ -960,11 +982,12 @@ function start() {
   matrix = new MatrixView(byId("matrix-table"), byId("matrix-sum"));
   accessView = new AccessView(byId("access"));
   layoutBox = new LayoutBox(byId("layout-filter"), byId("layout-list"), chooseLayout);
+  connectMultiplication();
   connectDump();
   connect();
   readAddress();
   rebuild();
-  Object.values(views).forEach((view) => view.paint());
+  [...Object.values(views), multiplicationView].forEach((view) => view.paint());
   performance.mark("tt-layout-drawn");
 }
 

@@ -177,6 +177,13 @@ class TensorSource {
     };
   }
 
+  /** Return a test of cells: whether one of some groups, by their keys, holds their element. */
+  heldBy(group, keys) {
+    const wanted = new Set(keys.map((key) => group.reduced(key)));
+    const commonAt = this.#byAxes((place) => group.common(place));
+    return (x, y) => wanted.has(commonAt(x, y));
+  }
+
   rowLabel(y) {
     return this.plane.rowLabel(y);
   }

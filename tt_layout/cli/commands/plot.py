@@ -109,7 +109,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     "--line",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With -i and --view mma: the line of the multiplication.",
+    help="With -i: the line that the page opens on; with --view mma, of the multiplication.",
 )
 @click.option(
     "--fit",
@@ -143,7 +143,7 @@ def command(
             message = "-i makes a page of all layouts of a file: -o must be an .html"
             raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
         names = [name for group in alias_groups for name in group]
-        _write(output, _dump_page(path, names, source))
+        _write(output, _dump_page(path, names, source, display["line"]))
         return
     if source is not None:
         raise LayoutError("--source shows the program of a dump: give the dump with -i")
@@ -167,7 +167,11 @@ def _drawn(
     if ending == ".html":
         from tt_layout.page.dump import page_of
 
-        return page_of(dict(zip(_titles(encodings), placed)), display["target"]).encode()
+        named = dict(zip(_titles(encodings), placed))
+        is_multiplied, operand = display["view"] == "mma", display["operand"]
+        return page_of(
+            named, display["target"], is_multiplied=is_multiplied, operand=operand
+        ).encode()
     from tt_layout.figures.drawing import draw
     from tt_layout.figures.drawn import DrawnLayout
 
@@ -210,7 +214,7 @@ def _multiplication(path: str, line: int | None, color_by: str | None) -> Figure
     """
     from tt_layout.audit.audited_module import AuditedModule, SharedWork
     from tt_layout.audit.multiplications import multiplications
-    from tt_layout.figures.mma import multiplication_figure
+    from tt_layout.figures.mma import Product, product_figure
     from tt_layout.ir.file_aliases import split_module, whole_modules
     from tt_layout.mlir.source import read_source
 
@@ -223,14 +227,10 @@ def _multiplication(path: str, line: int | None, color_by: str | None) -> Figure
         what = "no multiplication at that line" if line else "--line must say which multiplication"
         raise LayoutError(f"{what}; the file has some at lines: {lines}", FileLocation(file))
     one = chosen[0]
-    most = one.instruction.shape if one.instruction is not None else one.sizes[1:]
-    m, n, k = (min(pair) for pair in zip(most, one.sizes[1:]))
-    name = f", {one.instruction.name}" if one.instruction is not None else ""
-    title = f"{one.name}, line {one.line}: {one.text}{name}", f"the first M = {m}, N = {n}, K = {k}"
-    return multiplication_figure((one.a, one.b, one.d), (m, n, k), title, color_by)
+    return product_figure(Product((one.a, one.b, one.d), one.first, one.title), color_by)
 
 
-def _dump_page(path: str, names: list[str], folder: str | None) -> bytes:
+def _dump_page(path: str, names: list[str], folder: str | None, line: int | None) -> bytes:
     from tt_layout.ir.file_aliases import split_module
     from tt_layout.mlir.source import read_source
     from tt_layout.page.dump import page_of_dump
@@ -238,7 +238,8 @@ def _dump_page(path: str, names: list[str], folder: str | None) -> bytes:
 
     file, module = split_module(path)
     program = ProgramSource(folder)
-    return page_of_dump(read_source(file), names, chosen_release(), module, program).encode()
+    page = page_of_dump(read_source(file), names, chosen_release(), module, program, line)
+    return page.encode()
 
 
 def _write(output: str, content: bytes) -> None:

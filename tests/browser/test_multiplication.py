@@ -1,0 +1,149 @@
+"""A multiplication on the page: what its figure shows, and links between its matrices."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from browser.conftest import Open
+from browser.kinds import KINDS
+from browser.open_page import Opened
+from browser.pages import KERNELS
+from tt_layout.encodings.parsing import parse_layout
+from tt_layout.figures.drawing import draw
+from tt_layout.figures.drawn import DrawnLayout
+from tt_layout.mlir.source import read_source
+from tt_layout.mlir.types import parse_type
+from tt_layout.page.dump import page_of, page_of_dump
+from tt_layout.placement import PlacedLayout, place
+
+AMPERE = (
+    "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], "
+    "instrShape = [16, 8]}>"
+)
+SMALL = AMPERE, "tensor<16x8xf32>"
+CASES = {
+    "mma.sync": SMALL,
+    "wgmma": KINDS["nvidia_mma_v3"],
+    "mfma": KINDS["amd_mfma"],
+    "wmma": KINDS["amd_wmma"],
+    "tcgen05": (
+        "#ttng.tensor_memory_encoding<blockM = 128, blockN = 16, colStride = 1>",
+        "!ttg.memdesc<128x16xf32>",
+    ),
+    "operand": (f"#ttg.dot_op<{{opIdx = 0, parent = {AMPERE}, kWidth = 2}}>", "tensor<16x8xf32>"),
+}
+DOT = 125  # a line of the dump
+
+
+def placed(case: tuple[str, str]) -> PlacedLayout:
+    return place(parse_layout(case[0]), parse_type(case[1]))
+
+
+def show(open_file: Any, case: tuple[str, str], fragment: str = "") -> Opened:
+    page: Opened = open_file(page_of({"layout": placed(case)}, is_multiplied=True), fragment)
+    return page
+
+
+def first_holder(label: str) -> str:
+    return re.split(r"[|+ ]", label)[0]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_cell_names_whom_the_figure_names(name: str, open_file: Any) -> None:
+    page = show(open_file, CASES[name])
+    figure = draw(DrawnLayout(placed(CASES[name])), view="mma")
+    matrices = page.ask(what="multiplied")
+    assert len(matrices) == len(figure.grids) == 3
+    for matrix, grid in zip(matrices, figure.grids):
+        assert grid.labels is not None
+        expected = [[first_holder(label) for label in row] for row in grid.labels]
+        assert [[first_holder(text) for text in row] for row in matrix["texts"]] == expected
+    assert page.page.inner_text("#attribute") == figure.title[0]
+    assert page.page.inner_text("#multiplication-title") == figure.title[1]
+    swatches = page.page.locator(".swatch").all_inner_texts()
+    assert swatches == [text.split()[-1] for _, text in figure.legend][: len(swatches)]
+    page.shot(f"multiplication-{name}")
+
+
+def point(page: Opened, number: int, x: int, y: int) -> list[list[list[str]]]:
+    """Point at a cell of A, B or D; return the texts of all."""
+    matrices = page.ask(what="multiplied")
+    left, top = matrices[number]["at"]
+    page.at("multiplication", left + x, top + y)
+    return [matrix["texts"] for matrix in matrices]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_an_element_lights_what_it_is_multiplied_with(number: int, open_file: Any) -> None:
+    page = show(open_file, SMALL)
+    x, y = 5, 3
+    texts = point(page, number, x, y)
+    every = range(16)
+    row, column, cell = {(c, y) for c in every}, {(x, r) for r in every}, {(x, y)}
+    expected = [
+        (cell, {(c, x) for c in every}, row),
+        ({(y, r) for r in every}, cell, column),
+        (row, column, cell),
+    ][number]
+    for shown, wanted in zip(page.ask(what="lit"), expected):
+        for r, cells in enumerate(shown):
+            assert cells == [(c, r) in wanted for c in range(len(cells))]
+    assert page.said.startswith(f"{'ABD'[number]} ({y}, {x}), held by {texts[number][y][x]}; ")
+
+
+def test_a_lane_lights_what_it_holds_in_all(open_file: Any) -> None:
+    page = show(open_file, SMALL, "s=lane")
+    texts = point(page, 1, 6, 9)
+    [thread] = re.findall(r"T\d+:", texts[1][9][6])
+    for shown, labels in zip(page.ask(what="lit"), texts):
+        assert shown == [[label.startswith(thread) for label in row] for row in labels]
+    assert page.said.endswith(f"; lane {thread[1:-1]}")
+
+
+def test_a_line_of_a_dump_shows_its_multiplication(open_file: Any) -> None:
+    page = open_file(page_of_dump(read_source(str(KERNELS / "matmul-sm80.ttgir")), [], line=DOT))
+    assert page.page.is_visible("#multiplication")
+    assert not page.page.is_visible("#tensor")
+    assert page.page.input_value("#layout-filter").startswith("#mma on ")
+    assert page.page.inner_text("#attribute").startswith(f"tt.dot, line {DOT}: 128x64x16 f16 x f16")
+    page.page.click(f"#line-{DOT - 1} code")
+    assert not page.page.is_visible("#multiplication")
+    assert page.page.is_visible("#tensor")
+    page.page.click(f"#line-{DOT} code")
+    assert page.page.is_visible("#multiplication")
+    page.select("view", "layout")
+    assert page.page.is_visible("#tensor")
+    assert page.address["v"] == "layout"
+
+
+def test_the_address_keeps_what_is_lit(open_page: Open, open_file: Any) -> None:
+    page: Opened = open_file(page_of({"layout": placed(SMALL)}))
+    assert page.page.is_visible("#tensor")
+    page.select("view", "mma")
+    point(page, 0, 5, 3)
+    page.page.mouse.down()
+    page.page.mouse.up()
+    assert page.address == {"v": "mma", "q": "A,5,3"}
+    page.go("v=mma&q=A,5,3&c=register")
+    assert page.said.startswith("A (3, 5), held by ")
+    assert page.page.input_value("#colour") == "register"
+    page.focus("multiplication")
+    page.page.keyboard.press("Control+End")
+    assert page.page.inner_text("#multiplication-cell").startswith("D (15, 7), held by T31:d3")
+    page.page.keyboard.press("Escape")
+    assert page.address == {"v": "mma", "c": "register"}
+    for broken in ("v=mma&q=D,99,99", "v=mma&q=X,1,1&c=bank", "v=no&q=A"):
+        page.go(broken)
+        assert page.said == ""
+    page.page.click("#edit summary")
+    page.fill("edit-register", "[[8, 0], [0, 1]]")
+    assert page.page.is_visible("#tensor")
+
+
+def test_a_layout_of_no_multiplication_has_no_choice(open_file: Any) -> None:
+    page = open_file(page_of({"layout": placed(KINDS["blocked"])}), "v=mma")
+    assert page.page.is_visible("#tensor")
+    assert not page.page.is_visible("#view")

@@ -1,0 +1,329 @@
+// A multiplication of matrices as a whole, in one grid: A on the left, B above, D in the corner, as
+// tt_layout.figures.mma draws it.  What is pointed at in one matrix lights up in all three.
+
+const MATRIX_COLOURS = ["lane", "warp", "thread", "register"];
+const PER_GAP = [48, 24]; // columns and rows for each of the gap between matrices: it always shows
+
+/** The first rows and columns of a matrix; of those before them the first. */
+class FirstPlane extends TensorPlane {
+  constructor(shape, [rows, columns]) {
+    const rank = shape.length;
+    super(shape, { rows: rank - 2, columns: rank - 1, at: shape.map(() => 0) });
+    Object.assign(this, { rows, columns });
+  }
+
+  /** Return the cell of an element, or null where it is not drawn. */
+  cell(element) {
+    const cell = super.cell(element);
+    return cell && cell[0] < this.columns && cell[1] < this.rows ? cell : null;
+  }
+}
+
+/** A matrix of a multiplication: what is drawn of it, and who holds that. */
+class Matrix {
+  /**
+   * @param part   as the file embeds it; its layout is null where no lane holds it
+   * @param colour one of MATRIX_COLOURS
+   * @param ground the colour of the page
+   */
+  constructor({ name, title, shape, step, layout }, colour, ground) {
+    Object.assign(this, { name, title, step });
+    [this.rows, this.columns] = shape;
+    if (!layout) return;
+    this.model = new Model(layout, usualTarget());
+    this.colouring = new Colouring(this.model, colour);
+    const plane = new FirstPlane(this.model.shape, shape);
+    this.source = new TensorSource(this.model, plane, this.colouring, ground);
+  }
+
+  /** Return text about locations with its registers named after the matrix: T5:a1. */
+  #named(text) {
+    return text.replace(/(T\d+):(\d+)/g, `$1:${this.name.toLowerCase()}$2`);
+  }
+
+  text(x, y) {
+    return this.source ? this.#named(this.source.text(x, y)) : `${y},${x}`;
+  }
+
+  get longestLabel() {
+    const longest = this.source?.longestLabel ?? `${this.rows - 1},${this.columns - 1}`;
+    return this.#named(longest);
+  }
+
+  /** Say what a cell is, and who holds it. */
+  say(x, y) {
+    const name = `${this.name} (${y}, ${x})`;
+    if (!this.source) return `${name}, in shared memory`;
+    return `${name}, ${this.#named(this.model.holdersInWords(this.source.element(x, y)))}`;
+  }
+
+  group(id) {
+    return this.model?.groups.find((group) => group.id === id);
+  }
+
+  /** Return the keys of the groups that hold what a cell shows. */
+  keysAt(id, x, y) {
+    return this.group(id)?.keysOf(this.source.element(x, y)) ?? [];
+  }
+
+  /** Return a test of cells: whether one of these groups holds what they show. */
+  holdersMatch(id, keys) {
+    const group = this.group(id);
+    return group ? this.source.heldBy(group, keys) : () => false;
+  }
+}
+
+/** The matrices of a multiplication as one source of cells, with gaps between them. */
+class MultiplicationSource {
+  /**
+   * @param multiplication { title, about, parts } as the file embeds it
+   * @param colour         one of MATRIX_COLOURS
+   * @param ground         the colour of the page
+   */
+  constructor({ title, about, parts }, colour, ground) {
+    this.kind = "multiplication";
+    this.isWhole = true;
+    [, this.title] = title;
+    this.about = about;
+    const [a, b, d] = parts.map((part) => new Matrix(part, colour, ground));
+    const sizes = [a.columns + b.columns, a.rows + b.rows];
+    const [across, down] = sizes.map((cells, axis) => Math.ceil(cells / PER_GAP[axis]));
+    Object.assign(a, { left: 0, top: b.rows + 2 * down });
+    Object.assign(b, { left: a.columns + across, top: down });
+    Object.assign(d, { left: b.left, top: a.top });
+    this.matrices = [a, b, d];
+    this.columns = d.left + d.columns;
+    this.rows = d.top + d.rows;
+    this.captionRows = down;
+    this.columnRuns = [a, b].map(({ left, columns }) => [left, left + columns]);
+    this.rowRuns = [b, a].map(({ top, rows }) => [top, top + rows]);
+    this.#chooseColours(ground);
+    const labels = this.matrices.map((matrix) => matrix.longestLabel);
+    this.longestLabel = labels.reduce((long, own) => (own.length > long.length ? own : long));
+  }
+
+  /** Choose the colours of the matrix with most groups, and those of cells without one. */
+  #chooseColours(ground) {
+    const all = this.matrices.flatMap(({ colouring }) => colouring ?? []);
+    this.colouring = all.reduce((most, own) => (own.count > most.count ? own : most));
+    this.colours = this.colouring.colours(ground);
+    const { soft, panel } = themeColours();
+    const plain = tile(mix(ground, [128, 128, 128], 0.12));
+    this.plain = this.colours.push({ ...plain, ink: soft }) - 1;
+    this.blank = this.colours.push({ fill: panel, ink: panel }) - 1;
+  }
+
+  /** Return { matrix, x, y } of a cell; null between the matrices. */
+  at(x, y) {
+    for (const matrix of this.matrices) {
+      const [column, row] = [x - matrix.left, y - matrix.top];
+      if (column >= 0 && row >= 0 && column < matrix.columns && row < matrix.rows)
+        return { matrix, x: column, y: row };
+    }
+    return null;
+  }
+
+  shade(x, y) {
+    const at = this.at(x, y);
+    if (!at) return this.blank;
+    return at.matrix.source ? at.matrix.source.shade(at.x, at.y) : this.plain;
+  }
+
+  text(x, y) {
+    const at = this.at(x, y);
+    return at ? at.matrix.text(at.x, at.y) : "";
+  }
+
+  rowLabel(y) {
+    const [a, b] = this.matrices;
+    if (y >= a.top) return `m ${y - a.top}`;
+    return y >= b.top && y < b.top + b.rows ? `k ${y - b.top}` : "";
+  }
+
+  columnLabel(x) {
+    const [a, b] = this.matrices;
+    if (x >= b.left) return `n ${x - b.left}`;
+    return x < a.columns ? `k ${x}` : "";
+  }
+
+  /** Return what stands in the gap above each matrix: { text, x, y, rows }. */
+  get captions() {
+    const rows = this.captionRows;
+    return this.matrices.map(({ title, left, top }) => ({
+      text: title,
+      x: left,
+      y: top - rows,
+      rows,
+    }));
+  }
+
+  /** Return the lines between groups along K, as [x0, y0, x1, y1] in cells. */
+  get strokes() {
+    const [a, b] = this.matrices;
+    const steps = ({ step }, count) =>
+      step ? Array.from({ length: Math.ceil(count / step) - 1 }, (_, k) => (k + 1) * step) : [];
+    const upright = steps(a, a.columns).map((k) => [a.left + k, a.top, a.left + k, a.top + a.rows]);
+    const level = steps(b, b.rows).map((k) => [b.left, b.top + k, b.left + b.columns, b.top + k]);
+    return [...upright, ...level];
+  }
+
+  say(x, y) {
+    const at = this.at(x, y);
+    return at ? at.matrix.say(at.x, at.y) : "Between the matrices";
+  }
+
+  /** Return the cells of what is selected. */
+  cells({ name, cell }) {
+    const matrix = this.matrices.find((own) => own.name === name);
+    return [[matrix.left + cell[0], matrix.top + cell[1]]];
+  }
+
+  /** Return a test of cells: whether they have to do with what is selected. */
+  matcher({ scope, element: { name, cell } }) {
+    const matrix = this.matrices.find((own) => own.name === name);
+    const tests =
+      scope === "element" ? this.#multiplied(name, ...cell) : this.#held(matrix, scope, cell);
+    return (x, y) => {
+      const at = this.at(x, y);
+      return !at || tests[at.matrix.name](at.x, at.y);
+    };
+  }
+
+  /** Return tests of cells: what an element is made of, or goes into. */
+  #multiplied(name, column, row) {
+    const isSame = (x, y) => x === column && y === row;
+    const inRow = (wished) => (x, y) => y === wished;
+    const inColumn = (wished) => (x) => x === wished;
+    return {
+      A: { A: isSame, B: inRow(column), D: inRow(row) },
+      B: { A: inColumn(row), B: isSame, D: inColumn(column) },
+      D: { A: inRow(row), B: inColumn(column), D: isSame },
+    }[name];
+  }
+
+  /** Return tests of cells: what lanes, or others, hold that hold this one. */
+  #held(matrix, scope, cell) {
+    const keys = matrix.keysAt(scope, ...cell);
+    return Object.fromEntries(
+      this.matrices.map((own) => [own.name, own.holdersMatch(scope, keys)]),
+    );
+  }
+}
+
+/** Say what a cell has to do with the others. */
+function multipliedInWords(matrix, scope, x, y) {
+  const said = matrix.say(x, y);
+  const group = matrix.group(scope);
+  if (group) {
+    const keys = matrix.keysAt(scope, x, y).map(group.nameOf);
+    return `${said}; ${group.label}${keys.length > 1 ? "s" : ""} ${keys.join(", ")}`;
+  }
+  const related = {
+    A: `times row ${x} of B, goes into row ${y} of D`,
+    B: `times column ${y} of A, goes into column ${x} of D`,
+    D: `row ${y} of A times column ${x} of B`,
+  };
+  return `${said}; ${related[matrix.name]}`;
+}
+
+// -- which there is -----------------------------------------------------------------------------
+
+let multiplicationsByLine;
+
+/** Return the multiplication on a line of the dump, if there is one. */
+function multiplicationOn(line) {
+  multiplicationsByLine ??= new Map(
+    dumpModules().flatMap(({ multiplications }) =>
+      (multiplications ?? []).map((one) => [one.line, one]),
+    ),
+  );
+  return multiplicationsByLine.get(line);
+}
+
+/** Return the multiplication on the line, or that of the layout; null for none. */
+function multiplicationThere() {
+  if (state.edit) return null;
+  if (DATA.dump) return multiplicationOn(state.line) ?? null;
+  return DATA.layouts[state.layout].multiplication;
+}
+
+/** Return the multiplication that is shown; null where it is the layout. */
+function multiplicationShown() {
+  return state.view === "mma" ? multiplicationThere() : null;
+}
+
+/** Return what is shown where nothing is said. */
+function usualView() {
+  return multiplicationThere() && (DATA.dump || DATA.isMultiplied) ? "mma" : "layout";
+}
+
+/** Return the layouts of the result of a multiplication among those of its line. */
+function resultsOf(multiplication) {
+  if (!multiplication) return [];
+  const { layout } = multiplication.parts.at(-1);
+  return layoutsOfLine(multiplication.line).filter((k) => show(DATA.layouts[k].ins) === show(layout?.ins));
+}
+
+// -- what is pointed at -------------------------------------------------------------------------
+
+let multiplicationView;
+/** What is under the pointer or the cursor, as state.lit: { name, cell }. */
+let pointed = null;
+
+function connectMultiplication() {
+  multiplicationView = new GridView(byId("multiplication"), {
+    hover: (source, x, y) => pointAt(cellOf(source, x, y)),
+    leave: () => pointAt(null),
+    pin: (source, x, y) => light(cellOf(source, x, y)),
+  });
+  byId("view").onchange = (event) =>
+    change(() => Object.assign(state, { view: event.target.value, colour: "", lit: null }));
+}
+
+function cellOf(source, x, y) {
+  const at = source.at(x, y);
+  return at && { name: at.matrix.name, cell: [at.x, at.y] };
+}
+
+/** Return the cell of a matrix that the address keeps lit, such as A,3,5; null for none. */
+function readLit(text) {
+  const [, name, x, y] = /^([ABD]),(\d{1,6}),(\d{1,6})$/.exec(text ?? "") ?? [];
+  return name ? { name, cell: [Number(x), Number(y)] } : null;
+}
+
+function pointAt(cell) {
+  pointed = cell;
+  showPointed();
+}
+
+/** Keep lit what a cell has to do with, or no longer. */
+function light(cell) {
+  const isSame = show(cell) === show(state.lit);
+  change(() => (state.lit = isSame ? null : cell), showPointed);
+}
+
+/** Show a multiplication instead of the layouts; or these where there is none. */
+function showMultiplication(ground) {
+  const multiplication = multiplicationShown();
+  document.querySelector("main").classList.toggle("multiplied", Boolean(multiplication));
+  multiplicationView.pane.hidden = !multiplication;
+  for (const id of ["tensor", "hardware"]) views[id].pane.hidden = Boolean(multiplication);
+  views.other.pane.hidden = !other || Boolean(multiplication);
+  if (!multiplication) return;
+  multiplicationView.show(new MultiplicationSource(multiplication, state.colour, ground));
+  showLegend(multiplicationView.source.colouring, ground);
+  showPointed();
+}
+
+/** Show what is pointed at or lit, in the grid and in words. */
+function showPointed() {
+  const { source } = multiplicationView;
+  const shown = pointed ?? state.lit;
+  const drawn = shown && source.matrices.find(({ name }) => name === shown.name);
+  const isInside = drawn && shown.cell[0] < drawn.columns && shown.cell[1] < drawn.rows;
+  const selection = { group: true, scope: state.scope, element: shown, isPinned: false };
+  multiplicationView.highlight(isInside ? [selection] : []);
+  byId("said").textContent = isInside ? multipliedInWords(drawn, state.scope, ...shown.cell) : "";
+  const isOfLayout = isInside && show(drawn.model?.spec.ins) === show(model.spec.ins);
+  matrix.workOut(isOfLayout ? model.inverse.place(drawn.source.element(...shown.cell)) : null);
+}

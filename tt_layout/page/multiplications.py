@@ -1,0 +1,53 @@
+"""A multiplication of matrices as the page gets it: A, B and D, each with its basis vectors."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from tt_layout.errors import LayoutError
+from tt_layout.figures.mma import Part, Product, product_of
+from tt_layout.page.embedded import embedded
+from tt_layout.placement import PlacedLayout
+
+MAX_CELLS = 1 << 18
+"""Elements of D that the page shows as a multiplication."""
+
+
+def multiplication_of(placed: PlacedLayout, element: str | None = None) -> dict[str, Any]:
+    """Return the multiplication that a layout is the result of.
+
+    Args:
+        placed: the layout of D, or a dot_op, over the shape of D.
+        element: the element type of A and B; None for the usual one.
+
+    Raises:
+        LayoutError: it is the result of none, or of one with too many elements.
+    """
+    if (count := prod(placed.shape)) > MAX_CELLS:
+        raise LayoutError(f"a page shows multiplications of {MAX_CELLS} elements, got {count}")
+    return multiplication_data(product_of(placed, element))
+
+
+def multiplication_data(product: Product) -> dict[str, Any]:
+    """Return a multiplication as data.
+
+    Raises:
+        LayoutError: a layout does not fit its matrix, or is too large for a browser.
+    """
+    return {
+        "title": product.title,
+        "about": "; ".join(product.notes),
+        "colour": product.usual_colouring,
+        "parts": [_part(part) for part in product.parts],
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "title": part.title,
+        "shape": part.shape,
+        "step": part.k_step,
+        "layout": embedded(part.drawn.placed) if part.drawn and part.has_rows else None,
+    }
