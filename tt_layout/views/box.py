@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -115,8 +115,8 @@ class Page:
         """Tell whether a row is before the end of this page."""
         return row < self.first + len(self.firsts)
 
-    def paint(self, start: int, stop: int, lines: Bytes, ready: Sequence[Bytes] = ()) -> None:
-        """Write the rows ``start`` .. ``stop - 1`` into lines, over texts that are ready.
+    def paint(self, start: int, stop: int, lines: Bytes) -> None:
+        """Write the rows ``start`` .. ``stop - 1`` into lines.
 
         A line may lack its last bytes: the separator behind its last cell is left out.
         """
@@ -128,8 +128,7 @@ class Page:
         if self.cells.gap is not None:
             self._show_gaps(self.cells.gap, self.firsts[rows], painted)
         width = lines.shape[1]
-        layers = [painted[0], *ready, *painted[1:]]
-        first, *others = (layer.reshape(len(lines), -1)[:, :width] for layer in layers)
+        first, *others = (layer.reshape(len(lines), -1)[:, :width] for layer in painted)
         if not others:
             lines[:] = first
             return
@@ -152,12 +151,11 @@ class Painter:
 
     box: Box
     cells: CellText
-    span_limit: int = ROW_BYTES
 
     @cached_property
     def span(self) -> int:
         """The number of cells in a row."""
-        return self.box.span(max(1, min(self.span_limit, ROW_BYTES // self.cells.width)))
+        return self.box.span(max(1, ROW_BYTES // self.cells.width))
 
     @property
     def row_bytes(self) -> int:

@@ -100,7 +100,6 @@ class TupleText:
         sizes: each dimension's size; coordinates are padded to its digits.
         joint: what stands between two coordinates.
         separator: what stands between two cells.
-        lead: the number of bytes kept free in front of the tuple.
         gap: the cells that hold nothing.
     """
 
@@ -108,7 +107,6 @@ class TupleText:
     sizes: tuple[int, ...]
     joint: str
     separator: bytes
-    lead: int = 0
     gap: Gap | None = None
 
     @property
@@ -119,12 +117,24 @@ class TupleText:
     @property
     def width(self) -> int:
         """The number of bytes of a cell with the separator behind it."""
-        return self.lead + self.tuple_width + len(self.separator)
+        return self.tuple_width + len(self.separator)
 
     @property
     def fields(self) -> Fields:
         """Where the tuple is written."""
-        return Fields(1, self.tuple_width, lead=self.lead)
+        return Fields(1, self.tuple_width)
+
+    @property
+    def numbers(self) -> list[tuple[int, int]]:
+        """Where in a cell each coordinate begins, and its width."""
+        widths = [digits(size) for size in self.sizes]
+        return [(sum(widths[:axis]) + axis + 1, width) for axis, width in enumerate(widths)]
+
+    @property
+    def blank(self) -> bytes:
+        """A cell with spaces in place of the coordinates."""
+        numbers = self.joint.join(" " * width for _, width in self.numbers)
+        return f"({numbers})".encode() + self.separator
 
     def layers(self, firsts: Ints, span: int) -> list[Layer]:
         """Return a layer per coordinate."""
@@ -147,11 +157,11 @@ class TupleText:
 
     def _stamps(self, axis: int, values: Ints) -> Bytes:
         """Return the cell's text of one coordinate for each value, with fillers elsewhere."""
-        start = self.lead + sum(digits(size) + 1 for size in self.sizes[:axis])
-        end = start + 1 + digits(self.sizes[axis])
+        start, width = self.numbers[axis]
+        end = start + width
         stamps = np.full((len(values), self.width), FILLER, np.uint8)
-        stamps[:, start] = ord(self.joint if axis else "(")
-        stamps[:, start + 1 : end] = decimals(values, end - start - 1, fill=ord(" "))
+        stamps[:, start - 1] = ord(self.joint if axis else "(")
+        stamps[:, start:end] = decimals(values, width, fill=ord(" "))
         if axis == len(self.sizes) - 1:
             stamps[:, end:] = np.frombuffer(b")" + self.separator, np.uint8)
         return stamps

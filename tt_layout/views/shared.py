@@ -16,20 +16,18 @@ from tt_layout.algebra.padding import Padding, padded, padded_size
 from tt_layout.errors import LayoutError
 from tt_layout.views import distributed
 from tt_layout.views.axes import Axes, Axis, location_axis, tensor_axes
-from tt_layout.views.box import Box, Painter
 from tt_layout.views.cell_text import CellText, EmptyText, TupleText
 from tt_layout.views.cells import ElementCells, LocationCells, SlotCells
+from tt_layout.views.columns import Column, Counter, blocks, pages
 from tt_layout.views.distributed import check_inputs
 from tt_layout.views.frames import Brackets, framed_view, header_size
 from tt_layout.views.selection import EVERYTHING, Range, Selection
-from tt_layout.views.text import FILLER, Bytes, decimals, digits
+from tt_layout.views.text import FILLER
 from tt_layout.views.view import Allocate, CellShape, Lines, Placed, View
 
 DIMENSIONS = ("offset", "partition", "block")
 """The input dimensions, the fastest first."""
 
-LOW_DIGITS = 4  # of an offset are written off in a ready text of 10**4 lines
-BLOCK_LINES = 10**LOW_DIGITS
 PAD = b"pad"
 
 
@@ -186,10 +184,10 @@ class Memory:
         coordinates = tuple(F2Map(tuple(vector[axis] for vector in vectors)) for axis in axes)
         return LocationCells(tuple(self.sizes.items()), coordinates, padding=self.padding)
 
-    def text(self, joint: str, separator: bytes, lead: int = 0) -> TupleText:
+    def text(self, joint: str, separator: bytes) -> TupleText:
         """Return the text of the elements by block, partition and offset."""
         sizes = tuple(size for _, size in self.layout.out_sizes)
-        return TupleText(self.cells.coordinates, sizes, joint, separator, lead)
+        return TupleText(self.cells.coordinates, sizes, joint, separator)
 
 
 def _hardware_size(memory: Memory, blocks: Range, slots: Range) -> int:
@@ -204,19 +202,21 @@ def _hardware_size(memory: Memory, blocks: Range, slots: Range) -> int:
 
 
 def _hardware_lines(
-    memory: Memory, blocks: Range, slots: Range, allocate: Allocate
+    memory: Memory, shown: Range, slots: Range, allocate: Allocate
 ) -> Iterator[Lines]:
-    for block in range(*blocks):
+    counter = Counter(slots[1], memory.text(",", b"").blank)
+    make = _padded_lines if memory.padding else partial(_lines, allocate)
+    for block in range(*shown):
         heading = f"Block: {block}:\n"
         for partition in range(memory.partitions):
             if memory.is_partitioned:
                 heading += f"Partition: {partition}:\n"
-            buffer = (block - blocks[0]) * memory.partitions + partition
+            buffer = (block - shown[0]) * memory.partitions + partition
             first = buffer * (slots[1] - slots[0]) - slots[0]
             yield _heading(heading, first + slots[0])
             heading = ""
             number = block * memory.partitions + partition
-            for lines in _buffer_lines(memory, number, slots, allocate):
+            for lines in make(memory, number * memory.elements, slots, counter):
                 yield lines._replace(first=first + lines.first)
 
 
@@ -224,88 +224,30 @@ def _heading(text: str, first: int) -> Lines:
     return Lines(np.empty((0, 0), np.uint8), 0, 0, first, headings=((0, text.encode()),))
 
 
-def _buffer_lines(memory: Memory, buffer: int, slots: Range, allocate: Allocate) -> Iterator[Lines]:
-    """Return the lines of slots of a buffer; their cells are numbered by slot."""
-    make = _padded_lines if memory.padding else partial(_lines, allocate)
-    for start, stop in _same_digits(*slots):
-        counter = Counter(stop, memory.text(",", b"").width)
-        yield from make(memory, buffer * memory.elements, start, stop, counter)
-
-
-def _same_digits(start: int, stop: int) -> Iterator[Range]:
-    """Split a range where the number of digits changes."""
-    while start < stop:
-        end = min(stop, 10 ** digits(start))
-        yield start, end
-        start = end
-
-
-def _counted(start: int, stop: int) -> Iterator[Range]:
-    """Split a range at the multiples of BLOCK_LINES."""
-    while start < stop:
-        end = min(stop, start - start % BLOCK_LINES + BLOCK_LINES)
-        yield start, end
-        start = end
-
-
-class Counter:
-    """Makes ``Offset: <o> -> `` in front of the lines of a range with equally many digits.
-
-    The low digits stand ready in a text of at most BLOCK_LINES lines.
-    """
-
-    def __init__(self, stop: int, content: int) -> None:
-        """Prepare for numbers below ``stop``, in front of ``content`` bytes and a line end."""
-        width = digits(stop - 1)
-        low = min(width, LOW_DIGITS)
-        line = b"Offset: " + b"0" * width + b" -> " + bytes([FILLER]) * content + b"\n"
-        self.lead = len(line) - content - 1
-        self._high = slice(len("Offset: "), len("Offset: ") + width - low)
-        self._lines = np.tile(np.frombuffer(line, np.uint8), (min(stop, BLOCK_LINES), 1))
-        counted = decimals(np.arange(len(self._lines)), low, fill=ord("0"))
-        self._lines[:, self._high.stop : self._high.stop + low] = counted
-
-    def lines(self, start: int, stop: int) -> Bytes:
-        """Return the lines with fillers for their content, good until the next call.
-
-        ``start`` and ``stop - 1`` have the same digits but for the low ones.
-        """
-        high, first = divmod(start, BLOCK_LINES)
-        if high:
-            self._write_high(str(high).encode())
-        return self._lines[first : first + stop - start]
-
-    def _write_high(self, high: bytes) -> None:
-        """Write the high digits, a column for each that has changed: long runs are quick."""
-        columns = range(self._high.start, self._high.stop)
-        for column, digit, before in zip(columns, high, self._lines[0, self._high].tolist()):
-            if digit != before:
-                self._lines[:, column] = digit
-
-
 def _lines(
-    allocate: Allocate, memory: Memory, first: int, start: int, stop: int, counter: Counter
+    allocate: Allocate, memory: Memory, first: int, slots: Range, counter: Counter
 ) -> Iterator[Lines]:
-    """Return the lines of offsets ``start`` .. ``stop - 1`` in the buffer at ``first``."""
-    text = memory.text(",", b"\n", counter.lead)
-    box = Box((first + memory.elements,), ((first + start, first + stop),))
-    painter = Painter(box, text, span_limit=BLOCK_LINES & -BLOCK_LINES)
-    span = painter.span
-    rows = (((a - start) // span, (b - start) // span) for a, b in _counted(start, stop))
-    for page, row, last in painter.pages(rows):
-        lines = allocate(((last - row) * span, text.width))
-        offset = start + row * span
-        counted = counter.lines(offset, offset + len(lines))
-        page.paint(row, last, lines.reshape(1, -1), [counted])
-        yield Lines(lines, lead=counter.lead, cells=1, first=offset)
-
-
-def _padded_lines(
-    memory: Memory, first: int, start: int, stop: int, counter: Counter
-) -> Iterator[Lines]:
-    """Return the lines of slots ``start`` .. ``stop - 1`` in the buffer at ``first``."""
+    """Return the lines of slots of the buffer at ``first``; their cells are numbered by slot."""
     text = memory.text(",", b"")
-    for low, high in _counted(start, stop):
+    for page in pages(*slots):
+        cells = first + page[0], first + page[1]
+        columns = [
+            (place, Column(coordinate, width, cells))
+            for coordinate, (place, width) in zip(text.coordinates, text.numbers)
+        ]
+        for low, high in blocks(*page):
+            ready = counter.lines(low, high)
+            for place, column in columns:
+                column.write(ready, counter.lead + place, first + low)
+            lines = allocate(ready.shape)
+            lines[:] = ready
+            yield Lines(lines, lead=counter.lead, cells=1, first=low)
+
+
+def _padded_lines(memory: Memory, first: int, slots: Range, counter: Counter) -> Iterator[Lines]:
+    """Return the lines of slots of the buffer at ``first``; their cells are numbered by slot."""
+    text = memory.text(",", b"")
+    for low, high in blocks(*slots):
         lines = counter.lines(low, high).copy()
         content = lines[:, counter.lead : -1]
         content[:] = np.frombuffer(PAD.ljust(text.width, bytes([FILLER])), np.uint8)
