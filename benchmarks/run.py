@@ -21,10 +21,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dumps import KERNELS, write_dump, write_folder
 from timing import alternate, machine, milliseconds, process_peak, process_seconds, write_table
 
 HERE = Path(__file__).resolve().parent
-KERNELS = HERE.parent / "examples" / "kernels"
 
 LAYOUTS = {
     "blocked": "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], "
@@ -99,6 +99,7 @@ class Bench:
         side: rows and columns of the usual tensor.
         large: rows and columns of the largest one.
         dump_bytes: of the large dump.
+        dumps: of the folder.
         ours, triton: the two workers; None without a wheel.
         triton_python: the wheel's interpreter.
     """
@@ -107,6 +108,7 @@ class Bench:
     side: int
     large: int
     dump_bytes: int
+    dumps: int
     ours: Worker
     triton: Worker | None
     triton_python: str | None
@@ -119,6 +121,7 @@ class Bench:
         yield from self._growth()
         yield self._slice()
         yield from self._dumps()
+        yield self._folder()
 
     def _views(self) -> Iterator[Row]:
         shape = [self.side, self.side]
@@ -251,18 +254,14 @@ class Bench:
         what = f"whole process, audit of {self.dump_bytes / 1e6:.0f} MB, {count} modules"
         yield Row(what, f"{milliseconds(seconds)}, {peak:.0f} MB at most", "", "")
 
-
-def write_dump(path: Path, size: int) -> int:
-    """Write kernels again and again, as before passes that change nothing; return how many."""
-    kernels = [kernel.read_text() for kernel in sorted(KERNELS.glob("*.ttgir"))]
-    count = 0
-    with path.open("w") as file:
-        while file.tell() < size:
-            header = f"// -----// IR Dump Before Pass{count} (pass-{count})"
-            file.write(f"{header} ('builtin.module' operation) //----- //\n")
-            file.write(kernels[count % len(kernels)] + "\n\n")
-            count += 1
-    return count
+    def _folder(self) -> Row:
+        """The audit of a folder of kernels, in as many processes as there are cores."""
+        with tempfile.TemporaryDirectory() as folder:
+            size = write_folder(Path(folder), self.dumps) / self.dumps
+            command = [sys.executable, "-m", "tt_layout", "audit", folder]
+            seconds, peak = process_peak(command)
+        what = f"audit of a folder of {self.dumps} different dumps of {size / 1e3:.0f} kB each"
+        return Row(what, f"{milliseconds(seconds)}, {peak:.0f} MB at most in a process", "", "")
 
 
 def table(bench: Bench) -> str:
@@ -293,6 +292,7 @@ def main() -> None:
         side=256 if options.smoke else 1024,
         large=512 if options.smoke else 8192,
         dump_bytes=1_000_000 if options.smoke else 50_000_000,
+        dumps=50 if options.smoke else 2_000,
         ours=Worker(sys.executable, "tt_layout"),
         triton=Worker(options.triton, "triton") if options.triton else None,
         triton_python=options.triton,

@@ -19,6 +19,7 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.dump_part import PartDefinitions
 from tt_layout.ir.module import Module
 from tt_layout.ir.reader import iterate_ir, iterate_parts
+from tt_layout.ir.scope import Interner
 from tt_layout.mlir.aliases import FileDefinitions
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
@@ -90,6 +91,7 @@ def whole_modules(
     *,
     is_partial: bool = False,
     report: Callable[[int], None] | None = None,
+    interner: Interner | None = None,
 ) -> Iterator[Module]:
     """Yield the modules of a dump, or the one of a number.
 
@@ -99,12 +101,13 @@ def whole_modules(
         number: of the module, counted from 1, or `LAST`; None for all.
         is_partial: whether the dump may be cut off.
         report: is called with how many characters were read.
+        interner: what other dumps share with this one, for the same release.
 
     Raises:
         LayoutError: there is no such module, or the dump is cut off.
     """
     count, last = 0, None
-    for count, module in enumerate(iterate_ir(source, release, report), 1):
+    for count, module in enumerate(iterate_ir(source, release, report, interner), 1):
         if module.error is not None and not is_partial:
             raise module.error
         last = module

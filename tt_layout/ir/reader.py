@@ -71,6 +71,7 @@ def iterate_ir(
     source: Source,
     release: Release | None = None,
     report: Callable[[int], None] | None = None,
+    interner: Interner | None = None,
 ) -> Iterator[Module]:
     """Yield the modules of a source, each as soon as it has been read.
 
@@ -78,8 +79,9 @@ def iterate_ir(
         source: the text.
         release: as for `parse_ir`.
         report: called now and then with the number of characters read.
+        interner: what other sources share with this one, for the same release.
     """
-    interner, texts = Interner(release), KnownTexts()
+    interner, texts = interner or Interner(release), KnownTexts()
     for part in _Scanner(source, report, texts).parts():
         module = texts.moved(source, part, interner)
         if module is None and not part.is_empty:

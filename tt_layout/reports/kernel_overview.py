@@ -15,6 +15,7 @@ from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.reader import check_lines
+from tt_layout.ir.scope import Interner
 from tt_layout.mlir.source import read_source
 from tt_layout.releases import Release
 from tt_layout.reports.audit_data import JSON_VERSION
@@ -22,8 +23,8 @@ from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
 from tt_layout.reports.report import Line, Table
 from tt_layout.safe_text import safe
 
-MAX_KNOWN = 64
-"""Dumps after which what is known of earlier ones is forgotten, to bound the memory."""
+MAX_KNOWN = 1 << 24
+"""Characters of dumps after which what is known of them is forgotten, to bound the memory."""
 
 
 class FindingLine(NamedTuple):
@@ -125,13 +126,16 @@ class FileReader:
         self, is_partial: bool, release: Release | None, given: GivenValues | None
     ) -> None:
         self._is_partial, self._release, self._given = is_partial, release, given
-        self._shared, self._count = SharedWork(), 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin with nothing known of earlier dumps."""
+        self._shared, self._interner, self._known = SharedWork(), Interner(self._release), 0
 
     def read(self, name: str) -> FileKernels | PassedOver:
         """Return the kernels of a dump, or why there are none."""
-        self._count += 1
-        if self._count % MAX_KNOWN == 0:
-            self._shared = SharedWork()
+        if self._known > MAX_KNOWN:
+            self._forget()
         try:
             return self._kernels(name)
         except LayoutError as error:
@@ -143,11 +147,18 @@ class FileReader:
         file = split_module(name)
         source = read_source(file.path)
         check_lines(source)
+        self._known += len(source.text)
         known = metadata_beside(file.path)
         found: list[KernelLine] = []
         arguments: dict[str, None] = {}
         is_empty = True
-        modules = whole_modules(source, self._release, file.module, is_partial=self._is_partial)
+        modules = whole_modules(
+            source,
+            self._release,
+            file.module,
+            is_partial=self._is_partial,
+            interner=self._interner,
+        )
         for module in modules:
             is_empty = False
             audit = audit_module(module, self._shared, self._given)

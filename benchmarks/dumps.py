@@ -1,0 +1,65 @@
+"""Dumps to measure the audit with: one of many modules, and folders of many kernels."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+KERNELS = EXAMPLES / "kernels"
+USUAL_BYTES = range(10_000, 40_000)  # of a kernel in a folder: 20 kB on average
+
+_VALUE = re.compile(r"%([A-Za-z0-9_]+)")
+_CONSTANT = re.compile(r"(arith\.constant (?:dense<)?)(\d{2,4})(?=>? : (?:tensor<[^,>]*x)?i32)")
+_BLOCKED = re.compile(
+    r"(?<=threadsPerWarp = )\[(\d+), (\d+)\], warpsPerCTA = \[(\d+), (\d+)\](?=, order)"
+)
+"""Threads and warps of a layout of two dimensions."""
+
+
+def write_dump(path: Path, size: int) -> int:
+    """Write kernels again and again, as before passes that change nothing; return how many."""
+    kernels = [kernel.read_text() for kernel in sorted(KERNELS.glob("*.ttgir"))]
+    count = 0
+    with path.open("w") as file:
+        while file.tell() < size:
+            header = f"// -----// IR Dump Before Pass{count} (pass-{count})"
+            file.write(f"{header} ('builtin.module' operation) //----- //\n")
+            file.write(kernels[count % len(kernels)] + "\n\n")
+            count += 1
+    return count
+
+
+def write_folder(folder: Path, count: int) -> int:
+    """Write kernels of usual size, each into a file; return the bytes of all.
+
+    They are those of the examples, no two alike: each has its own names of values, so that hardly
+    a line comes twice, and its own constants and blocked layouts, as variants of a kernel for
+    other sizes have.
+    """
+    texts = [path.read_text() for path in sorted(EXAMPLES.glob("*/*.ttgir"))]
+    kernels = [text for text in texts if len(text) in USUAL_BYTES]
+    written = 0
+    for number in range(count):
+        text = variant(kernels[number % len(kernels)], number)
+        written += (folder / f"kernel{number}.ttgir").write_text(text)
+    return written
+
+
+def variant(kernel: str, number: int) -> str:
+    """Return a kernel with the names, constants and layouts of this number."""
+    chance = random.Random(number)
+    factor = chance.choice((1, 2, 3, 4, 6, 8))
+    text = _VALUE.sub(rf"%\g<1>v{number}", kernel)
+    text = _CONSTANT.sub(lambda found: f"{found[1]}{factor * int(found[2])}", text)
+    return _BLOCKED.sub(lambda found: _split(list(map(int, found.groups())), chance), text)
+
+
+def _split(sizes: Sequence[int], chance: random.Random) -> str:
+    """Return as many threads and warps, spread over the two dimensions in another way."""
+    products = sizes[0] * sizes[1], sizes[2] * sizes[3]
+    rows = [1 << chance.randrange(product.bit_length()) for product in products]
+    threads, warps = ([row, product // row] for row, product in zip(rows, products))
+    return f"{threads}, warpsPerCTA = {warps}"
