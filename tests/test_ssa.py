@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from tiers import sampled
 
 from tt_layout import parse_ir
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader, integers
@@ -285,6 +287,41 @@ def test_lines_that_were_read_before_are_read_the_same_way_again() -> None:
     assert [o.operands for o in first.walk()] == [o.operands for o in second.walk()]
     assert [o.line for o in second.walk()] == [7, 8, 10]
     assert second.values["%1"].text == "i64"
+
+
+@pytest.mark.parametrize("path", sampled(KERNELS, 12), ids=lambda path: path.stem)
+def test_lines_with_other_names_are_read_as_if_alone(path: Path) -> None:
+    reader, text = SsaReader(), path.read_text(encoding="utf-8")
+    for number in (1, 22):
+        renamed = re.sub(r"%(\w+)", rf"%\g<1>x{number}", text)
+        [module] = parse_ir(re.sub(r"#loc(\d+)", rf"#loc\g<1>{number}", renamed))
+        found, alone = (one.functions(module) for one in (reader, SsaReader()))
+        assert [[*f.walk()] for f in found] == [[*f.walk()] for f in alone]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("%a = arith.addi %x, %x : i32", "%b = arith.addi %x, %y : i32"),
+        ('my.asm %x {code = "add %y"} : i32', 'my.asm %y {code = "add %x"} : i32'),
+        ('my.asm %x {code = "%y"} : i32', 'my.asm %y {code = "%x"} : i32'),
+        ('my.use %x : i32 loc("%y":1:2)', 'my.use %y : i32 loc("%x":1:2)'),
+        ("%a = my.use %x : !my.type<%y>", "%b = my.use %y : !my.type<%x>"),
+        ("%a = tt.load %x, mask %y : i32", "%b = tt.load %y, mask %x : i32"),
+        ("%a:2 = my.pair %x : i32, i32", "%b:3 = my.pair %x : i32, i32, i32"),
+        ("my.use %x {at = %y} : i32", "my.use %y {at = %x} : i32"),
+        ("my.use %x {at = [%y]} : i32", "my.use %y {at = [%x]} : i32"),
+        ("%a = my.use %x : i32 loc(#loc1)", "%b = my.use %x : i32 loc(#loc2)"),
+        ("%a = my.use %x : i32 loc(#loc1)", "%b = my.use %x : i32"),
+        ("%a = my.use %x : i32", "%b = my.use %x : i32\n  {at = 3 : i32}"),
+    ],
+)
+def test_lines_that_are_nearly_alike_are_told_apart(lines: tuple[str, str]) -> None:
+    reader = SsaReader()
+    for line in (*lines, *reversed(lines)):
+        [module] = parse_ir(f"tt.func @f(%x: i32, %y: i32) {{\n  {line}\n  tt.return\n}}")
+        [found], [alone] = reader.functions(module), SsaReader().functions(module)
+        assert [*found.walk()] == [*alone.walk()]
 
 
 @pytest.mark.parametrize(

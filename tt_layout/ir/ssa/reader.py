@@ -6,7 +6,7 @@ dictionaries and regions in braces.  So it reads operations that it has never se
 dialect, and the generic form; operations that depart from the conventions are in a table.
 
 A dump of many passes repeats most of its lines.  An operation that has a line of its own is
-kept under that line, and not read again.
+kept, and not read again where it differs in names alone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tt_layout.arguments import checks_arguments
 from tt_layout.ir.module import Function, Module
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
 from tt_layout.ir.ssa.draft import Template
+from tt_layout.ir.ssa.lines import KnownLines
 from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.names import Names
 from tt_layout.ir.ssa.operation import Arguments, OperationReader
@@ -66,7 +67,7 @@ class SsaReader:
     """
 
     def __init__(self) -> None:
-        self._lines: dict[str, Template] = {}
+        self._lines = KnownLines()
 
     def functions(self, module: Module) -> list[SsaFunction]:
         """Return the functions of a module."""
@@ -83,7 +84,7 @@ class SsaReader:
 class _FunctionReader:
     """Reads one function."""
 
-    def __init__(self, module: Module, lines: dict[str, Template]) -> None:
+    def __init__(self, module: Module, lines: KnownLines) -> None:
         self.module = module
         self.source = module.source
         self.text = module.source.text
@@ -215,10 +216,10 @@ class _FunctionReader:
     # -- operations -------------------------------------------------------------------------
 
     def _known(self) -> SsaOperation | None:
-        """Return the operation at the cursor if one with the same text has been read."""
+        """Return the operation at the cursor if one has been read that differs in names alone."""
         cursor, start = self.cursor, self.cursor.start
         end = self._line_end(start)
-        template = self.lines.get(self.text[start:end])
+        template = self.lines.find(self.text[start:end])
         if template is None:
             return None
         cursor.move_to(end)
@@ -236,7 +237,7 @@ class _FunctionReader:
         template = draft.template(start)
         end = self._line_end(start)
         if cursor.last_end <= end <= cursor.start and not regions:
-            self.lines[self.text[start:end]] = template
+            self.lines.add(self.text[start:end], template)
         return self._place(template, start, tuple(regions))
 
     def _place(self, template: Template, start: int, regions: tuple[Region, ...]) -> SsaOperation:

@@ -1,0 +1,141 @@
+"""Lines that have been read, found again whatever their values are called.
+
+Most lines of a dump differ from others in the names of values and in the location alone.  What is
+left of a line without these is its shape, under which its operation is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+from tt_layout.ir.ssa.attributes import Attribute
+from tt_layout.ir.ssa.draft import Template
+from tt_layout.ir.ssa.model import Successor
+
+_NAMES = re.compile(r"(%[\w$.-]+(?:#\d+)?)", re.ASCII)
+
+
+class _Line(NamedTuple):
+    """A line in parts.
+
+    Attributes:
+        shape: what lines have in common that differ in names and location alone.
+        names: of values, in the order written.
+        location: a location at its end, if that is an alias; None otherwise.
+    """
+
+    shape: Hashable
+    names: Sequence[str]
+    location: str | None
+
+
+def _parts(line: str) -> _Line:
+    head, found, alias = line.rpartition(" loc(#")
+    is_located = bool(found) and alias[-1:] == ")" and alias[:-1].isalnum()
+    if not is_located:
+        head = line
+    texts = _NAMES.split(head)
+    names = texts[1::2]
+    # Where a name comes twice, what it stands for in both places is the same.
+    equal = tuple(map(names.index, names)) if len(set(names)) < len(names) else ()
+    shape = "\n".join(texts[::2]), is_located, equal
+    return _Line(shape, names, f"#{alias[:-1]}" if is_located else None)
+
+
+class _Pattern(NamedTuple):
+    """An operation with the places of its names within the line.
+
+    Attributes:
+        template: the operation as it was first read.
+        before: characters before its name, less those of names.
+        results, operands: places.
+        attributes: those that are a name.
+        successors: the places of what each is handed.
+    """
+
+    template: Template
+    before: int
+    results: tuple[int, ...]
+    operands: tuple[int, ...]
+    attributes: tuple[tuple[str, int], ...]
+    successors: tuple[tuple[int, ...], ...]
+
+    def with_names(self, line: _Line) -> Template:
+        """Return the operation with the names and the location of a line of its shape."""
+        names, own = line.names, self.template
+        attributes: Mapping[str, Attribute] = own.attributes
+        if self.attributes:
+            attributes = {**attributes, **{key: names[at] for key, at in self.attributes}}
+        successors = own.successors
+        if successors:
+            successors = tuple(
+                Successor(old.label, tuple([names[at] for at in places]))
+                for old, places in zip(successors, self.successors)
+            )
+        results = [names[at] for at in self.results]
+        return Template(
+            own.name,
+            tuple([names[at] for at in self.operands]),
+            tuple(zip(results, [count for _, count in own.results])),
+            own.types,
+            attributes,
+            successors,
+            self.before + sum(map(len, results)),
+            own.location if line.location is None else line.location,
+        )
+
+
+class KnownLines:
+    """The operations that have a line of their own, by the shapes of their lines.
+
+    Example:
+        >>> add = Template("arith.addi", ("%a", "%b"), (("%c", 1),), ("i32",), {}, (), 5, "#loc1")
+        >>> known = KnownLines()
+        >>> known.add("%c = arith.addi %a, %b : i32 loc(#loc1)", add)
+        >>> found = known.find("%sum = arith.addi %5, %c0 : i32 loc(#loc)")
+        >>> found.results, found.operands, found.column, found.location
+        ((('%sum', 1),), ('%5', '%c0'), 7, '#loc')
+        >>> known.find("%sum = arith.addi %5, %5 : i32 loc(#loc)") is None
+        True
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, _Pattern] = {}
+
+    def find(self, line: str) -> Template | None:
+        """Return the operation of a line; None where none of its shape has been read."""
+        parts = _parts(line)
+        pattern = self._known.get(parts.shape)
+        return pattern.with_names(parts) if pattern is not None else None
+
+    def add(self, line: str, template: Template) -> None:
+        """Keep the operation that a line has been read as."""
+        parts = _parts(line)
+        pattern = _pattern(parts, template)
+        if pattern is not None:
+            self._known[parts.shape] = pattern
+
+
+def _pattern(line: _Line, template: Template) -> _Pattern | None:
+    """Return an operation with the places of its names; None where these are not all known."""
+    places = {name: line.names.index(name) for name in line.names}
+    results = [name for name, _ in template.results]
+    handed = [name for successor in template.successors for name in successor.operands]
+    if not places.keys() >= {*results, *template.operands, *handed}:
+        return None
+    if line.location not in (None, template.location):
+        return None
+    texts = {key: text for key, text in template.attributes.items() if isinstance(text, str)}
+    others = (*template.types, template.location, *(t for t in texts.values() if t not in places))
+    if any("%" in text for text in others):
+        return None
+    return _Pattern(
+        template,
+        template.column - sum(map(len, results)),
+        tuple([places[name] for name in results]),
+        tuple([places[name] for name in template.operands]),
+        tuple([(key, places[text]) for key, text in texts.items() if text in places]),
+        tuple([tuple([places[name] for name in s.operands]) for s in template.successors]),
+    )
