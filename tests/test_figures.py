@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
 import runpy
 import struct
 import zlib
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -182,7 +184,7 @@ def test_legends_name_what_is_drawn_and_nothing_else() -> None:
     assert many[0] == (0, "row 0")
     assert many[-1] == (PLAIN, "... 127; colours repeat")
     padded = draw(held(GALLERY["PADDED"], "!ttg.memdesc<16x64xf16>"), view="banks")
-    assert padded.legend[-1] == (NOTHING, "padding")
+    assert padded.legend[-1] == (NOTHING, "padding, or behind the end")
     assert 'fill="url(#hatch)"' in to_svg(padded)
     full = draw(held(GALLERY["SWIZZLED"], "!ttg.memdesc<8x64xf16>"), view="banks")
     assert NOTHING not in dict(full.legend)
@@ -354,12 +356,15 @@ def test_png_has_the_size_of_the_setting(size: int) -> None:
 @pytest.mark.parametrize("fit", FITS)
 def test_a_wide_figure_fits(fit: str) -> None:
     figure = draw(held(SEED, "tensor<128x128xf16>"))
-    natural, most = lay_out_figure(figure).width, FITS[fit]
+    natural, (most, high) = lay_out_figure(figure).width, FITS[fit]
     root = ElementTree.fromstring(to_svg(figure, fit))
-    assert int(root.get("width", "")) == (most or natural)
+    assert int(root.get("width", "")) == min(most, natural)
     assert root.get("viewBox", "").split()[2] == str(natural)
     small = draw(held(SEED, "tensor<8x8xf16>"))
     assert to_svg(small, fit) == to_svg(small)
+    tall = draw(held(GALLERY["TMEM"], "!ttg.memdesc<128x8xf32>"))
+    root = ElementTree.fromstring(to_svg(tall, fit))
+    assert int(root.get("height", "")) == min(high, lay_out_figure(tall).height)
 
 
 def test_png_fits_too() -> None:
@@ -481,3 +486,21 @@ def test_an_access_is_drawn_over_all_banks_of_its_gpu(target: str, columns: int)
     shared, kept = held(SWIZZLED, "!ttg.memdesc<64x64xf32>"), held(registers, "tensor<64x64xf32>")
     figure = draw(shared, access="load", other=kept, target=target)
     assert figure.grids[0].shape[1] == columns
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_titles_are_bold_in_every_file(ending: str) -> None:
+    """In PNG by pixels: the last line of the title has more ink than the same in regular type."""
+    figure = draw(held(BLOCKED, TYPE))
+    if ending == "svg":
+        assert f'font-weight="bold" xml:space="preserve">{escape(TYPE)}' in to_svg(figure)
+        return
+    image = pytest.importorskip("PIL.Image")
+    from tt_layout.figures.png import to_png
+
+    inks = []
+    for title in (("x", "mmmm"), ("mmmm", "x")):
+        data = to_png(replace(figure, title=title))
+        inks.append(255 - np.asarray(image.open(io.BytesIO(data)).convert("L"), np.int64)[:100])
+    lines = [ink.sum(axis=1) for ink in inks]
+    assert lines[0].sum() > lines[1].sum()

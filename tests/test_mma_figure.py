@@ -23,6 +23,7 @@ from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import PLAIN, Figure
 from tt_layout.figures.page_layout import lay_out_figure
+from tt_layout.figures.svg import to_svg
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
 
@@ -228,6 +229,25 @@ def test_matrices_meet_where_they_are_multiplied() -> None:
     assert a.x + a.size[0] < d.x
     assert b.y + b.size[1] < d.y
     assert (a.grid.column_step, b.grid.row_step) == (8, 8)
+
+
+@pytest.mark.parametrize(
+    ("layout", "tensor", "step"),
+    [
+        (AMPERE.format("16, 8"), "tensor<16x8xf32>", 8),
+        (MFMA.format(3, "false", [16, 16, 16]), "tensor<16x16xf32>", 4),
+        (WMMA.format(2, "false", [16, 16, 16]), "tensor<16x16xf32>", 8),
+        (WMMA.format(1, "false", [16, 16, 16]), "tensor<16x16xf32>", 0),
+        (TMEM.format(64, 8, 1), "!ttg.memdesc<64x8xf32>", 0),
+    ],
+)
+def test_strong_lines_stand_between_groups_along_k(layout: str, tensor: str, step: int) -> None:
+    figure = drawn(Case(layout, tensor, "f16", 16, (0, 0)))
+    a, b, d = figure.grids
+    assert (a.column_step, b.row_step, d.row_step, d.column_step) == (step, step, 0, 0)
+    assert (a.row_title, a.column_title, b.row_title, b.column_title) == ("m", "k", "k", "n")
+    assert any("strong lines" in note for note in figure.notes) == bool(step)
+    assert ('stroke-width="2"' in to_svg(figure)) == bool(step)
 
 
 KERNELS = Path(__file__).parent.parent / "examples" / "kernels"

@@ -71,10 +71,13 @@ WMMA = (
 NVMMA = "#ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = false, elementBitWidth = 16}}>"
 PHASED_4 = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
 OPERAND = f"#ttg.dot_op<{{opIdx = 0, parent = {MMA}, kWidth = 2}}>"
+SWIZZLE = "#ttg.swizzled_shared<{{vec = 8, perPhase = {}, maxPhase = {}, order = [1, 0]}}>"
 PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
 SWIZZLED = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
+SWIZZLED_4 = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
 PHASED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 32, order = [1, 0]}>"
 PADDED = "#ttg.padded_shared<[64:+4] {order = [1, 0], shape = [16, 64]}>"
+PADDED_ROWS = "#ttg.padded_shared<[32:+1] {order = [1, 0], shape = [16, 32]}>"
 SCALES = "#ttng.tensor_memory_scales_encoding<>"
 SLICE = f"#ttg.slice<{{dim = 1, parent = {BLOCKED}}}>"
 
@@ -105,10 +108,10 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "slice": (SLICE, "-t", "tensor<16xf16>"),
     "part": (WGMMA, "-t", "tensor<8192x8192xf32>", "--slice", "4104:4120,508:516"),
     "compare": (LONG, SQUARE, "-t", "tensor<8x16xf16>", "--color-by", "lane"),
-    "swizzled-offsets": (SWIZZLED, "-t", "!ttg.memdesc<8x64xf16>"),
-    "swizzled-banks": (SWIZZLED, "-t", "!ttg.memdesc<8x64xf16>", "--view", "banks"),
+    "swizzled-offsets": (SWIZZLED_4, "-t", "!ttg.memdesc<8x32xf32>"),
+    "swizzled-banks": (SWIZZLED_4, "-t", "!ttg.memdesc<8x32xf32>", "--view", "banks"),
     "swizzled-matrix": (SWIZZLED, "-t", "!ttg.memdesc<8x64xf16>", "--view", "matrix"),
-    "padded-banks": (PADDED, "-t", "!ttg.memdesc<16x64xf16>", "--view", "banks"),
+    "padded-banks": (PADDED_ROWS, "-t", "!ttg.memdesc<16x32xf32>", "--view", "banks"),
     "conflicts": (PLAIN, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "banks"),
     "no-conflicts": (PHASED, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "banks"),
     "found-idle": (LOADED, PLAIN, *OF_LOAD),
@@ -120,7 +123,10 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "tcgen05-ld": (TMEM_ROWS, TMEM, "-t", "!ttg.memdesc<128x8xf32>"),
     "swizzle-32": (NVMMA.format(32), "-t", "!ttg.memdesc<16x16xf16>"),
     "swizzle-64": (NVMMA.format(64), "-t", "!ttg.memdesc<16x32xf16>"),
-    "swizzle-128": (NVMMA.format(128), "-t", "!ttg.memdesc<16x64xf16>"),
+    "swizzle-128": (NVMMA.format(128).replace("16}", "32}"), "-t", "!ttg.memdesc<16x32xf32>"),
+    "phases-32": (SWIZZLE.format(4, 2), "-t", "!ttg.memdesc<16x16xf16>", "--view", "swizzle"),
+    "phases-64": (SWIZZLE.format(2, 4), "-t", "!ttg.memdesc<16x32xf16>", "--view", "swizzle"),
+    "phases-128": (SWIZZLE.format(1, 8), "-t", "!ttg.memdesc<16x64xf16>", "--view", "swizzle"),
     "tensor-memory": (TMEM, "-t", "!ttg.memdesc<128x8xf32>", "--view", "hardware"),
     "scales": (SCALES, "-t", "!ttg.memdesc<64x8xi8>", "--view", "hardware", "--color-by", "row"),
     "wgmma-overview": (WGMMA, "-t", "tensor<256x256xf32>", "--color-by", "warp"),

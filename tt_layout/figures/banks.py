@@ -59,7 +59,9 @@ def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
 
 
 def _padding_legend(drawn: DrawnLayout, grids: list[Grid]) -> Legend:
-    return legend_of_nothing(grids, "padding" if drawn.placed.padding else "no element")
+    name = "padding" if drawn.placed.padding else "no element"
+    is_cut = memory_of(drawn.placed).slots % grids[0].shape[1] != 0
+    return legend_of_nothing(grids, f"{name}, or behind the end" if is_cut else name)
 
 
 def _cells(memory: Memory, buffer: int, rows: Ints, columns: int) -> Cells:

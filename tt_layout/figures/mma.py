@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from tt_layout.views.selection import Range, Selection
 PLACES = {"A": (1, 0), "B": (0, 1), "D": (1, 1)}
 """Row and column of each matrix in the figure."""
 
-NOTES = ("T<thread>:<matrix><register>; strong lines stand between groups along K",)
+NAMES, STRONG_LINES = "T<thread>:<matrix><register>", "strong lines stand between groups along K"
 COLOUR_BY = ("lane", "warp", "thread", "register")
 
 
@@ -66,14 +67,18 @@ class Part:
 
     @property
     def k_step(self) -> int:
-        """The elements along K that all lanes hold in one go; 0 where that is all."""
+        """The elements along K of which lanes in a row hold all; 0 where that is all of K.
+
+        Of NVIDIA's matrices neighbouring lanes lie along K, of AMD's across it.
+        """
         if self.k_axis is None or not self.is_in_registers:
             return 0
         assert self.drawn is not None
         axis = len(self.drawn.placed.shape) - 2 + self.k_axis
         lanes = [vector[axis] for vector in dict(self.drawn.layout.in_bases).get("lane", ())]
-        step = 2 * max(lanes, default=0)
-        return step if 0 < step < self.shape[self.k_axis] else 0
+        neighbours = list(takewhile(bool, lanes))
+        step = 2 * max(neighbours) if neighbours else min(filter(bool, lanes), default=0)
+        return step if 1 < step < self.shape[self.k_axis] else 0
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,9 @@ class Product:
     @property
     def notes(self) -> tuple[str, ...]:
         """What stands below."""
-        return NOTES if any(part.is_in_registers for part in self.parts) else ()
+        words = [NAMES] * any(part.is_in_registers for part in self.parts)
+        words += [STRONG_LINES] * any(part.k_step for part in self.parts)
+        return ("; ".join(words),) if words else ()
 
     @property
     def usual_colouring(self) -> str:
@@ -211,7 +218,7 @@ def _grid(part: Part, groups: Ints, colouring: Colouring) -> Grid:
     if part.drawn is None:
         names = tuple(map(str, range(rows))), tuple(map(str, range(columns)))
         labels = [[f"{r},{c}" for c in range(columns)] for r in range(rows)]
-        return Grid(groups.reshape(part.shape), labels, part.title, *names)
+        return _with_names(Grid(groups.reshape(part.shape), labels, part.title, *names), part)
     grid = tensor_grid(part.drawn, colouring.colours(groups), part.title)
     return _with_names(grid, part)
 
@@ -230,4 +237,5 @@ def _with_names(grid: Grid, part: Part) -> Grid:
         column_title=names[1],
         row_step=part.k_step if part.k_axis == 0 else 0,
         column_step=part.k_step if part.k_axis == 1 else 0,
+        step_width=2,
     )

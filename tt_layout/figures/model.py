@@ -41,6 +41,7 @@ class Grid:
         column_title: what the columns are.
         row_step: a stronger line stands after this many rows, again and again; 0 for none.
         column_step: the same for columns.
+        step_width: how wide those lines are, in pixels.
         groups: parts of the columns with a name of their own: first column, count, name.
         marks: the cells with an outline; None for none.
         cell_width: the least width of a cell, in pixels.
@@ -59,6 +60,7 @@ class Grid:
     column_title: str = ""
     row_step: int = 0
     column_step: int = 0
+    step_width: int = 1
     groups: tuple[tuple[int, int, str], ...] = ()
     marks: npt.NDArray[np.bool_] | None = None
     cell_width: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from tt_layout.colour import INK, RULE
@@ -23,8 +24,8 @@ MAX_ACROSS = 1700  # wider grids stand below each other
 SWATCH = 12
 MIN_LINES = 6  # cells from this size on have lines between them
 
-FITS = {"paper": 680, "screen": 1440, "none": None}
-"""What a figure is made to fit, and the pixels of its width at most."""
+FITS = {"paper": (680, 960), "screen": (1440, math.inf), "none": (math.inf, math.inf)}
+"""What a figure is made to fit, and the pixels of its width and height at most."""
 
 
 @dataclass(frozen=True)
@@ -78,18 +79,18 @@ class FigureLayout:
 
 
 def scale_to_fit(layout: FigureLayout, fit: str) -> float:
-    """Return the scale at which a figure is no wider than it may be; never above 1.
+    """Return the scale at which a figure is no larger than it may be; never above 1.
 
     Args:
         layout: the figure.
-        fit: ``paper``, a column of a page of A4; ``screen``; or ``none``.
+        fit: ``paper``, a page of A4 within its margins; ``screen``, as wide as one; or ``none``.
 
     Example:
         >>> scale_to_fit(FigureLayout(2720, 100, (), (), ()), "paper")
         0.25
     """
-    most = FITS[fit]
-    return 1.0 if most is None else min(1.0, most / layout.width)
+    width, height = FITS[fit]
+    return min(1.0, width / layout.width, height / layout.height)
 
 
 def text_width(text: str, size: int) -> float:

@@ -160,13 +160,14 @@ def _lines(placed: PlacedGrid) -> Iterator[str]:
     (width, height), grid = placed.size, placed.grid
     rows, columns = grid.shape
     steps = [(0.2, 1, 1)] if min(placed.width, placed.height) >= MIN_LINES else []
-    for line, down, across in [*steps, (0.8, grid.row_step, grid.column_step)]:
-        yield f"{line} w {_colour(RULE)} RG"
+    strong = 0.8 * grid.step_width
+    for line, down, across in [*steps, (strong, grid.row_step, grid.column_step)]:
+        yield f"{line:g} w {_colour(RULE if line < 1 else INK)} RG"
         for row in range(down, rows, down) if down else ():
             yield f"0 {row * placed.height} m {width} {row * placed.height} l S"
         for column in range(across, columns, across) if across else ():
             yield f"{column * placed.width} 0 m {column * placed.width} {height} l S"
-    yield f"0 0 {width} {height} re S"
+    yield f"0.8 w {_colour(RULE)} RG 0 0 {width} {height} re S"
 
 
 def _labels(placed: PlacedGrid) -> Iterator[str]:

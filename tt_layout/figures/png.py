@@ -36,11 +36,12 @@ PAGE_FILL, EMPTY_FILL, MARK_FILL = range(3)
 MAX_SHADES = 16
 LINE_SHADE, FRAME_SHADE = 1 / 4, 2 / 3  # of the darkest ink
 FONT_FILES = (
-    "DejaVuSansMono.ttf",
-    "Menlo.ttc",
-    "consola.ttf",
-    "LiberationMono-Regular.ttf",
+    ("DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf", 0),
+    ("Menlo.ttc", "Menlo.ttc", 1),
+    ("consola.ttf", "consolab.ttf", 0),
+    ("LiberationMono-Regular.ttf", "LiberationMono-Bold.ttf", 0),
 )
+"""The typefaces of the SVG in their order: file, that of bold text, and which of its faces."""
 HATCH = 6  # pixels from one line of a hatching to the next
 LARGE = 1 << 21  # pixels; smaller figures are drawn at twice the size
 
@@ -147,15 +148,22 @@ class _Canvas:
         if min(placed.width, placed.height) >= MIN_LINES:
             ink[::height] = ink[:, ::width] = self.line
         if grid.row_step:
-            ink[:: grid.row_step * height] = self.frame
+            self._steps(ink, grid.row_step * height, grid.step_width)
         if grid.column_step and placed.width * grid.column_step >= MIN_LINES:
-            ink[:, :: grid.column_step * width] = self.frame
+            self._steps(ink.T, grid.column_step * width, grid.step_width)
         ink[0] = ink[-1] = self.frame
         ink[:, 0] = ink[:, -1] = self.frame
         if grid.marks is not None:
             self._marks(placed, area)
         if grid.labels is not None:
             self._labels(grid.labels, ink, width, height)
+
+    def _steps(self, ink: Pixels, step: int, width: int) -> None:
+        """Draw lines over the rows of an area, this many pixels from one to the next."""
+        thick = 1 if width == 1 else width * self.scale
+        for start in range(step, len(ink), step):
+            begin = start - thick // 2
+            ink[begin : begin + thick] = self.frame if width == 1 else self.shades - 1
 
     def _fills(self, colours: Ints) -> Pixels:
         """Return the fill of each colour."""
@@ -212,17 +220,18 @@ class _Canvas:
             place = text.x * self.scale, text.y * self.scale
             anchor = {"start": "ls", "middle": "ms", "end": "rs"}[text.anchor]
             shade = 255 if text.colour == INK else 180
-            draw.text(place, text.text, shade, font=_font(text.size * self.scale), anchor=anchor)
+            font = _font(text.size * self.scale, is_bold=text.bold)
+            draw.text(place, text.text, shade, font=font, anchor=anchor)
         written = np.asarray(mask).astype(np.int64) * self.shades // 256
         np.maximum(self.ink, written.astype(np.uint8), out=self.ink)
 
 
-def _font(size: int) -> Any:
+def _font(size: int, *, is_bold: bool = False) -> Any:
     """Return the first typeface of the SVG that is installed; else the one Pillow has."""
     fonts = _pillow("ImageFont")
-    for name in FONT_FILES:
+    for name, bold, face in FONT_FILES:
         try:
-            return fonts.truetype(name, size)
+            return fonts.truetype(bold, size, face) if is_bold else fonts.truetype(name, size)
         except OSError:
             continue
     return fonts.load_default(size)

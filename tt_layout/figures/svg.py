@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.colour import CELLS, EMPTY, MARK, PAGE, RULE
+from tt_layout.colour import CELLS, EMPTY, INK, MARK, PAGE, RULE
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
 from tt_layout.figures.page_layout import (
     LABEL,
@@ -170,7 +170,7 @@ def _lines(placed: PlacedGrid, name: str) -> Iterator[str]:
             f'stroke="{RULE}" stroke-opacity=".45"/></pattern>\n'
             f'<rect width="{width}" height="{height}" fill="url(#{name}l)"/>\n'
         )
-    path = [f"M0 0h{width}v{height}h-{width}z"]
+    path: list[str] = []
     rows, columns = grid.shape
     if grid.row_step:
         path += [
@@ -179,7 +179,13 @@ def _lines(placed: PlacedGrid, name: str) -> Iterator[str]:
     steps = range(grid.column_step, columns, grid.column_step) if grid.column_step else ()
     if placed.width * grid.column_step >= MIN_LINES:
         path += [f"M{c * placed.width} 0v{height}" for c in steps]
-    yield f'<path fill="none" stroke="{RULE}" d="{"".join(path)}"/>\n'
+    frame = f"M0 0h{width}v{height}h-{width}z"
+    if grid.step_width == 1:
+        path.insert(0, frame)
+    elif path:
+        yield f'<path stroke="{INK}" stroke-width="{grid.step_width}" d="{"".join(path)}"/>\n'
+        path = [frame]
+    yield f'<path fill="none" stroke="{RULE}" d="{"".join(path or [frame])}"/>\n'
 
 
 def _marks(placed: PlacedGrid) -> Iterator[str]:
@@ -198,8 +204,6 @@ def _labels(placed: PlacedGrid) -> Iterator[str]:
     """Yield a text per row, with the labels of its cells."""
     if placed.grid.labels is None:
         return
-    from tt_layout.colour import INK
-
     down = placed.height / 2 + LABEL * 0.36
     places = [f"{(c + 0.5) * placed.width:g}" for c in range(placed.grid.shape[1])]
     yield f'<g text-anchor="middle" fill="{INK}">\n'

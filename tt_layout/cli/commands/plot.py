@@ -116,7 +116,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     type=click.Choice(["paper", "screen", "none"]),
     default="screen",
     show_default=True,
-    help="Make a wider figure as wide as this.",
+    help="Make a larger figure as large as this.",
 )
 @selection_options
 @reading_options
