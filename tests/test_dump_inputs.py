@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,11 @@ def test_processes_say_the_same_as_one(
     assert run("audit", str(cache)).out == alone
 
 
+def modules_of(report: str) -> list[int]:
+    """Return the line on which each module of a report begins."""
+    return [int(line) for line in re.findall(r"^\S+\.mlir:(\d+)\b", report, re.MULTILINE)]
+
+
 def test_one_module_of_many(run: Run, tmp_path: Path) -> None:
     names = ["softmax", "vector_add", "matmul"]
     dump = tmp_path / "passes.mlir"
@@ -108,6 +114,10 @@ def test_one_module_of_many(run: Run, tmp_path: Path) -> None:
         outcome = run("audit", f"{dump}{suffix}")
         assert outcome.out.count("\n@") == 1
         assert f"\n@{kernel}, sm90" in outcome.out
+    first, second, _ = modules_of(run("audit", str(dump)).out)
+    for line, number in ((1, 1), (first, 1), (second - 1, 1), (second, 2), (10**6, 3)):
+        assert run("audit", f"{dump}:{line}").out == run("audit", f"{dump}@{number}").out
+    assert run(f"{dump}:{second}").out == run("audit", f"{dump}@2").out
     outcome = run("audit", f"{dump}@4")
     assert outcome.status == 2
     assert "there is no module 4: the file has 3 modules" in outcome.err

@@ -53,6 +53,13 @@ def test_findings_are_on_the_first_screen(path: Path) -> None:
     assert max(map(len, found.splitlines())) <= 120
 
 
+def test_those_of_the_examples_are_too() -> None:
+    for path in (ROOT / "examples" / "kernels").glob("*.audit.txt"):
+        lines = path.read_text(encoding="utf-8").partition("\n\ndata movements")[0].splitlines()
+        assert len(lines) <= SCREEN, path
+        assert max(map(len, lines)) <= 120, path
+
+
 if __name__ == "__main__":
     for dump in DUMPS:
         golden(dump).write_text(head(dump), encoding="utf-8")

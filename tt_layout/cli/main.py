@@ -120,9 +120,9 @@ class LazyGroup(HelpfulGroup):
         elif first.startswith("#"):
             args = ["-l", *args]
         elif not first.startswith("-") and first not in self.list_commands(context):
-            from tt_layout.ir.file_aliases import split_module
+            from tt_layout.ir.file_aliases import split_line, split_module
 
-            if os.path.exists(split_module(first).path):
+            if os.path.exists(split_module(split_line(first)[0]).path):
                 args = ["audit", *args]
             elif not first.isalnum() and _is_layout(first):
                 args = ["-l", *args]

@@ -25,6 +25,7 @@ from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 
 _NUMBERED = re.compile(r"(.+)@(\d{1,9}|last)", re.DOTALL)
+_ON_LINE = re.compile(r"(.+):(\d{1,9})", re.DOTALL)
 
 LAST = -1
 """The number that stands for the last module of a file."""
@@ -75,6 +76,31 @@ def split_module(name: str) -> FileName:
     if match is None or os.path.lexists(name):
         return FileName(name)
     return FileName(match[1], LAST if match[2] == "last" else int(match[2]))
+
+
+def split_line(name: str) -> tuple[str, int | None]:
+    """Return the file and the line that ``FILE:13`` names, as reports write it.
+
+    A file of just this name is itself.
+
+    Example:
+        >>> split_line("dump.mlir"), split_line(f"{__file__}:13")[1]
+        (('dump.mlir', None), 13)
+    """
+    match = _ON_LINE.fullmatch(name)
+    if match is None or os.path.lexists(name) or not os.path.isfile(match[1]):
+        return name, None
+    return match[1], int(match[2])
+
+
+def module_at(source: Source, line: int, release: Release | None = None) -> int:
+    """Return the number of the module that a line is in; those before the first are its own."""
+    number = 1
+    for count, module in enumerate(iterate_ir(source, release), 1):
+        if module.line > line:
+            break
+        number = count
+    return number
 
 
 def no_module(number: int, count: int, source: Source) -> LayoutError:

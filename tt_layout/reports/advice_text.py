@@ -67,12 +67,13 @@ def _suggestion_lines(suggestion: Suggestion) -> Iterator[str]:
     if constructor is not None:
         yield f"in Gluon: {constructor}"
     for worse in suggestion.worse:
-        times = safe(worse.executions.text)
+        text = safe(worse.executions.text)
+        times = "once" if text == "1" else f"{text} times"
         name = short_operation(worse.operation.name)
         added = (
             "a conversion before it" if worse.before is None else f"{-worse.saved:g} cycles more"
         )
-        yield f"but: {name} of line {worse.operation.line} takes {added}, {times} times"
+        yield f"but: {name} of line {worse.operation.line} takes {added}, {times}"
     if suggestion.unknown:
         lines = ", ".join(str(one.operation.line) for one in suggestion.unknown)
         yield f"not counted: how the copies of lines {lines} enter shared memory"

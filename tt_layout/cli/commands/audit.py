@@ -23,7 +23,7 @@ from tt_layout.cli.parameters import FileParameter, chosen_release, release_opti
 from tt_layout.cli.values import read_values, value_option, values_option
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
 from tt_layout.ir import Module
-from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.file_aliases import module_at, split_line, split_module, whole_modules
 from tt_layout.ir.reader import check_lines
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.reports.audit import AuditReport
@@ -41,9 +41,11 @@ class NamedSource(NamedTuple):
 
 
 def open_dump(name: str) -> NamedSource:
-    """Return the dump, and the module of it, that a name such as ``FILE@3`` stands for."""
-    path, number = split_module(name)
-    return NamedSource(read_source(path), number)
+    """Return the dump, and the module of it, that ``FILE@3`` or ``FILE:13`` stands for."""
+    file, line = split_line(name)
+    path, number = split_module(file)
+    source = read_source(path)
+    return NamedSource(source, number if line is None else module_at(source, line))
 
 
 class Options(NamedTuple):
@@ -159,9 +161,10 @@ def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
     Show the layouts of a .ttgir file or dump, and its data movements.
 
     FILE is MLIR text, whatever operations are in it; - is stdin. Each of its modules is audited,
-    or one: FILE@3, FILE@last. Of several files, and of a folder with all .mlir, .ttir and .ttgir
-    files below it, each kernel has a line, the worst first. Exits 0; 1 with --fail-on if there
-    is such a finding (with --diff a new one), else with --diff if anything changed; 2 on error.
+    or one: FILE@3, FILE@last, that of a line FILE:13. Of several files, and of a folder with all
+    .mlir, .ttir and .ttgir files below it, each kernel has a line, the worst first. Exits 0; 1
+    with --fail-on if there is such a finding (with --diff a new one), else with --diff if
+    anything changed; 2 on error.
     """,
 )
 @click.argument("files", nargs=-1, required=True, type=FileParameter(), metavar="FILE")
