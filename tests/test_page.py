@@ -21,10 +21,16 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import TARGETS
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
+from tt_layout.notation.context import Context
+from tt_layout.notation.registry import read_layout
 from tt_layout.page import SCRIPTS, EmbeddedDump, PageLayout, build
 from tt_layout.page.dump import page_of, page_of_dump
+from tt_layout.page.examples import EXAMPLES, Example
+from tt_layout.page.playground import playground
 from tt_layout.placement import place
 from tt_layout.releases import LATEST, Release
+from tt_layout.translation.constructors import CONSTRUCTORS
+from tt_layout.translation.signatures import own_name
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], "
@@ -259,7 +265,7 @@ def test_it_is_small_and_little_work() -> None:
     layout = laid(BLOCKED, "tensor<256x256xf16>")
     texts = []
     assert calls_of(lambda: texts.append(build([layout]))) < 6_000
-    assert len(texts[0].encode()) < 200_000
+    assert len(texts[0].encode()) < 300_000
 
 
 def test_its_size_does_not_grow_with_the_tensor() -> None:
@@ -296,8 +302,43 @@ def test_no_script_can_end_its_element() -> None:
         assert text.startswith("// ")
 
 
+def test_the_playground_has_no_layout_but_examples_and_the_keys_of_all_releases() -> None:
+    data = embedded(playground())
+    assert data["layouts"] == []
+    assert [one["name"] for one in data["playground"]["examples"]] == [e.name for e in EXAMPLES]
+    blocked = data["playground"]["attributes"]["ttg.blocked"]
+    assert [(one["first"], one["last"]) for one in blocked] == [
+        ("3.3", "3.3"),
+        ("3.4", "3.5"),
+        ("3.6", "3.9"),
+    ]
+
+
+def test_the_page_knows_every_class_of_gluon_and_how_older_parameters_are_read() -> None:
+    data = embedded(build([laid(BLOCKED, "tensor<16x16xf16>")]))["gluon"]
+    assert data.keys() == {own_name(one.name) for _, one in CONSTRUCTORS}
+    [mma] = data["NVMMADistributedLayout"]
+    assert mma["keys"][:3] == [
+        ["versionMajor", "version", 0, True],
+        ["versionMinor", "version", 1, True],
+        ["warpsPerCTA", "warps_per_cta", -1, True],
+    ]
+    script = (Path(sys.modules["tt_layout.page"].__file__ or "").parent / "gluon.js").read_text()
+    signatures = [one for own in data.values() for entry in own for one in entry["signatures"]]
+    updates = {one["update"] for one in signatures} - {""}
+    assert len(updates) == 7
+    assert [name for name in updates if f"\n  {name}: " not in script] == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example.name))
+def test_an_example_is_read(example: Example) -> None:
+    context = Context(shape=parse_type(example.type).shape, element_bits=32)
+    for text in filter(None, (example.layout, example.other)):
+        read_layout(text, context).to_linear_layout(parse_type(example.type).shape)
+
+
 def test_what_no_browser_can_show_is_refused() -> None:
-    with pytest.raises(LayoutError, match="at least one layout"):
+    with pytest.raises(LayoutError, match="at least one layout; tt-layout page"):
         build([])
     one = (
         "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>"

@@ -19,7 +19,7 @@ of an element counts.  What is wrong is a `LayoutError`.
     find_swizzle                the shared layout with the fewest cycles
     default_blocked, coalesced_blocked, operand_shared, default_nvmma
                                 the layouts that the compiler would choose
-    draw, explore               a figure; a page to play with
+    draw, explore, playground   a figure; a page of layouts; one in which they are typed
     audit_ir, explore_ir    a dump or a compiled kernel: layouts, movements, costs
     parse_ir, read_functions, axis_info
                                 a dump as data
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     )
     from tt_layout.library.memory import bank_conflicts, find_swizzle
     from tt_layout.library.parsing import parse_layout, to_linear_layout
-    from tt_layout.library.pictures import draw, explore
+    from tt_layout.library.pictures import draw, explore, playground
     from tt_layout.mlir.types import TensorType
     from tt_layout.placement import PlacedLayout
     from tt_layout.releases import Release
@@ -104,6 +104,7 @@ _HOMES = {
     "parse_ir": "tt_layout.ir",
     "parse_layout": "tt_layout.library.parsing",
     "place": "tt_layout.library.inputs",
+    "playground": "tt_layout.library.pictures",
     "read_functions": "tt_layout.ir.ssa",
     "to_linear_layout": "tt_layout.library.parsing",
     "translate": "tt_layout.library.layouts",
@@ -136,6 +137,7 @@ __all__ = [
     "parse_ir",
     "parse_layout",
     "place",
+    "playground",
     "read_functions",
     "to_linear_layout",
     "translate",

@@ -43,6 +43,14 @@ function ask({
     cells: () => views[grid].source.cells(element),
     marks: () => views[grid].source.marks?.all ?? [],
     read: () => readLayout(attribute, type, release),
+    notation: () => {
+      try {
+        return readNotation(attribute, type, release);
+      } catch (error) {
+        if (!(error instanceof TextError)) throw error;
+        return { error: error.message };
+      }
+    },
     compare: () => ({
       words: changesInWords(layout, against),
       moved: new Movement(built(layout), built(against)).moved,

@@ -32,6 +32,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "tt-layout info kernel.ttgir:shared -t 64x64xf16",
     ),
     "init": ("tt-layout init kernel.ttgir -o new.yaml",),
+    "page": ("tt-layout page -o index.html",),
     "plot": (
         f"tt-layout plot {ROWS} -t 16x64xf16 -o rows.svg",
         f"tt-layout plot {ROWS} {COLUMNS} -t 64x64xf16 -o both.html",

@@ -184,6 +184,18 @@ def explore(
     return Page(page_of(dict(zip(names, found)), target), _title(found))
 
 
+def playground() -> Page:
+    """Return the page in which layouts are typed, in any notation, seen, compared and shared.
+
+    Example:
+        >>> playground()
+        <Page: playground>
+    """
+    from tt_layout.page.playground import playground as text_of_page
+
+    return Page(text_of_page(), "playground")
+
+
 def _placed(layout: Layout, other: Layout | None, shape_or_type: ShapeOrType) -> list[PlacedLayout]:
     layouts = (layout,) if other is None else (layout, other)
     return [place(one, shape_or_type) for one in layouts]

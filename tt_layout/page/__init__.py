@@ -5,6 +5,10 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
 
     algebra.js       linear layouts over F2
     attributes.js    attribute texts that can be edited in the page
+    calls.js         calls as Python writes them
+    gluon.js         constructors of Gluon and TLX
+    cute.js          CuTe layouts
+    notations.js     which notation a text is in, and the layout that it means
     compare.js       what moves between two layouts, in words
     access.js        what moving a tensor to and from shared memory costs
     layout.js        the locations of a layout, and groups of them: warps, banks, ...
@@ -18,6 +22,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     layouts.js       the box in which a layout is chosen
     report.js        the findings and data movements of a dump
     dump.js          the dump's text, and what its lines lead to
+    playground.js    the texts of a page without a layout of its own
     page.js          state, controls, address
 """
 
@@ -28,7 +33,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
@@ -39,6 +44,7 @@ from tt_layout.encodings import FORMS
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import ROWS, USUAL_TARGETS, PhaseTable, Target, find_target
 from tt_layout.page.embedded import check_sizes, embedded
+from tt_layout.page.notation_data import gluon_classes
 from tt_layout.placement import PlacedLayout
 from tt_layout.releases import Release
 from tt_layout.safe_text import safe
@@ -47,6 +53,10 @@ from tt_layout.version import __version__
 SCRIPTS = (
     "algebra.js",
     "attributes.js",
+    "calls.js",
+    "gluon.js",
+    "cute.js",
+    "notations.js",
     "compare.js",
     "access.js",
     "layout.js",
@@ -60,6 +70,7 @@ SCRIPTS = (
     "layouts.js",
     "report.js",
     "dump.js",
+    "playground.js",
     "page.js",
 )
 _COMMENTS = re.compile(r"^\s*(?://.*\n|/\*\*(?s:.*?)\*/\n)|^[ \n]+", re.MULTILINE)
@@ -145,20 +156,42 @@ def build(
         LayoutError: there is no layout, or no such target.
     """
     if not layouts:
-        raise LayoutError("a page needs at least one layout")
-    chosen = [] if target is None else [find_target(target)]
-    releases = {layout.placed.encoding.release for layout in layouts}
+        message = "a page needs at least one layout"
+        raise LayoutError(f"{message}; tt-layout page makes one in which layouts are typed")
     data = {
         "layouts": [layout._embedded() for layout in layouts],
         "dump": asdict(dump) if dump is not None else None,
-        "targets": [_embedded_target(row) for row in ROWS],
         "isPair": is_pair,
         "isMultiplied": is_multiplied,
+        "playground": None,
+    }
+    releases = {layout.placed.encoding.release for layout in layouts}
+    return filled(data | known_data(target, sorted(releases)), title)
+
+
+def known_data(target: str | None, releases: Iterable[Release]) -> dict[str, Any]:
+    """Return what every page knows: GPUs, colours, releases, and the classes of Gluon.
+
+    Args:
+        target: the GPU whose shared memory is meant; None for the usual one.
+        releases: those by whose rules the page reads attributes.
+
+    Raises:
+        LayoutError: there is no such target.
+    """
+    chosen = [] if target is None else [find_target(target)]
+    return {
+        "targets": [_embedded_target(row) for row in ROWS],
         "palette": {"cells": CELLS, "shades": SHADES},
         "usualTargets": list(dict.fromkeys(one.name for one in (*chosen, *USUAL_TARGETS))),
         "releases": [str(release) for release in Release],
-        "renamedKeys": {str(r): names for r in sorted(releases) if (names := renamed_keys(r))},
+        "renamedKeys": {str(r): names for r in releases if (names := renamed_keys(r))},
+        "gluon": gluon_classes(SCRIPTS_RELEASE),
     }
+
+
+def filled(data: dict[str, Any], title: str) -> str:
+    """Return the text of the page that has this data."""
     script = _script()
     parts = {
         "title": html.escape(safe(title)),

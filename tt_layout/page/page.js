@@ -56,8 +56,7 @@ function editedSpec() {
     };
   }
   const { attribute, type } = state.edit;
-  const read = readLayout(attribute, type, spec.release);
-  return { ...spec, ...read, attribute, type };
+  return { ...spec, ...readNotation(attribute, type, spec.release) };
 }
 
 /** Return the edited layout, or the original where the edit cannot be read. */
@@ -522,7 +521,7 @@ function showControls() {
   byId("name").textContent = spec.name;
   byId("attribute").textContent = multiplicationShown()?.title[0] ?? spec.attribute;
   byId("type").textContent = spec.type;
-  document.title = `${DATA.dump?.name ?? spec.name} · tt-layout`;
+  document.title = `${DATA.dump?.name ?? spec.title ?? spec.name} · tt-layout`;
   const dims = dimIds(model.shape.length).map((id, d) => [id, id === `dim${d}` ? id : `${id} (dim${d})`]);
   const groups = model.groups.map(({ id, label }) => [id, label]);
   const from = groups.map(([id, label]) => [`from:${id}`, `${label} it comes from`]);
@@ -539,7 +538,7 @@ function showControls() {
   byId("view-label").hidden = !multiplicationThere();
   const others = comparable().map((k) => [k, comparableName(k)]);
   fillSelect("compare", [[-1, "nothing"], ...others], state.compare);
-  byId("compare-label").hidden = !others.length;
+  byId("compare-label").hidden = !others.length || Boolean(DATA.playground && !state.edit);
   byId("banks-label").hidden = ![model, other].some((m) => m?.memory === SHARED);
   const counts = bankCounts().map((count) => [count, count]);
   fillSelect("banks", counts, drawnMemory().banks);
@@ -556,7 +555,7 @@ function showControls() {
 
 /** Show the box in which another layout is chosen, where there is another. */
 function showLayouts() {
-  byId("layouts").hidden = DATA.layouts.length < 2;
+  byId("layouts").hidden = DATA.layouts.length < 2 || Boolean(DATA.playground);
   layoutBox.show(state.layout, choosableLayouts());
 }
 
@@ -770,7 +769,7 @@ function editAttribute(id) {
   report(id, () => {
     const attribute = byId("edit-attribute").value;
     const type = byId("edit-type").value;
-    const read = readLayout(attribute, type, model.spec.release);
+    const read = readNotation(attribute, type, model.spec.release);
     if (read.memory !== DATA.layouts[state.layout].memory)
       throw new TextError(`this layout is of ${model.memory}`);
     change(() => (state.edit = { attribute, type }), rebuild);
@@ -793,8 +792,9 @@ function writeAddress() {
     show(Object.values(checkedSlice(null, model.shape)));
   const parts = {
     l: state.layout || (DATA.dump ? 0 : ""),
-    a: edit?.attribute ?? "",
-    t: edit?.type ?? "",
+    ...(DATA.playground
+      ? addressOfTexts()
+      : { a: edit?.attribute ?? "", t: edit?.type ?? "" }),
     b: edit?.bases ? JSON.stringify(edit.bases) : "",
     c: state.colour === defaultColour() ? "" : state.colour,
     s: state.scope === "element" ? "" : state.scope,
@@ -844,6 +844,7 @@ function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const numbers = (text) =>
     text.split(",").map((part) => Math.max(0, Math.floor(Number(part)) || 0));
+  if (DATA.playground) takeAddress(parts);
   state.layout = index(parts.get("l"), DATA.layouts.length, 0);
   state.compare = parts.get("x") === "none" ? -1 : index(parts.get("x"), DATA.layouts.length, null);
   state.edit = readEdit(parts);
@@ -868,7 +869,7 @@ function readAddress() {
 }
 
 function readEdit(parts) {
-  if (parts.has("a"))
+  if (parts.has("a") && !DATA.playground)
     return { attribute: parts.get("a"), type: parts.get("t") ?? DATA.layouts[state.layout].type };
   if (!parts.has("b")) return null;
   const spec = DATA.layouts[state.layout];
@@ -985,6 +986,7 @@ function start() {
   connectMultiplication();
   connectDump();
   connect();
+  if (DATA.playground) connectPlayground();
   readAddress();
   rebuild();
   [...Object.values(views), multiplicationView].forEach((view) => view.paint());

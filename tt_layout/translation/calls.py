@@ -183,6 +183,8 @@ def _constructed(bound: _Bound, arguments: Arguments) -> Encoding:
         if arguments[word] is None:
             arguments[word] = default
     fields = {field: arguments[word] for word, field in constructor.arguments.items() if field}
+    for word, parts in constructor.parts.items():
+        fields.update(zip(parts, arguments[word]))
     fields.update(constructor.from_call(arguments))
     encoding = bound.encoding_class(**fields)
     if isinstance(encoding, Linear) and list(encoding.violations()):

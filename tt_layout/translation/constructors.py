@@ -37,6 +37,7 @@ class Constructor(NamedTuple):
         name: below ``gl``.
         arguments: keyword -> field, or nothing, in the order in which Gluon has them.
         optional: keyword -> the default, which is not written.
+        parts: keyword -> the fields that its numbers fill, one each.
         to_call: arguments that no field holds as it is, from an encoding.
         from_call: its inverse: the fields they stand for.
         applies: whether it can express an encoding of its class.
@@ -45,6 +46,7 @@ class Constructor(NamedTuple):
     name: str
     arguments: Mapping[str, str]
     optional: Mapping[str, Any] = {}
+    parts: Mapping[str, tuple[str, ...]] = {}
     to_call: Callable[[Any], Arguments] = lambda encoding: {}
     from_call: Callable[[Arguments], dict[str, Any]] = lambda arguments: {}
     applies: Callable[[Any], bool] = lambda encoding: True
@@ -139,10 +141,7 @@ CONSTRUCTORS: tuple[tuple[type[Encoding], Constructor], ...] = (
             "NVMMADistributedLayout",
             {"version": "", "warps_per_cta": "warps_per_cta", "instr_shape": "instr_shape", **_CGA},
             _NO_CGA,
-            to_call=lambda mma: {"version": (mma.version_major, mma.version_minor)},
-            from_call=lambda arguments: dict(
-                zip(("version_major", "version_minor"), arguments["version"])
-            ),
+            {"version": ("version_major", "version_minor")},
         ),
     ),
     (
@@ -256,8 +255,7 @@ CONSTRUCTORS: tuple[tuple[type[Encoding], Constructor], ...] = (
                 "fp4_padded": "fp4_padded",
             },
             {**_NO_CGA, "two_ctas": False, "fp4_padded": False},
-            to_call=lambda memory: {"block": (memory.block_m, memory.block_n)},
-            from_call=lambda arguments: dict(zip(("block_m", "block_n"), arguments["block"])),
+            {"block": ("block_m", "block_n")},
         ),
     ),
     (

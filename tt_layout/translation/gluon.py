@@ -48,6 +48,8 @@ def constructor_call(encoding: Encoding) -> str:
     constructor = _constructor_of(encoding)
     fields = {word: field for word, field in constructor.arguments.items() if field}
     values = {word: getattr(encoding, field) for word, field in fields.items()}
+    for word, parts in constructor.parts.items():
+        values[word] = tuple(getattr(encoding, part) for part in parts)
     values.update(constructor.to_call(encoding))
     shown = [
         f"{word}={_shown(values[word])}"

@@ -1,0 +1,240 @@
+"""The page without a layout of its own: texts in every notation, examples, links to share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from compiler.generate import random_cases
+from compiler.round_trip import given
+from test_notation import BUFFER, FAULTS, REGISTERS, SHARED, TENSOR
+
+from browser.conftest import Open
+from browser.open_page import Opened
+from browser.test_evaluation import ask_all
+from browser.test_page_in_browser import UNNAMED
+from tt_layout.mlir.types import parse_type
+from tt_layout.notation.context import Context
+from tt_layout.notation.registry import read_layout
+from tt_layout.page.examples import EXAMPLES
+from tt_layout.page.playground import playground
+from tt_layout.placement import PlacedLayout, place
+from tt_layout.translation import RefusedError, translate
+
+GLUON = "gl.BlockedLayout([1, 2], [8, 4], [2, 2], [1, 0])"
+SWAPPED = "gl.BlockedLayout([2, 1], [4, 8], [2, 2], [0, 1])"
+NOTATIONS = ("gluon", "cute", "linear-layout", "bases", "tlx", "json")
+CASES = 60
+OTHER_WORDS = {
+    "(64,64):(64,4096)",
+    "gl.SliceLayout(0if 1 else 2, 1)",
+    '{"register": [[true]]}',
+    "{",
+}
+"""Faults that Python's own words name otherwise than JavaScript's."""
+
+
+def placed(text: str, type_text: str) -> PlacedLayout:
+    """Return the layout of a text over a type; `16x16xf16` leaves open in which memory it is."""
+    over = parse_type(type_text)
+    context = Context().over(over)
+    if type_text[0].isdigit():
+        context = context._replace(memory_space=None)
+    encoding = read_layout(text, context)
+    if type_text[0].isdigit() and encoding.memory_space != "registers":
+        over = parse_type(f"!ttg.memdesc<{type_text}>")
+    return place(encoding, over)
+
+
+def assert_alike(answer: dict[str, Any], own: PlacedLayout, text: str) -> None:
+    assert "error" not in answer, (text, answer)
+    assert answer["ins"] == [[n, [list(v) for v in vs]] for n, vs in own.layout.in_bases], text
+    assert answer["outs"] == [list(pair) for pair in own.layout.out_sizes], text
+    assert answer["padding"] == [list(pair) for pair in own.padding], text
+    assert answer["release"] == str(own.encoding.release), text
+
+
+def translated(seed: int) -> Iterator[tuple[str, str]]:
+    """Yield random layouts in every notation that expresses them, each with its type."""
+    for case in random_cases(seed, CASES):
+        own = given(case.question(), "3.9")
+        if own is None:
+            continue
+        sizes = "x".join(map(str, own.shape))
+        type_text = f"{sizes}x{case.elem}"
+        is_held = own.encoding.memory_space == "registers"
+        type_text = f"tensor<{type_text}>" if is_held else f"!ttg.memdesc<{type_text}>"
+        for target in NOTATIONS:
+            try:
+                result = translate(own.encoding, target, own.shape, element_bits=own.element_bits)
+            except RefusedError:
+                continue
+            yield result.text, type_text
+
+
+@pytest.fixture
+def page(open_file: Open) -> Opened:
+    return open_file(playground())
+
+
+def asked(page: Opened, texts: list[tuple[str, str]]) -> list[Any]:
+    questions = [
+        {"what": "notation", "attribute": text, "type": type_text, "release": ""}
+        for text, type_text in texts
+    ]
+    return ask_all(page, questions)
+
+
+def test_texts_of_every_notation_mean_what_the_library_reads(page: Opened, seed: int) -> None:
+    texts = [(text, TENSOR) for text in REGISTERS] + [(text, BUFFER) for text in SHARED]
+    texts += [(example.layout, example.type) for example in EXAMPLES]
+    texts += [(example.other, example.type) for example in EXAMPLES if example.other]
+    texts += list(translated(seed))
+    assert len(texts) > 3 * CASES
+    for (text, type_text), answer in zip(texts, asked(page, texts)):
+        if "page reads" not in answer.get("error", ""):
+            assert_alike(answer, placed(text, type_text), text)
+
+
+def test_faults_are_named_as_the_library_names_them(page: Opened) -> None:
+    texts = [(text, TENSOR) for text in FAULTS]
+    for (text, _), answer in zip(texts, asked(page, texts)):
+        assert answer.get("error"), text
+        if text not in OTHER_WORDS:
+            assert FAULTS[text] in answer["error"], text
+
+
+def test_the_newest_release_that_knows_all_keys_is_meant(page: Opened) -> None:
+    blocked = "sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]"
+    texts = [
+        (f"#ttg.blocked<{{{blocked}}}>", "tensor<32xf16>"),
+        (f"#triton_gpu.blocked<{{{blocked}}}>", "tensor<32xf16>"),
+        ("gl.BlockedLayout([2], [32], [1], [0], [1], [1], [0])", "tensor<32xf16>"),
+    ]
+    answers = asked(page, texts)
+    assert [answer["release"] for answer in answers] == ["3.9", "3.2", "3.5"]
+    for (text, type_text), answer in zip(texts, answers):
+        assert_alike(answer, placed(text, type_text), text)
+
+
+# -- in use -----------------------------------------------------------------------------------
+
+
+def errors_of(page: Opened) -> dict[str, str]:
+    boxes = ("layout", "type", "other")
+    said = {box: page.page.inner_text(f"#text-{box}-error") for box in boxes}
+    return {box: text for box, text in said.items() if text}
+
+
+def fragment_of(page: Opened) -> str:
+    return str(page.page.evaluate("location.hash")).removeprefix("#")
+
+
+def test_it_starts_with_an_example_and_nothing_in_the_address(page: Opened) -> None:
+    assert page.page.input_value("#text-layout") == EXAMPLES[0].layout
+    assert page.page.get_attribute("#example-0", "aria-pressed") == "true"
+    assert page.page.is_visible("#other") is bool(EXAMPLES[0].other)
+    assert (page.address, errors_of(page)) == ({}, {})
+
+
+def test_each_example_is_one_click(page: Opened) -> None:
+    for number, example in enumerate(EXAMPLES):
+        page.page.click(f"#example-{number}")
+        assert errors_of(page) == {}, example
+        assert page.page.input_value("#text-type") == example.type
+        assert page.page.get_attribute(f"#example-{number}", "aria-pressed") == "true"
+        assert page.page.is_visible("#other") is bool(example.other)
+        if number:
+            assert page.address["a"] == example.layout
+
+
+def test_a_link_restores_what_was_typed(page: Opened) -> None:
+    page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.fill("text-type", "16x16xf16")
+    page.fill("text-layout", GLUON)
+    page.fill("text-other", SWAPPED)
+    assert "240 of 256 elements move" in page.page.inner_text("#comparison-words")
+    page.select("text-release", "3.6")
+    page.select("scope", "warp")
+    page.settle()
+    page.page.wait_for_timeout(200)
+    wanted = {"a": GLUON, "t": "16x16xf16", "o": SWAPPED, "r": "3.6", "s": "warp"}
+    assert page.address == wanted
+    page.page.click("#copy-link")
+    page.page.locator("#copied", has_text="Link copied").wait_for()
+    copied = page.page.evaluate("navigator.clipboard.readText()")
+    page.go(copied.split("#")[1])
+    for box, text in (("layout", GLUON), ("type", "16x16xf16"), ("other", SWAPPED)):
+        assert page.page.input_value(f"#text-{box}") == text
+    assert page.page.input_value("#text-release") == "3.6"
+    assert page.page.input_value("#scope") == "warp"
+    assert "240 of 256 elements move" in page.page.inner_text("#comparison-words")
+    assert page.address == wanted
+    page.page.click("#swap")
+    assert (page.address["a"], page.address["o"]) == (SWAPPED, GLUON)
+
+
+def test_what_is_wrong_is_said_and_the_view_stays(page: Opened) -> None:
+    shown = page.page.inner_text("#attribute")
+    page.fill("text-layout", "gl.BlockedLayout([1, 4], [4, 8], [4, 1])")
+    assert errors_of(page) == {"layout": "gl.BlockedLayout needs order"}
+    assert page.page.get_attribute("#text-layout", "aria-invalid") == "true"
+    assert page.page.inner_text("#attribute") == shown
+    page.fill("text-type", "16x")
+    assert list(errors_of(page)) == ["type"]
+    page.fill("text-type", "16x64xf16")
+    page.fill("text-layout", EXAMPLES[0].layout)
+    page.fill("text-other", "(8,8")
+    assert list(errors_of(page)) == ["other"]
+    page.fill("text-other", "")
+    assert errors_of(page) == {}
+    assert not page.page.is_visible("#other")
+
+
+def test_bases_are_edited_as_on_any_page(page: Opened) -> None:
+    page.go(urlencode({"a": GLUON, "t": "16x16xf16"}))
+    page.page.click("#edit summary")
+    assert not page.page.is_visible("#edit-attribute")
+    page.fill("edit-lane", "[[0, 4], [0, 2], [1, 0], [2, 0], [4, 0]]")
+    assert page.page.inner_text("#attribute").startswith("#ttg.linear<")
+    assert page.address.keys() == {"a", "t", "b"}
+    page.select("compare", "0")
+    assert "128 of 256 elements move" in page.page.inner_text("#comparison-words")
+    page.page.click("#reset")
+    assert page.page.inner_text("#attribute").startswith("#ttg.blocked<")
+
+
+@pytest.mark.parametrize(
+    "fragment", ["a=nonsense", "a=%23ttg.blocked%3C", "a=(8,8):(8,1)&t=x&r=99", "l=7&x=9&o=("]
+)
+def test_a_broken_address_is_survived(fragment: str, open_file: Open) -> None:
+    page = open_file(playground(), fragment=fragment)
+    assert page.page.inner_text("#attribute").startswith("#ttg.swizzled_shared<")
+    assert bool(errors_of(page)) is fragment.startswith("a=")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_can_be_read_and_reached(scheme: str, open_file: Open) -> None:
+    page = open_file(playground(), fragment=urlencode({"a": "(", "o": "("}), scheme=scheme)
+    assert page.poor_contrasts() == []
+    assert page.page.evaluate(UNNAMED) == []
+    page.shot(f"playground-{scheme}")
+    seen = []
+    for _ in range(8):
+        page.page.keyboard.press("Tab")
+        seen.append(page.page.evaluate("document.activeElement.id"))
+    boxes = ["copy-link", "text-layout", "text-type", "text-release", "swap", "text-other"]
+    assert seen[: len(boxes) + 1] == ["skip", *boxes]
+    for width in (1440, 1000, 390):
+        page.page.set_viewport_size({"width": width, "height": 844})
+        page.settle()
+        assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_paper_the_texts_are_left_out(page: Opened) -> None:
+    page.page.emulate_media(media="print")
+    assert not page.page.is_visible("#playground")
+    assert page.page.is_visible("#attribute")
+    assert page.poor_contrasts() == []

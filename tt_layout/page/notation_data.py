@@ -1,0 +1,92 @@
+"""Notations as data for the page: the classes of Gluon, and the keys of attributes by release.
+
+The tables are those that `tt_layout.notation` reads with, so that nothing of them is written twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tt_layout.encodings import FORMS, Encoding
+from tt_layout.encodings.forms import PADDINGS, Form, never
+from tt_layout.encodings.forms import REQUIRED as REQUIRED_KEY
+from tt_layout.releases import Release
+from tt_layout.translation.constructors import CONSTRUCTORS, Constructor
+from tt_layout.translation.signatures import (
+    KINDS,
+    REQUIRED,
+    Signature,
+    own_name,
+    signatures_of,
+)
+
+_UNCHANGED = Signature._field_defaults["update"]
+
+
+def gluon_classes(release: Release) -> dict[str, list[dict[str, Any]]]:
+    """Return the classes of Gluon with their signatures and the keys of attributes they fill.
+
+    Args:
+        release: by whose names keys are called.
+
+    Returns:
+        Class -> its attributes, of which a call means the first that it fits: ``attribute``
+        and ``style`` say how that is written, ``keys`` lists ``[key, parameter, part, is always
+        written]``, and ``signatures`` the parameters of each release, the newest first.
+    """
+    classes: dict[str, list[dict[str, Any]]] = {}
+    for encoding_class, constructor in CONSTRUCTORS:
+        form = encoding_class.form_in(release)
+        if form is None:
+            continue
+        own = {
+            "attribute": form.name,
+            "style": form.style.name,
+            "keys": _keys(form, constructor),
+            "signatures": [_signature(one) for one in signatures_of(constructor)],
+        }
+        classes.setdefault(own_name(constructor.name), []).append(own)
+    return classes
+
+
+def _keys(form: Form, constructor: Constructor) -> list[list[Any]]:
+    """Return the keys of a form, each with the parameter, or the part of one, that fills it."""
+    sources = {field: (word, -1) for word, field in constructor.arguments.items() if field}
+    for word, fields in constructor.parts.items():
+        sources |= {field: (word, part) for part, field in enumerate(fields)}
+    return [
+        [key.name, *sources.get(key.field or "", ("", -1)), key.omitted is never]
+        for key in form.keys
+    ]
+
+
+def _signature(signature: Signature) -> dict[str, Any]:
+    parameters = [
+        [word, KINDS.get(word, "a number"), *([] if default is REQUIRED else [default])]
+        for word, default in signature.defaults.items()
+    ]
+    is_today = signature.update is _UNCHANGED
+    update = "" if is_today else signature.update.__name__.strip("_")
+    return {"last": str(signature.last), "parameters": parameters, "update": update}
+
+
+def attribute_keys() -> dict[str, list[dict[str, Any]]]:
+    """Return by which keys each attribute is written in which releases.
+
+    Returns:
+        Name -> its spellings, oldest first: ``first`` and ``last`` release, ``keys``, and those of
+        them that are ``required``.
+    """
+    return {name: [_spelling(form, cls) for form, cls in FORMS[name]] for name in FORMS}
+
+
+def _spelling(form: Form, cls: type[Encoding]) -> dict[str, Any]:
+    releases = [release for release in Release if cls.form_in(release) is form]
+    return {
+        "first": str(releases[0]),
+        "last": str(releases[-1]),
+        "keys": [key.name for key in form.keys],
+        "required": [
+            key.name for key in form.keys if key.default is REQUIRED_KEY and key.name != PADDINGS
+        ],
+    }

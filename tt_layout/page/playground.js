@@ -1,0 +1,193 @@
+// The playground: a page without a layout of its own, in which one or two are typed.
+
+const TEXT_BOXES = ["layout", "type", "other", "release"];
+/** The keys by which the address has the texts. */
+const TEXT_KEYS = { layout: "a", type: "t", other: "o", release: "r" };
+const COPIED_TIME = 4000; // milliseconds for which it is said that the link was copied
+
+/** The texts that are shown, the last ones that could be read. */
+let texts = null;
+
+/** Return the texts that the page starts with. */
+function usualTexts() {
+  const [{ layout, type, other }] = DATA.playground.examples;
+  return { layout, type, other, release: "" };
+}
+
+/** Return the layouts of texts, and under each box what is wrong with its text. */
+function readTexts({ layout, type, other, release }) {
+  const errors = { layout: "", type: "", other: "" };
+  const attempt = (box, action) => {
+    try {
+      return action();
+    } catch (error) {
+      if (!(error instanceof TextError)) throw error;
+      errors[box] = error.message;
+      return null;
+    }
+  };
+  if (!attempt("type", () => contextOf(type))) return { layouts: [], errors };
+  const read = (box, text) => attempt(box, () => readNotation(text, type, release));
+  const layouts = [read("layout", layout)];
+  if (other.trim()) layouts.push(read("other", other));
+  const [first, second] = layouts;
+  if (first && second && !sameShape(first, second))
+    errors.other = `this layout is of a tensor of another shape`;
+  return { layouts: named(layouts.filter(Boolean)), errors };
+}
+
+/** Return layouts with names: of their kinds, which two of one kind need to be told apart. */
+function named(layouts) {
+  const kinds = layouts.map(({ attribute }) => attributeName(attribute).split(".").at(-1));
+  const names = kinds[0] === kinds[1] ? ["the first", "the second"] : kinds;
+  const title = [...new Set(kinds)].join(" and ");
+  return layouts.map((read, k) => ({ ...read, name: names[k], title, line: null, uses: [] }));
+}
+
+/** Take the layouts of texts as those of the page, if they can be read; return whether they can. */
+function takeTexts(wanted) {
+  const { layouts, errors } = readTexts(wanted);
+  for (const [box, message] of Object.entries(errors)) showError(`text-${box}`, message);
+  if (errors.layout || errors.type) return false;
+  const isOnlyOther = texts && show(firstTexts(wanted)) === show(firstTexts(texts));
+  if (errors.other && isOnlyOther) return false;
+  texts = errors.other ? { ...wanted, other: "" } : wanted;
+  const shown = errors.other ? layouts.slice(0, 1) : layouts;
+  DATA.isPair = shown.length === 2;
+  DATA.layouts = shown;
+  return true;
+}
+
+function firstTexts({ layout, type, release }) {
+  return [layout, type, release];
+}
+
+/** Show what is wrong with the text of a box; nothing where the message is empty. */
+function showError(id, message) {
+  byId(`${id}-error`).textContent = message;
+  if (message) byId(id).setAttribute("aria-invalid", "true");
+  else byId(id).removeAttribute("aria-invalid");
+}
+
+function writtenTexts() {
+  return Object.fromEntries(TEXT_BOXES.map((box) => [box, byId(`text-${box}`).value]));
+}
+
+/** Follow what is written in the boxes. */
+function followTexts() {
+  const wasPair = DATA.isPair;
+  const isRead = takeTexts(writtenTexts());
+  markExample();
+  if (!isRead) return;
+  const anew = { layout: 0, edit: null, compare: null };
+  if (DATA.isPair !== wasPair) anew.colour = "";
+  change(() => Object.assign(state, anew));
+}
+
+/** Start from an example: nothing of what was chosen before is kept. */
+function chooseExample({ layout, type, other }) {
+  fillTexts({ layout, type, other, release: "" });
+  takeTexts(writtenTexts());
+  const anew = { layout: 0, edit: null, compare: null, colour: "", scope: "element", pins: [] };
+  change(() => Object.assign(state, { ...anew, slice: null, banks: null, isStore: false }));
+  markExample();
+}
+
+/** Exchange the layout and the one that it is compared with. */
+function swapTexts() {
+  const { layout, other } = writtenTexts();
+  if (!other.trim()) return;
+  fillTexts({ ...writtenTexts(), layout: other, other: layout });
+  followTexts();
+}
+
+function fillTexts(given) {
+  for (const box of TEXT_BOXES) byId(`text-${box}`).value = given[box];
+}
+
+/** Mark the example that stands in the boxes. */
+function markExample() {
+  const written = writtenTexts();
+  DATA.playground.examples.forEach((example, k) => {
+    const isShown = ["layout", "type", "other"].every((box) => example[box] === written[box]);
+    byId(`example-${k}`).setAttribute("aria-pressed", String(isShown));
+  });
+}
+
+// -- the address --------------------------------------------------------------------------------
+
+/** Return the parts of the address that keep the texts. */
+function addressOfTexts() {
+  if (show(Object.values(texts)) === show(Object.values(usualTexts()))) return {};
+  return Object.fromEntries(TEXT_BOXES.map((box) => [TEXT_KEYS[box], texts[box]]));
+}
+
+/** Take the texts of an address; those that cannot be read stand in the boxes with their errors. */
+function takeAddress(parts) {
+  const usual = usualTexts();
+  const given = { ...usual };
+  if (parts.has("a")) {
+    for (const box of TEXT_BOXES) given[box] = parts.get(TEXT_KEYS[box]) ?? "";
+    given.type ||= usual.type;
+    if (!DATA.releases.includes(given.release)) given.release = "";
+  }
+  texts = null;
+  fillTexts(given);
+  if (!takeTexts(given)) {
+    const { layouts } = readTexts(usual);
+    Object.assign(DATA, { layouts, isPair: layouts.length === 2 });
+    texts = usual;
+  }
+  markExample();
+}
+
+/** Copy the address, which keeps all that is shown. */
+async function copyLink() {
+  const said = byId("copied");
+  try {
+    await navigator.clipboard.writeText(location.href);
+    said.textContent = "Link copied";
+  } catch {
+    said.textContent = "Copy the address of the page: the browser does not let it be copied here";
+  }
+  setTimeout(() => (said.textContent = ""), COPIED_TIME);
+}
+
+// -- set-up -------------------------------------------------------------------------------------
+
+/** Make the boxes and the examples, and leave out of the page what they replace. */
+function connectPlayground() {
+  byId("playground").hidden = false;
+  byId("body").classList.add("played");
+  for (const id of ["edit-attribute", "edit-type"]) byId(id).parentElement.hidden = true;
+  byId("edit").querySelector("summary").textContent = "Edit the basis vectors";
+  byId("reset").textContent = "Back to the text’s layout";
+  const releases = [...DATA.releases].reverse().map((name) => [name, name]);
+  fillSelect("text-release", [["", "newest"], ...releases], "");
+  byId("examples").append(...exampleGroups());
+  for (const box of TEXT_BOXES) byId(`text-${box}`).oninput = () => later(followTexts);
+  byId("copy-link").onclick = copyLink;
+  byId("swap").onclick = swapTexts;
+  byId("examples-box").open = matchMedia("(min-width: 1100px)").matches;
+}
+
+/** Return a row of buttons for each group of examples. */
+function exampleGroups() {
+  const { examples } = DATA.playground;
+  return [...new Set(examples.map(({ group }) => group))].map((group, at) => {
+    const title = make("h3", { id: `examples-${at}`, textContent: group });
+    const buttons = examples.flatMap((example, k) =>
+      example.group === group ? [exampleButton(example, k)] : [],
+    );
+    const row = make("div", { className: "examples" }, ...buttons);
+    row.setAttribute("role", "group");
+    row.setAttribute("aria-labelledby", title.id);
+    return make("div", {}, title, row);
+  });
+}
+
+function exampleButton(example, k) {
+  const { name } = example;
+  const properties = { id: `example-${k}`, type: "button", className: "example", textContent: name };
+  return make("button", { ...properties, onclick: () => chooseExample(example) });
+}
