@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pytest
 from test_figures import COLUMNS, GALLERY, held
 
+from tt_layout.algebra.arrays import all_values
+from tt_layout.analyses.access import transposing_read
+from tt_layout.analyses.banks import map_access
 from tt_layout.analyses.sectors import count_sectors, lanes_of
+from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.model import NOTHING, PLAIN
+from tt_layout.hardware import find_target
 
 ROWS = GALLERY["ROWS"]
 MMA = GALLERY["MMA_ONE"]
@@ -87,6 +93,77 @@ def test_a_copy_names_who_holds_each_element(layout: str, target: str, is_store:
             assert name in holders[element]
     cells = [name for row in found.labels for name in row]
     assert len(set(cells)) == len(cells)
+
+
+AMD_PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+CDNA4 = (
+    "#ttg.amd_mfma<{{version = 4, warpsPerCTA = [1, 1], instrShape = [16, 16, {}], "
+    "isTransposed = true}}>"
+)
+GFX1250 = (
+    "#ttg.amd_wmma<{{version = 3, isTranspose = true, ctaLayout = {{warp = []}}, "
+    "instrShape = [16, 16, {}]}}>"
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "parent", "element", "k", "k_width", "giver"),
+    [
+        # Which lane's row each register of a lane comes from, within the lanes that exchange.
+        ("gfx950", CDNA4, "f16", 32, 8, lambda lane, r: (lane & ~15) | lane >> 2 & 3 | r << 2),
+        ("gfx950", CDNA4, "i8", 64, 16, lambda lane, r: (lane & ~15) | lane >> 3 & 1 | r << 1),
+        ("gfx1250", GFX1250, "f16", 32, 8, lambda lane, r: (lane & ~15) | lane & 8 | r),
+        (
+            "gfx1250",
+            GFX1250,
+            "i8",
+            64,
+            8,
+            lambda lane, r: (lane & ~15) | lane >> 1 & 4 | r & 3 | r << 1 & 8,
+        ),
+    ],
+)
+def test_a_transposing_read_gives_each_lane_a_column(
+    target: str,
+    parent: str,
+    element: str,
+    k: int,
+    k_width: int,
+    giver: Callable[[int, int], int],
+) -> None:
+    operand = f"#ttg.dot_op<{{opIdx = 1, parent = {parent.format(k)}, kWidth = {k_width}}}>"
+    memory = held(AMD_PLAIN, f"!ttg.memdesc<64x64x{element}>")
+    registers = held(operand, f"tensor<64x64x{element}>")
+    figure = draw(memory, registers, view="copy", target=target)
+    given, found = (grid.labels for grid in figure.grids)
+    assert given is not None
+    assert found is not None
+    read = find_target(target).transposing_reads[memory.placed.element_bytes]
+    assert figure.notes[0].startswith(f"load: {read.name}, the first of ")
+    assert isinstance(registers.encoding, DistributedEncoding)
+    assert isinstance(memory.encoding, SharedEncoding)
+    places = map_access(registers.encoding, memory.encoding, (64, 64), memory.placed.element_bytes)
+    rule = transposing_read(places, find_target(target))
+    assert rule is not None
+    for row, offset in enumerate(all_values(rule.addresses) // memory.placed.element_bytes):
+        first = divmod(int(offset), 64)
+        assert given[row][0] == f"{first[0]},{first[1]}"
+    wide = len(given[0])
+    assert wide * memory.placed.element_bytes == read.width_bytes
+    for lane, register in product(range(len(given)), range(wide)):
+        assert found[giver(lane, register)][lane % wide] == f"T{lane}:{register}"
+
+
+def test_of_a_read_of_two_addresses_the_first_is_drawn() -> None:
+    columns = (
+        "#ttg.blocked<{sizePerThread = [2, 1], threadsPerWarp = [1, 64], warpsPerCTA = [1, 1], "
+        "order = [1, 0]}>"
+    )
+    memory = held(AMD_PLAIN, "!ttg.memdesc<64x64xf32>")
+    figure = draw(memory, held(columns, "tensor<64x64xf32>"), view="copy", target="gfx942")
+    assert figure.notes[0].startswith("load: ds_read2st64_b32, ")
+    assert figure.notes[1] == "drawn: the first of its two addresses"
+    assert figure.grids[1].labels == [[f"T{lane}:0"] for lane in range(64)]
 
 
 def test_a_copy_from_tensor_memory_names_who_holds_each_cell() -> None:

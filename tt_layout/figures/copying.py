@@ -1,4 +1,8 @@
-"""A copy between memory and registers, lane by lane: ldmatrix, stmatrix, ld.shared, tcgen05.ld."""
+"""A copy between memory and registers, lane by lane.
+
+Shared memory's are ``ldmatrix``, ``stmatrix``, AMD's transposing reads, and plain loads and stores;
+tensor memory's are ``tcgen05.ld`` and ``tcgen05.st``.
+"""
 
 from __future__ import annotations
 
@@ -65,8 +69,10 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
     legend = named_colours("lane", shown, [lane % COLOURS for lane in shown])
     title = str(shared), str(held), memory.placed.type_text
     name = f"{'store' if is_store else 'load'}: {access.name}"
-    notes = (f"{name}, the first of {access.instructions} of warp 0",)
-    return Figure(title, _grids(memory, copy, is_store), legend, notes, ((0, 0), (0, 1)))
+    notes = [f"{name}, the first of {access.instructions} of warp 0"]
+    if access.instruction.forms[0].accesses > 1:
+        notes.append("drawn: the first of its two addresses")
+    return Figure(title, _grids(memory, copy, is_store), legend, tuple(notes), ((0, 0), (0, 1)))
 
 
 def _grids(memory: DrawnLayout, copy: Copy, is_store: bool) -> tuple[Grid, Grid]:
@@ -134,7 +140,7 @@ def _copy(places: AccessMap, instruction: Instruction) -> Copy:
         matrices = [basis * size for basis in _matrix_bits(places, instruction)]
         rows, per_row = [*instruction.addresses, *matrices], MATRIX_ROW_BYTES // size
     else:
-        rows, per_row = [*instruction.addresses], instruction.width_bytes // size
+        rows, per_row = [*instruction.addresses], instruction.forms[0].width_bytes // size
     firsts = all_values(rows) // size
     offsets = firsts[:, np.newaxis] ^ np.arange(per_row)
     bits = len(places.register)
