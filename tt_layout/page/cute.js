@@ -114,7 +114,7 @@ function overlap(numbers) {
   return null;
 }
 
-function checkLinear(strides) {
+function checkSums(strides) {
   const shared = overlap(strides);
   if (shared !== null)
     throw new TextError(`not linear over F2: two bits add to index ${shared}, so sums carry`);
@@ -177,7 +177,7 @@ function paddingOf(strides) {
     .forEach((stride, bit) => {
       const gap = stride - padded(2 ** bit);
       if (gap < 0) {
-        checkLinear(strides);
+        checkSums(strides);
         throw new TextError("two elements have one offset: the strides overlap");
       }
       if (gap) pairs.push([2 ** bit, gap]);
@@ -229,7 +229,7 @@ function threadValue({ parts, swizzle }, tile, isRowMajor = false) {
       `a thread-value layout has two modes, (thread, value), or three with the CTA; got ${parts.length}`,
     );
   const bits = parts.map(strideBits);
-  checkLinear(bits.flat());
+  checkSums(bits.flat());
   const [thread, value, cta = []] = bits.map((own) =>
     own.map((index) => pointOf(index, tile, isRowMajor)),
   );
@@ -302,7 +302,7 @@ function rakedProduct(threads, values) {
 /** Return the coordinates at each bit of the numbers that a layout gives them. */
 function numbered({ parts }, name) {
   const bits = parts.map(strideBits);
-  checkLinear(bits.flat());
+  checkSums(bits.flat());
   try {
     const bases = bits.map((own) => own.map((number) => [number]));
     return invertedBases(bases, [2 ** bits.flat().length])[0];

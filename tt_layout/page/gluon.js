@@ -2,11 +2,11 @@
 // which the file embeds; here is only what they mean where it is not one key of the attribute.
 
 const BARRIER = "MBarrierLayout";
-const CELL_BITS = 32; // of tensor memory
+const CELL_WIDTH = 32; // of tensor memory
 const VECTOR_BYTES = 16; // of the widest access to global memory
 const USUAL_WARPS = 4;
 const WARP_LANES = 32;
-const SPLIT = ["ctas_per_cga", "cta_split_num", "cta_order"];
+const SPLIT_WORDS = ["ctas_per_cga", "cta_split_num", "cta_order"];
 
 /** Return { attribute, release } of a constructor of Gluon over a tensor. */
 function readGluon(text, context) {
@@ -185,14 +185,14 @@ const UPDATES = {
     return { ...rest, reg_bases, warp_bases: bases(warps_per_cta, tiles), rank: dims.length };
   },
   tensor_memory: ({ unpacked, col_stride, cta_split_num, ...rest }, { bits }) => {
-    const stride = unpacked ? Math.max(1, CELL_BITS / (bits ?? CELL_BITS)) : 1;
+    const stride = unpacked ? Math.max(1, CELL_WIDTH / (bits ?? CELL_WIDTH)) : 1;
     return { ...rest, col_stride: col_stride ?? stride, cga_layout: cgaOfTiles(cta_split_num) };
   },
   scales: ({ cta_split_num }) => ({ cga_layout: cgaOfTiles(cta_split_num) }),
 };
 
 function withCga(values) {
-  const rest = Object.entries(values).filter(([word]) => !SPLIT.includes(word));
+  const rest = Object.entries(values).filter(([word]) => !SPLIT_WORDS.includes(word));
   return { ...Object.fromEntries(rest), cga_layout: cgaOfSplit(values) };
 }
 
@@ -208,14 +208,14 @@ function unit(rank, d, step) {
 
 /** Return the bases of CTAs for the three lists of 3.5 and before. */
 function cgaOfSplit(values) {
-  const rank = SPLIT.map((word) => values[word]).find((list) => list?.length)?.length ?? 0;
+  const rank = SPLIT_WORDS.map((word) => values[word]).find((list) => list?.length)?.length ?? 0;
   const ones = Array(rank).fill(1);
   const reversed = ones.map((_, d) => rank - 1 - d);
   const [perCga, split, order] = [ones, ones, reversed].map((usual, k) =>
-    values[SPLIT[k]]?.length ? values[SPLIT[k]] : usual,
+    values[SPLIT_WORDS[k]]?.length ? values[SPLIT_WORDS[k]] : usual,
   );
   if (perCga.length !== split.length || split.length !== order.length)
-    throw new TextError(`${SPLIT.join(", ")} must have one length`);
+    throw new TextError(`${SPLIT_WORDS.join(", ")} must have one length`);
   if (rank) checkOrder(order);
   return order.flatMap((d) => {
     const repeats = steps(perCga[d]).length - steps(split[d]).length;

@@ -163,24 +163,24 @@ function readBasesText(text) {
 /** Return the attribute of bases in either direction; `outs` may name the outputs. */
 function functionAttribute(bases, outs) {
   const rank = Object.values(bases).flat()[0]?.length ?? outs.length;
-  const names = outs.length ? outs.map(([name]) => name) : dimNames(rank);
+  const names = outs.length ? outs.map(([name]) => name) : tensorDims(rank);
   for (const [name, vectors] of Object.entries(bases)) checkBases(name, vectors, rank);
   const inputs = Object.keys(bases);
   if (inputs.every((name) => /^dim\d{1,2}$/.test(name))) return invertedAttribute(bases, outs);
-  const at = dimNames(rank).map((name) => names.indexOf(name));
+  const at = tensorDims(rank).map((name) => names.indexOf(name));
   if (at.includes(-1) || names.length !== rank)
     throw new TextError(`the outputs must be dim0, dim1, ..., got ${names.join(", ")}`);
   const ordered = mapValues(bases, (vectors) => vectors.map((v) => at.map((d) => v[d])));
   return attributeOfInputs(ordered);
 }
 
-function dimNames(rank) {
+function tensorDims(rank) {
   return Array.from({ length: rank }, (_, d) => `dim${d}`);
 }
 
 /** Return the attribute of a layout from the dimensions of a tensor to locations. */
 function invertedAttribute(bases, outs) {
-  const names = dimNames(Object.keys(bases).length);
+  const names = tensorDims(Object.keys(bases).length);
   if (names.some((name) => !(name in bases)))
     throw new TextError(`the inputs must be dim0, dim1, ..., got ${Object.keys(bases).join(", ")}`);
   const vectors = names.map((name) => bases[name]);
