@@ -69,6 +69,19 @@ def there_and_back(text: str) -> str:
     return text.replace(line, more)
 
 
+def accumulator_there_and_back(text: str) -> str:
+    """Convert the accumulator in the loop, as a stray layout in the source would."""
+    line = next(line for line in text.splitlines() if "= tt.dot " in line)
+    name = line.split(" = ")[0].strip()
+    mma, other = "tensor<64x64xf32, #mma>", "tensor<64x64xf32, #blocked1>"
+    more = (
+        f"{line.replace(name, '%there', 1)}\n"
+        f"      %back = ttg.convert_layout %there : {mma} -> {other} loc(#loc1)\n"
+        f"      {name} = ttg.convert_layout %back : {other} -> {mma} loc(#loc1)"
+    )
+    return text.replace(line, more)
+
+
 SOFTMAX = "[1, 8], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4], order = [1, 0]"
 FAULTS = {
     "a swizzle halved": Fault(
@@ -147,6 +160,27 @@ FAULTS = {
         "refused",
         "is for 4 warps, but the module has 8",
         "",
+    ),
+    "a padding too seldom": Fault(
+        "kernels/matmul-gfx950.ttgir",
+        swap("[512:+8]", "[4096:+8]"),
+        "conflicts",
+        "of #shared has bank conflicts",
+        "#shared,",
+    ),
+    "an accumulator converted in the loop": Fault(
+        "workloads/grouped_matmul-sm80.ttgir",
+        accumulator_there_and_back,
+        "conversions",
+        "from #mma to #blocked1",
+        "%back",
+    ),
+    "the lanes of another GPU": Fault(
+        "workloads/layer_norm-gfx942.ttgir",
+        swap('"ttg.threads-per-warp" = 64', '"ttg.threads-per-warp" = 32'),
+        "refused",
+        "is for 64 lanes, but the module has 32",
+        "#blocked>",
     ),
     "a strided access": Fault(
         "narrow/vector_add.ttgir",
