@@ -68,8 +68,11 @@ def test_the_tab_key_reaches_every_control_and_shows_where_it_is(name: str, open
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_it_fits_a_phone_and_paper(name: str, open_file: Any) -> None:
+def test_it_fits_a_laptop_a_phone_and_paper(name: str, open_file: Any) -> None:
     page = show(open_file, name, "dark")
+    if name in ("layout", "pair", "access"):
+        box = page.page.locator("#matrix-table").bounding_box()
+        assert box["y"] + box["height"] <= LAPTOP["height"]
     resize(page, PHONE)
     page.shot(f"look-{name}-phone")
     page.page.emulate_media(media="print")

@@ -444,8 +444,11 @@ class GridView {
     context.fillStyle = this.colours.ink;
     context.textAlign = "left";
     context.textBaseline = "middle";
-    for (const { text, x, y, rows } of this.source.captions ?? [])
-      context.fillText(text, this.left(x) + 2, this.top(y) + (rows * this.height) / 2);
+    for (const { text, short, x, y, rows, columns } of this.source.captions ?? []) {
+      const fits = context.measureText(text).width <= columns * this.width;
+      const middle = this.top(y) + (rows * this.height) / 2;
+      context.fillText(fits ? text : short, this.left(x) + 2, middle);
+    }
   }
 
   /** Draw the coordinates above and beside the cells, as many as there is room for. */

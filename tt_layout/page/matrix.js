@@ -88,6 +88,7 @@ class MatrixView {
       for (let bit = 0; bit < log2(size); bit++, at++)
         this.#workRow(this.table.tBodies[0].rows[at], isOn, element && hasBit(element[d], bit));
     });
+    this.sum.classList.toggle("hint", !place);
     this.sum.textContent = place
       ? this.#sumInWords(place, element, isOn)
       : "Point at an element to see its bits worked out.";

@@ -146,11 +146,13 @@ class MultiplicationSource {
     return x < a.columns ? `k ${x}` : "";
   }
 
-  /** Return what stands in the gap above each matrix: { text, x, y, rows }. */
+  /** Return what stands in the gap above each matrix; where that is too narrow, only its name. */
   get captions() {
     const rows = this.captionRows;
-    return this.matrices.map(({ title, left, top }) => ({
+    return this.matrices.map(({ name, title, left, top, columns }) => ({
       text: title,
+      short: name,
+      columns,
       x: left,
       y: top - rows,
       rows,

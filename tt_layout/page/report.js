@@ -184,8 +184,9 @@ function showMovement() {
   const times = runs === "1" ? "" : `, runs ${runs} times`;
   byId("movement-title").textContent = `Line ${line}: ${name}`;
   byId("movement-what").textContent = `${type ?? ""}, ${endsInWords(movement)}${times}`;
-  byId("movement-cost").textContent = cost ?? "No analysis determines what it costs.";
   const found = dumpModules()[state.module].findings.filter(({ lines }) => lines.includes(line));
+  byId("movement-cost").textContent = cost ?? "No analysis determines what it costs.";
+  byId("movement-cost").hidden = found.some(({ message }) => message.includes(cost));
   byId("movement-findings").replaceChildren(
     ...found.map(({ message, advice }) =>
       make(
