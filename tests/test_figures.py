@@ -193,6 +193,44 @@ def test_legends_name_what_is_drawn_and_nothing_else() -> None:
 HALF = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 8, colStride = 1>"
 
 
+LANES = (
+    "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [64, 1], warpsPerCTA = [1, 4], "
+    "order = [0, 1]}>"
+)
+NARROW = "#ttg.swizzled_shared<{{vec = {}, perPhase = 1, maxPhase = {}, order = [1, 0]}}>"
+STEPS = [
+    (NARROW.format(1, 8), COLUMNS, "!ttg.memdesc<32x32xf32>", "sm90", "load", (1, 4, 4)),
+    (GALLERY["PLAIN"], GALLERY["MMA"], "!ttg.memdesc<32x64xf16>", "sm90", "store", (4, 8, 32)),
+    (NARROW.format(4, 8), LANES, "!ttg.memdesc<64x64xf32>", "gfx942", "load", (2, 4, 16)),
+    (NARROW.format(4, 8), LANES, "!ttg.memdesc<64x64xf32>", "gfx950", "load", (1, 8, 16)),
+    (NARROW.format(8, 2), GALLERY["OPERAND"], "!ttg.memdesc<32x64xf16>", "sm80", "load",
+     (4, 4, 16)),
+    ("#ttg.padded_shared<[32:+2] {order = [1, 0], shape = [32, 32]}>", COLUMNS,
+     "!ttg.memdesc<32x32xf32>", "sm90", "load", (1, 2, 2)),
+]  # fmt: skip
+"""Memory, registers, type, GPU, access; phases, cycles of each, cycles of the instruction."""
+
+
+@pytest.mark.parametrize(("memory", "registers", "tensor", "target", "access", "counts"), STEPS)
+def test_the_cycles_of_an_instruction_are_drawn_phase_by_phase(
+    memory: str, registers: str, tensor: str, target: str, access: str, counts: tuple[int, ...]
+) -> None:
+    pair = held(memory, tensor), held(registers, tensor.replace("!ttg.memdesc", "tensor"))
+    figure = draw(*pair, view="cycles", target=target, access=access)
+    grid, (phases, cycles, in_all) = figure.grids[0], counts
+    assert grid.labels is not None
+    assert len(grid.rows) == phases * cycles
+    assert grid.row_step == (cycles if phases > 1 else 0)
+    unit = "wavefronts" if target.startswith("sm") else "cycles"
+    assert f"{in_all} {unit} per instruction" in figure.notes[0]
+    lanes = {int(text.split("+")[0]) for row in grid.labels for text in row if text}
+    warp = 64 if target.startswith("gfx") else 32
+    assert lanes == set(range(warp))
+    assert figure.legend[0] == (0, "lane 0")
+    halves = 1 + any("two addresses" in note for note in figure.notes)
+    assert phases * cycles * halves == in_all
+
+
 @pytest.mark.parametrize(
     ("layouts", "tensor", "view"),
     [

@@ -10,11 +10,14 @@ from operator import or_
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints, all_values
+from tt_layout.algebra.linear_layout import log2
 from tt_layout.algebra.padding import padded
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.access import MATRIX_ROW_BYTES, AccessMap, Instruction
 from tt_layout.hardware import Phase, Target
 
+MATRIX_ROWS = 8
+PACKED_BYTES = 4  # of a row of a matrix that one lane gets
 MAX_INSTRUCTION_BITS = 16
 """Instructions of all warps that are looked at, as a power of two."""
 
@@ -104,24 +107,41 @@ def cycles_per_row(words: Ints, banks: int) -> Ints:
     return fullest
 
 
-def worst_phase(
+def first_instruction(
     offsets: AccessMap, instruction: Instruction, phase: Phase, target: Target
 ) -> tuple[Ints, Ints]:
-    """Return lanes and words of the first instruction's phase with most cycles.
+    """Return lanes and words of the first instruction, at the first of a lane's addresses.
 
-    For a matrix instruction the lanes are those that give the addresses of its first matrix.
+    Returns:
+        Of shape (phases, lanes), and the words that each of these lanes touches: (phases, lanes,
+        words).  For a matrix instruction a phase is a matrix, and the lanes are those that give
+        the addresses of its rows.
     """
     if instruction.matrices:
-        addresses = all_values(instruction.addresses)
-        return np.arange(8), words_of(addresses, MATRIX_ROW_BYTES, target.bank_bytes)
+        addresses = all_values([*instruction.addresses, *matrix_bits(offsets, instruction)])
+        lanes = np.arange(len(addresses)).reshape(-1, MATRIX_ROWS)
+        return lanes, words_of(addresses, MATRIX_ROW_BYTES, target.bank_bytes)[lanes]
     lanes = phase_lanes(phase, target.lanes)
     slots = padded(_unpadded(instruction, offsets), offsets.padding)[lanes]
     width = instruction.forms[0].width_bytes
     addresses = slots * offsets.element_bytes + offsets.start
-    words = words_of(addresses, width, target.bank_bytes)
-    cycles = cycles_per_row(words.reshape(len(lanes), -1), phase.banks)
-    worst = int(cycles.argmax())
+    return lanes, words_of(addresses, width, target.bank_bytes)
+
+
+def worst_phase(lanes: Ints, words: Ints, banks: int) -> tuple[Ints, Ints]:
+    """Return lanes and words of the phase with most cycles, of those of an instruction."""
+    worst = int(cycles_per_row(words.reshape(len(lanes), -1), banks).argmax())
     return lanes[worst], words[worst]
+
+
+def matrix_bits(offsets: AccessMap, instruction: Instruction) -> list[int]:
+    """Return the bits of byte offsets that lead from one matrix of an instruction to the next."""
+    size = offsets.element_bytes
+    if instruction.kind == "matrix.trans":
+        further = offsets.register[1:]
+    else:
+        further = tuple(basis for basis in offsets.register if basis * size >= PACKED_BYTES)
+    return [basis * size for basis in further[: log2(instruction.matrices)]]
 
 
 def _unpadded(instruction: Instruction, offsets: AccessMap) -> Ints:

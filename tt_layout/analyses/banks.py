@@ -102,14 +102,18 @@ class Access:
         return self.instruction.name(self.target, self.is_store)
 
     @cached_property
-    def worst_phase(self) -> tuple[Ints, Ints]:
-        """Lanes and words, a row each, of the first instruction's phase with most cycles.
+    def first_instruction(self) -> tuple[Ints, Ints]:
+        """Lanes and words of each phase, as `tt_layout.analyses.addresses.first_instruction`."""
+        from tt_layout.analyses.addresses import first_instruction
 
-        For a matrix instruction the lanes are those that give the addresses of its first matrix.
-        """
+        return first_instruction(self.offsets, self.instruction, self.phase, self.target)
+
+    @cached_property
+    def worst_phase(self) -> tuple[Ints, Ints]:
+        """Lanes and words, a row each, of the first instruction's phase with most cycles."""
         from tt_layout.analyses.addresses import worst_phase
 
-        return worst_phase(self.offsets, self.instruction, self.phase, self.target)
+        return worst_phase(*self.first_instruction, self.phase.banks)
 
     @cached_property
     def collisions(self) -> tuple[Collision, ...]:

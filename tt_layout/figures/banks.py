@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +27,9 @@ from tt_layout.figures.model import (
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, Target, find_target
 from tt_layout.views.cells import Cells, SlotCells
 from tt_layout.views.shared import Memory, memory_of
+
+Served = dict[int, list[int]]
+"""Bank -> the lanes that it serves in a cycle."""
 
 MAX_BUFFERS = 4
 MAX_LANES = 8  # colliding lanes that are named
@@ -138,14 +142,14 @@ def access_figure(
     notes = _words(access)
     if left_out:
         notes += (f"drawn: the {len(rows)} of {in_all} rows that are touched",)
-    legend = (*_lane_legend(access), *_padding_legend(drawn, [grid]))
+    legend = (*_lane_legend(access.worst_phase[0]), *_padding_legend(drawn, [grid]))
     return Figure(_titles(drawn, registers), (grid,), legend, notes)
 
 
 def cycles_figure(
     drawn: DrawnLayout, registers: DrawnLayout, target: str, is_store: bool
 ) -> Figure:
-    """Return the figure of an access's cycles: which lanes each bank serves, one after the other.
+    """Return the cycles of an access's first instruction: which lanes each bank serves in each.
 
     Args:
         drawn: the shared layout.
@@ -157,39 +161,58 @@ def cycles_figure(
         LayoutError: the two do not belong together.
     """
     access = _access(drawn, registers, target, is_store)
-    served = _served(access)
+    lanes, words = access.first_instruction
+    phases = [_served(*phase, access.phase.banks) for phase in zip(lanes, words)]
+    served = [cycle for phase in phases for cycle in phase]
     shape = len(served), access.phase.banks
     colours = np.full(shape, NOTHING, np.int64)
     labels = [[""] * shape[1] for _ in range(shape[0])]
     for cycle, banks in enumerate(served):
-        for bank, lanes in banks.items():
-            colours[cycle, bank] = lanes[0] % COLOURS
-            labels[cycle][bank] = f"{lanes[0]}" + (f"+{len(lanes) - 1}" if lanes[1:] else "")
+        for bank, (first, *others) in banks.items():
+            colours[cycle, bank] = first % COLOURS
+            labels[cycle][bank] = f"{first}+{len(others)}" if others else f"{first}"
     grid = Grid(
         colours,
         labels,
         "",
-        tuple(str(cycle + 1) for cycle in range(shape[0])),
+        tuple(_cycle_names(phases)),
         tuple(map(str, range(shape[1]))),
-        row_title=access.target.cycle,
+        row_title="phase, " * (len(phases) > 1) + access.target.cycle,
         column_title="bank; in the cells the lanes served",
+        row_step=_cycles_per_phase(phases),
+        step_width=2,
     )
-    legend = (*_lane_legend(access), *legend_of_nothing([grid], "idle"))
-    return Figure(_titles(drawn, registers), (grid,), legend, _words(access)[:1])
+    legend = (*_lane_legend(lanes), *legend_of_nothing([grid], "idle"))
+    notes = _words(access)[:1]
+    if access.instruction.forms[0].accesses > 1:
+        notes += ("drawn: the first of the two addresses of each lane",)
+    return Figure(_titles(drawn, registers), (grid,), legend, notes)
 
 
-def _served(access: Access) -> list[dict[int, list[int]]]:
-    """Return for each cycle of the worst phase the lanes that each bank serves.
+def _cycle_names(phases: list[list[Served]]) -> Iterator[str]:
+    """Yield the number of each cycle in its phase, and that of the phase where there are more."""
+    for number, phase in enumerate(phases, 1):
+        for cycle in range(1, len(phase) + 1):
+            yield f"{number}, {cycle}" if len(phases) > 1 else str(cycle)
+
+
+def _cycles_per_phase(phases: list[list[Served]]) -> int:
+    """Return the rows between two phases; 0 where one is alone, or they differ."""
+    counts = {len(phase) for phase in phases}
+    return counts.pop() if len(phases) > 1 and len(counts) == 1 else 0
+
+
+def _served(lanes: Ints, words: Ints, banks: int) -> list[Served]:
+    """Return for each cycle of a phase the lanes that each bank serves.
 
     A bank serves one word in a cycle, to all lanes that ask for it; its words are taken in the
     order of the lanes.
     """
-    lanes, words = access.worst_phase
     asked: dict[int, dict[int, list[int]]] = {}
     for lane, own in zip(lanes.tolist(), words.tolist()):
         for word in own:
-            asked.setdefault(word % access.phase.banks, {}).setdefault(word, []).append(lane)
-    cycles: list[dict[int, list[int]]] = [{} for _ in range(max(map(len, asked.values())))]
+            asked.setdefault(word % banks, {}).setdefault(word, []).append(lane)
+    cycles: list[Served] = [{} for _ in range(max(map(len, asked.values())))]
     for bank, by_word in asked.items():
         for cycle, found in enumerate(by_word.values()):
             cycles[cycle][bank] = found
@@ -233,19 +256,17 @@ def _touched(grid: Grid, access: Access, rows: Ints, size: int) -> Grid:
     return replace(grid, colours=colours.reshape(shape), marks=marks.reshape(shape))
 
 
-def _lane_legend(access: Access) -> Legend:
-    lanes: list[int] = access.worst_phase[0].tolist()
-    return named_colours("lane", lanes, [lane % COLOURS for lane in lanes])
+def _lane_legend(lanes: Ints) -> Legend:
+    shown: list[int] = np.unique(lanes).tolist()
+    return named_colours("lane", shown, [lane % COLOURS for lane in shown])
 
 
 def _words(access: Access) -> tuple[str, ...]:
     """Return what the access costs, in words."""
     kind = "store" if access.is_store else "load"
-    wavefronts, ideal = access.wavefronts_per_instruction, access.phases
-    lines = [
-        f"{kind}: {access.name}, {wavefronts} wavefront{'s' * (wavefronts != 1)} per instruction, "
-        f"at best {ideal}"
-    ]
+    cycles, ideal = access.wavefronts_per_instruction, access.phases
+    unit = f"{access.target.cycle}{'s' * (cycles != 1)}"
+    lines = [f"{kind}: {access.name}, {cycles} {unit} per instruction, at best {ideal}"]
     if access.collisions:
         worst = max(access.collisions, key=lambda collision: len(collision.words))
         shown = ", ".join(map(str, worst.lanes[:MAX_LANES]))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints, all_values
-from tt_layout.algebra.linear_layout import log2
 from tt_layout.analyses.access import MATRIX_ROW_BYTES, AccessMap, Instruction
+from tt_layout.analyses.addresses import matrix_bits
 from tt_layout.analyses.banks import check_lanes, cost, map_access
 from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
@@ -24,7 +24,6 @@ from tt_layout.hardware import find_target
 from tt_layout.views.shared import memory_of
 
 MAX_COLUMNS = 16  # of tensor memory that are drawn
-PACKED_BYTES = 4  # of a row of a matrix that one lane gets
 
 
 @dataclass(frozen=True)
@@ -137,8 +136,8 @@ def _copy(places: AccessMap, instruction: Instruction) -> Copy:
     """Return what the first instruction of warp 0 copies."""
     size = places.element_bytes
     if instruction.matrices:
-        matrices = [basis * size for basis in _matrix_bits(places, instruction)]
-        rows, per_row = [*instruction.addresses, *matrices], MATRIX_ROW_BYTES // size
+        rows = [*instruction.addresses, *matrix_bits(places, instruction)]
+        per_row = MATRIX_ROW_BYTES // size
     else:
         rows, per_row = [*instruction.addresses], instruction.forms[0].width_bytes // size
     firsts = all_values(rows) // size
@@ -148,12 +147,3 @@ def _copy(places: AccessMap, instruction: Instruction) -> Copy:
     found, first = np.unique(held, return_index=True)
     location = first[np.searchsorted(found, offsets)]
     return Copy(offsets, location >> bits, location & (1 << bits) - 1)
-
-
-def _matrix_bits(places: AccessMap, instruction: Instruction) -> list[int]:
-    """Return the registers' offsets that lead from one matrix of an instruction to the next."""
-    if instruction.kind == "matrix.trans":
-        further = places.register[1:]
-    else:
-        further = tuple(b for b in places.register if b >= PACKED_BYTES // places.element_bytes)
-    return list(further[: log2(instruction.matrices)])
