@@ -243,6 +243,13 @@ def test_wrong_usage_is_reported_without_numpy() -> None:
     assert modules_loaded(script) & {"rich", "yaml"} == set()
 
 
+def test_the_commands_are_listed_without_importing_any() -> None:
+    script = "import sys, tt_layout.cli.main as c\ntry: c.main(['--help'])\nexcept SystemExit: pass"
+    loaded = modules_loaded(script)
+    assert not {name for name in loaded if name.startswith("tt_layout.cli.commands.")}
+    assert "numpy" not in loaded
+
+
 LAYOUTS = (
     "'#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], "
     "order = [1, 0]}>'",

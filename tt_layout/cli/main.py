@@ -29,11 +29,14 @@ from tt_layout.cli.parameters import (
 )
 from tt_layout.cli.selection import ViewName, read_selection, selection_options, view_kind
 from tt_layout.cli.streams import standard_streams
+from tt_layout.cli.summaries import SUMMARIES
 from tt_layout.colour import GROUPINGS
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.version import __version__
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from tt_layout.encodings import Encoding
     from tt_layout.mlir.types import TensorType
     from tt_layout.views.kinds import ViewKind
@@ -142,7 +145,29 @@ class LazyGroup(HelpfulGroup):
             return None
         command = import_module(f"tt_layout.cli.commands.{name}").command
         assert isinstance(command, click.Command)
+        command.short_help = SUMMARIES.get(name, command.short_help)
         return show_examples(command, name)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the subcommands do."""
+        rows = [(name, self._summary(context, name)) for name in self.list_commands(context)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the subcommands, or options, that begin so."""
+        from click.shell_completion import CompletionItem
+
+        begun = (name for name in self.list_commands(context) if name.startswith(incomplete))
+        items = [CompletionItem(name, help=self._summary(context, name)) for name in begun]
+        return items + click.Command.shell_complete(self, context, incomplete)
+
+    def _summary(self, context: click.Context, name: str) -> str:
+        """Return what a subcommand does; only one that is not in the table is imported."""
+        if name in SUMMARIES:
+            return SUMMARIES[name]
+        command = self.get_command(context, name)
+        return "" if command is None else command.get_short_help_str()
 
 
 def _is_layout(text: str) -> bool:

@@ -156,7 +156,6 @@ def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
 
 @click.command(
     "audit",
-    short_help="Show the layouts and data movements of a dump.",
     help="""\
     Show the layouts of a .ttgir file or dump, and its data movements.
 

@@ -36,7 +36,6 @@ from tt_layout.safe_text import safe_lines
 
 @click.command(
     "check",
-    short_help="Compare layouts with their golden files.",
     help="""\
     Check that layouts print what their golden files hold.
 

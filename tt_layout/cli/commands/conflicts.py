@@ -23,7 +23,6 @@ from tt_layout.reports.conflicts import KINDS, conflicts_report, target_of
 @click.command(
     "conflicts",
     cls=DumpCommand,
-    short_help="Count the bank conflicts of a store and a load.",
     help="""\
     Count the shared-memory bank conflicts of storing and loading a tensor.
 

@@ -17,7 +17,6 @@ from tt_layout.reports.convert import conversion_report
 @click.command(
     "convert",
     cls=DumpCommand,
-    short_help="Show what a layout conversion takes.",
     help="""\
     Show what converting a tensor from one layout to another takes.
 

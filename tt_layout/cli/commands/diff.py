@@ -17,7 +17,6 @@ from tt_layout.reports.difference import DifferenceReport
 @click.command(
     "diff",
     cls=DumpCommand,
-    short_help="Explain what changed between two layouts.",
     help="""\
     Explain what changed between two layouts of one tensor.
 

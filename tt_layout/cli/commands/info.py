@@ -21,7 +21,6 @@ from tt_layout.reports.info import info_report
 @click.command(
     "info",
     cls=DumpCommand,
-    short_help="Show the properties of a layout.",
     help="""\
     Show the properties of a layout: elements per thread, order, contiguity, replication.
 

@@ -43,7 +43,6 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
 
 @click.command(
     "init",
-    short_help="Write a first manifest for the layouts of a file.",
     help="""\
     Write a first manifest: a case for each layout alias in FILE.
 

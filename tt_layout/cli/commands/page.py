@@ -9,7 +9,6 @@ from tt_layout.cli.parameters import FileParameter
 
 @click.command(
     "page",
-    short_help="Make a page in which layouts are typed.",
     help="""\
     Make one HTML file in which layouts are typed, in any notation, seen, compared and shared.
 

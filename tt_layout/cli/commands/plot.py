@@ -53,7 +53,6 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
 @click.command(
     "plot",
     cls=DumpCommand,
-    short_help="Draw layouts, or make a page to explore them.",
     help="""\
     Draw a layout, two side by side, or make a page of the layouts of a dump.
 

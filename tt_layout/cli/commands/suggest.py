@@ -36,7 +36,6 @@ threads_option = click.option(
 @click.group(
     "suggest",
     cls=HelpfulGroup,
-    short_help="Print the layout that the compiler would choose.",
     help="Print the layout that the compiler would choose, as an attribute.",
 )
 def command() -> None:

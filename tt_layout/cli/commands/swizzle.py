@@ -25,7 +25,6 @@ from tt_layout.reports.swizzle import SwizzleReport
 @click.command(
     "swizzle",
     cls=DumpCommand,
-    short_help="Find the shared layout with the fewest bank conflicts.",
     help="""\
     Find the shared layout with the fewest bank conflicts for a writer and its readers.
 

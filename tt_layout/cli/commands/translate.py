@@ -48,7 +48,6 @@ class GivenParameter(LayoutParameter):
 
 @click.command(
     "translate",
-    short_help="Write a layout in another spelling.",
     help="""\
     Write the same layout in another spelling, or explain why that is not possible.
 

@@ -42,7 +42,6 @@ def _input_options(function: Any) -> Any:
 @click.command(
     "where",
     cls=DumpCommand,
-    short_help="Find an element, or what a location holds.",
     help="""\
     Show which locations hold an element, or what a location holds, and by which bits.
 
