@@ -542,3 +542,23 @@ def test_titles_are_bold_in_every_file(ending: str) -> None:
         inks.append(255 - np.asarray(image.open(io.BytesIO(data)).convert("L"), np.int64)[:100])
     lines = [ink.sum(axis=1) for ink in inks]
     assert lines[0].sum() > lines[1].sum()
+
+
+@pytest.mark.parametrize(("columns", "is_beside"), [(16, True), (64, False)])
+def test_compared_layouts_stand_beside_each_other_where_they_fit(
+    columns: int, is_beside: bool
+) -> None:
+    tensor = f"tensor<8x{columns}xf16>"
+    figure = draw(held(GALLERY["LONG"], tensor), held(GALLERY["SQUARE"], tensor))
+    before, after = lay_out_figure(figure).grids
+    assert (before.y == after.y, before.x == after.x) == (is_beside, not is_beside)
+
+
+def test_png_and_svg_have_the_same_typefaces_in_the_same_order() -> None:
+    from tt_layout.figures.png import FONT_FILES
+    from tt_layout.figures.svg import FONT
+
+    families = [family.replace(" ", "").lower() for family in FONT.split(",")[:-1]]
+    for family, (regular, bold, _) in zip(families, FONT_FILES):
+        assert all(name.lower().startswith(family[:6]) for name in (regular, bold))
+    assert len(families) == len(FONT_FILES)

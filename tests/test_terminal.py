@@ -464,3 +464,17 @@ def test_options_that_do_not_suit_are_refused(
     outcome = run("-l", layout, "-t", tensor, *arguments)
     assert outcome.status == 2
     assert message in outcome.err
+
+
+def test_types_of_one_shape_share_a_view(run: Run, tmp_path: Path) -> None:
+    dump = tmp_path / "a.ttgir"
+    types = ("tensor<4x4xf16", "tensor<4x4xi32", "tensor<4x4x!tt.ptr<f16>", "tensor<4x8xf16")
+    values = ", ".join(f"%{number}: {text}, #a>" for number, text in enumerate(types))
+    dump.write_text(
+        f"#a = {BLOCKED}\nmodule {{\n  tt.func @f({values}) {{\n    tt.return\n  }}\n}}\n"
+    )
+    headings = [line for line in run("-i", str(dump)).out.splitlines() if "on tensor" in line]
+    assert [line.partition(" on ")[2] for line in headings] == [
+        "tensor<4x4xf16>, tensor<4x4xi32>, tensor<4x4x!tt.ptr<f16>>",
+        "tensor<4x8xf16>",
+    ]
