@@ -255,6 +255,17 @@ def test_every_public_name_is_found_and_documented() -> None:
     assert "shape_or_type" in manual
 
 
+def test_one_rule_for_all_functions() -> None:
+    """The tensor is ``shape_or_type`` wherever a layout is taken, before what only has a name."""
+    for name in tt_layout.__all__:
+        value = getattr(tt_layout, name)
+        if not inspect.isfunction(value):
+            continue
+        parameters = inspect.signature(value).parameters
+        takes_layout = any("Layout" in str(one.annotation) for one in parameters.values())
+        assert takes_layout <= ("shape_or_type" in parameters), name
+
+
 USER = """
 import tt_layout
 from tt_layout import Encoding, LinearLayout, LayoutError, PlacedLayout

@@ -2,29 +2,40 @@
 
     tt_layout.FUNCTION(layout, ..., shape_or_type, ...)
 
-A layout is text in any notation (an attribute, Gluon, CuTe, TLX, a printed linear layout, JSON of
+A *layout* is text in any notation (an attribute, Gluon, CuTe, TLX, a printed linear layout, JSON of
 bases) or an object: an `Encoding` of this package, a `LinearLayout` of it or of ``triton.tools``, a
-layout of Gluon from any Triton that is installed, a CuTe layout.  The tensor is a shape such as
-``[64, 64]``, or a type such as ``"64x64xf16"`` or ``"!ttg.memdesc<64x64xf16>"`` where the width
-of an element counts.  What is wrong is a `LayoutError`.
+layout of Gluon from any Triton that is installed, a CuTe layout.  The tensor is a *shape* such as
+``[64, 64]``, or a *type* such as ``"64x64xf16"`` or ``"!ttg.memdesc<64x64xf16>"`` where the width
+of an element counts.  Bad input raises `LayoutError`, whose text shows where.
 
-    parse_layout, place         text or object to an attribute; over a tensor
-    to_linear_layout            the linear layout
-    translate                   the same layout in another notation
-    layout_info                 its properties, in numbers
+Layouts:
+    parse_layout                the attribute that a text or an object stands for
+    place                       an attribute over a tensor, which a notebook draws
+    to_linear_layout            its bases: which bit of a location moves the element by how much
+    translate                   the same layout in another notation or release
+    layout_info                 registers, contiguity, replication and more, in numbers
     locations_of, elements_at   where an element is, and what a location holds
     compare_layouts             what changed between two layouts
-    convert_layout              what a conversion takes
-    bank_conflicts              shared-memory bank conflicts of a store and a load
+
+What they cost, and better ones:
+    bank_conflicts              of a store and a load of shared memory
+    convert_layout              what it takes to get from one layout to another
     find_swizzle                the shared layout with the fewest cycles
     default_blocked, coalesced_blocked, operand_shared, default_nvmma
                                 the layouts that the compiler would choose
-    draw, explore, playground   a figure; a page of layouts; one in which they are typed
-    audit_ir, explore_ir    a dump or a compiled kernel: layouts, movements, costs
-    parse_ir, read_functions, axis_info
-                                a dump as data
 
-A report prints as the command does, and a notebook shows it.
+Kernels, from a dump or compiled:
+    audit_ir                    what they do badly, and what to use instead
+    explore_ir                  the page of all their layouts
+    parse_ir, read_functions, axis_info
+                                their types, values and addresses as data
+
+Pictures:
+    draw                        a figure: ``.svg``, ``.png``, ``.save(path)``
+    explore, playground         a page of layouts; one in which they are typed
+
+Every report prints as the command of the same purpose does (``str``), shows itself in a notebook,
+and has its numbers as attributes.  ``docs/library.md`` says more.
 
 Example:
     >>> import tt_layout

@@ -96,8 +96,12 @@ def read(
     return encoding_of(layout, context)
 
 
-def place(layout: Layout, over: ShapeOrType) -> PlacedLayout:
-    """Return a layout over a shape or a type.
+def place(layout: Layout, shape_or_type: ShapeOrType) -> PlacedLayout:
+    """Return a layout over a tensor: ``.layout`` has its bases, and a notebook draws it.
+
+    Args:
+        layout: text in any notation, or an object.
+        shape_or_type: the tensor.
 
     Raises:
         LayoutError: it is not a layout, or does not fit.
@@ -106,9 +110,9 @@ def place(layout: Layout, over: ShapeOrType) -> PlacedLayout:
         >>> place("(2,2):(2,1)", "!ttg.memdesc<2x2xf16>").layout.bases[0]
         ('offset', [[0, 1], [1, 0]])
     """
-    encoding = read(layout, over)
+    encoding = read(layout, shape_or_type)
     is_memory = not isinstance(encoding, DistributedEncoding)
-    return placed_over(encoding, type_of(over, is_memory=is_memory))
+    return placed_over(encoding, type_of(shape_or_type, is_memory=is_memory))
 
 
 def with_width(over: ShapeOrType) -> TensorType:
