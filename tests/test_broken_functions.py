@@ -44,3 +44,48 @@ def test_comparisons_without_a_second_operand(path: Path) -> None:
     text = re.sub(r"(arith.cmpi slt, %\w+), %\w+", r"\1", path.read_text(encoding="utf-8"))
     for module in parse_ir(text):
         audit_module(module)
+
+
+@pytest.mark.parametrize("fault", ["%n, %c63", "%sum, %c64"])
+def test_arithmetic_of_a_loop_bound_without_a_second_operand(fault: str) -> None:
+    text = """
+    #b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+    #c = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+    module {
+      tt.func @f(%n: i32, %v: tensor<256xf32, #b>) {
+        %c0 = arith.constant 0 : i32
+        %c1 = arith.constant 1 : i32
+        %c63 = arith.constant 63 : i32
+        %c64 = arith.constant 64 : i32
+        %sum = arith.addi %n, %c63 : i32
+        %times = arith.divsi %sum, %c64 : i32
+        scf.for %i = %c0 to %times step %c1 : i32 {
+          %w = ttg.convert_layout %v : tensor<256xf32, #b> -> tensor<256xf32, #c>
+        }
+        tt.return
+      }
+    }"""
+    assert counts(text) == {"ceildiv(%n, 64)"}
+    assert all(count.startswith("%") for count in counts(text.replace(fault, fault.partition(",")[0])))
+
+
+def counts(text: str) -> set[str]:
+    """Return how often the data movements run, as text."""
+    rows = [row for module in parse_ir(text) for row in audit_module(module).movements]
+    return {row.executions.text for row in rows}
+
+
+def test_a_dot_of_what_is_no_matrix() -> None:
+    operand = "#ttg.dot_op<{opIdx = %d, parent = #b}>"
+    text = f"""#b = #ttg.blocked<{{sizePerThread = [1, 1], threadsPerWarp = [8, 4],
+      warpsPerCTA = [4, 1], order = [1, 0]}}>
+    module {{
+      tt.func @f(%a: tensor<f16, {operand % 0}>, %b: tensor<16x16xf16, {operand % 1}>,
+                 %c: tensor<16x16xf32, #b>) {{
+        %d = tt.dot %a, %b, %c : tensor<f16, {operand % 0}> * tensor<16x16xf16, {operand % 1}>
+          -> tensor<16x16xf32, #b>
+        tt.return
+      }}
+    }}"""
+    for module in parse_ir(text):
+        assert not audit_module(module).multiplications

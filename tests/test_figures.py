@@ -164,6 +164,14 @@ def test_only_the_rows_that_an_access_touches_are_drawn() -> None:
     assert ((grid.colours >= 0).sum(axis=1) == 1).all()
 
 
+def test_buffers_without_an_element_are_drawn_empty() -> None:
+    piece = SWIZZLED.replace("order = [1, 0]", "order = [1, 0], CGALayout = [[0, 2], [0, 1]]")
+    layout = f"#ttg.partitioned_shared<{{partitionLayout = {piece}, partitionDim = 1, "
+    drawn = held(layout + "numPartitions = 4, numGroups = 1}>", "tensor<2x4xi8>")
+    figure = draw(drawn, view="banks")
+    assert all((grid.colours == NOTHING).all() for grid in figure.grids)
+
+
 @pytest.mark.parametrize("most", [1, 2, 8, 32])
 def test_cycles_serve_every_lane_once_and_no_bank_twice(most: int) -> None:
     shared = GALLERY["PHASED"].replace("maxPhase = 32", f"maxPhase = {most}")

@@ -125,7 +125,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
 
 
 def _types(full: FullOperation) -> tuple[IRType, IRType, IRType] | None:
-    """Return the types of A, B and the result; None where one has no layout."""
+    """Return the types of A, B and the result; None where one has no layout or is no matrix."""
     from tt_layout.encodings.dot_op import DotOperand
 
     operation, type_of = full.operation, full.function.type_of
@@ -138,9 +138,10 @@ def _types(full: FullOperation) -> tuple[IRType, IRType, IRType] | None:
     if len(operands) < (3 if in_memory else 2):
         return None
     d = operands[2] if in_memory else next(iter(results), None)
-    if d is None or not isinstance(d.encoding, Encoding) or len(d.shape) < 2:
+    if d is None or not isinstance(d.encoding, Encoding):
         return None
-    return operands[0], operands[1], d
+    types = operands[0], operands[1], d
+    return types if all(len(t.shape) >= 2 for t in types) else None
 
 
 def _operand(ir_type: IRType) -> Operand:

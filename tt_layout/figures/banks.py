@@ -72,7 +72,7 @@ def _cells(memory: Memory, buffer: int, rows: Ints, columns: int) -> Cells:
     """Return the slots of some rows of a buffer; those behind its end hold nothing."""
     check_cells(len(rows) * columns)
     slots = (rows[:, np.newaxis] * columns + np.arange(columns)).ravel()
-    inside = np.minimum(slots, memory.slots - 1)
+    inside = np.minimum(slots, max(0, memory.slots - 1))
     cells = SlotCells(memory.cells, memory.slots).cells(buffer * memory.slots + inside)
     return cells._replace(are_mapped=cells.are_mapped & (slots < memory.slots))
 

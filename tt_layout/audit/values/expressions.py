@@ -72,10 +72,10 @@ def _of_operation(function: SsaFunction, operation: SsaOperation, depth: int) ->
     if name in ("tt.get_program_id", "tt.get_num_programs"):
         axis = PROGRAM_AXES[(operation.integer("axis") or 0) % 3]
         return Expression(f"{name.removeprefix('tt.get_')}_{axis}")
+    if len(operation.operands) != _operands_of(name):
+        return None
     if name in _CASTS:
         return expression(function, operation.operands[0], depth + 1)
-    if name not in _INFIX and name not in _FUNCTIONS:
-        return None
     if name in _DIVISIONS and (rounded := _rounded_up(function, operation, depth)) is not None:
         return rounded
     a, b = (expression(function, operand, depth + 1) for operand in operation.operands)
@@ -85,11 +85,20 @@ def _of_operation(function: SsaFunction, operation: SsaOperation, depth: int) ->
     return Expression(f"{a.within(binding)} {sign} {b.within(binding + 1)}", binding)
 
 
+def _operands_of(name: str) -> int | None:
+    """Return how many operands an operation has that is written out; None for others."""
+    if name in _CASTS:
+        return 1
+    return 2 if name in _INFIX or name in _FUNCTIONS else None
+
+
 def _rounded_up(function: SsaFunction, operation: SsaOperation, depth: int) -> Expression | None:
     """Return ``(x + c - 1) / c`` as the division that it stands for."""
     divisor = expression(function, operation.operands[1])
     total = function.definitions.get(operation.operands[0])
     if divisor.constant is None or total is None or total.name != "arith.addi":
+        return None
+    if len(total.operands) != _operands_of(total.name):
         return None
     added = expression(function, total.operands[1])
     if added.constant != divisor.constant - 1:
