@@ -66,7 +66,9 @@ def test_arithmetic_of_a_loop_bound_without_a_second_operand(fault: str) -> None
       }
     }"""
     assert counts(text) == {"ceildiv(%n, 64)"}
-    assert all(count.startswith("%") for count in counts(text.replace(fault, fault.partition(",")[0])))
+    assert all(
+        count.startswith("%") for count in counts(text.replace(fault, fault.partition(",")[0]))
+    )
 
 
 def counts(text: str) -> set[str]:
