@@ -38,6 +38,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         f"tt-layout plot {ROWS} {COLUMNS} -t 64x64xf16 -o both.html",
         "tt-layout plot -i kernel.ttgir -o kernel.html",
     ),
+    "suggest": (
+        "tt-layout suggest nvmma -t 64x64xf16",
+        f"tt-layout suggest shared {OPERAND} -t 64x64xf16",
+    ),
     "suggest blocked": ("tt-layout suggest blocked -t 16x64xf16 --size-per-thread 1,4",),
     "suggest coalesced": ("tt-layout suggest coalesced -t 64x64xf16 --contiguity 64",),
     "suggest nvmma": ("tt-layout suggest nvmma -t 64x64xf16",),
