@@ -1,4 +1,4 @@
-"""The kinds of pages there are: of a layout, a pair, an access, a multiplication, a dump."""
+"""The kinds of pages there are: of a layout, a pair, an access, a multiplication, a dump, none."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.page.dump import page_of, page_of_dump
+from tt_layout.page.playground import playground
 from tt_layout.placement import place
 
 KERNELS = Path(__file__).parent.parent.parent / "examples" / "kernels"
@@ -40,6 +41,7 @@ _MADE: dict[str, Callable[[], str]] = {
         {"layout": place(parse_layout(KINDS["amd_mfma"][0]), parse_type(KINDS["amd_mfma"][1]))},
         is_multiplied=True,
     ),
+    "playground": playground,
     "dump": lambda: page_of_dump(read_source(str(KERNELS / "matmul-sm80.ttgir")), []),
 }
 PAGES = tuple(_MADE)

@@ -187,10 +187,13 @@ function emptyBits(ins) {
   );
 }
 
-/** A family of groups of locations: every location belongs to the group with its key. */
+/**
+ * A family of groups of locations: every location belongs to the group with its key.  Its `place`,
+ * such as a row of tensor memory, is another name for it in a search.
+ */
 class Group {
-  constructor(model, id, label, size, key, { isLinear = true, nameOf = String } = {}) {
-    Object.assign(this, { model, id, label, size, key, isLinear, nameOf });
+  constructor(model, id, label, size, key, { isLinear = true, nameOf = String, place } = {}) {
+    Object.assign(this, { model, id, label, size, key, isLinear, nameOf, place });
     this.kernel = isLinear ? reducedSpan(model.inverse.kernel.map(key)) : [];
   }
 
@@ -279,13 +282,13 @@ function groupsOf(model) {
     [TENSOR_MEMORY]: () => [
       [
         "warp",
-        "32-row slice",
+        "warp",
         Math.ceil(model.size("row") / 32),
         (p) => Math.floor(model.at(p, "row") / 32),
       ],
       ["lane", "lane", Math.min(32, model.size("row")), (p) => model.at(p, "row") % 32],
-      ["thread", "memory row", model.size("row"), (p) => model.at(p, "row")],
-      ["register", "memory column", model.size("col"), (p) => model.at(p, "col")],
+      ["thread", "thread", model.size("row"), (p) => model.at(p, "row"), { place: "row" }],
+      ["register", "register", model.size("col"), (p) => model.at(p, "col"), { place: "column" }],
     ],
   };
   const own = lists[model.memory]();

@@ -216,18 +216,18 @@ function showGrids() {
     [SHARED]: "Shared memory",
     [TENSOR_MEMORY]: "Tensor memory",
   };
+  const nameOf = (one) =>
+    movement ? `${title[one.memory]} of ${shortName(one.spec)}` : title[one.memory];
   const marksOf = (one) =>
     state.isMarked && access?.cost && access.shared === one
       ? new AccessMarks(access.cost, one, cycle)
       : null;
   views.hardware.show(
-    new HardwareSource(model, colouring, ground, title[model.memory], marksOf(model)),
+    new HardwareSource(model, colouring, ground, nameOf(model), marksOf(model)),
   );
   if (other) {
     const theirs = colouringOf(other);
-    const own = title[other.memory];
-    const name = other.memory === model.memory ? `${own} of ${shortName(other.spec)}` : own;
-    const source = new HardwareSource(other, theirs, ground, name, marksOf(other));
+    const source = new HardwareSource(other, theirs, ground, nameOf(other), marksOf(other));
     if (theirs.label !== colouring.label) source.about += `, coloured by ${theirs.label}`;
     views.other.show(source);
   }
@@ -416,7 +416,7 @@ function findNamed(clean) {
   if (!pairs.length || rest) throw new TextError("write 3,5 or T37:2 or offset 96 or warp 2");
   const [word] = pairs[0];
   const group =
-    model.groups.find(({ label }) => label.split(" ").at(-1) === word) ??
+    model.groups.find(({ label, place }) => [label, place].includes(word)) ??
     model.groups.find(({ id }) => id === word);
   if (pairs.length === 1 && group) return findGroup(group, pairs[0][1]);
   const coordinates = Object.fromEntries(
@@ -519,8 +519,8 @@ function fillSelect(id, options, value) {
 function showControls() {
   const { spec } = model;
   byId("name").textContent = spec.name;
-  byId("attribute").textContent = multiplicationShown()?.title[0] ?? spec.attribute;
   byId("type").textContent = spec.type;
+  showTitles();
   document.title = `${DATA.dump?.name ?? spec.title ?? spec.name} · tt-layout`;
   const dims = dimIds(model.shape.length).map((id, d) => [id, id === `dim${d}` ? id : `${id} (dim${d})`]);
   const groups = model.groups.map(({ id, label }) => [id, label]);
@@ -551,6 +551,17 @@ function showControls() {
   showReport();
   showMovement();
   showSource();
+}
+
+/** Show what stands above a figure of the same, too: attributes, or what is multiplied. */
+function showTitles() {
+  const multiplication = multiplicationShown();
+  const against = multiplication ? null : other;
+  byId("attribute").textContent = multiplication?.title[0] ?? model.spec.attribute;
+  byId("against").textContent = against?.spec.attribute ?? "";
+  byId("against-line").hidden = !against;
+  const signs = against && movement ? ["- ", "+ "] : ["", ""];
+  ["sign", "other-sign"].forEach((id, k) => (byId(id).textContent = signs[k]));
 }
 
 /** Show the box in which another layout is chosen, where there is another. */

@@ -175,7 +175,7 @@ function connectPlayground() {
 function exampleGroups() {
   const { examples } = DATA.playground;
   return [...new Set(examples.map(({ group }) => group))].map((group, at) => {
-    const title = make("h3", { id: `examples-${at}`, textContent: group });
+    const title = make("h2", { id: `examples-${at}`, textContent: group });
     const buttons = examples.flatMap((example, k) =>
       example.group === group ? [exampleButton(example, k)] : [],
     );
