@@ -16,6 +16,14 @@ function ask({
   isStore,
 }) {
   const built = (spec) => new Model({ padding: [], bits: 16, ...spec }, usualTarget());
+  const orError = (action) => {
+    try {
+      return action();
+    } catch (error) {
+      if (!(error instanceof TextError)) throw error;
+      return { error: error.message };
+    }
+  };
   const answers = {
     evaluate: () => points.map((point) => evaluate(layout, point)),
     holders: () => built(layout).inverse.holders(element),
@@ -42,15 +50,9 @@ function ask({
       })),
     cells: () => views[grid].source.cells(element),
     marks: () => views[grid].source.marks?.all ?? [],
-    read: () => readLayout(attribute, type, release),
-    notation: () => {
-      try {
-        return readNotation(attribute, type, release);
-      } catch (error) {
-        if (!(error instanceof TextError)) throw error;
-        return { error: error.message };
-      }
-    },
+    read: () => orError(() => readLayout(attribute, type, release)),
+    notation: () => orError(() => readNotation(attribute, type, release)),
+    isReadable: () => isReadable(attribute),
     compare: () => ({
       words: changesInWords(layout, against),
       moved: new Movement(built(layout), built(against)).moved,

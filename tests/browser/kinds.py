@@ -110,9 +110,12 @@ KINDS = {
 }
 
 
-def laid(attribute: str, type_text: str, name: str = "it", **more: Any) -> PageLayout:
+def laid(
+    attribute: str, type_text: str, name: str = "it", release: str | None = None, **more: Any
+) -> PageLayout:
     """Return an attribute over a type as the page shows it."""
-    return PageLayout(place(parse_layout(attribute), parse_type(type_text)), name, **more)
+    placed = place(parse_layout(attribute, release=release), parse_type(type_text))
+    return PageLayout(placed, name, **more)
 
 
 def kind(name: str, **more: Any) -> PageLayout:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,29 +15,22 @@ import pytest
 from truth.make_truth import read_rows
 
 from browser.conftest import Open
-from browser.kinds import kind
+from browser.kinds import KINDS, kind, laid
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.layout_difference import compare
+from tt_layout.encodings import FORMS
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import element_bits, parse_type
 from tt_layout.placement import place
-from tt_layout.releases import Release
+from tt_layout.releases import LATEST, Release
+from tt_layout.translation.eras import respelled
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "triton-3.9.0-lit.jsonl"
 LAYOUTS = 500
 POINTS = 256
-READABLE = (
-    "blocked",
-    "linear",
-    "generic_linear",
-    "swizzled_shared",
-    "amd_rotating_shared",
-    "padded_shared",
-    "nvmma_shared",
-    "shared_linear",
-)
-READABLE_NAMES = tuple(f"#ttg.{name}<" for name in READABLE)
+MEMORIES = {"tensor": "tensor", "shared": "!ttg.memdesc", "tmem": "!ttg.memdesc"}
+LEAST_OF_A_KIND = 40
 
 Row = dict[str, Any]
 
@@ -132,27 +125,91 @@ def test_numbers_beyond_32_bits_are_exact(page: Any) -> None:
     ]
 
 
-def test_attributes_are_read_alike(page: Any, seed: int) -> None:
+def asked(attribute: str, row: Row, release: Release) -> tuple[Row, Row | None]:
+    """Return the question how an attribute is read, and the library's answer; None for an error."""
+    shape = "x".join(map(str, row["shape"]))
+    type_text = f"{MEMORIES[row['kind']]}<{shape}x{row['elem']}>"
+    question = {"what": "read", "attribute": attribute, "type": type_text}
+    question["release"] = str(release)
+    try:
+        placed = place(parse_layout(attribute, release=release), parse_type(type_text))
+    except LayoutError:
+        return question, None
+    answer = {**embedded(placed.layout, placed.memory_space), "padding": placed.padding}
+    return question, json.loads(json.dumps({**answer, "bits": placed.element_bits}))
+
+
+def check_read(page: Any, cases: list[tuple[Row, Row | None]]) -> None:
+    """Check that the page reads what the library reads, and refuses what it refuses."""
+    for (question, expected), answer in zip(cases, ask_all(page, [q for q, _ in cases])):
+        if expected is None:
+            assert list(answer) == ["error"], question
+        else:
+            assert answer == expected, question
+
+
+def test_attributes_are_read_alike(page: Any) -> None:
+    """All that are stored, of every kind, and the corpus where it is."""
     stored: list[Row] = [dict(row) for row in read_rows()]
-    cases = [row for row in [*rows(), *stored] if row["attr"].startswith(READABLE_NAMES)]
-    cases = random.Random(seed).sample(cases, min(1500, len(cases)))
-    kinds = {"tensor": "tensor", "shared": "!ttg.memdesc", "tmem": "!ttg.memdesc"}
-    questions, expected = [], []
-    for row in cases:
-        shape = "x".join(map(str, row["shape"]))
-        try:
-            layout = library(row)
-        except LayoutError:
-            continue
-        type_text = f"{kinds[row['kind']]}<{shape}x{row['elem']}>"
-        question = {"what": "read", "attribute": row["attr"], "type": type_text}
-        questions.append({**question, "release": "3.9"})
-        expected.append(embedded(layout))
-    assert len(expected) > 500
-    for question, own, answer in zip(questions, expected, ask_all(page, questions)):
-        ins = [[name, [list(v) for v in vectors]] for name, vectors in own["ins"]]
-        assert answer["ins"] == ins, question
-        assert answer["outs"] == [list(pair) for pair in own["outs"]], question
+    known = stored + rows() * CORPUS.exists()
+    cases = [asked(row["attr"], row, LATEST) for row in known if "ctaMode" not in row["attr"]]
+    read = Counter(q["attribute"].split("<")[0][1:] for q, expected in cases if expected)
+    assert sum(read.values()) > 2000
+    assert set(read) == {cls.forms[-1].name for own in FORMS.values() for _, cls in own}
+    assert min(read.values()) > LEAST_OF_A_KIND, read
+    check_read(page, cases)
+
+
+def test_every_release_is_read_alike(page: Any, seed: int) -> None:
+    """Attributes spelled as earlier releases do, in which some mean something else."""
+    chance = random.Random(seed)
+    cases = []
+    for row in chance.sample(read_rows(), LAYOUTS):
+        for release in chance.sample(list(Release)[:-1], 3):
+            with suppress(LayoutError):
+                encoding = parse_layout(row["attr"], release=LATEST)
+                older = respelled(encoding, release, element_bits(row["elem"]))
+                cases.append(asked(str(older), dict(row), release))
+    read = Counter(question["release"] for question, expected in cases if expected)
+    assert set(read) == set(map(str, list(Release)[:-1]))
+    check_read(page, cases)
+
+
+def test_what_only_old_releases_write_is_read_alike(page: Any) -> None:
+    mma = "#triton_gpu.mma<{{versionMajor = 1, versionMinor = {}, warpsPerCTA = [2, 2]}}>"
+    tensor = {"kind": "tensor", "shape": [64, 64], "elem": "f32"}
+    volta = [(mma.format(flags), tensor, Release.V2_1) for flags in range(16)]
+    wgmma = "#triton_gpu.shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], "
+    wgmma += "hasLeadingOffset = true}>"
+    buffers = {"kind": "tensor", "shape": [3, 64, 128], "elem": "f16"}
+    cases = [asked(*case) for case in [*volta, (wgmma, buffers, Release.V2_2)]]
+    assert all(expected for _, expected in cases)
+    check_read(page, cases)
+
+
+def test_what_marks_a_layout_is_stepped_over(page: Any) -> None:
+    layout = kind("blocked")
+    text = f"#tlx.user_layout<#tlx.no_verify_layout<{layout.placed.encoding}>>"
+    row = {"kind": "tensor", "shape": layout.placed.shape, "elem": "f16"}
+    check_read(page, [asked(text, row, LATEST)])
+    memory = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, colStride = 1, ctaMode = {}>"
+    for mode in ("twocta_lhs", "twocta_rhs"):
+        placed = laid(memory.format(mode), "!ttg.memdesc<128x32xf32>").placed
+        question = {"what": "read", "attribute": memory.format(mode), "release": "3.9"}
+        answer = page.ask(**question, type="!ttg.memdesc<128x32xf32>")
+        assert answer["ins"] == json.loads(json.dumps(placed.layout.in_bases))
+
+
+def test_every_attribute_can_be_edited(page: Any) -> None:
+    names = [f"#{name}<{{}}>" for name in FORMS]
+    assert all(ask_all(page, [{"what": "isReadable", "attribute": name} for name in names]))
+    for name in KINDS:
+        layout = kind(name)
+        placed = layout.placed
+        question = {"what": "read", "attribute": str(placed.encoding), "type": placed.type_text}
+        answer = page.ask(**question, release=str(placed.encoding.release))
+        expected = json.loads(json.dumps(layout._embedded()))
+        assert {key: expected[key] for key in answer} == answer, name
 
 
 def shared_cases(rng: random.Random) -> Iterator[tuple[str, str, Release]]:

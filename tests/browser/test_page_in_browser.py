@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from browser.conftest import Open
 from browser.kinds import KINDS, kind, laid
 from browser.open_page import MOST_DRAWN, Opened
 from tt_layout.page import EmbeddedDump
-from tt_layout.releases import Release
 
 SWAPPED = (
     "#ttg.linear<{register = [[0, 1]], lane = [[0, 4], [0, 2], [1, 0], [2, 0], [4, 0]], "
@@ -356,7 +353,18 @@ def test_bases_of_kinds_that_have_no_other_text_can_be_edited(name: str, open_pa
         ("edit-attribute", "#ttg.blocked<{", "expected a name"),
         ("edit-attribute", KINDS["blocked"][0].replace("[8, 4]", "[8, 3]"), "power of two"),
         ("edit-attribute", KINDS["blocked"][0].replace("[1, 0]", "[1, 1]"), "permutation"),
-        ("edit-attribute", KINDS["nvidia_mma_v2"][0], "this page reads blocked"),
+        (
+            "edit-attribute",
+            KINDS["nvidia_mma_v2"][0].replace("16, 8]", "16, 4]"),
+            "instrShape must",
+        ),
+        ("edit-attribute", KINDS["nvidia_mma_v1"][0], "Volta (versionMajor = 1) is refused"),
+        ("edit-attribute", KINDS["dot_op"][0].replace("kWidth = 2", "kWidth = 3"), "power of two"),
+        ("edit-attribute", KINDS["slice"][0].replace("dim = 1", "dim = 2"), "a dimension of the"),
+        ("edit-attribute", "#ttg.hexagonal<{}>", "#ttg.hexagonal is not a layout attribute"),
+        ("edit-attribute", "#triton_gpu.blocked<{}>", "Triton 3.9 has no attribute #triton_gpu"),
+        ("edit-attribute", "#gluon.auto_encoding", "is a placeholder"),
+        ("edit-attribute", "#blocked", "#blocked is the name of a layout"),
         ("edit-attribute", KINDS["swizzled_shared"][0], "this layout is of registers"),
         ("edit-attribute", "blocked", "begins with #"),
         ("edit-attribute", KINDS["blocked"][0] + " x", "expected the end"),
@@ -373,6 +381,11 @@ def test_bases_of_kinds_that_have_no_other_text_can_be_edited(name: str, open_pa
         (
             "edit-attribute",
             "#ttg.padded_shared<[8:+4] {offset = [[1, 1]], block = []}>",
+            "one power of two, got [1, 1]",
+        ),
+        (
+            "edit-attribute",
+            "#ttg.padded_shared<[8:+4] {offset = [[1, 0], [0, 1]], block = []}>",
             "for the shape [2, 2]",
         ),
         (
@@ -400,11 +413,11 @@ def test_an_edit_says_what_is_wrong_with_it(
         page.shot("edit-error")
 
 
-@pytest.mark.parametrize(("release", "registers"), [("2022", 1), ("3.8", 1), ("3.9", 0)])
+@pytest.mark.parametrize(("release", "registers"), [("2.1", 1), ("3.8", 1), ("3.9", 0)])
 def test_an_edit_is_read_under_the_release(release: str, registers: int, open_page: Open) -> None:
-    layout = kind("blocked")
-    encoding = replace(layout.placed.encoding, release=Release.parse(release))
-    page = open_page(replace(layout, placed=replace(layout.placed, encoding=encoding)))
+    attribute, type_text = KINDS["blocked"]
+    attribute = attribute.replace("ttg", "triton_gpu") if release == "2.1" else attribute
+    page = open_page(laid(attribute, type_text, release=release))
     page.page.click("#edit summary")
     page.fill("edit-type", "tensor<8x1xf16>")  # until 3.8 the second register is kept as a copy
     bases = page.page.input_value("#edit-register")

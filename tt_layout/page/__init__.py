@@ -4,7 +4,14 @@ The templates beside this module do the work in the browser; here they are only 
 is embedded of a layout are its basis vectors: the page evaluates and inverts them itself.
 
     algebra.js       linear layouts over F2
-    attributes.js    attribute texts that can be edited in the page
+    syntax.js        attributes and types as MLIR writes them
+    spellings.js     attributes in the spelling of a release
+    checks.js        rules that many encodings share
+    distributed.js   layouts in registers
+    instructions.js  layouts of matrix instructions
+    shared.js        layouts in shared memory
+    tensor_memory.js layouts in tensor memory
+    attributes.js    attribute texts as layouts
     calls.js         calls as Python writes them
     gluon.js         constructors of Gluon and TLX
     cute.js          CuTe layouts
@@ -33,18 +40,18 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from tt_layout.colour import CELLS, SHADES
-from tt_layout.encodings import FORMS
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import ROWS, USUAL_TARGETS, PhaseTable, Target, find_target
 from tt_layout.page.embedded import check_sizes, embedded
 from tt_layout.page.notation_data import gluon_classes
+from tt_layout.page.rules import SCRIPTS_RELEASE, encoding_rules
 from tt_layout.placement import PlacedLayout
 from tt_layout.releases import Release
 from tt_layout.safe_text import safe
@@ -52,6 +59,13 @@ from tt_layout.version import __version__
 
 SCRIPTS = (
     "algebra.js",
+    "syntax.js",
+    "spellings.js",
+    "checks.js",
+    "distributed.js",
+    "instructions.js",
+    "shared.js",
+    "tensor_memory.js",
     "attributes.js",
     "calls.js",
     "gluon.js",
@@ -74,8 +88,6 @@ SCRIPTS = (
     "page.js",
 )
 _COMMENTS = re.compile(r"^\s*(?://.*\n|/\*\*(?s:.*?)\*/\n)|^[ \n]+", re.MULTILINE)
-SCRIPTS_RELEASE = Release.V3_9
-"""The release by whose names the scripts call the keys of attributes."""
 
 
 @dataclass(frozen=True)
@@ -165,16 +177,14 @@ def build(
         "isMultiplied": is_multiplied,
         "playground": None,
     }
-    releases = {layout.placed.encoding.release for layout in layouts}
-    return filled(data | known_data(target, sorted(releases)), title)
+    return filled(data | known_data(target), title)
 
 
-def known_data(target: str | None, releases: Iterable[Release]) -> dict[str, Any]:
-    """Return what every page knows: GPUs, colours, releases, and the classes of Gluon.
+def known_data(target: str | None) -> dict[str, Any]:
+    """Return what every page knows: GPUs, colours, releases, encodings, the classes of Gluon.
 
     Args:
         target: the GPU whose shared memory is meant; None for the usual one.
-        releases: those by whose rules the page reads attributes.
 
     Raises:
         LayoutError: there is no such target.
@@ -185,7 +195,7 @@ def known_data(target: str | None, releases: Iterable[Release]) -> dict[str, Any
         "palette": {"cells": CELLS, "shades": SHADES},
         "usualTargets": list(dict.fromkeys(one.name for one in (*chosen, *USUAL_TARGETS))),
         "releases": [str(release) for release in Release],
-        "renamedKeys": {str(r): names for r in releases if (names := renamed_keys(r))},
+        **encoding_rules(),
         "gluon": gluon_classes(SCRIPTS_RELEASE),
     }
 
@@ -203,27 +213,6 @@ def filled(data: dict[str, Any], title: str) -> str:
     }
     # In one pass, so that a marker in a name or an attribute stays what it is.
     return re.sub(r"\{\{([a-z-]+)\}\}", lambda match: parts[match[1]], _template("page.html"))
-
-
-def renamed_keys(release: Release) -> dict[str, dict[str, str]]:
-    """Return the keys that a release calls otherwise than the scripts do.
-
-    Returns:
-        Name of an attribute -> key as written there -> key as the scripts call it.
-    """
-    if release == SCRIPTS_RELEASE:
-        return {}
-    found = {}
-    for name, spellings in FORMS.items():
-        for form, cls in spellings:
-            own = cls.form_in(SCRIPTS_RELEASE)
-            if own is None or cls.form_in(release) is not form:
-                continue
-            names = {key.field: key.name for key in own.keys if key.field is not None}
-            keys = {k.name: names[k.field] for k in form.keys if k.field in names}
-            if renamed := {written: key for written, key in keys.items() if written != key}:
-                found[name] = renamed
-    return found
 
 
 def _embedded_target(target: Target) -> dict[str, Any]:

@@ -214,9 +214,35 @@ function identity(size, input, output) {
   return { ins: [[input, vectors]], outs: [[output, size]] };
 }
 
+/** Return `size` positions of an input that all lead to 0. */
+function zeros(size, input) {
+  return { ins: [[input, Array(log2(size)).fill([])]], outs: [] };
+}
+
 /** Return a tile of `sizes` that an input walks through in `order`. */
 function identityNd(input, sizes, order) {
   return order.map((d) => identity(sizes[d], input, `dim${d}`)).reduce(times, emptyLayout());
+}
+
+/** Return the tile of identityNd, except that one dimension repeats itself. */
+function broadcastNd(input, sizes, order, repeated) {
+  const factor = (d) => (d === repeated ? zeros(sizes[d], input) : identity(sizes[d], input, `dim${d}`));
+  return order.map(factor).reduce(times, emptyLayout());
+}
+
+/** Return the basis vectors of an input, none for one that the layout lacks. */
+function vectorsOf({ ins }, name) {
+  return (ins.find(([own]) => own === name) ?? [, []])[1];
+}
+
+/** Return the layout with the basis vectors of an input replaced. */
+function withVectors({ ins, outs }, name, vectors) {
+  return { ins: ins.map(([own, old]) => [own, own === name ? vectors : old]), outs };
+}
+
+/** Return the layout with its inputs listed as `names`. */
+function withIns(layout, names) {
+  return { ins: names.map((name) => [name, vectorsOf(layout, name)]), outs: layout.outs };
 }
 
 /** Return the layout with its outputs listed as `names`; those it lacks have size 1. */
@@ -242,7 +268,6 @@ function times(inner, outer) {
   const names = union(inner.outs, outer.outs);
   const [low, high] = [withOuts(inner, names), withOuts(outer, names)];
   const scale = (vector) => vector.map((step, d) => step * low.outs[d][1]);
-  const vectorsOf = (layout, name) => (layout.ins.find(([own]) => own === name) ?? [, []])[1];
   return {
     ins: union(inner.ins, outer.ins).map((name) => [
       name,

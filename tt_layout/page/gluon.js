@@ -177,12 +177,8 @@ const UPDATES = {
   mfma_by_type: ({ elem_type, ...rest }) =>
     withCga({ ...rest, element_bitwidth: String(elem_type).endsWith("64") ? 64 : 32 }),
   wmma_by_lists: ({ warps_per_cta, tiles_per_warp, ...rest }) => {
-    const tiles = tiles_per_warp?.length ? tiles_per_warp : warps_per_cta.map(() => 1);
-    const dims = warps_per_cta.map((_, d) => warps_per_cta.length - 1 - d);
-    const bases = (sizes, units) =>
-      dims.flatMap((d) => steps(sizes[d]).map((step) => unit(dims.length, d, step * units[d])));
-    const reg_bases = bases(tiles, tiles.map(() => 1));
-    return { ...rest, reg_bases, warp_bases: bases(warps_per_cta, tiles), rank: dims.length };
+    const [reg_bases, warp_bases] = tilesOfLists(warps_per_cta, tiles_per_warp ?? []);
+    return { ...rest, reg_bases, warp_bases, rank: warps_per_cta.length };
   },
   tensor_memory: ({ unpacked, col_stride, cta_split_num, ...rest }, { bits }) => {
     const stride = unpacked ? Math.max(1, CELL_WIDTH / (bits ?? CELL_WIDTH)) : 1;

@@ -1,4 +1,4 @@
-"""Notations as data for the page: the classes of Gluon, and the keys of attributes by release.
+"""The classes of Gluon as data for the page.
 
 The tables are those that `tt_layout.notation` reads with, so that nothing of them is written twice.
 """
@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tt_layout.encodings import FORMS, Encoding
-from tt_layout.encodings.forms import PADDINGS, Form, never
-from tt_layout.encodings.forms import REQUIRED as REQUIRED_KEY
+from tt_layout.encodings.forms import Form, never
 from tt_layout.releases import Release
 from tt_layout.translation.constructors import CONSTRUCTORS, Constructor
 from tt_layout.translation.signatures import (
@@ -68,25 +66,3 @@ def _signature(signature: Signature) -> dict[str, Any]:
     is_today = signature.update is _UNCHANGED
     update = "" if is_today else signature.update.__name__.strip("_")
     return {"last": str(signature.last), "parameters": parameters, "update": update}
-
-
-def attribute_keys() -> dict[str, list[dict[str, Any]]]:
-    """Return by which keys each attribute is written in which releases.
-
-    Returns:
-        Name -> its spellings, oldest first: ``first`` and ``last`` release, ``keys``, and those of
-        them that are ``required``.
-    """
-    return {name: [_spelling(form, cls) for form, cls in FORMS[name]] for name in FORMS}
-
-
-def _spelling(form: Form, cls: type[Encoding]) -> dict[str, Any]:
-    releases = [release for release in Release if cls.form_in(release) is form]
-    return {
-        "first": str(releases[0]),
-        "last": str(releases[-1]),
-        "keys": [key.name for key in form.keys],
-        "required": [
-            key.name for key in form.keys if key.default is REQUIRED_KEY and key.name != PADDINGS
-        ],
-    }

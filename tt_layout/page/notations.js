@@ -51,57 +51,12 @@ function contextOf(typeText) {
 
 /** Return a type such as 16x16xf16 as that of a tensor, or of a buffer. */
 function typeFor(attribute, typeText) {
-  const memory = KINDS[attributeName(attribute)]?.memory ?? REGISTERS;
+  const memory = memoryOf(attributeName(attribute)) ?? REGISTERS;
   return `${memory === REGISTERS ? "tensor" : "!ttg.memdesc"}<${typeText.trim()}>`;
 }
 
 function attributeName(attribute) {
   return /^\s*(#[\w.]+)/.exec(attribute)?.[1] ?? "";
-}
-
-// -- releases -------------------------------------------------------------------------------
-
-/** Return the newest release that knows every key of an attribute, and of those among its values. */
-function newestRelease(attribute) {
-  const known = DATA.playground?.attributes ?? {};
-  const written = writtenKeys(attribute).filter(({ name }) => name in known);
-  const spelling = (name, release) =>
-    known[name].find(({ first, last }) => isSince(release, first) && isSince(last, release));
-  const knows = ({ name, keys }, release) => {
-    const own = spelling(name, release);
-    return Boolean(own) && keys.every((key) => own.keys.includes(key));
-  };
-  const isComplete = (one, release) =>
-    knows(one, release) &&
-    spelling(one.name, release).required.every((key) => one.keys.includes(key)) &&
-    (one.name !== "ttg.padded_shared" || one.keys.some((key) => ["shape", "offset"].includes(key)));
-  const releases = [...DATA.releases].reverse();
-  const found = [isComplete, knows].flatMap((judge) =>
-    releases.filter((release) => written.every((one) => judge(one, release))),
-  );
-  return found[0] ?? DATA.releases.at(-1);
-}
-
-/** Return { name, keys } of an attribute and of those among its values. */
-function writtenKeys(text) {
-  const found = [];
-  const open = [];
-  const words = tokens(text).map((token) => token.text);
-  words.forEach((word, at) => {
-    if (word.startsWith("#") && words[at + 1] === "<") {
-      found.push({ name: word.slice(1), keys: [] });
-      open.push(found.at(-1));
-    } else if (word === "<" || word === "{") {
-      const isValue = words[at - 1] === "=";
-      open.push(isValue ? null : open.at(-1));
-    } else if (word === ">" || word === "}") {
-      open.pop();
-      if (word === ">") open.pop();
-    } else if (words[at + 1] === "=" && open.at(-1)) {
-      open.at(-1).keys.push(word);
-    }
-  });
-  return found;
 }
 
 // -- bases --------------------------------------------------------------------------------------

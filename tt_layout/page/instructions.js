@@ -1,0 +1,338 @@
+// Layouts of matrix instructions; their tiles are data, DATA.tiles.
+
+/**
+ * Return the layout of a tile.
+ *
+ * @param tile  its steps: which input walks through which axis, how far
+ * @param axes  axis -> the dimension along which it lies, the innermost of a dimension first;
+ *              an axis that is left out is repeated
+ * @param sizes axis -> its size, where it is filled, and the sizes that steps name
+ */
+function tileLayout(tile, axes, sizes) {
+  const walked = Object.fromEntries(tile.map(([input]) => [input, []]));
+  const spans = {};
+  for (const [input, axis, extent] of tile) {
+    const span = spans[axis] ?? 1;
+    let size = sizes[extent] ?? extent;
+    if (extent === "fill") size = Math.floor(sizes[axis] / span);
+    if (extent === "warp") size = sizes.warp / 2 ** walked[input].length;
+    const bits = log2(Math.max(1, size));
+    for (let bit = 0; bit < bits; bit++) walked[input].push([axis, span * 2 ** bit]);
+    spans[axis] = span * 2 ** bits;
+  }
+  return ontoDims(walked, spans, axes);
+}
+
+const INPUTS = ["register", "lane", "row", "col"];
+
+/** Return the layout of steps along axes, with those of a dimension one around the other. */
+function ontoDims(walked, spans, axes) {
+  const dims = [...new Set(Object.values(axes))];
+  const totals = Object.fromEntries(dims.map((d) => [d, 1]));
+  const scales = {};
+  for (const [axis, dim] of Object.entries(axes)) {
+    scales[axis] = totals[dim];
+    totals[dim] *= spans[axis] ?? 1;
+  }
+  const vector = ([axis, step]) => dims.map((d) => (axes[axis] === d ? step * scales[axis] : 0));
+  const names = INPUTS.filter((name) => walked[name]);
+  return {
+    ins: names.map((name) => [name, walked[name].map(vector)]),
+    outs: dims.map((d) => [`dim${d}`, totals[d]]),
+  };
+}
+
+/** Return bases with one component set to 0, so that they repeat along it. */
+function withoutDim(bases, dim) {
+  return bases.map((vector) => vector.with(dim, 0));
+}
+
+// -- nvidia_mma -----------------------------------------------------------------------------------
+
+function mmaRank({ warpsPerCTA }) {
+  return warpsPerCTA.length;
+}
+
+/** Return the instruction's tile; where 2.3 and before do not write it, m16n8. */
+function mmaShape({ instrShape }, release) {
+  return instrShape.length || isSince(release, "3.0") ? instrShape : [16, 8];
+}
+
+/** Return the dimensions in which warps follow each other, the fastest first. */
+function warpOrder({ versionMajor, warpsPerCTA }, release) {
+  const order = rowMajor(warpsPerCTA.length);
+  return versionMajor !== 2 || !isSince(release, "2.1") ? order.reverse() : order;
+}
+
+function checkMma(values, release) {
+  const { versionMajor, warpsPerCTA, CGALayout: cga } = values;
+  const rank = warpsPerCTA.length;
+  if (versionMajor === 1 && isSince(release, "3.9"))
+    throw new TextError("Volta (versionMajor = 1) is refused since Triton 3.9");
+  checkOneOf("versionMajor", versionMajor, [1, 2, 3]);
+  checkCga(values, rank, release);
+  checkPowers("warpsPerCTA", warpsPerCTA);
+  const shape = mmaShape(values, release);
+  const isTile = (m, n) => [m, n].every((size) => isPowerOfTwo(size) && size >= 8);
+  const isRight = {
+    1: () => rank === 2 && !cga.length,
+    2: () => [2, 3].includes(rank) && shape.length === rank && isTile(...shape.slice(-2)),
+    3: () => rank === 2 && shape.length === 3 && shape[0] === 16 && isTile(...shape),
+  };
+  const needed = {
+    1: "Volta has rank 2 and one CTA",
+    2: `instrShape must be [.., m, n] with powers of two of at least 8, got ${show(shape)}`,
+    3: `instrShape must be [16, n, k] with n a power of two of at least 8, got ${show(shape)}`,
+  };
+  if (!isRight[versionMajor]()) throw new TextError(needed[versionMajor]);
+}
+
+function layMma(values, shape, release) {
+  const { versionMajor, warpsPerCTA, CGALayout } = values;
+  if (versionMajor === 1) return layVolta(values, shape, release);
+  const rank = warpsPerCTA.length;
+  const [m, n] = versionMajor === 3 ? mmaShape(values, release) : mmaShape(values, release).slice(-2);
+  // 3.0 and 3.1 first drop lanes where wgmma's n exceeds the tensor.
+  const isNarrowed = versionMajor === 3 && ["3.0", "3.1"].includes(release);
+  const lanes = isNarrowed ? Math.max(1, (4 * Math.min(shape[1], n)) / n) : 4;
+  const axes = { m: rank - 2, n: rank - 1 };
+  const tile = tileLayout(DATA.tiles.mma.result, axes, { m, n: (n * lanes) / 4, lanes });
+  const warps = identityNd("warp", warpsPerCTA, warpOrder(values, release));
+  const cga = cgaLayout(CGALayout, rank);
+  const layout = cover(times(tile, warps), cga, shape, rowMajor(rank));
+  const used = log2(lanes);
+  const lane = vectorsOf(layout, "lane").toSpliced(used, 0, ...Array(2 - used).fill([0, 0]));
+  return withVectors(layout, "lane", lane);
+}
+
+/** Return the layout of mma.m8n8k4; the registers of a dimension stand together. */
+function layVolta(values, shape, release) {
+  const { volta, voltaReads } = DATA.tiles.mma;
+  const [rows, columns] = voltaReads[values.versionMinor % voltaReads.length];
+  const axes = { m: 0, n: 1, "mid n": 1, "outer n": 1 };
+  const warps = identityNd("warp", values.warpsPerCTA, warpOrder(values, release));
+  const tile = times(tileLayout(volta, axes, { rows, columns }), warps);
+  const sizeOf = (name) => shape[Number(name.slice(3))];
+  const grown = times(grow(tile, sizeOf), cgaLayout([], 2));
+  const byDim = [...vectorsOf(grown, "register")].sort((a, b) => (a[1] > 0) - (b[1] > 0));
+  return clip(withVectors(grown, "register", byDim), sizeOf, false);
+}
+
+// -- amd_mfma -------------------------------------------------------------------------------------
+
+function checkMfma(values, release) {
+  const { version, instrShape, elementBitWidth, tilesPerWarp, warpsPerCTA, isTransposed } = values;
+  const rank = warpsPerCTA.length;
+  const newest = isSince(release, "3.3") ? 4 : 3;
+  if (version > newest) throw new TextError(`version must be in 0..${newest}, got ${version}`);
+  const { instructions, runs } = DATA.tiles.mfma;
+  checkOneOf("instrShape", instrShape.slice(0, 2), known(instructions, release));
+  checkOneOf("elementBitWidth", elementBitWidth, Object.keys(runs).map(Number));
+  checkCga(values, rank, release);
+  if (tilesPerWarp.some((tiles) => tiles !== 1) && tilesPerWarp.length !== rank)
+    throw new TextError(`tilesPerWarp must have ${rank} entries, got ${show(tilesPerWarp)}`);
+  checkPowers("tilesPerWarp", tilesPerWarp);
+  checkPowers("warpsPerCTA", warpsPerCTA);
+  if (![2, 3].includes(rank))
+    throw new TextError(`warpsPerCTA must have 2 or 3 entries, got ${show(warpsPerCTA)}`);
+  if (show(instrShape.slice(0, 2)) === "[64, 4]" && !isTransposed)
+    throw new TextError("instrShape [64, 4] needs isTransposed = true");
+}
+
+/** Return the instructions that a release takes. */
+function known(instructions, release) {
+  return instructions.filter(([, since]) => isSince(release, since)).map(([shape]) => shape);
+}
+
+/** Return the tiles of a warp along each dimension. */
+function tilesOf({ tilesPerWarp, warpsPerCTA }) {
+  return tilesPerWarp.length === warpsPerCTA.length ? tilesPerWarp : warpsPerCTA.map(() => 1);
+}
+
+function layMfma(values, shape, release) {
+  const { instrShape, warpsPerCTA: warps, isTransposed, elementBitWidth, CGALayout } = values;
+  const { runs, result, lanes } = DATA.tiles.mfma;
+  const rank = warps.length;
+  const [rows, cols] = [rank - 2, rank - 1];
+  const [m, n] = instrShape;
+  const axes = isTransposed ? { along: cols, across: rows } : { along: rows, across: cols };
+  const sizes = isTransposed ? { along: n, across: m } : { along: m, across: n };
+  const tiles = tilesOf(values);
+  const repeats = Math.max(1, shape[cols] / (n * warps[cols] * tiles[cols]));
+  const name = (d) => `dim${d}`;
+  const tile = [
+    tileLayout(result, axes, { ...sizes, run: runs[elementBitWidth], warp: lanes }),
+    identity(tiles[cols], "register", name(cols)),
+    identity(warps[cols], "warp", name(cols)),
+    identity(repeats, "register", name(cols)),
+    identity(tiles[rows], "register", name(rows)),
+    identity(warps[rows], "warp", name(rows)),
+    ...(rank === 3 ? [identity(warps[0], "warp", name(0))] : []),
+  ].reduce(times);
+  const placed = isTransposed && !isSince(release, "3.2") ? withRowsFirst(tile) : tile;
+  return cover(placed, cgaLayout(CGALayout, rank), shape, [cols, rows, 0].slice(0, rank));
+}
+
+/** Return the tile with the warps along dimension 0 as the fastest (3.0 and 3.1). */
+function withRowsFirst(tile) {
+  const places = dimNames(tile.outs.length).map((name) => tile.outs.findIndex(([own]) => own === name));
+  const first = (vector) => places.findIndex((at) => vector[at]);
+  const warps = [...vectorsOf(tile, "warp")].sort((a, b) => first(a) - first(b));
+  return withVectors(tile, "warp", warps);
+}
+
+// -- amd_wmma -------------------------------------------------------------------------------------
+
+function wmmaRank({ rank, ctaLayout, CGALayout }) {
+  return rank || ([...ctaLayout.flat(), ...CGALayout][0]?.length ?? 2);
+}
+
+function checkWmma(values, release) {
+  const { version, instrShape, isTranspose, ctaLayout } = values;
+  const rank = wmmaRank(values);
+  const { instructions } = DATA.tiles.wmma;
+  const versions = Object.keys(instructions).filter((v) => known(instructions[v], release).length);
+  checkOneOf("version", version, versions.map(Number));
+  checkOneOf("instrShape", instrShape, known(instructions[version], release));
+  if (isTranspose && version === 1 && !isSince(release, "3.6"))
+    throw new TextError("isTranspose = true needs version 2 until Triton 3.5");
+  if (![2, 3].includes(rank)) throw new TextError(`amd_wmma is for rank 2 or 3, got rank ${rank}`);
+  checkCga(values, rank, release);
+  for (const bases of ctaLayout) checkBases("ctaLayout", bases, rank);
+}
+
+/** Return the arrangement of tiles over registers and warps; along a dimension they may repeat. */
+function wmmaTiles(values, repeated = null) {
+  let [register, warp] = values.ctaLayout;
+  if (repeated !== null) {
+    register = withoutDim(register, repeated).filter((vector) => vector.some(Boolean));
+    warp = withoutDim(warp, repeated);
+  }
+  const ins = [
+    ["register", register],
+    ["warp", warp],
+  ];
+  return spanned(ins, wmmaRank(values));
+}
+
+function layWmma(values, shape, release) {
+  const { version, instrShape, isTranspose, CGALayout } = values;
+  const rank = wmmaRank(values);
+  const [m, n] = instrShape;
+  const axes = isTranspose ? { m: rank - 1, n: rank - 2 } : { m: rank - 2, n: rank - 1 };
+  const own = tileLayout(DATA.tiles.wmma.results[version], axes, { m, n });
+  const tile = times(own, wmmaTiles(values));
+  const layout = cover(tile, cgaLayout(CGALayout, rank), shape, rowMajor(rank));
+  if (isSince(release, "3.7")) return layout;
+  // Until 3.6 the tiles of a dimension stand next to its repetitions.
+  const registers = vectorsOf(layout, "register");
+  const first = vectorsOf(own, "register").length;
+  const dims = (vector) => vector.map((step) => Number(step > 0)).join("");
+  const repeated = registers.slice(first).sort((a, b) => dims(a).localeCompare(dims(b)));
+  return withVectors(layout, "register", [...registers.slice(0, first), ...repeated]);
+}
+
+// -- dot_op ---------------------------------------------------------------------------------------
+
+const DOT_PARENTS = {
+  nvidia_mma: { check: checkMmaOperand, lay: layMmaOperand },
+  amd_mfma: { check: checkMfmaOperand, lay: layMfmaOperand },
+  amd_wmma: { check: checkWmmaOperand, lay: layWmmaOperand },
+  blocked: { check: checkBlockedOperand, lay: layBlockedOperand },
+};
+
+function checkDot(values, release) {
+  const { opIdx, parent, kWidth } = values;
+  checkOneOf("opIdx", opIdx, [0, 1]);
+  if (!Object.hasOwn(DOT_PARENTS, parent.mnemonic)) {
+    const names = Object.keys(DOT_PARENTS).join(", ");
+    throw new TextError(`the parent of a dot_op must be one of ${names}, got ${parent.name}`);
+  }
+  DOT_PARENTS[parent.mnemonic].check(values, release);
+  if (kWidth) checkPower("kWidth", kWidth);
+}
+
+function checkMmaOperand({ opIdx, kWidth, parent }, release) {
+  const { versionMajor } = parent.values;
+  if (versionMajor === 1) throw new TextError("the operands of Volta's mma have no linear layout");
+  const isOldHopper = versionMajor === 3 && !isSince(release, "3.3");
+  if (isOldHopper && kWidth) throw new TextError("kWidth must be 0 for a Hopper parent until 3.2");
+  if (!isOldHopper && !kWidth && isSince(release, "3.0"))
+    throw new TextError("kWidth must be given for an Ampere or Hopper parent");
+  if (versionMajor === 3 && opIdx === 1 && !isOldHopper)
+    throw new TextError("opIdx must be 0 for a Hopper parent: only A may be in registers");
+}
+
+function checkMfmaOperand({ kWidth }) {
+  if (!kWidth) throw new TextError("kWidth must be given for an amd_mfma parent");
+}
+
+function checkWmmaOperand({ kWidth, parent }, release) {
+  const { version } = parent.values;
+  const allowed = DATA.tiles.wmma.widths[release][version - 1];
+  if (allowed) checkOneOf("kWidth", kWidth, allowed);
+  else if (!kWidth) throw new TextError("kWidth must not be 0");
+}
+
+function checkBlockedOperand({ kWidth }) {
+  if (kWidth) throw new TextError(`kWidth must be 0 for a blocked parent, got ${kWidth}`);
+}
+
+/** Return the operand's tile, over the parent's warps, repeated over the tensor. */
+function layDot(values, shape, release, bits) {
+  const rank = shape.length;
+  const dims = [rank - 1, rank - 2];
+  const [kDim, other] = values.opIdx === 0 ? dims : dims.reverse();
+  const order = [kDim, other, 0].slice(0, rank);
+  const operand = { ...values, kDim, other, order, shape, bits };
+  return DOT_PARENTS[values.parent.mnemonic].lay(operand, values.parent.values, release);
+}
+
+function layMmaOperand({ opIdx, kWidth, kDim, other, order, shape, bits }, parent, release) {
+  const { operands, operandsOf8Rows } = DATA.tiles.mma;
+  if (!kWidth && bits === null)
+    throw new TextError("without kWidth the layout depends on the width of an element");
+  const width = kWidth || Math.max(1, Math.floor(32 / bits));
+  const instruction = mmaShape(parent, release);
+  const m = parent.versionMajor === 2 ? instruction.at(-2) : instruction[0];
+  const axes = { k: kDim, [opIdx === 0 ? "m" : "n"]: other };
+  const tile = tileLayout((m === 8 ? operandsOf8Rows : operands)[opIdx], axes, { width, m });
+  const warps = broadcastNd("warp", parent.warpsPerCTA, warpOrder(parent, release), kDim);
+  const cga = cgaLayout(withoutDim(parent.CGALayout, kDim), shape.length);
+  return cover(times(tile, warps), cga, shape, order);
+}
+
+function layMfmaOperand({ opIdx, kWidth, kDim, other, order, shape }, parent) {
+  const { operand, longOperand, lanes } = DATA.tiles.mfma;
+  const rank = shape.length;
+  const extent = parent.instrShape[opIdx];
+  const sizes = { width: kWidth, other: extent, warp: lanes };
+  const own = tileLayout(extent === lanes ? longOperand : operand, { k: kDim, other }, sizes);
+  const repeats = Math.max(1, shape[kDim] / own.outs[0][1]);
+  const tile = [
+    own,
+    identity(repeats, "register", `dim${kDim}`),
+    identity(tilesOf(parent)[other], "register", `dim${other}`),
+    identityNd("warp", parent.warpsPerCTA, rowMajor(rank)),
+  ].reduce(times);
+  return cover(tile, cgaLayout(parent.CGALayout, rank), shape, order);
+}
+
+function layWmmaOperand({ opIdx, kWidth, kDim, other, order, shape }, parent) {
+  const [m, n, k] = parent.instrShape;
+  const extents = parent.isTranspose ? [n, m] : [m, n];
+  const sizes = { width: kWidth, other: extents[opIdx], k };
+  const own = tileLayout(DATA.tiles.wmma.operands[parent.version], { k: kDim, other }, sizes);
+  const cga = cgaLayout(withoutDim(parent.CGALayout, kDim), shape.length);
+  return cover(times(own, wmmaTiles(parent, kDim)), cga, shape, order);
+}
+
+function layBlockedOperand({ kDim, shape }, parent) {
+  const { sizePerThread, threadsPerWarp, warpsPerCTA, order, CGALayout } = parent;
+  const tile = [
+    identityNd("register", sizePerThread.with(kDim, shape[kDim]), order),
+    broadcastNd("lane", threadsPerWarp, order, kDim),
+    broadcastNd("warp", warpsPerCTA, order, kDim),
+  ].reduce(times);
+  return cover(tile, cgaLayout(withoutDim(CGALayout, kDim), shape.length), shape, order);
+}

@@ -1,0 +1,140 @@
+"""What the page's scripts get of the encodings as data: spellings, and the rules of instructions.
+
+Both are read from where the encodings read them, so that nothing of it is written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from tt_layout.encodings import FORMS, Encoding
+from tt_layout.encodings import instruction_tiles as tiles
+from tt_layout.encodings.dot_op import wmma_widths
+from tt_layout.encodings.forks import PLACEHOLDERS, WRAPPERS
+from tt_layout.encodings.forms import (
+    BASES,
+    BOOLEAN,
+    INTEGER,
+    INTEGERS,
+    LAYOUT,
+    PAIRS,
+    REQUIRED,
+    BasesByDimKind,
+    Form,
+    Key,
+    Kind,
+    Style,
+    WordKind,
+)
+from tt_layout.releases import Release
+
+SCRIPTS_RELEASE = Release.V3_9
+"""The release by whose names the scripts call the keys of attributes."""
+
+_KINDS: dict[Kind, str] = {
+    INTEGER: "integer",
+    BOOLEAN: "boolean",
+    INTEGERS: "integers",
+    BASES: "bases",
+    PAIRS: "pairs",
+    LAYOUT: "layout",
+}
+
+
+@cache
+def encoding_rules() -> dict[str, Any]:
+    """Return the spellings of all attributes in all releases, and the tiles of instructions."""
+    keys: list[Any] = []
+    return {
+        "encodings": spellings(keys),
+        "keys": keys,
+        "wrappers": sorted(WRAPPERS),
+        "placeholders": sorted(PLACEHOLDERS),
+        "styles": {style.name: style.value for style in Style},
+        "tiles": _tiles(),
+    }
+
+
+def spellings(keys: list[Any]) -> list[dict[str, Any]]:
+    """Return every encoding with its forms, oldest first.
+
+    Args:
+        keys: where the keys of forms are put, each once; forms have their places in it.  A key is
+            its name, its kind, the name that the scripts have for it, and what its absence means;
+            the last is left out where the key may not be absent.
+    """
+    classes = dict.fromkeys(cls for known in FORMS.values() for _, cls in known)
+    return [
+        {
+            "mnemonic": cls.mnemonic,
+            "memory": cls.memory_space,
+            "forms": [_form(form, cls, keys) for form in cls.forms],
+        }
+        for cls in classes
+    ]
+
+
+def _form(form: Form, cls: type[Encoding], keys: list[Any]) -> dict[str, Any]:
+    own = cls.form_in(SCRIPTS_RELEASE) or cls.forms[-1]
+    names = {key.field: key.name for key in own.keys if key.field is not None}
+    own_keys = [_key(key, names.get(key.field or "", key.name)) for key in form.keys]
+    keys += [key for key in own_keys if key not in keys]
+    return {
+        "name": form.name,
+        "since": str(form.since),
+        "style": form.style.name,
+        "keys": [keys.index(key) for key in own_keys],
+    }
+
+
+def _key(key: Key, own_name: str) -> list[Any]:
+    absent = [] if key.default is REQUIRED else [key.default]
+    return [key.name, _kind(key.kind), own_name, *absent]
+
+
+def _kind(kind: Kind) -> Any:
+    if isinstance(kind, WordKind):
+        return {"words": dict(kind.meanings)}
+    if isinstance(kind, BasesByDimKind):
+        return {"inputs": kind.dims}
+    return _KINDS[kind]
+
+
+def _with_releases(instructions: Mapping[Any, Release]) -> list[Any]:
+    """Return pairs of an instruction and the first release that takes it."""
+    return [[shape, str(since)] for shape, since in instructions.items()]
+
+
+def _tiles() -> dict[str, Any]:
+    """Return the tiles of instructions, and which instructions the releases have."""
+    return {
+        "mma": {
+            "result": tiles.MMA_RESULT,
+            "operands": tiles.MMA_OPERANDS,
+            "operandsOf8Rows": tiles.MMA_OPERANDS_OF_8_ROWS,
+            "volta": tiles.VOLTA_RESULT,
+            "voltaReads": tiles.VOLTA_READS,
+        },
+        "mfma": {
+            "instructions": _with_releases(tiles.MFMA_INSTRUCTIONS),
+            "lanes": tiles.MFMA_LANES,
+            "runs": tiles.MFMA_RUNS,
+            "result": tiles.MFMA_RESULT,
+            "operand": tiles.MFMA_OPERAND,
+            "longOperand": tiles.MFMA_LONG_OPERAND,
+        },
+        "wmma": {
+            "instructions": {
+                version: _with_releases(own) for version, own in tiles.WMMA_INSTRUCTIONS.items()
+            },
+            "widths": {
+                str(r): [wmma_widths(v, r) for v in tiles.WMMA_INSTRUCTIONS] for r in Release
+            },
+            "results": tiles.WMMA_RESULTS,
+            "operands": tiles.WMMA_OPERANDS,
+        },
+        "tensorMemory": tiles.TENSOR_MEMORY,
+        "scales": tiles.SCALES,
+    }
