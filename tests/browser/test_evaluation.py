@@ -29,6 +29,7 @@ from tt_layout.translation.eras import respelled
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "triton-3.9.0-lit.jsonl"
 LAYOUTS = 500
 POINTS = 256
+MOST_HOLDERS = 4096  # that the page looks for
 MEMORIES = {"tensor": "tensor", "shared": "!ttg.memdesc", "tmem": "!ttg.memdesc"}
 LEAST_OF_A_KIND = 40
 
@@ -110,7 +111,7 @@ def test_the_holders_of_an_element_are_all_places_that_lead_to_it(page: Any, see
         free = sum(mask.bit_count() for mask in layout.get_free_variable_masks().values())
         reached = [list(layout.apply(dict(zip(names, place))).values()) for place in answer]
         assert len({tuple(place) for place in answer}) == len(answer)
-        assert reached == [element] * (1 << free if answer else 0)
+        assert reached == [element] * (min(MOST_HOLDERS, 1 << free) if answer else 0)
         assert answer or not layout.is_surjective()
 
 
