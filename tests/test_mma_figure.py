@@ -270,6 +270,39 @@ def test_the_multiplication_of_a_dump_is_drawn(run: Run, tmp_path: Path) -> None
     assert f"no multiplication at that line; the file has some at lines: {lines[0]}" in outcome.err
 
 
+SCALED = """
+#mma = {mma}
+#a = #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 16}}>
+#b = #ttg.dot_op<{{opIdx = 1, parent = #mma, kWidth = 16}}>
+module attributes {{"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32}} {{
+  tt.func @f(%a: {a}, %b: {b}, %d: tensor<32x32xf32, #mma>) {{
+    %0 = tt.dot_scaled %a, %b, %d lhs = {lhs} rhs = {rhs} {{fastMath = false}} : {a} * {b} -> \
+tensor<32x32xf32, #mma>
+    tt.return
+  }}
+}}
+"""
+FORMATS = {"e4m3": ("f8E4M3FN", 1), "e5m2": ("f8E5M2", 1), "e2m1": ("i8", 2)}
+
+
+@pytest.mark.parametrize(("lhs", "rhs"), [("e4m3", "e4m3"), ("e2m1", "e2m1"), ("e5m2", "e2m1")])
+def test_a_packed_operand_has_a_cell_for_two_elements(
+    run: Run, tmp_path: Path, lhs: str, rhs: str
+) -> None:
+    (a, of_a), (b, of_b) = FORMATS[lhs], FORMATS[rhs]
+    types = f"tensor<32x{256 // of_a}x{a}, #a>", f"tensor<{256 // of_b}x32x{b}, #b>"
+    dump, out = tmp_path / "a.ttgir", tmp_path / "a.svg"
+    mma = MFMA.format(4, "true", [16, 16, 128])
+    dump.write_text(SCALED.format(mma=mma, a=types[0], b=types[1], lhs=lhs, rhs=rhs))
+    assert run("plot", "-i", str(dump), "--view", "mma", "-o", str(out)).status == 0
+    text = out.read_text(encoding="utf-8")
+    assert f">A (16 x {128 // of_a})<" in text
+    assert f">B ({128 // of_b} x 16)<" in text
+    assert ("each cell of A has 2" in text, "each cell of B has 2" in text) == (of_a > 1, of_b > 1)
+    assert ": 32x32x256 " in text
+    assert "v_mfma_f32_16x16x128_f8f6f4" in text
+
+
 @pytest.mark.parametrize(
     ("layout", "tensor", "message"),
     [

@@ -18,6 +18,7 @@ from tt_layout.analyses.matrix_instructions import (
     matrix_instruction,
     scaled_matrix_instruction,
 )
+from tt_layout.analyses.scaled_dots import Scaling, scaled_dot
 
 AMPERE = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], \
 instrShape = [16, 8]}>"
@@ -138,6 +139,50 @@ def test_scaled(
     )
     assert found.name == f"tcgen05.mma.cta_group::1.kind::{kind}"
     assert found.instructions == instructions
+
+
+TWO_WARPS = {
+    "mma": AMPERE.replace("[2, 2]", "[1, 2]"),
+    "mfma": MFMA.replace("V,", "4,")
+    .replace("[2, 2]", "[1, 2]")
+    .replace("32, 32, 8", "16, 16, 128"),
+    "wmma": "#ttg.amd_wmma<{version = 3, isTranspose = true, ctaLayout = {warp = [[0, 1]]}, "
+    "instrShape = [16, 16, 128]}>",
+    "wide": "#ttg.amd_wmma<{version = 3, isTranspose = false, ctaLayout = {warp = [[0, 1]]}, "
+    "instrShape = [32, 16, 128]}>",
+}
+BLOCKS = "block_scale.scale_vec::"
+
+
+@pytest.mark.parametrize(
+    ("layout", "scaling", "name", "instructions"),
+    [
+        ("mfma", Scaling(("e4m3", "e2m1"), "i8"), "v_mfma_scale_f32_16x16x128_f8f6f4", 4),
+        ("mfma", Scaling(("e4m3", "e4m3")), "v_mfma_f32_16x16x128_f8f6f4", 4),
+        ("wmma", Scaling(("e2m1", "e2m1"), "i8"), "v_wmma_scale_f32_16x16x128_f8f6f4", 4),
+        ("wmma", Scaling(("e2m1", "e2m1"), "i8", 16), "v_wmma_scale16_f32_16x16x128_f8f6f4", 4),
+        ("wide", Scaling(("e2m1", "e2m1"), "i8"), "v_wmma_scale_f32_32x16x128_f4", 2),
+        ("mma", Scaling(("e4m3", "e4m3"), "i8"),
+         f"mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.{BLOCKS}1X.f32.e4m3.e4m3.f32.ue8m0",
+         32),
+        ("mma", Scaling(("e2m1", "e2m1"), "i8"),
+         f"mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.{BLOCKS}2X.f32.e2m1.e2m1.f32.ue8m0",
+         16),
+        ("mma", Scaling(("e2m1", "e2m1"), "f8E4M3FN", 16),
+         f"mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.{BLOCKS}4X.f32.e2m1.e2m1.f32.ue4m3",
+         16),
+    ],
+)  # fmt: skip
+def test_scales_in_registers(layout: str, scaling: Scaling, name: str, instructions: int) -> None:
+    """In blocks of 32, but of 32x16x128, they are as in the assembly of Triton 3.9.0."""
+    found = scaled_dot(Operand(parse_layout(TWO_WARPS[layout]), (32, 32), "f32"), scaling, 256)
+    assert (found.name, found.instructions) == (name, instructions)
+
+
+def test_layouts_without_instructions_that_take_scales() -> None:
+    for text in (HOPPER, WMMA):
+        with pytest.raises(LayoutError, match="multiplies with scales"):
+            scaled_dot(Operand(parse_layout(text), (32, 32), "f32"), Scaling(("e4m3",) * 2), 256)
 
 
 def test_types_that_no_instruction_multiplies() -> None:

@@ -65,6 +65,12 @@ class Multiplication:
         return 2 * prod(self.sizes)
 
     @property
+    def packing(self) -> tuple[int, int]:
+        """The elements along K in one of A as it is stored, and of B."""
+        depth = self.sizes[3]
+        return max(1, depth // self.a.shape[-1]), max(1, depth // self.b.shape[-2])
+
+    @property
     def text(self) -> str:
         """What is multiplied: sizes and elements."""
         batch, *sizes = self.sizes
@@ -176,6 +182,8 @@ def _instruction(
     try:
         if full.operation.name.endswith("tc_gen5_mma_scaled"):
             return _scaled(full, operands, depth, ctas), (None, None), None
+        if full.operation.name.endswith("dot_scaled"):
+            return _scaled_dot(full, operands[2], depth), (None, None), None
         instruction = matrix_instruction(*operands, ctas=ctas)
     except LayoutError:
         return None, (None, None), None
@@ -216,6 +224,32 @@ def _scaled(
         ctas=ctas,
         is_transposed=_is_transposed(a) or not _is_transposed(b),
     )
+
+
+def _scaled_dot(full: FullOperation, d: Operand, depth: int) -> MatrixInstruction:
+    """Return the instruction of a multiplication with scales in registers.
+
+    Raises:
+        LayoutError: there is none.
+    """
+    from tt_layout.analyses.scaled_dots import Scaling, scaled_dot
+    from tt_layout.encodings.dot_op import DotOperand
+
+    attributes = full.operation.attributes
+    formats = str(attributes.get("lhs")), str(attributes.get("rhs"))
+    types = [full.function.type_of(name) for name in full.operation.operands]
+    scales = [
+        t
+        for t in types
+        if t is not None
+        and isinstance(t.encoding, Encoding)
+        and not isinstance(t.encoding, DotOperand)
+        and t.encoding != d.encoding
+    ]
+    if not scales:
+        return scaled_dot(d, Scaling(formats), depth)
+    block = depth // max(1, scales[0].shape[-1])
+    return scaled_dot(d, Scaling(formats, scales[0].element_type, block), depth)
 
 
 def _descriptors(

@@ -89,17 +89,20 @@ class Product:
         operands: A, B and D; None for one in shared memory whose layout is not known.
         sizes: how much of M, N and K is drawn.
         title: what stands above.
+        packing: the elements along K in one of A as it is stored, and of B.
     """
 
     operands: tuple[Operand | None, Operand | None, Operand]
     sizes: tuple[int, int, int]
     title: tuple[str, str]
+    packing: tuple[int, int] = (1, 1)
 
     @cached_property
     def parts(self) -> tuple[Part, Part, Part]:
         """A, B and D."""
         m, n, k = self.sizes
-        shapes = (m, k), (k, n), (m, n)
+        of_a, of_b = self.packing
+        shapes = (m, k // of_a), (k // of_b, n), (m, n)
         a, b, d = (
             Part(name, shape, _drawn(operand, shape))
             for name, shape, operand in zip("ABD", shapes, self.operands)
@@ -111,6 +114,11 @@ class Product:
         """What stands below."""
         words = [NAMES] * any(part.is_in_registers for part in self.parts)
         words += [STRONG_LINES] * any(part.k_step for part in self.parts)
+        words += [
+            f"each cell of {name} has {count} elements of K"
+            for name, count in zip("AB", self.packing)
+            if count > 1
+        ]
         return ("; ".join(words),) if words else ()
 
     @property
