@@ -91,6 +91,13 @@ FAULTS = {
         "of #shared has bank conflicts",
         "ttg.local_load",
     ),
+    "a quarter of the swizzle that matrix instructions read": Fault(
+        "kernels/convolution-sm90.ttgir",
+        swap("swizzlingByteWidth = 128", "swizzlingByteWidth = 32"),
+        "conflicts",
+        "of #shared1 has bank conflicts",
+        "ttg.async_copy_global_to_local",
+    ),
     "no swizzle": Fault(
         "kernels/matmul-sm80.ttgir",
         swap("perPhase = 1, maxPhase = 8", "perPhase = 1, maxPhase = 1"),

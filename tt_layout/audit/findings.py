@@ -183,7 +183,7 @@ def _problems(operation: Operation, cost: Cost) -> tuple[list[str], list[str]]:
         kinds.append(CONVERSIONS)
         ends = layout_of(operation.source), layout_of(operation.target)
         problems.append(f"from {ends[0]} to {ends[1]} {_ROUTES[how]}{cost.text.removeprefix(how)}")
-    if "ideal_wavefronts_per_instruction" in details and cost.extra > 0:
+    if _has_conflicts(cost):
         kinds.append(CONFLICTS)
         buffer = operation.source if operation.group == "local load" else operation.target
         problems.append(f"of {layout_of(buffer)} has bank conflicts: {cost.text}")
@@ -198,6 +198,14 @@ def _problems(operation: Operation, cost: Cost) -> tuple[list[str], list[str]]:
             unit = f"pieces of {size} bytes" if size != 32 else "sectors"
             problems.append(f"touches {sectors} {unit} where {ideal} would do: {cost.text}")
     return kinds, problems
+
+
+def _has_conflicts(cost: Cost) -> bool:
+    """Whether an access, or a copy into shared memory, takes wavefronts for bank conflicts."""
+    written, fewest = cost.details.get("wavefronts"), cost.details.get("ideal_wavefronts")
+    if written is not None and fewest is not None:
+        return bool(written > fewest)
+    return "ideal_wavefronts_per_instruction" in cost.details and cost.extra > 0
 
 
 _ROUTES = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,16 +30,28 @@ def is_async_copy(operation: SsaOperation, kernel: Kernel) -> bool:
     return is_copy and kernel.target.name.startswith("sm")
 
 
+class Written(NamedTuple):
+    """The wavefronts in which a copy enters shared memory.
+
+    Attributes:
+        wavefronts: of all warps of a program.
+        fewest: those that the addresses in global memory need, wherever the buffer has them.
+    """
+
+    wavefronts: int
+    fewest: int
+
+
 def written_wavefronts(
     evaluator: Evaluator,
     kernel: Kernel,
     operation: SsaOperation,
     shape: AccessShape,
     addresses: Addresses,
-) -> int | None:
+) -> Written | None:
     """Return the wavefronts in which a copy's first execution enters shared memory.
 
-    Of all warps of a program; None of what is no such copy, and where the addresses in global
+    None of what is no such copy, and where the addresses in global
     memory, or the layout of the buffer, are unknown.  The allocation is taken to begin at a row of
     all banks.
     """
@@ -59,13 +72,13 @@ def written_wavefronts(
     part = place_of_part(operands(operation)["memory"], evaluator, kernel.layouts)
     target = _targets(lanes.elements, memory.shape, placed, part)
     width = lanes.elements.shape[-1]
-    wavefronts = async_copy_wavefronts(
-        source.reshape(-1, width),
-        target.reshape(-1, width),
-        (lanes.active & active).reshape(-1, width),
-        shape.width_bytes,
+    chosen = (lanes.active & active).reshape(-1, width)
+    source, target = source.reshape(-1, width), target.reshape(-1, width)
+    counts = (
+        async_copy_wavefronts(source, place, chosen, shape.width_bytes).sum()
+        for place in (target, source)
     )
-    return int(wavefronts.sum())
+    return Written(*map(int, counts))
 
 
 def _targets(

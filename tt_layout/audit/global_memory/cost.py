@@ -9,7 +9,7 @@ from tt_layout.analyses.global_access import LINE_BYTES, MAX_VECTOR_BYTES, SECTO
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.cost import CYCLE_BYTES, Cost
-from tt_layout.audit.global_memory.async_copies import is_async_copy, written_wavefronts
+from tt_layout.audit.global_memory.async_copies import Written, is_async_copy, written_wavefronts
 from tt_layout.audit.global_memory.limits import limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, Sectors, access_sectors
@@ -74,14 +74,14 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     limit = limit_of(kernel, access, width)
     written = written_wavefronts(evaluator, kernel, access, shape, addresses)
     text = f"{width.instructions} x {width.instruction or access.name}"
-    text += f", {written} wavefronts" if written is not None else ""
+    text += _entering(written)
     text += f", limited by {limit.what}" if limit is not None else ""
     details = {
         "instruction": width.instruction,
         "width_bytes": width.width_bytes,
         "instructions": width.instructions,
         "limited_by": limit.as_data() if limit is not None else None,
-        **({"wavefronts": written} if is_async_copy(access, kernel) else {}),
+        **(_written_details(written) if is_async_copy(access, kernel) else {}),
         **sector_details(sectors, shape),
     }
     warps = shape.layout.get_in_dim_size("warp") * shape.layout.get_in_dim_size("block")
@@ -92,8 +92,28 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     finding = limit.finding(width.width_bytes, operation.line) if limit is not None else None
     text += sector_text(sectors, shape)
     requests = counts.requests if counts is not None else width.instructions * warps
-    extra = _extra(requests, width, sectors, shape)
+    extra = _extra(requests, width, sectors, shape) + _conflicts(written)
     return Cost(text, weight, details, finding, extra, requests)
+
+
+def _conflicts(written: Written | None) -> int:
+    """Return the wavefronts that another layout of the buffer would save."""
+    return written.wavefronts - written.fewest if written is not None else 0
+
+
+def _entering(written: Written | None) -> str:
+    """Return how a copy enters shared memory, to stand behind its instructions."""
+    if written is None:
+        return ""
+    more = _conflicts(written)
+    return f", {written.wavefronts} wavefronts" + f", {more} from conflicts" * bool(more)
+
+
+def _written_details(written: Written | None) -> dict[str, int | None]:
+    return {
+        "wavefronts": written.wavefronts if written is not None else None,
+        "ideal_wavefronts": written.fewest if written is not None else None,
+    }
 
 
 def _extra(requests: int, width: Width, sectors: Sectors, shape: AccessShape) -> float:

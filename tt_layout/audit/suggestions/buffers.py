@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -80,14 +81,23 @@ def better_buffers(audit: Audit, audited: AuditedModule, operation: Operation) -
     found = []
     shape = memory.tensor_type().shape
     accesses = _accesses(audit, audited, memory.encoding, shape)
-    if not accesses:
-        return []
     gpu, families = find_target(audited.gpu), ("nvmma",) if readers else _families(audited.gpu)
-    for encoding in _candidates(accesses, shape, size // memory.elements, gpu, families):
+    candidates: Iterable[SharedEncoding] = _widths(memory.encoding)
+    if accesses:
+        candidates = _candidates(accesses, shape, size // memory.elements, gpu, families)
+    for encoding in candidates:
         one = try_layout(audit, audited, memory, encoding)
         if one is not None and one.saved > 0:
             found.append(one)
-    return sorted(found, key=lambda one: (-one.saved, len(one.worse)))
+    found.sort(key=lambda one: (-one.saved, len(one.worse)))
+    return found if accesses else found[:1]
+
+
+def _widths(encoding: SharedEncoding) -> Iterator[SharedEncoding]:
+    """Yield what may replace a layout that only copies write and matrix instructions read."""
+    if isinstance(encoding, NvmmaShared):
+        for width in (128, 64, 32):
+            yield replace(encoding, swizzling_byte_width=width, spelling=None)
 
 
 def _memory(operation: Operation) -> IRType | None:
@@ -253,4 +263,6 @@ def _keeps_multiplications(audit: Audit, trial: Trial) -> bool:
 
 
 def _instruction(product: Multiplication) -> tuple[object, ...]:
-    return product.line, product.instruction, product.refusal, product.descriptors
+    """Return what of a multiplication stays, whatever the swizzle that its descriptors tell."""
+    ways = [one.transposed if one is not None else None for one in product.descriptors]
+    return product.line, product.instruction, product.refusal, *ways
