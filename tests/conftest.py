@@ -62,6 +62,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="axe.min.js of npm's axe-core: let it judge the page in tests/browser",
     )
     group.addoption(
+        "--kernels",
+        type=int,
+        default=40,
+        help="random kernels, and kernels of the examples, whose instructions are counted; 40 of "
+        "each by default",
+    )
+    group.addoption(
         "--seed",
         type=int,
         default=date.today().toordinal(),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tt_layout
-from tt_layout import LayoutError, LinearLayout
+from tt_layout import LayoutError, LinearLayout, parse_layout
 from tt_layout.analyses.compiled_conversion import CompiledConversion, Step, compiled_conversion
 from tt_layout.analyses.conversion import without_replication
 from tt_layout.analyses.optimal_swizzling import Buffer, complement
@@ -52,9 +52,7 @@ def compiled(row: dict[str, Any]) -> CompiledConversion:
 
 
 def known(src: LinearLayout, dst: LinearLayout, bits: int) -> CompiledConversion:
-    found = compiled_conversion(src, dst, bits, "sm90")
-    assert found is not None
-    return found
+    return compiled_conversion(src, dst, bits, "sm90")
 
 
 def steps(row: dict[str, Any]) -> tuple[Step, Step]:
@@ -172,12 +170,63 @@ def test_loads_from_other_ctas_are_not_counted() -> None:
     assert found.wavefronts is None
 
 
-def test_amd_is_left_open() -> None:
-    src, dst = (
-        line(lane=[1, 2, 4, 8, 16, 32], warp=[64]),
-        line(lane=[64, 2, 4, 8, 16, 32], warp=[1]),
+def blocked(size: str, threads: str, warps: str, order: str) -> LinearLayout:
+    attr = (
+        f"#ttg.blocked<{{sizePerThread = {size}, threadsPerWarp = {threads}, "
+        f"warpsPerCTA = {warps}, order = {order}}}>"
     )
-    assert compiled_conversion(src, dst, 32, "gfx942") is None
+    return parse_layout(attr).to_linear_layout([32, 64])
+
+
+@pytest.mark.parametrize(
+    ("bits", "target", "accesses"),
+    [
+        (16, "gfx942", [("ds_write2_b32", 2), ("ds_read_u16", 16)]),
+        (16, "gfx950", [("ds_write_b32", 4), ("ds_read_u16", 16)]),
+        (32, "gfx942", [("ds_write_b128", 2), ("ds_read_b128", 2)]),
+        (64, "gfx950", [("ds_write_b128", 4), ("ds_read_b128", 4)]),
+    ],
+)
+def test_conversions_of_amd(bits: int, target: str, accesses: list[tuple[str, int]]) -> None:
+    """The instructions in the assembly of Triton 3.9.0."""
+    src, dst = {
+        16: (("[1, 8]", "[8, 8]", "[4, 1]", "[1, 0]"), ("[4, 1]", "[16, 4]", "[1, 4]", "[0, 1]")),
+        32: (("[1, 4]", "[8, 8]", "[4, 1]", "[1, 0]"), ("[2, 2]", "[8, 8]", "[2, 2]", "[1, 0]")),
+        64: (("[1, 2]", "[8, 8]", "[4, 1]", "[1, 0]"), ("[1, 1]", "[8, 8]", "[1, 4]", "[0, 1]")),
+    }[bits]
+    found = compiled_conversion(blocked(*src), blocked(*dst), bits, target)
+    steps = [step for step in (found.store, found.load) if step is not None]
+    assert [(step.instruction, step.instructions) for step in steps] == accesses
+
+
+@pytest.mark.parametrize(
+    ("target", "bit", "counts"),
+    [
+        ("gfx90a", 3, (1, 0)),
+        ("gfx942", 4, (1, 1)),
+        ("gfx942", 5, (1, 1)),
+        ("gfx950", 5, (1, 0)),
+    ],
+)
+def test_which_shuffles_of_amd_go_by_shared_memory(
+    target: str, bit: int, counts: tuple[int, int]
+) -> None:
+    """The compiler's own choice: of CDNA's lanes that are 16 or more apart, up to CDNA3."""
+    lanes = [1, 2, 4, 8, 16, 32]
+    src = line(register=[64], lane=lanes)
+    exchanged = [64 if k == bit else lane for k, lane in enumerate(lanes)]
+    found = compiled_conversion(src, line(register=[1 << bit], lane=exchanged), 32, target)
+    assert (found.shuffles, found.bpermutes) == counts
+
+
+@pytest.mark.parametrize(
+    ("bits", "count"), [(8, 2), (16, 4), (32, 8), (64, 16)], ids=lambda value: str(value)
+)
+def test_a_conversion_that_permutes_lanes_moves_all_registers(bits: int, count: int) -> None:
+    register = [32, 64, 128]
+    src = line(register=register, lane=[1, 2, 4, 8, 16])
+    dst = line(register=register, lane=[2, 1, 4, 8, 16])
+    assert compiled_conversion(src, dst, bits, "sm90").shuffles == count
 
 
 def test_a_gpu_has_the_shared_memory_of_the_newest_before_it() -> None:

@@ -133,12 +133,42 @@ def test_a_reduction_alone_is_no_empty_audit() -> None:
     assert json.loads(json.dumps(audit_data(audit)))["data_movements"][0]["group"] == "reduction"
 
 
-def test_amd_has_scratch_but_no_instructions() -> None:
+@pytest.mark.parametrize(("target", "bpermutes"), [("gfx942", 16), ("gfx950", None)])
+def test_amd_exchanges_near_lanes_on_registers(target: str, bpermutes: int | None) -> None:
     rows = ROWS.replace("[4, 8]", "[8, 8]")
     body = combine("reduce", "tensor<64x32xf32, #rows>", COLUMN_SUMS, 0).replace("#rows", rows)
+    [row] = audited(body, target=f"hip:{target}").movements
+    assert row.cost is not None
+    details = row.cost.details
+    assert details.get("bpermutes_per_warp") == bpermutes
+    assert [step["instruction"] for step in details["loads"]] == ["ds_read_b128"]
+    assert details["scratch_bytes"] == 1024
+
+
+HISTOGRAM = """
+    %a = arith.constant dense<1> : tensor<2048xi32, #wide>
+    %r = tt.histogram %a : tensor<2048xi32, #wide> -> tensor<512xi32, #wide>"""
+OF_AMD = {
+    "scan": (
+        combine("scan", "tensor<512xf32, #one>", "tensor<512xf32, #one>", 0),
+        (28, ""),
+    ),
+    "histogram": (HISTOGRAM, (0, "1 x ds_write2st64_b32, 8 x ds_add_u32, 1 x ds_read_b64")),
+}
+"""Case -> body; ``ds_bpermute_b32`` and accesses in the assembly of Triton 3.9.0."""
+
+
+@pytest.mark.parametrize("name", OF_AMD)
+def test_counts_of_amd(name: str) -> None:
+    body, (bpermutes, accesses) = OF_AMD[name]
+    wide = (
+        "#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>"
+    )
+    body = body.replace("#wide", wide).replace("#one", wide.replace("[4]", "[1]"))
     [row] = audited(body, target="hip:gfx942").movements
     assert row.cost is not None
-    assert (row.cost.details["stores"], row.cost.details["scratch_bytes"]) == (None, 1024)
+    assert row.cost.details.get("bpermutes_per_warp", 0) == bpermutes
+    assert accesses in row.cost.text
 
 
 def test_an_atomic_on_a_number_is_one_threads() -> None:

@@ -199,6 +199,12 @@ EXAMPLES = {
         "%r = amdg.async_tdm_copy_global_to_local %d[%i, %i] into %m, pred = %t : "
         f"{PDESC} -> {PADDED}",
     ),
+    "amdg.async_tdm_fused_copy_global_to_local": (
+        f"gfx1250 %d: {PDESC}, %m: {PADDED}, %k: {PADDED}",
+        "%r = amdg.async_tdm_fused_copy_global_to_local %d, %d into %m, %k "
+        "{warp_used_hints = array<i32: 3, 12>} : "
+        f"{PDESC}, {PDESC} -> {PADDED}, {PADDED}",
+    ),
     "amdg.async_tdm_copy_local_to_global": (
         f"gfx1250 %d: {PDESC}, %m: {PADDED}",
         f"amdg.async_tdm_copy_local_to_global %d[%i, %i] from %m : {PADDED} -> {PDESC}",

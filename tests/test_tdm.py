@@ -139,3 +139,42 @@ def test_a_barrier_is_not_what_is_moved() -> None:
     row = audit.movements[0]
     assert row.cost is not None
     assert row.cost.text == "1 x tensor_load_to_lds of 8x64 per warp, of 1 of 4 warps"
+
+
+FUSED = """
+#rows = #ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx1250"} {
+tt.func @f(%d: FROM, %e: AND, %m: TO, %n: WITH) {
+  %0 = amdg.async_tdm_fused_copy_global_to_local %d, %e into %m, %n {warp_used_hints = array<i32: 3, HINT>} : FROM, AND -> TO, WITH
+  tt.return
+}
+}
+"""  # noqa: E501
+
+
+def fused(hint: int) -> Audit:
+    text = FUSED.replace("HINT", str(hint))
+    for name, kind in (
+        ("FROM", "!tt.tensordesc<64x64xf16, #rows>"),
+        ("AND", "!tt.tensordesc<32x32xf32, #flat>"),
+        ("TO", "!ttg.memdesc<64x64xf16, #rows, #ttg.shared_memory, mutable>"),
+        ("WITH", "!ttg.memdesc<32x32xf32, #flat, #ttg.shared_memory, mutable>"),
+    ):
+        text = text.replace(name, kind)
+    [module] = parse_ir(text)
+    return audit_module(module)
+
+
+def test_several_copies_in_one() -> None:
+    """The compiler's own test of such copies finds one instruction for two, too."""
+    [row] = fused(12).movements
+    assert row.operation.bytes == 64 * 64 * 2 + 32 * 32 * 4
+    assert row.cost is not None
+    assert row.cost.text == "1 x tensor_load_to_lds of 32x64 by 2 warps, of 16x32 by 2 warps"
+    assert row.cost.details["warps"] == [2, 2]
+
+
+def test_warps_of_one_of_several_copies_that_are_none() -> None:
+    [finding] = [f for f in fused(7).findings if "warp" in f.message]
+    assert "must name warps that differ in some bits of their numbers" in finding.message

@@ -123,6 +123,11 @@ class Target:
         mnemonics: the assembler's names of a load and of a store.
         cycle: what a cycle of the banks is called: NVIDIA's profiler counts wavefronts.
         shuffle_bits: what one shuffle brings to each lane.
+        far_lanes: what the numbers of two lanes differ by at least if they exchange values by
+            way of shared memory's hardware (``ds_bpermute_b32``); nearer ones do so by
+            instructions on registers.  0 where all shuffles are alike.
+        counts_by_ballots: whether the lanes of a warp vote on what a histogram counts, so that
+            each adds only to its own counts.
         weighs_conversions: whether the compiler weighs instructions against each other to
             convert a layout through shared memory.
         conversion_lanes: which bits of the lane may, beside the lowest ones, make up one
@@ -161,6 +166,8 @@ class Target:
     mnemonics: tuple[str, str]
     cycle: str = "cycle"
     shuffle_bits: int = 32
+    far_lanes: int = 0
+    counts_by_ballots: bool = False
     weighs_conversions: bool = False
     conversion_lanes: tuple[tuple[int, ...], ...] = ()
     load_evidence: Evidence
@@ -197,6 +204,15 @@ class Target:
     def shared_addition(self) -> str:
         """What adds to a word of shared memory, as the target's assembler spells it."""
         return "ds_add_u32" if self.mnemonics[0].startswith("ds") else "atom.shared.add.u32"
+
+    def is_far(self, mask: int) -> bool:
+        """Tell whether a shuffle between lanes that differ by a mask is a ``ds_bpermute_b32``.
+
+        Example:
+            >>> TARGETS["gfx942"].is_far(16), TARGETS["gfx950"].is_far(16)
+            (True, False)
+        """
+        return 0 < self.far_lanes <= mask
 
     def shared_bytes(self, chip: str) -> int:
         """Return the shared memory that a CTA may have on a GPU.
@@ -313,6 +329,7 @@ def _cdna(
     *chips: str,
     banks: int = 32,
     shared_kib: int = 64,
+    far_lanes: int = 16,
     load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
     transposing_reads: Mapping[int, TransposingRead] | None = None,
@@ -327,6 +344,8 @@ def _cdna(
         lanes=64,
         banks=banks,
         most_shared_bytes=shared_kib * KIB,
+        far_lanes=far_lanes,
+        counts_by_ballots=True,
         load_phases=load_phases or _phases(64, 32, b16=Phase((1, 2, 20), 32)),
         store_phases=_phases(64, 32),
         counts_dwords=True,
@@ -362,6 +381,8 @@ def _rdna(
         title=title,
         chips=chips,
         banks=banks,
+        far_lanes=32,
+        counts_by_ballots=True,
         most_shared_bytes=shared_kib * KIB,
         shared_partition_bytes=shared_partition_kib * KIB,
         load_phases=load_phases or _phases(32, banks),
@@ -445,6 +466,7 @@ ROWS = (
         "gfx95",
         banks=64,
         shared_kib=160,
+        far_lanes=64,
         load_phases=_phases(64, 64, b16=Phase((1, 2, 12, 20), 64)),
         conversion_lanes=_QUADS_OVER_64_BANKS,
         transposing_reads=_READS_OF_CDNA4,

@@ -10,6 +10,23 @@ from typing import Any
 STAGES = {"cuda": ("llir", "ptx", "cubin"), "hip": ("llir", "amdgcn", "hsaco")}
 
 
+NO_UNROLLING = "llvm.loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>"
+
+
+def without_unrolling(text: str) -> str:
+    """Return a module whose loops LLVM does not unroll, so that each operation stands once."""
+    lines: list[str] = []
+    is_loop: list[bool] = []
+    for line in text.splitlines():
+        if line.lstrip().startswith("}") and is_loop and is_loop.pop():
+            line = re.sub(r"\}(?: \{(.*)\})?", rf"}} {{\1|{NO_UNROLLING}}}", line, count=1)
+            line = line.replace("{|", "{").replace("|", ", ", 1)
+        if re.search(r"\{( loc\(.*\))?$", line):
+            is_loop.append("scf.for" in line)
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def assembled(text: str, last: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Compile a module.
 

@@ -52,14 +52,18 @@ class Kernel:
         """Add a constant."""
         return self.body.add(f"arith.constant {value}")
 
+    def places(self, shape: tuple[int, ...], element: str, layout: str) -> str:
+        """Add pointers to the elements of a tensor in global memory."""
+        return pointers(self.body, shape, layout, self.pointer(element), element)
+
     def load(self, shape: tuple[int, ...], element: str, layout: str) -> str:
         """Add a load from global memory."""
-        places = pointers(self.body, shape, layout, self.pointer(element), element)
+        places = self.places(shape, element, layout)
         return self.body.add(f"tt.load {places} : {tensor(shape, f'!tt.ptr<{element}>', layout)}")
 
     def store(self, value: str, shape: tuple[int, ...], element: str, layout: str) -> None:
         """Add a store to global memory."""
-        places = pointers(self.body, shape, layout, self.pointer(element), element)
+        places = self.places(shape, element, layout)
         kind = tensor(shape, f"!tt.ptr<{element}>", layout)
         self.body.lines.append(f"tt.store {places}, {value} : {kind}")
 

@@ -152,12 +152,19 @@ class Lowering(inside.Compiler):
         return {"operations": dict(Counter(re.findall(MATRIX_OPERATION, assembly)))}
 
     def answer_kernel(self, question: Question) -> Answer:
-        """Return the instructions on matrices in the assembly of a whole module, by name."""
-        text = question["kernel"]
-        outputs, _ = assembling.assembled(text, "ptx" if "cuda:" in text else "amdgcn")
-        assembly = outputs.get("ptx") or outputs["amdgcn"]
-        assembly = re.sub(COLLECTOR, "", assembly)
-        return {"operations": dict(Counter(re.findall(TENSOR_OPERATION, assembly)))}
+        """Return the instructions in the assembly of a whole module, by name.
+
+        They are those on matrices and shared memory, and between lanes, without those by which
+        all lanes agree on the number of their warp, and on where their tensor memory begins.
+        """
+        text = assembling.without_unrolling(question["kernel"])
+        last = "ptx" if "cuda:" in text else "amdgcn"
+        assembly = assembling.assembled(text, last)[0][last]
+        assembly = re.sub(COLLECTOR, "", re.sub(WARP_NUMBER, "", assembly))
+        assembly = re.sub(ALLOCATED, "", assembly)
+        shared = SHARED_OPERATION if last == "ptx" else LDS_OPERATION
+        found = Counter(re.findall(f"{TENSOR_OPERATION}|{shared}", assembly))
+        return {"operations": {"".join(groups): count for groups, count in found.items()}}
 
     def answer_descriptors(self, question: Question) -> Answer:
         """Return how often a multiplication in memory is done, and its descriptors of A and B.
@@ -374,6 +381,10 @@ TENSOR_OPERATION = (
     r"\b(tcgen05\.(?:ld|st|cp|mma)[\w.:]*|wgmma\.mma_async[\w.]*|mma\.sync[\w.]*"
     r"|cp\.(?:reduce\.)?async\.bulk\.tensor\.\dd(?:\.tile::\w+4)?|v_s?(?:mfma|wmma)\w*)"
 )
+
+WARP_NUMBER = r"shfl\.sync\.idx\.b32[^\n]*, 0, 31, -1;"
+
+ALLOCATED = r"tcgen05\.alloc[\s\S]*?ld\.shared\.b32"
 
 COLLECTOR = r"\.collector::\w+::\w+"
 """How an instruction says that the next one takes A again."""

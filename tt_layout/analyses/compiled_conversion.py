@@ -28,6 +28,7 @@ from tt_layout.analyses.access import (
 from tt_layout.analyses.banks import cost
 from tt_layout.analyses.conversion import classify, without_replication
 from tt_layout.analyses.scratch import buffer
+from tt_layout.analyses.shuffles import conversion_shuffles
 from tt_layout.hardware import Target, find_target
 
 
@@ -51,14 +52,17 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledConversion:
-    """The accesses to shared memory that a conversion is compiled to.
+    """The accesses to shared memory, or the shuffles, that a conversion is compiled to.
 
     Attributes:
         store, load: both steps; None where the conversion takes none.
+        shuffles, bpermutes: per warp; see `Shuffles`.
     """
 
     store: Step | None = None
     load: Step | None = None
+    shuffles: int = 0
+    bpermutes: int = 0
 
     @property
     def wavefronts(self) -> int | None:
@@ -70,11 +74,8 @@ class CompiledConversion:
 
 def compiled_conversion(
     src: LinearLayout, dst: LinearLayout, element_bits: int, target: Target | str
-) -> CompiledConversion | None:
-    """Return the accesses to shared memory that the compiler makes of a conversion.
-
-    None for GPUs of AMD, where the assembler joins and splits accesses in ways that are not
-    followed here.
+) -> CompiledConversion:
+    """Return the accesses to shared memory, or the shuffles, that a conversion is compiled to.
 
     Args:
         src, dst: the layouts.
@@ -100,10 +101,10 @@ def compiled_conversion(
 @lru_cache(maxsize=4096)
 def _compiled(
     src: LinearLayout, dst: LinearLayout, bits: int, target: Target
-) -> CompiledConversion | None:
-    if not target.weighs_conversions:
-        return None
+) -> CompiledConversion:
     found = classify(src, dst)
+    if found.kind == "shuffles":
+        return CompiledConversion(**conversion_shuffles(src, dst, bits, target)._asdict())
     if not found.needs_shared_memory:
         return CompiledConversion()
     layout = buffer(src, dst, bits, target)

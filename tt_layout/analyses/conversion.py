@@ -251,17 +251,28 @@ def count_exchanges(old: LinearLayout, new: LinearLayout) -> int:
         >>> count_exchanges(old, new)
         1
     """
+    return sum(1 for was, now in bit_moves(old, new) if (was[0], now[0]) == ("register", "lane"))
+
+
+def bit_moves(old: LinearLayout, new: LinearLayout) -> list[tuple[Position, Position]]:
+    """Return where each bit of register and lane goes, were both permutations.
+
+    Bits that repeat elements on both sides stay; those of one side go to those of the other.
+
+    Example:
+        >>> old = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2], [0]])], ["dim0"])
+        >>> new = LinearLayout.from_bases([("register", [[2]]), ("lane", [[0], [1]])], ["dim0"])
+        >>> bit_moves(old, new)
+        [(('register', 0), ('lane', 1)), (('lane', 0), ('register', 0)), (('lane', 1), ('lane', 0))]
+    """
     before, after = _padded_positions(old, new), _padded_positions(new, old)
     places = {vector: place for place, vector in reversed(after) if any(vector)}
-    pairs = [(place, places.get(vector)) for place, vector in before if any(vector)]
+    moves = [(place, places[v]) for place, v in before if any(v) and v in places]
     zero_before = [place for place, vector in before if not any(vector)]
     zero_after = [place for place, vector in after if not any(vector)]
     rest_before = [place for place in zero_before if place not in zero_after]
     rest_after = [place for place in zero_after if place not in zero_before]
-    pairs += zip(rest_before, rest_after)
-    return sum(
-        1 for was, now in pairs if was[0] == "register" and now is not None and now[0] == "lane"
-    )
+    return [*moves, *zip(rest_before, rest_after)]
 
 
 def _padded_positions(own: LinearLayout, other: LinearLayout) -> list[tuple[Position, Basis]]:

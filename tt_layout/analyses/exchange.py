@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.access import AccessMap, vector_instruction
+from tt_layout.analyses.access import BASE_ALIGNMENT, AccessMap, vector_instruction
 from tt_layout.analyses.banks import cost
 from tt_layout.analyses.compiled_conversion import Step
+from tt_layout.analyses.joined_accesses import join_neighbours, pair_up
 from tt_layout.hardware import Target
 
 
@@ -18,22 +19,22 @@ class Exchange:
 
     Attributes:
         shuffles: instructions per warp that move 32 bits between lanes.
+        bpermutes: how many of them are AMD's ``ds_bpermute_b32``.
         reductions: instructions per warp that combine a value of every lane.
-        stores, loads: accesses to shared memory; None where it is not known what they are.
+        stores, loads: accesses to shared memory.
         scratch_bytes: shared memory that the compiler sets aside for it, per CTA.
     """
 
     shuffles: int = 0
+    bpermutes: int = 0
     reductions: int = 0
-    stores: tuple[Step, ...] | None = ()
-    loads: tuple[Step, ...] | None = ()
+    stores: tuple[Step, ...] = ()
+    loads: tuple[Step, ...] = ()
     scratch_bytes: int = 0
 
     @property
     def wavefronts(self) -> int | None:
         """The wavefronts of all accesses, per CTA; None where they are not known."""
-        if self.stores is None or self.loads is None:
-            return None
         counts = [step.wavefronts for step in (*self.stores, *self.loads)]
         known = [count for count in counts if count is not None]
         return sum(known) if len(known) == len(counts) else None
@@ -73,6 +74,40 @@ def scalar_step(
         wavefronts=int(executions * access.wavefronts_per_instruction),
         extra_wavefronts=int(executions * access.extra_wavefronts_per_instruction),
     )
+
+
+def paired_steps(
+    lanes: tuple[int, ...],
+    element_bytes: int,
+    distances: Sequence[int],
+    warps: int,
+    target: Target,
+    *,
+    is_store: bool,
+) -> Iterator[Step]:
+    """Yield the accesses of a lane at several distances from its place, as AMD joins them.
+
+    Args:
+        lanes: offsets of single bits of the lane, in elements.
+        element_bytes: bytes of an element.
+        distances: in bytes, in ascending order.
+        warps: warps that make them.
+        target: the GPU.
+        is_store: whether they are stores.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> steps = paired_steps((1, 2), 8, [0, 64, 128], 4, find_target("gfx950"), is_store=True)
+        >>> [(step.instructions, step.instruction) for step in steps]
+        [(1, 'ds_write2_b64'), (1, 'ds_write_b64')]
+    """
+    alignment = element_bytes if is_store or any(lanes) else BASE_ALIGNMENT
+    pieces = join_neighbours(distances, element_bytes, alignment, pairs=True)
+    for (width, form), count in pair_up(pieces, pairs=True).items():
+        accesses = count * (2 if form else 1)
+        one = scalar_step(lanes, width, accesses, warps, target, is_store=is_store)
+        name = target.instruction_name(width, is_store, form=form)
+        yield replace(one, instruction=name, instructions=count)
 
 
 def dense_step(
@@ -123,7 +158,8 @@ def through_memory(
 ) -> Exchange:
     """Return what it takes to hand values to all threads that hold the same elements.
 
-    One of them stores each element, and all load theirs.
+    One of them stores each element, and all load theirs.  What only some threads store, the
+    assembler of AMD does not pair.
 
     Example:
         >>> from tt_layout.hardware import find_target
@@ -133,8 +169,9 @@ def through_memory(
         ('st.shared.b32', 16)
     """
     blocks = sum(1 for vector in layout.vectors("block") if any(vector))
+    alone = replace(target, pairs_accesses=False)
     return Exchange(
-        stores=(dense_step(layout, element_bytes, target, order, is_store=True),),
+        stores=(dense_step(layout, element_bytes, alone, order, is_store=True),),
         loads=(dense_step(layout, element_bytes, target, order, is_store=False),),
         scratch_bytes=element_bytes << layout.total_out_bits - blocks,
     )

@@ -5,8 +5,8 @@ shuffle: every register that may be meant, for every index.  Else the tensor is 
 memory and each thread loads what its indices name.
 
 Source:
-    Triton 3.9, lib/Conversion/TritonGPUToLLVM/GatherOpToLLVM.cpp, HistogramOpToLLVM.cpp, and
-    GatherLoweringHelper in lib/Analysis/Utility.cpp.
+    Triton 3.9, lib/Conversion/TritonGPUToLLVM/GatherOpToLLVM.cpp, HistogramOpToLLVM.cpp (of AMD in
+    third_party/amd/lib/TritonAMDGPUToLLVM), and GatherLoweringHelper in lib/Analysis/Utility.cpp.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import lru_cache
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.analyses.compiled_conversion import Step
 from tt_layout.analyses.conversion import memory_bytes, with_inputs
-from tt_layout.analyses.exchange import Exchange, dense_step, scalar_step
+from tt_layout.analyses.exchange import Exchange, dense_step
 from tt_layout.hardware import Target
 
 COUNT_BYTES = 4  # of a number in a histogram
@@ -49,8 +49,8 @@ def gather(
         if not any(vector[axis] for vector in old.vectors("lane")):
             return Exchange()  # each thread has all that its indices may name
         held = sum(1 for vector in old.vectors("register") if vector[axis])
-        words = -(-element_bits // target.shuffle_bits)
-        return Exchange(shuffles=(read << held) * words)
+        shuffles = (read << held) * -(-element_bits // target.shuffle_bits)
+        return Exchange(shuffles=shuffles, bpermutes=shuffles if target.far_lanes else 0)
     size = memory_bytes(element_bits)
     blocks = sum(1 for vector in old.vectors("block") if any(vector))
     return Exchange(
@@ -99,17 +99,31 @@ def histogram(src: LinearLayout, result: LinearLayout, bins: int, target: Target
         (['st.shared.b32', 'atom.shared.add.u32', 'ld.shared.b32'], 256)
     """
     old, new = with_inputs(src), with_inputs(result)
-    warps = old.get_in_dim_size("warp")
-    lanes = tuple(1 << bit for bit in range(log2(target.lanes)))
-    cleared = -(-bins // (target.lanes * warps))
+    counts = max(bins, target.lanes)
     added = Step(
         instruction=target.shared_addition,
-        instructions=old.get_in_dim_size("register"),
+        instructions=counts // target.lanes
+        if target.counts_by_ballots
+        else old.get_in_dim_size("register"),
         wavefronts=None,
         extra_wavefronts=None,
     )
+    threads = _dealt_out(counts, target.lanes, old.get_in_dim_size("warp"))
     return Exchange(
-        stores=(scalar_step(lanes, COUNT_BYTES, cleared, warps, target, is_store=True), added),
+        stores=(dense_step(threads, COUNT_BYTES, target, is_store=True), added),
         loads=(dense_step(new, COUNT_BYTES, target, is_store=False),),
-        scratch_bytes=COUNT_BYTES * max(bins, target.lanes),
+        scratch_bytes=COUNT_BYTES * counts,
     )
+
+
+def _dealt_out(count: int, lanes: int, warps: int) -> LinearLayout:
+    """Return the layout in which threads have elements in the order of their numbers."""
+    vectors = [[1 << bit] for bit in range(log2(count))]
+    ends = log2(lanes), log2(lanes) + log2(warps)
+    idle = [[0]] * max(0, ends[1] - len(vectors))
+    bases = {
+        "register": vectors[ends[1] :],
+        "lane": vectors[: ends[0]],
+        "warp": vectors[ends[0] : ends[1]] + idle,
+    }
+    return LinearLayout.from_bases(bases, ["dim0"])

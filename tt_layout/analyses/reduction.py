@@ -12,15 +12,16 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
-from tt_layout.analyses.compiled_conversion import Step, compiled_conversion
-from tt_layout.analyses.conversion import conversion_cost, with_inputs
+from tt_layout.analyses.compiled_conversion import compiled_conversion
+from tt_layout.analyses.conversion import with_inputs
 from tt_layout.analyses.exchange import Exchange
 from tt_layout.analyses.optimal_swizzling import Swizzler
+from tt_layout.analyses.shuffles import Shuffles
 from tt_layout.hardware import Target
 
 MAX_ROUNDS = 2
@@ -31,6 +32,7 @@ class Combining(Enum):
     """How the lanes of a warp combine a value of each."""
 
     SHUFFLES = "a shuffle for each bit of the lane"
+    WHOLE_WARP = "the same, by instructions on registers only where all lanes combine theirs"
     INSTRUCTION = "one instruction, where it replaces enough shuffles"
     QUICK_INSTRUCTION = "the same, where it replaces one shuffle less"
 
@@ -64,14 +66,14 @@ def reduction(
     """
     held = _without(with_inputs(src).remove_zero_bases("register"), axis, "register")
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
-    shuffles = instructions = scratch = 0
+    shuffles = bpermutes = instructions = scratch = 0
     conversions: list[tuple[LinearLayout, LinearLayout]] = []
     while True:
-        registers, moving = held.get_in_dim_size("register"), _moving_lanes(held, axis)
         if _is_one_instruction(held, axis, combining):
-            instructions += registers
+            instructions += held.get_in_dim_size("register")
         else:
-            shuffles += registers * moving * words
+            own = _shuffles(held, axis, words, combining, target)
+            shuffles, bpermutes = shuffles + own.shuffles, bpermutes + own.bpermutes
         held = _without(held, axis, "lane")
         if held.out_sizes[axis][1] == 1 or len(conversions) == MAX_ROUNDS:
             break
@@ -84,19 +86,31 @@ def reduction(
         wanted = with_inputs(result)
         if left.in_bases != wanted.in_bases:
             conversions.append((left, LinearLayout(wanted.in_bases, left.out_sizes)))
-    steps = [_steps(*pair, bits, target) for pair in conversions for bits in element_bits]
+    steps = [compiled_conversion(*pair, b, target) for pair in conversions for b in element_bits]
     return Exchange(
-        shuffles=shuffles + sum(count for count, _, _ in steps),
+        shuffles=shuffles + sum(step.shuffles for step in steps),
+        bpermutes=bpermutes + sum(step.bpermutes for step in steps),
         reductions=instructions,
-        stores=_known(store for _, store, _ in steps),
-        loads=_known(load for _, _, load in steps),
+        stores=tuple(step.store for step in steps if step.store is not None),
+        loads=tuple(step.load for step in steps if step.load is not None),
         scratch_bytes=scratch,
     )
 
 
-def _moving_lanes(layout: LinearLayout, axis: int) -> int:
-    """Return how many bits of the lane move along an axis."""
-    return sum(1 for vector in layout.vectors("lane") if vector[axis])
+def _shuffles(
+    layout: LinearLayout, axis: int, words: int, combining: Combining, target: Target
+) -> Shuffles:
+    """Return the shuffles by which the lanes of a warp combine their values."""
+    moving = _moving_lanes(layout, axis)
+    is_whole = combining is Combining.WHOLE_WARP and 1 << len(moving) == target.lanes
+    far = 0 if is_whole else sum(target.is_far(1 << lane) for lane in moving)
+    each = layout.get_in_dim_size("register") * words
+    return Shuffles(each * len(moving), each * far)
+
+
+def _moving_lanes(layout: LinearLayout, axis: int) -> list[int]:
+    """Return the bits of the lane that move along an axis."""
+    return [bit for bit, vector in enumerate(layout.vectors("lane")) if vector[axis]]
 
 
 def _is_one_instruction(layout: LinearLayout, axis: int, combining: Combining) -> bool:
@@ -104,33 +118,11 @@ def _is_one_instruction(layout: LinearLayout, axis: int, combining: Combining) -
 
     The instruction is executed once for every group of lanes that hold different elements.
     """
-    moving = _moving_lanes(layout, axis)
+    moving = len(_moving_lanes(layout, axis))
     groups = 1 << sum(1 for vector in layout.vectors("lane") if any(vector) and not vector[axis])
     is_quick = combining is Combining.QUICK_INSTRUCTION
-    return combining is not Combining.SHUFFLES and moving > 0 and moving >= 2 * groups - is_quick
-
-
-Steps = tuple[int, "tuple[Step, ...] | None", "tuple[Step, ...] | None"]
-
-
-def _steps(src: LinearLayout, dst: LinearLayout, element_bits: int, target: Target) -> Steps:
-    """Return shuffles, stores and loads of a conversion on the way."""
-    bits = max(8, element_bits)
-    found = compiled_conversion(src, dst, bits, target)
-    if found is None:
-        return 0, None, None
-    cost = conversion_cost(src, dst, bits, target)
-    sides = tuple((step,) if step is not None else () for step in (found.store, found.load))
-    return cost.shuffles, sides[0], sides[1]
-
-
-def _known(steps: Iterator[tuple[Step, ...] | None]) -> tuple[Step, ...] | None:
-    found: list[Step] = []
-    for step in steps:
-        if step is None:
-            return None
-        found += step
-    return tuple(found)
+    is_there = is_quick or combining is Combining.INSTRUCTION
+    return is_there and moving > 0 and moving >= 2 * groups - is_quick
 
 
 def _scratch_bytes(

@@ -20,8 +20,9 @@ from typing import NamedTuple
 from tt_layout.algebra.linear_layout import LinearLayout, log2, next_power_of_two
 from tt_layout.analyses.compiled_conversion import Step
 from tt_layout.analyses.conversion import memory_bytes, with_inputs
-from tt_layout.analyses.exchange import Exchange, scalar_step
+from tt_layout.analyses.exchange import Exchange, paired_steps, scalar_step
 from tt_layout.analyses.properties import contiguity_per_thread, per_dimension
+from tt_layout.analyses.shuffles import Shuffles
 from tt_layout.hardware import Target
 
 
@@ -73,18 +74,18 @@ def scan(
     if shares is None:
         return None
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
-    shuffles = words * _moves(layout, shares, axis, is_reversed=is_reversed)
+    shuffles, bpermutes = _shuffles(layout, shares, axis, words, target, is_reversed=is_reversed)
     if shares.warps[axis] == 1:
-        return Exchange(shuffles=shuffles)
+        return Exchange(shuffles=shuffles, bpermutes=bpermutes)
     sizes = [memory_bytes(bits) for bits in element_bits]
     places = _places(layout, shares, axis, order)
-    chunks, warps = _chunks(layout, shares, axis), layout.get_in_dim_size("warp")
+    stores = [step for s in sizes for step in _stores(layout, shares, axis, places, s, target)]
+    loads = [step for s in sizes for step in _loads(layout, shares, axis, places, s, target)]
     return Exchange(
         shuffles=shuffles,
-        stores=tuple(scalar_step(places, s, chunks, warps, target, is_store=True) for s in sizes),
-        loads=tuple(
-            step for s in sizes for step in _loads(layout, shares, axis, places, s, target)
-        ),
+        bpermutes=bpermutes,
+        stores=tuple(stores),
+        loads=tuple(loads),
         scratch_bytes=sum(sizes) * _scratch_elements(layout, shares, axis),
     )
 
@@ -98,16 +99,54 @@ def _blocks(layout: LinearLayout, shares: _Shares, axis: int) -> int:
     return shares.repeats([size for _, size in layout.out_sizes])[axis]
 
 
-def _moves(layout: LinearLayout, shares: _Shares, axis: int, *, is_reversed: bool) -> int:
-    """Return how often a warp shuffles an element."""
+def _shuffles(
+    layout: LinearLayout,
+    shares: _Shares,
+    axis: int,
+    words: int,
+    target: Target,
+    *,
+    is_reversed: bool,
+) -> Shuffles:
+    """Return the shuffles of a warp, of which the assembler of AMD leaves out what nobody needs.
+
+    A chunk of one element passes nothing on, and the last block of chunks carries nothing.  What
+    is carried from the last lane of a warp to all others is read from there.
+    """
     registers, lanes = layout.get_in_dim_size("register"), shares.lanes[axis]
-    chunks = _chunks(layout, shares, axis)
-    moves = chunks * log2(lanes)
-    if shares.warps[axis] > 1:
-        moves += chunks
-    elif registers > 1 and lanes > 1:
-        moves += chunks * (1 + (_blocks(layout, shares, axis) > 1))
-    return moves + 2 * registers * is_reversed
+    chunks, blocks = _chunks(layout, shares, axis), _blocks(layout, shares, axis)
+    is_amd = target.far_lanes > 0
+    moves, carried = chunks * log2(lanes), 0
+    if shares.warps[axis] > 1 or registers > 1 < lanes:
+        moves += chunks * (not is_amd or shares.thread[axis] > 1)
+    if shares.warps[axis] == 1 and lanes > 1 < blocks:
+        carried = chunks - (chunks // blocks if is_amd else 0)
+    turned = 2 * registers * is_reversed
+    far = moves + carried * (lanes < target.lanes) + turned * target.is_far(target.lanes - 1)
+    return Shuffles(words * (moves + carried + turned), words * far if is_amd else 0)
+
+
+def _beside(layout: LinearLayout, shares: _Shares, axis: int) -> int:
+    """Return how many threads beside each other along the other dimensions store a number each."""
+    return prod(shares.warps) * prod(shares.lanes) // shares.warps[axis] // shares.lanes[axis]
+
+
+def _stores(
+    layout: LinearLayout,
+    shares: _Shares,
+    axis: int,
+    places: tuple[int, ...],
+    size: int,
+    target: Target,
+) -> Iterator[Step]:
+    """Yield the stores of one tensor: a number for each chunk."""
+    chunks, warps = _chunks(layout, shares, axis), layout.get_in_dim_size("warp")
+    if not target.pairs_accesses:
+        yield scalar_step(places, size, chunks, warps, target, is_store=True)
+        return
+    stride = _beside(layout, shares, axis) * shares.warps[axis] * size
+    distances = range(0, chunks * stride, stride)
+    yield from paired_steps(places, size, distances, warps, target, is_store=True)
 
 
 def _loads(
@@ -125,9 +164,13 @@ def _loads(
     """
     chunks, along = _chunks(layout, shares, axis), shares.warps[axis]
     last, warps = chunks // _blocks(layout, shares, axis), layout.get_in_dim_size("warp")
-    beside = prod(shares.warps) * prod(shares.lanes) // along // shares.lanes[axis]
-    if beside > 1 or target.pairs_accesses:
-        yield scalar_step(places, size, chunks * along - last, warps, target, is_store=False)
+    beside, needed = _beside(layout, shares, axis), chunks * along - last
+    if target.pairs_accesses:
+        distances = range(0, needed * beside * size, beside * size)
+        yield from paired_steps(places, size, distances, warps, target, is_store=False)
+        return
+    if beside > 1:
+        yield scalar_step(places, size, needed, warps, target, is_store=False)
         return
     most = target.max_vector_bytes // size
     widths: Counter[int] = Counter()

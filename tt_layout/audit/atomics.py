@@ -12,7 +12,6 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tt_layout.algebra.linear_layout import log2
 from tt_layout.analyses.conversion import memory_bytes
@@ -20,7 +19,7 @@ from tt_layout.analyses.exchange import Exchange, scalar_step, through_memory
 from tt_layout.analyses.properties import order_of
 from tt_layout.audit.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.cost import Cost
-from tt_layout.audit.exchanges import exchange_text, scalar_type, steps_data
+from tt_layout.audit.exchanges import exchange_text, scalar_type, shuffles_data, steps_data
 from tt_layout.audit.global_memory.cost import global_cost
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.layouts import PlacedLayouts
@@ -69,7 +68,7 @@ def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if result is None or not (result.scratch_bytes or result.shuffles):
         return found
     handed = {
-        "shuffles_per_warp": result.shuffles,
+        **shuffles_data(result),
         "stores": steps_data(result.stores),
         "loads": steps_data(result.loads),
         "wavefronts": result.wavefronts,
@@ -139,6 +138,6 @@ def handed_on(
     free = layout.get_free_variable_masks()
     if not free.get("warp") and not free.get("block"):
         registers = layout.get_in_dim_size("register") >> free.get("register", 0).bit_count()
-        return Exchange(shuffles=registers * words * bool(free.get("lane")))
-    found = through_memory(layout, size, order_of(layout), target)
-    return found if target.weighs_conversions else replace(found, stores=None, loads=None)
+        shuffles = registers * words * bool(free.get("lane"))
+        return Exchange(shuffles=shuffles, bpermutes=shuffles if target.far_lanes else 0)
+    return through_memory(layout, size, order_of(layout), target)

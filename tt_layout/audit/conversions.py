@@ -9,6 +9,7 @@ from typing import Any
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.cost import Cost
+from tt_layout.audit.exchanges import shuffles_data
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation, moved_bits
 
@@ -46,27 +47,30 @@ def _conversion(
     if bits is None:
         return Cost(text, 0, details)
     least = conversion.conversion_cost(before, after, bits, target or DEFAULT_TARGET)
-    through = {"wavefronts": None, **_shared_memory(before, after, bits, target)}
-    exact = through["wavefronts"]
-    bound = least.store_wavefronts + least.load_wavefronts
-    wavefronts = through["wavefronts"] = bound if exact is None else exact
+    compiled = _as_compiled(before, after, bits, target)
+    exact = compiled.get("wavefronts")
+    wavefronts = least.store_wavefronts + least.load_wavefronts if exact is None else exact
     numbers = {
         "moved_bytes": least.moved_bytes,
         "shuffles_per_warp": least.shuffles,
-        **through,
+        **compiled,
+        "wavefronts": wavefronts,
     }
-    text += f", >= {least.shuffles} per warp" * bool(least.shuffles)
+    shuffles = numbers["shuffles_per_warp"]
+    if shuffles:
+        text += f", {'>= ' * ('compiled' not in numbers)}{shuffles} per warp"
+    if bpermutes := numbers.get("bpermutes_per_warp"):
+        text += f", {bpermutes} of them ds_bpermute_b32"
     cycle = find_target(target or DEFAULT_TARGET).cycle
     cycles = f"{wavefronts} {cycle}{'s' * (wavefronts != 1)}"
     text += f", {'>= ' * (exact is None)}{cycles}" * bool(wavefronts)
     if "scratch_bytes" in numbers:
         text += f", {numbers['scratch_bytes']} bytes of scratch"
-    shuffles = least.shuffles * after.get_in_dim_size("warp")
-    weight = wavefronts + shuffles
+    weight = wavefronts + shuffles * after.get_in_dim_size("warp")
     return Cost(text, weight, {**details, **numbers}, extra=weight)
 
 
-def _shared_memory(
+def _as_compiled(
     before: LinearLayout, after: LinearLayout, bits: int, target: str | None
 ) -> dict[str, Any]:
     """Return what the compiler makes of a conversion, as far as that is known of the GPU."""
@@ -81,6 +85,5 @@ def _shared_memory(
     except LayoutError:
         return {}
     numbers: dict[str, Any] = {"scratch_bytes": buffer.bytes} if buffer is not None else {}
-    if compiled is not None:
-        numbers |= {"compiled": asdict(compiled), "wavefronts": compiled.wavefronts}
-    return numbers
+    numbers |= {"compiled": asdict(compiled), "wavefronts": compiled.wavefronts}
+    return numbers | shuffles_data(compiled)

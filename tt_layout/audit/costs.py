@@ -15,7 +15,7 @@ from tt_layout.audit.exchanges import exchange_cost
 from tt_layout.audit.global_memory.cost import global_cost
 from tt_layout.audit.indexed_accesses import indexed_cost, remote_cost
 from tt_layout.audit.shared_memory import shared_cost
-from tt_layout.audit.tdm import tdm_cost
+from tt_layout.audit.tdm import fused_cost, tdm_cost
 from tt_layout.audit.tensor_memory import allocation_cost, copy_cost, message_cost
 from tt_layout.audit.tma import tma_cost
 from tt_layout.ir.operations import Operation
@@ -38,6 +38,7 @@ def _slice_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 COSTS: dict[str, CostFunction] = {
     "async_tdm_copy_global_to_local": tdm_cost,
     "async_tdm_copy_local_to_global": tdm_cost,
+    "async_tdm_fused_copy_global_to_local": fused_cost,
     "async_tdm_gather": tdm_cost,
     "async_tdm_scatter": tdm_cost,
     "async_tma_copy_global_to_local": tma_cost,

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.compiled_conversion import Step
+from tt_layout.analyses.compiled_conversion import CompiledConversion, Step
 from tt_layout.analyses.exchange import Exchange
 from tt_layout.analyses.gather import gather, histogram
 from tt_layout.analyses.reduction import Combining, reduction
@@ -80,7 +80,7 @@ def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if found is None:
         return None
     details = {
-        "shuffles_per_warp": found.shuffles,
+        **shuffles_data(found),
         "lane_reductions_per_warp": found.reductions,
         "stores": steps_data(found.stores),
         "loads": steps_data(found.loads),
@@ -91,16 +91,23 @@ def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return Cost(exchange_text(found, target), crossings + (found.wavefronts or 0), details)
 
 
-def steps_data(steps: tuple[Step, ...] | None) -> list[dict[str, Any]] | None:
-    """Return accesses to shared memory as plain data; None where they are not known."""
-    return [asdict(step) for step in steps] if steps is not None else None
+def shuffles_data(found: Exchange | CompiledConversion) -> dict[str, int]:
+    """Return shuffles as plain data; those by way of shared memory where there are any."""
+    own = {"shuffles_per_warp": found.shuffles}
+    return own | {"bpermutes_per_warp": found.bpermutes} if found.bpermutes else own
+
+
+def steps_data(steps: tuple[Step, ...]) -> list[dict[str, Any]]:
+    """Return accesses to shared memory as plain data."""
+    return [asdict(step) for step in steps]
 
 
 def exchange_text(found: Exchange, target: Target) -> str:
     """Return what an operation moves between threads, in a few words."""
     counts = ((found.shuffles, "shuffle"), (found.reductions, "reduction over lanes"))
     parts = [f"{_count(count, noun)} per warp" for count, noun in counts if count]
-    accesses = (*(found.stores or ()), *(found.loads or ()))
+    parts += [f"{found.bpermutes} of them ds_bpermute_b32"] * bool(found.bpermutes)
+    accesses = (*found.stores, *found.loads)
     parts += [f"{step.instructions} x {step.instruction}" for step in accesses]
     if accesses and found.wavefronts is not None:
         parts.append(_count(found.wavefronts, target.cycle))
@@ -180,8 +187,10 @@ def _reduction(operands: Operands) -> Exchange | None:
 def combining(operation: SsaOperation, target: Target) -> Combining:
     """Return how the lanes of a warp combine their values in a reduction."""
     inner = [o for region in operation.regions for block in region for o in block.operations]
-    if not target.combines_lanes or len(inner) != 2 or len(operation.operands) != 1:
+    if len(inner) != 2 or len(operation.operands) != 1:
         return Combining.SHUFFLES
+    if not target.combines_lanes:
+        return Combining.WHOLE_WARP
     name, element = inner[0].name, operation.results[0].type.element
     bits = element_bits(element)
     if name in FLOAT_EXTREMES and element == "f32" and target.combines_floats:

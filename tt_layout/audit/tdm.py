@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.encodings.cga import shape_per_cta
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
+from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout
 
 if TYPE_CHECKING:
@@ -48,6 +50,77 @@ def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return Cost(text, size / LINE, details)
 
 
+def fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the one instruction that copies several blocks, each by warps of its own.
+
+    Raises:
+        UnsupportedError: the mover cannot do it.
+    """
+    full, warps = audited.in_full(operation), audited.module.number("num-warps")
+    memories = [each for each in operation.types if each.kind == "memdesc"]
+    stated = str(full.operation.attributes.get(HINTS)) if full is not None else ""
+    hints = re.findall(r"\d+", stated.partition(":")[2])
+    if warps is None or not memories or len(memories) != len(hints):
+        return None
+    found = [_part(memory, int(hint), warps, audited) for memory, hint in zip(memories, hints)]
+    parts = [(copy, size) for copy, size in filter(None, found)]
+    if len(parts) != len(memories):
+        return None
+    name = parts[0][0].name
+    boxes = [f"of {'x'.join(map(str, copy.box))} by {copy.warps} warps" for copy, _ in parts]
+    details = {
+        "instruction": name,
+        "instructions": 1,
+        "boxes": [list(copy.box) for copy, _ in parts],
+        "warps": [copy.warps for copy, _ in parts],
+    }
+    moved = sum(size for _, size in parts)
+    return Cost(f"1 x {name} {', '.join(boxes)}", moved / LINE, details)
+
+
+HINTS = "warp_used_hints"
+
+
+def _part(
+    memory: IRType, hint: int, warps: int, audited: AuditedModule
+) -> tuple[TdmMessages, int] | None:
+    """Return one copy of several, and the bytes that it moves.
+
+    Raises:
+        UnsupportedError: the mover cannot do it.
+    """
+    from tt_layout.analyses.tdm_messages import hinted_warps, tdm_copy
+
+    placed = audited.layouts.of(memory)
+    if not isinstance(placed, PlacedLayout) or placed.element_bits is None:
+        return None
+    try:
+        active = hinted_warps(hint, warps)
+        bits = placed.element_bits
+        found = _as_one(tdm_copy(placed.encoding, _block(placed), bits, active, is_store=False))
+    except LayoutError as error:
+        raise UnsupportedError(f"{memory.layout}: {error.message}") from None
+    return found, prod(found.box) * found.warps * placed.element_bytes
+
+
+def _as_one(found: TdmMessages) -> TdmMessages:
+    """Return a copy by some of the warps.
+
+    Raises:
+        LayoutError: it is several instructions of each warp.
+    """
+    if found.instructions > 1:
+        message = "a copy with warp_used_hint must be one instruction of each warp"
+        raise LayoutError(f"{message}, got {found.instructions}")
+    return found
+
+
+def _block(placed: PlacedLayout) -> tuple[int, ...]:
+    """Return the sizes of the block of each CTA."""
+    block = [vector for vector in placed.layout.vectors("block") if any(vector)]
+    return tuple(shape_per_cta(tuple(block), placed.shape))
+
+
 def _messages(
     operation: Operation, audited: AuditedModule, placed: PlacedLayout, warps: int
 ) -> TdmMessages | None:
@@ -56,18 +129,14 @@ def _messages(
     bits = placed.element_bits
     if bits is None:
         return None
-    block = [vector for vector in placed.layout.vectors("block") if any(vector)]
-    shape = shape_per_cta(tuple(block), placed.shape)
+    shape = _block(placed)
     to_global = operation.target is None
     rows = next((each for each in operation.types if each.kind == "tensor"), None)
     if rows is None:
         hint = _hint(operation, audited)
         active = warps if hint is None else hinted_warps(hint, warps)
         found = tdm_copy(placed.encoding, shape, bits, active, is_store=to_global)
-        if hint is not None and found.instructions > 1:
-            message = "a copy with warp_used_hint must be one instruction of each warp"
-            raise LayoutError(f"{message}, got {found.instructions}")
-        return found
+        return found if hint is None else _as_one(found)
     indices = audited.layouts.linear(rows)
     if indices is None or rows.element_bits not in (16, 32):
         return None

@@ -22,12 +22,14 @@ class DataMovement(NamedTuple):
         group: under which heading totals count it.
         is_indexed: whether a tensor of indices stands before that of the values stored, or in
             place of pointers.
+        is_fused: whether it moves several buffers, the last of which is its target.
     """
 
     source: str
     target: str
     group: str
     is_indexed: bool = False
+    is_fused: bool = False
 
 
 _CONVERT = DataMovement("either", "either", "conversion")
@@ -78,6 +80,7 @@ DATA_MOVEMENTS: dict[str, DataMovement] = {
     "async_tma_copy_global_to_local": _COPY_IN,
     "async_tma_gather": _GATHER_IN,
     "async_tdm_copy_global_to_local": _COPY_IN,
+    "async_tdm_fused_copy_global_to_local": _COPY_IN._replace(is_fused=True),
     "async_tdm_gather": _GATHER_IN,
     "buffer_load_to_local": _COPY_IN,
     "insert_slice_async": _COPY_IN,

@@ -83,6 +83,10 @@ class Operation(NamedTuple):
         """Bytes moved once through; None where the element type does not determine it."""
         if self.group == "allocation":
             return 0
+        if self.movement.is_fused:
+            sizes = [type_bytes(each) for each in self.types if each.kind == "memdesc"]
+            known = [size for size in sizes if size is not None]
+            return sum(known) if len(known) == len(sizes) else None
         if self.moved is not None and self.group == "conversion":
             bits = moved_bits(self.moved)
             return None if bits is None else self.moved.elements * max(1, bits // 8)
