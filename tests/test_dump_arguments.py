@@ -56,6 +56,17 @@ def test_a_line_is_its_data_movement(run: Run) -> None:
     assert run("info", f"matmul-sm90.ttgir:{line}").out.startswith("#ttg.blocked<")
 
 
+def test_a_line_is_drawn_as_its_multiplication(run: Run, tmp_path: Path) -> None:
+    dot = ["plot", "-i", "matmul-sm80.ttgir", "--line", "125", "--view", "mma", "-o"]
+    for ending in ("svg", "html"):
+        short, long = tmp_path / f"short.{ending}", tmp_path / f"long.{ending}"
+        assert run("plot", "matmul-sm80.ttgir:125", "-o", str(short)) == run(*dot, str(long))
+        assert short.read_bytes() == long.read_bytes()
+    outcome = run("plot", "matmul-sm80.ttgir:126", "-o", str(short))
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "no data movement stands on this line" in outcome.err
+
+
 def test_a_line_is_drawn(run: Run, tmp_path: Path) -> None:
     figure = tmp_path / "banks.svg"
     assert run("plot", "attention-gfx942.ttgir:153", "-o", str(figure)).status == 0

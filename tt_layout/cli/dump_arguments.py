@@ -2,7 +2,7 @@
 
 A command that takes layouts is given what it lacks before its arguments are read: of ``FILE:ALIAS``
 the type that the alias stands on most often, and the target; of ``FILE:LINE`` the layouts of the
-data movement on that line, too.
+data movement on that line, too; ``plot`` also draws the multiplication on it.
 """
 
 from __future__ import annotations
@@ -72,6 +72,8 @@ def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> l
     if not names:
         return args
     lines = [name for name in names if name.line is not None]
+    if command.name == "plot" and lines and _is_multiplication(lines[0]):
+        return _of_multiplication(lines[0], args, given)
     is_typed = not _is_missing(given, "tensor")
     added = _of_line(command, lines[0]) if lines else _of_aliases(names, is_typed)
     parameters = {parameter.name for parameter in command.params}
@@ -83,6 +85,30 @@ def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> l
     if added.target is not None and "target" in parameters and _is_missing(given, "target"):
         more += ["--target", added.target]
     return [text for arg in args for text in added.places.get(arg, [arg])] + more
+
+
+def _is_multiplication(name: DumpName) -> bool:
+    """Tell whether no data movement stands on a line, but a multiplication of matrices."""
+    from tt_layout.audit.audited_module import AuditedModule, SharedWork
+    from tt_layout.audit.multiplications import multiplications
+    from tt_layout.ir.file_aliases import split_module, whole_modules
+    from tt_layout.mlir.source import read_source
+
+    path, number = split_module(name.file)
+    for module in whole_modules(read_source(path), None, number, is_partial=True):
+        if any(operation.line == name.line for operation in module.operations):
+            return False
+        found = multiplications(AuditedModule(module, SharedWork()))
+        if any(one.line == name.line for one in found):
+            return True
+    return False
+
+
+def _of_multiplication(name: DumpName, args: list[str], given: Mapping[str, Any]) -> list[str]:
+    """Return the arguments that draw the multiplication on a line of a dump."""
+    place = ["-i", name.file, "--line", name.what]
+    view = ["--view", "mma"] if _is_missing(given, "view") else []
+    return [text for arg in args for text in (place if arg == name.text else [arg])] + view
 
 
 def _is_missing(given: Mapping[str, Any], name: str) -> bool:
