@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from browser.conftest import Open
 from browser.kinds import KINDS
 from browser.open_page import Opened
@@ -51,21 +49,23 @@ def first_holder(label: str) -> str:
     return re.split(r"[|+ ]", label)[0]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_each_cell_names_whom_the_figure_names(name: str, open_file: Any) -> None:
-    page = show(open_file, CASES[name])
-    figure = draw(DrawnLayout(placed(CASES[name])), view="mma")
-    matrices = page.ask(what="multiplied")
-    assert len(matrices) == len(figure.grids) == 3
-    for matrix, grid in zip(matrices, figure.grids):
-        assert grid.labels is not None
-        expected = [[first_holder(label) for label in row] for row in grid.labels]
-        assert [[first_holder(text) for text in row] for row in matrix["texts"]] == expected
-    assert page.page.inner_text("#attribute") == figure.title[0]
-    assert page.page.inner_text("#multiplication-title") == figure.title[1]
-    swatches = page.page.locator(".swatch").all_inner_texts()
-    assert swatches == [text.split()[-1] for _, text in figure.legend][: len(swatches)]
-    page.shot(f"multiplication-{name}")
+def test_each_cell_names_whom_the_figure_names(open_file: Any) -> None:
+    layouts = {name: placed(case) for name, case in CASES.items()}
+    page: Opened = open_file(page_of(layouts, is_multiplied=True))
+    for number, (name, layout) in enumerate(layouts.items()):
+        page.choose_layout(number)
+        figure = draw(DrawnLayout(layout), view="mma")
+        matrices = page.ask(what="multiplied")
+        assert len(matrices) == len(figure.grids) == 3
+        for matrix, grid in zip(matrices, figure.grids):
+            assert grid.labels is not None
+            expected = [[first_holder(label) for label in row] for row in grid.labels]
+            assert [[first_holder(text) for text in row] for row in matrix["texts"]] == expected
+        assert page.page.inner_text("#attribute") == figure.title[0]
+        assert page.page.inner_text("#multiplication-title") == figure.title[1]
+        swatches = page.page.locator(".swatch").all_inner_texts()
+        assert swatches == [text.split()[-1] for _, text in figure.legend][: len(swatches)]
+        page.shot(f"multiplication-{name}")
 
 
 def point(page: Opened, number: int, x: int, y: int) -> list[list[list[str]]]:
@@ -76,22 +76,21 @@ def point(page: Opened, number: int, x: int, y: int) -> list[list[list[str]]]:
     return [matrix["texts"] for matrix in matrices]
 
 
-@pytest.mark.parametrize("number", range(3))
-def test_an_element_lights_what_it_is_multiplied_with(number: int, open_file: Any) -> None:
+def test_an_element_lights_what_it_is_multiplied_with(open_file: Any) -> None:
     page = show(open_file, SMALL)
-    x, y = 5, 3
-    texts = point(page, number, x, y)
-    every = range(16)
+    x, y, every = 5, 3, range(16)
     row, column, cell = {(c, y) for c in every}, {(x, r) for r in every}, {(x, y)}
     expected = [
         (cell, {(c, x) for c in every}, row),
         ({(y, r) for r in every}, cell, column),
         (row, column, cell),
-    ][number]
-    for shown, wanted in zip(page.ask(what="lit"), expected):
-        for r, cells in enumerate(shown):
-            assert cells == [(c, r) in wanted for c in range(len(cells))]
-    assert page.said.startswith(f"{'ABD'[number]} ({y}, {x}), held by {texts[number][y][x]}; ")
+    ]
+    for number, name in enumerate("ABD"):
+        texts = point(page, number, x, y)
+        for shown, wanted in zip(page.ask(what="lit"), expected[number]):
+            for r, cells in enumerate(shown):
+                assert cells == [(c, r) in wanted for c in range(len(cells))]
+        assert page.said.startswith(f"{name} ({y}, {x}), held by {texts[number][y][x]}; ")
 
 
 def test_a_lane_lights_what_it_holds_in_all(open_file: Any) -> None:

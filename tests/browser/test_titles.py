@@ -9,6 +9,7 @@ import pytest
 from browser.kinds import KINDS
 from browser.open_page import Opened
 from browser.pages import BUFFER, OPERAND, ROWS, TENSOR
+from tt_layout.colour import GROUPINGS
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
@@ -43,18 +44,19 @@ def test_titles_are_those_of_the_figure(name: str, open_file: Any) -> None:
         assert grid.title == "" or any(title.endswith(f" of {grid.title}") for title in grids)
 
 
-@pytest.mark.parametrize("name", ["blocked", "nvidia_mma_v2", "swizzled_shared", "tensor_memory"])
-def test_colours_are_called_as_in_the_figure(name: str, open_file: Any) -> None:
-    attribute, over = KINDS[name]
-    page, figure = both(open_file, {"layout": (attribute, over)})
-    drawn = DrawnLayout(place(parse_layout(attribute), parse_type(over)))
-    names = page.page.eval_on_selector_all("#colour option", "all => all.map(one => one.value)")
-    assert legend(page) == first_of(figure)
-    for colour in {"warp", "lane", "thread", "register", "bank", "chunk", "row", "column"} & {
-        *names
-    }:
-        page.select("colour", colour)
-        assert legend(page) == first_of(draw(drawn, color_by=colour))
+def test_colours_are_called_as_in_the_figure(open_file: Any) -> None:
+    names = ["blocked", "nvidia_mma_v2", "swizzled_shared", "tensor_memory"]
+    placed = [place(parse_layout(KINDS[n][0]), parse_type(KINDS[n][1])) for n in names]
+    page: Opened = open_file(page_of(dict(zip(names, placed))))
+    for number, drawn in enumerate(map(DrawnLayout, placed)):
+        page.choose_layout(number)
+        assert legend(page) == first_of(draw(drawn))
+        colours = page.page.eval_on_selector_all(
+            "#colour option", "all => all.map(one => one.value)"
+        )
+        for colour in {*GROUPINGS} & {*colours}:
+            page.select("colour", colour)
+            assert legend(page) == first_of(draw(drawn, color_by=colour))
 
 
 def legend(page: Opened) -> str:
