@@ -271,6 +271,8 @@ def test_it_is_for_one_dump(run: Run) -> None:
         assert (outcome.status, outcome.out) == (2, "")
         assert "--ncu is for the report of one dump" in outcome.err
     assert run("audit", "softmax.ttgir", "--ncu", "none.csv").status == 2
+    outcome = run("audit", "softmax.ttgir", "--ncu", "softmax.ncu-rep")
+    assert "ncu --import softmax.ncu-rep --csv" in outcome.err
 
 
 def test_too_large_cells_are_refused() -> None:

@@ -260,7 +260,7 @@ def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
 def _report(file: str, chosen: Options, output_format: str) -> int:
     """Show the report of one dump."""
     source, number = open_dump(file)
-    measured = Measurements(read_source(chosen.ncu)) if chosen.ncu is not None else None
+    measured = _measurements(chosen.ncu) if chosen.ncu is not None else None
     watcher, program = chosen.watcher, ProgramSource(chosen.program)
     modules = read_modules(source, chosen.partial, number)
     audits = watcher.pass_on(file, _audits(modules, chosen.given))
@@ -280,6 +280,18 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     )
     emit(report, output_format)
     return tell_failures(watcher)
+
+
+def _measurements(path: str) -> Measurements:
+    """Read a page of Nsight Compute.
+
+    Raises:
+        LayoutError: it is none, or the report that pages are printed from.
+    """
+    if path.endswith((".ncu-rep", ".ncu-repz")):
+        message = f"is a report: give what ncu --import {path} --csv --page raw prints"
+        raise LayoutError(message, FileLocation(path))
+    return Measurements(read_source(path))
 
 
 def _axis_info(files: Sequence[str], chosen: Options, output_format: str) -> int:
