@@ -40,6 +40,12 @@ def test_an_alias_brings_its_type_and_its_target(run: Run) -> None:
     assert found.out == run("convert", *both, "-t", "tensor<128x64xf16>", "--target", "sm90").out
 
 
+def test_of_integers_the_largest_type_is_taken(run: Run) -> None:
+    """Not the offsets and pointers, which stand on the same layouts more often."""
+    dump = "../workloads/int8_matmul-gfx942.ttgir"
+    assert "the type is tensor<64x64xi32>;" in run("convert", f"{dump}:blocked", f"{dump}:mma").err
+
+
 def test_a_line_is_its_data_movement(run: Run) -> None:
     [module] = data(run, "audit", "attention-gfx942.ttgir")["modules"]
     move = next(one for one in module["data_movements"] if one["line"] == 153)

@@ -18,8 +18,8 @@ class UsedTypes(NamedTuple):
     """What a dump has of its layouts.
 
     Attributes:
-        types: alias -> the types that it stands on, those of values first, the most frequent
-            before the others.
+        types: alias -> the types that it stands on: floats, integers, pointers; the most
+            frequent first, of integers and pointers the largest.
         target: the GPU that the dump is for; None where it does not say, or for several.
     """
 
@@ -51,9 +51,11 @@ def used_types(file: str) -> UsedTypes:
 
 
 def _ordered(counts: Counter[IRType]) -> list[TensorType]:
-    def rank(item: tuple[IRType, int]) -> tuple[bool, int]:
+    def rank(item: tuple[IRType, int]) -> tuple[int, int, int]:
+        """Return floats first; of integers the largest, since offsets have sizes of 1."""
         ir_type, count = item
-        return ir_type.element_type.startswith(("!", "i")), -count
+        kind = 2 if ir_type.element_type.startswith("!") else ir_type.element_type.startswith("i")
+        return kind, -ir_type.elements if kind else 0, -count
 
     ordered = (ir_type.tensor_type() for ir_type, _ in sorted(counts.items(), key=rank))
     return list({one.span.text: one for one in ordered}.values())
