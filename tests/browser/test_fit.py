@@ -66,9 +66,11 @@ def test_cycles_are_shown_one_after_the_other(open_page: Open) -> None:
     page.shot("cycle")
 
 
-def test_on_paper_there_are_no_controls(open_page: Open) -> None:
-    page = open_page(kind("swizzled_shared"), scheme="dark")
+def test_on_paper_there_are_no_controls_and_what_is_left_out_is_said(open_page: Open) -> None:
+    page = open_page(kind("nvidia_mma_v2"), scheme="dark")
     page.page.emulate_media(media="print")
+    page.page.locator("#hardware .about", has_text="; rows 0 to 30 of 128").wait_for()
+    assert page.page.inner_text("#tensor .about").endswith(", dim0 down, dim1 across")
     for part in ("controls", "theme", "edit", "keys"):
         assert not page.page.is_visible(f"#{part}"), part
     for part in ("tensor", "hardware", "legend", "matrix"):

@@ -13,6 +13,7 @@ const MIN_OVERVIEW = 4;
 const MIN_FRAMED = 6; // in lower cells a thick frame is no other than a thin one
 const POINTER = 11; // pixels from the middle of a pointer to its tip, and to the edge
 const MAX_POINTERS = 8;
+const PAPER_HEIGHT = 880; // pixels that a sheet has beside its margins and a heading
 const MAX_EXTENT = 8e6; // pixels that browsers can scroll over
 const MOVES = {
   ArrowLeft: [-1, 0],
@@ -71,8 +72,13 @@ function ticks(among, every, from, to) {
   });
 }
 
+function isOnPaper() {
+  return matchMedia("print").matches;
+}
+
 /** Return the height that a grid may take. */
 function roomBelow() {
+  if (isOnPaper()) return PAPER_HEIGHT;
   const share = Number(getComputedStyle(document.documentElement).getPropertyValue("--grid-share"));
   return Math.max(150, Math.min(share * window.innerHeight, 640));
 }
@@ -168,7 +174,6 @@ class GridView {
       Math.min(this.cursor[1], source.rows - 1),
     ];
     this.heading.textContent = source.title;
-    this.about.textContent = source.about;
     this.stage.setAttribute("aria-rowcount", source.rows);
     this.stage.setAttribute("aria-colcount", source.columns);
     this.layOut();
@@ -189,8 +194,25 @@ class GridView {
     this.extent.style.width = `${this.gutter + scale(columns, this.width)}px`;
     this.extent.style.height = `${HEAD + scale(rows, this.height) + 2}px`;
     this.scroller.style.height = `${Math.min(HEAD + rows * this.height + 18, roomBelow())}px`;
+    this.about.textContent = [this.source.about, ...this.#leftOut()].join("; ");
     this.#resize(this.scroller.clientWidth, this.scroller.clientHeight);
     this.#redraw("base", "over");
+  }
+
+  /** Say which part is on paper, where nothing can be scrolled. */
+  #leftOut() {
+    if (!isOnPaper()) return [];
+    const { clientWidth, clientHeight, scrollLeft, scrollTop } = this.scroller;
+    const parts = [
+      ["rows", this.source.rows, scrollTop / this.height, (clientHeight - HEAD) / this.height],
+      ["columns", this.source.columns, scrollLeft / this.width, (clientWidth - this.gutter) / this.width],
+    ];
+    return parts
+      .filter(([, count, , fitting]) => fitting < count)
+      .map(([noun, count, first, fitting]) => {
+        const last = Math.min(count, Math.floor(first + fitting)) - 1;
+        return `${noun} ${Math.ceil(first)} to ${last} of ${count}`;
+      });
   }
 
   /** Measure the labels of the source. */
