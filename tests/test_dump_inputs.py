@@ -57,6 +57,10 @@ def test_a_folder_has_a_line_for_each_kernel_the_worst_first(run: Run, cache: Pa
         "vector_add",
         "softmax_0d1d",
     ]
+    text = "".join(run("audit", str(cache)).out.split())
+    for one in data["kernels"]:
+        worst = max(one["findings"], key=lambda finding: finding["cost_in_all"], default=one)
+        assert f"{Path(one['file']).name}:{worst['line']}" in text
     costs = [one["cost"] for one in data["kernels"]]
     assert costs == sorted(costs, reverse=True)
     assert data["kernels"][2]["shared_bytes"] == 2048

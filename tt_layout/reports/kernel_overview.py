@@ -221,7 +221,8 @@ def _cells(kernel: KernelLine) -> list[str]:
     counts = [str(kernel.counts.get(kind) or "-") for kind in KINDS]
     shared = size_text(kernel.shared_bytes) if kernel.shared_bytes is not None else "-"
     name = f"@{kernel.function}" if kernel.function is not None else "-"
-    where = f"{kernel.file}:{kernel.line}"
+    worst = kernel.findings[0].line if kernel.findings else kernel.line
+    where = f"{kernel.file}:{worst}"
     return [f"{kernel.weight:.0f}", name, kernel.target or "-", *counts, shared, where]
 
 
