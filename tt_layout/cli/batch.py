@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.errors import LayoutError
@@ -23,7 +24,11 @@ from tt_layout.reports.kernel_overview import (
 FEW = 24
 """Dumps for which no other processes are started."""
 
+COLLECTED = 256
+"""Dumps after which a process looks for garbage everywhere, not in what the last one left alone."""
+
 _reader: FileReader | None = None
+_counts = count(1)
 
 
 def files_of(names: Sequence[str]) -> list[str]:
@@ -100,7 +105,7 @@ def _results(files: Sequence[str], settings: Settings) -> Iterator[FileKernels |
         get_context(method).Pool(processes, _start_process, settings) as pool,
         _progress(len(files)) as advance,
     ):
-        yield from advance(pool.imap_unordered(_read, files, chunksize=8))
+        yield from advance(pool.imap_unordered(_read_in_process, files, chunksize=8))
 
 
 def _start(is_partial: bool, release: Release | None, given: GivenValues | None) -> None:
@@ -109,11 +114,12 @@ def _start(is_partial: bool, release: Release | None, given: GivenValues | None)
 
 
 def _start_process(*settings: object) -> None:
-    """Begin in a process of its own: it runs for long, so garbage is collected."""
+    """Begin in a process of its own, in which garbage is collected between dumps."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.enable()
+    gc.disable()
+    gc.freeze()
     _start(*settings)  # type: ignore[arg-type]
 
 
@@ -122,13 +128,19 @@ def _read(file: str) -> FileKernels | PassedOver:
     return _reader.read(file)
 
 
+def _read_in_process(file: str) -> FileKernels | PassedOver:
+    found = _read(file)
+    gc.collect(0 if next(_counts) % COLLECTED else 2)
+    return found
+
+
 Results = Iterable["FileKernels | PassedOver"]
 
 
 @contextmanager
-def _progress(count: int) -> Iterator[Callable[[Results], Results]]:
+def _progress(number: int) -> Iterator[Callable[[Results], Results]]:
     """Give what passes results on, and shows on a terminal how many there were."""
-    if count < FEW or not sys.stderr.isatty():
+    if number < FEW or not sys.stderr.isatty():
         yield lambda results: results
         return
     from rich.console import Console
@@ -136,7 +148,7 @@ def _progress(count: int) -> Iterator[Callable[[Results], Results]]:
 
     columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=Console(file=sys.__stderr__), transient=True) as progress:
-        task = progress.add_task("", total=count)
+        task = progress.add_task("", total=number)
 
         def counted(results: Results) -> Results:
             for result in results:
