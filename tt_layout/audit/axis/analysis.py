@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import gcd
 
 from tt_layout.arguments import checks_arguments
-from tt_layout.audit.axis.arithmetic import ARITHMETIC
+from tt_layout.audit.axis.conclusions import conclusion, rank_of
 from tt_layout.audit.axis.info import MAX_DIVISOR, AxisInfo, join, pessimistic
-from tt_layout.audit.axis.shapes import RULES
 from tt_layout.audit.axis.step import Step
 from tt_layout.ir.ssa import (
     Attribute,
@@ -25,7 +24,6 @@ from tt_layout.ir.ssa import (
     SsaFunction,
     SsaOperation,
     Value,
-    ValueType,
     integers,
     value_type,
 )
@@ -33,11 +31,7 @@ from tt_layout.ir.ssa import (
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 """Attributes by which a program states what it knows, in the order of `AxisInfo`."""
 
-_RULES = {**RULES, **ARITHMETIC}
-_SOURCES = frozenset({"arith.constant", "tt.make_range", "ub.poison", "amdg.rematerialized_range"})
-_ELEMENTWISE = {*ARITHMETIC, "arith.cmpi", "arith.select"} | {
-    f"arith.{name}{sign}i" for name in ("min", "max") for sign in "su"
-}
+_HINTS = frozenset(HINTS)
 
 
 @checks_arguments
@@ -91,6 +85,8 @@ def unhinted_axis_info(function: SsaFunction) -> Mapping[str, AxisInfo]:
 
 def _callers_first(functions: Sequence[SsaFunction]) -> list[SsaFunction]:
     """Return the functions, each behind those that call it."""
+    if len(functions) == 1:
+        return [*functions]
     by_name = {function.name: function for function in functions}
     order: list[SsaFunction] = []
     seen: set[str] = set()
@@ -128,16 +124,9 @@ def _pass_on(
                 own[hint] = gcd(vector[0], before[0])
 
 
-def rank_of(type_: ValueType) -> int:
-    """Return the number of dimensions that the analysis sees: one of whatever is not a tensor."""
-    if type_.pointee is not None and type_.kind == "scalar":
-        type_ = value_type(type_.pointee)
-    return len(type_.shape) if type_.kind == "tensor" else 1
-
-
 def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
     """Return what is known with what the attributes state about it in its place."""
-    if not any(hint in attributes for hint in HINTS):
+    if _HINTS.isdisjoint(attributes):
         return info
     vectors: list[Sequence[int]] = [
         integers(attributes.get(hint)) or own for hint, own in zip(HINTS, info.vectors)
@@ -145,6 +134,9 @@ def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
     if any(len(vector) != info.rank for vector in vectors):
         return info
     return AxisInfo.of_vectors(vectors, info.constant)
+
+
+_UNKNOWN = value_type("")
 
 
 class _Visitor:
@@ -161,6 +153,7 @@ class _Visitor:
         self.types = {name: value.type for name, value in function.values.items()}
         self.values: dict[str, AxisInfo] = {}
         self.changes = 0
+        self._taken: dict[int, list[AxisInfo]] = {}
         self._structured: dict[str, Callable[[SsaOperation], None]] = {
             "scf.for": self._for,
             "scf.while": self._while,
@@ -224,21 +217,20 @@ class _Visitor:
             if info is None or not info.contiguity:
                 return
             operands.append(info)
-        rule = _RULES.get(operation.name)
-        info = None
-        if rule is not None and _is_sound(operation, operands):
-            info = rule(self._step(operation, operands))
-            if info is not None and not _fits(info, operation.results[0].type):
-                info = None
+        before = self._taken.get(id(operation))
+        self._taken[id(operation)] = operands
+        if before != operands:  # else nothing new follows
+            self._conclude(operation, tuple(operands))
+
+    def _conclude(self, operation: SsaOperation, operands: tuple[AxisInfo, ...]) -> None:
+        """Note what follows from what is known of the operands."""
+        types = tuple([self.types.get(name, _UNKNOWN) for name in operation.operands])
+        result = self.types[operation.results[0].name]
+        info = conclusion(Step(operation, operands, types, result))
+        attributes = operation.attributes if self.takes_hints else {}
         for value in operation.results:
             found = pessimistic(rank_of(value.type)) if info is None else info
-            attributes = operation.attributes if self.takes_hints else {}
             self._update(value, hinted(found, attributes))
-
-    def _step(self, operation: SsaOperation, operands: Sequence[AxisInfo]) -> Step:
-        unknown = value_type("")
-        types = [self.types.get(name, unknown) for name in operation.operands]
-        return Step(operation, operands, types, operation.results[0].type)
 
     # -- blocks -----------------------------------------------------------------------------
 
@@ -353,23 +345,6 @@ class _Visitor:
             if region:
                 self._join(region[0].arguments, captured)
                 self._region(region)
-
-
-def _fits(info: AxisInfo, type_: ValueType) -> bool:
-    """Tell whether a record has as many dimensions as a type, if that is one of a tensor."""
-    rank = len(type_.shape) if type_.kind == "tensor" else info.rank
-    return len(info.contiguity) == len(info.divisibility) == len(info.constancy) == rank
-
-
-def _is_sound(operation: SsaOperation, operands: Sequence[AxisInfo]) -> bool:
-    """Tell whether an operation has as many operands and dimensions as it has in a valid dump."""
-    if operation.name not in _ELEMENTWISE:
-        return bool(operands) or operation.name in _SOURCES
-    rank = rank_of(operation.results[0].type)
-    is_choice = operation.name == "arith.select"
-    values = operands[1:] if is_choice else operands
-    is_even = all(info.rank == rank for info in values)
-    return len(operands) == 2 + is_choice and is_even and operands[0].rank in (1, rank)
 
 
 def _trips(low: AxisInfo, high: AxisInfo | None, step: AxisInfo) -> int | None:

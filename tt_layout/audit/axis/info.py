@@ -7,6 +7,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from math import gcd
 from typing import NamedTuple
 
@@ -86,6 +87,7 @@ class AxisInfo(NamedTuple):
         )
 
 
+@lru_cache(maxsize=64)
 def pessimistic(rank: int) -> AxisInfo:
     """Return what is known of a value of which nothing is known."""
     ones = (1,) * rank

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from tt_layout.audit.axis.info import AxisInfo
@@ -20,8 +20,8 @@ class Step(NamedTuple):
     """
 
     operation: SsaOperation
-    operands: Sequence[AxisInfo]
-    types: Sequence[ValueType]
+    operands: tuple[AxisInfo, ...]
+    types: tuple[ValueType, ...]
     result: ValueType
 
     @property
