@@ -10,6 +10,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
 
@@ -59,6 +60,11 @@ def identity_nd(in_dim: str, sizes: Sequence[int], order: Sequence[int]) -> Line
         >>> identity_nd("lane", [2, 4], order=[1, 0]).bases
         [('lane', [[1, 0], [2, 0], [0, 1]])]
     """
+    return _identity_nd(in_dim, tuple(sizes), tuple(order))
+
+
+@lru_cache(maxsize=1024)
+def _identity_nd(in_dim: str, sizes: tuple[int, ...], order: tuple[int, ...]) -> LinearLayout:
     return product([identity(sizes[d], in_dim, d) for d in order])
 
 

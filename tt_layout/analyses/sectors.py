@@ -14,6 +14,7 @@ Read next:    `tt_layout.audit.values.evaluator`, which finds the addresses in a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def flat_bases(layout: LinearLayout, dim: str) -> list[int]:
         [1, 4, 2]
     """
     sizes = [size for _, size in layout.out_sizes]
-    strides = [int(np.prod(sizes[d + 1 :])) for d in range(len(sizes))]
+    strides = [prod(sizes[d + 1 :]) for d in range(len(sizes))]
     return [sum(c * s for c, s in zip(basis, strides)) for basis in layout.vectors(dim)]
 
 

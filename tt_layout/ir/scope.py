@@ -106,6 +106,7 @@ class Scope:
         self.nodes = PartNodes(source, self.definitions)
         self.aliases = Aliases(self.nodes)
         self._keys: dict[str, str | None] = {}
+        self._types: dict[str, IRType | None] = {}
 
     # -- keys -------------------------------------------------------------------------------
 
@@ -224,10 +225,11 @@ class Scope:
 
     def type_of_text(self, text: str) -> IRType | None:
         """Return the type that a text stands for; None for a scalar and for what is not a type."""
-        head = _TYPE_HEAD.match(text)
-        if head is None or head.group(1) not in KINDS:
-            return None
-        return self._type_at(text, Source(text), 0)
+        if text not in self._types:
+            head = _TYPE_HEAD.match(text)
+            is_type = head is not None and head.group(1) in KINDS
+            self._types[text] = self._type_at(text, Source(text), 0) if is_type else None
+        return self._types[text]
 
     def _type_at(self, text: str, source: Source, offset: int) -> IRType:
         key = self.key(text)

@@ -9,6 +9,7 @@ its runs, and at most those of all of them.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -292,7 +293,7 @@ def _runs(shape: AccessShape, info: AxisInfo) -> tuple[Ints, Ints, int]:
     dim = max(range(len(sizes)), key=lambda d: info.contiguity[d])
     length = min(info.contiguity[dim], sizes[dim])
     elements = _active_elements(_lanes(shape))
-    stride = int(np.prod(sizes[dim + 1 :]))
+    stride = prod(sizes[dim + 1 :])
     along = elements // stride % sizes[dim]
     inside = along % length
     step = max(element_bytes, min(shape.sector_bytes, info.divisibility[dim]))

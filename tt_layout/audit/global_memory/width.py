@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -219,7 +219,17 @@ def _memory_bound(
     shared = kernel.layouts.linear(memory)
     if shared is None:
         return None
-    padding = memory.encoding.padding
+    return _together(layout, shared, element_bytes, memory.encoding.padding)
+
+
+@lru_cache(maxsize=4096)
+def _together(
+    layout: LinearLayout,
+    shared: LinearLayout,
+    element_bytes: int,
+    padding: tuple[tuple[int, int], ...],
+) -> int | None:
+    """Return how many elements next to each other in registers are so in a buffer, too."""
     try:
         whole = LinearLayout(layout.in_bases, shared.out_sizes)
         return compiler_vector(access_map(whole, shared, element_bytes, padding), MAX_VECTOR_BYTES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -231,6 +232,10 @@ RULES: dict[str, Rule] = {
 """Operation -> its result before it is wrapped to the width of its type."""
 
 
+MOVING = frozenset({"tt.splat", "tt.expand_dims", "tt.broadcast", "tt.trans", "ttg.convert_layout"})
+"""Operations of one operand that put its elements elsewhere, the most usual ones."""
+
+
 def apply(a: Application) -> tuple[Ints, bool]:
     """Return the result of an operation, and whether wrapping it changed a number.
 
@@ -239,14 +244,22 @@ def apply(a: Application) -> tuple[Ints, bool]:
     """
     if a.result.integer_bits is None and a.result.pointee is None:
         raise UndefinedError("no integer")
-    if int(np.prod(a.result.shape, dtype=np.float64)) > MAX_ELEMENTS:
+    if prod(a.result.shape) > MAX_ELEMENTS:
         raise UndefinedError(f"a tensor of more than {MAX_ELEMENTS} elements")
     try:
-        with np.errstate(all="ignore"):
-            exact = RULES[a.operation.name](a)
-        result = wrap(exact, a.result.integer_bits or 64)
+        if _only_moves(a):
+            exact = result = RULES[a.operation.name](a)
+        else:
+            with np.errstate(all="ignore"):
+                exact = RULES[a.operation.name](a)
+            result = wrap(exact, a.result.integer_bits or 64)
     except (IndexError, KeyError, ValueError, OverflowError):  # of a dump that is not a valid one
         raise UndefinedError("operands that such an operation cannot have") from None
     if result.shape != a.result.shape:
         raise UndefinedError(f"operands that do not make {a.result.shape}")
-    return result, bool((result != exact).any())
+    return result, result is not exact and bool((result != exact).any())
+
+
+def _only_moves(a: Application) -> bool:
+    """Tell whether the elements of the result are those of the operand, which fit their type."""
+    return a.operation.name in MOVING and a.types[0].element == a.result.element
