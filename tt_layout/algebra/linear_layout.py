@@ -400,9 +400,8 @@ class LinearLayout:
     def transpose_outs(self, names: Sequence[str]) -> LinearLayout:
         """Return the same function with its output dimensions listed as ``names``."""
         self._require_same_names("output", self.get_out_dim_names(), names)
-        if list(names) == self.get_out_dim_names():
-            return self
-        return self.sublayout(self.get_in_dim_names(), names)
+        is_same = list(names) == self.get_out_dim_names()
+        return self if is_same else self.sublayout(self.get_in_dim_names(), names)
 
     @staticmethod
     def _require_same_names(side: str, own: Sequence[str], names: Sequence[str]) -> None:
