@@ -94,8 +94,7 @@ def test_texts_of_every_notation_mean_what_the_library_reads(page: Opened, seed:
     texts += list(translated(seed))
     assert len(texts) > 3 * CASES
     for (text, type_text), answer in zip(texts, asked(page, texts)):
-        if "page reads" not in answer.get("error", ""):
-            assert_alike(answer, placed(text, type_text), text)
+        assert_alike(answer, placed(text, type_text), text)
 
 
 def test_faults_are_named_as_the_library_names_them(page: Opened) -> None:

@@ -141,10 +141,10 @@ NOTATIONS = (
 PAIRS = (
     Example(
         "Compared",
-        "a swizzle",
+        "an accumulator through a swizzle",
         "gl.SwizzledSharedLayout(8, 1, 8, [1, 0])",
         "16x64xf16",
-        "gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])",
+        "gl.NVMMADistributedLayout([2, 0], [1, 4], [16, 8])",
     ),
     Example(
         "Compared",
@@ -163,21 +163,5 @@ PAIRS = (
     Example("Compared", "lane bits swapped", _ROWS, "16x16xf16", _SWAPPED),
     Example("Compared", "ldmatrix of an operand", _OPERAND, "32x64xf16", _SWIZZLED),
 )
-_UNREAD = {
-    "slice",
-    "nvidia_mma",
-    "wgmma",
-    "dot_op",
-    "amd_mfma",
-    "amd_wmma",
-    "partitioned_shared",
-    "tensor_memory",
-    "scales",
-    "Gluon, nested",
-    "ldmatrix of an operand",
-}
-"""Examples whose attributes the page does not read yet."""
-EXAMPLES = tuple(
-    one for one in (*PAIRS, *NOTATIONS, *REGISTERS, *MEMORY) if one.name not in _UNREAD
-)
+EXAMPLES = (*PAIRS, *NOTATIONS, *REGISTERS, *MEMORY)
 """All of them; the playground starts with the first."""

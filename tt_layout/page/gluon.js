@@ -112,7 +112,8 @@ function attributeOfCall(call, context) {
     entry.signatures[0].parameters.map(([word, , value]) => [word, value]),
   );
   const pairs = entry.keys.flatMap(([key, word, part, isAlways]) => {
-    const value = own[key] ?? (part < 0 ? today[word] : today[word]?.[part]);
+    const given = part < 0 ? today[word] : today[word]?.[part];
+    const value = Object.hasOwn(own, key) ? own[key] : given;
     const isUsual = !isAlways && show(value ?? null) === show(usual[word] ?? null);
     return value === undefined || value === null || isUsual ? [] : [[key, value]];
   });
@@ -152,7 +153,11 @@ const KEYS_OF_CLASSES = {
   },
   "ttg.padded_shared": ({ offset_bases, cga_layout, order, shape, block }) => {
     if (order) return { order, shape };
-    const part = extent(offset_bases, shape.length);
+    // Without bases only order and shape say of how many dimensions the tensor is.
+    const rank = shape.length;
+    if (!offset_bases.length)
+      return { offset: null, order: shape.map((_, d) => rank - 1 - d), shape };
+    const part = extent(offset_bases, rank);
     const scaled = (vector) => vector.map((step, d) => step * part[d]);
     return { block: block ?? cga_layout.map(scaled) };
   },
