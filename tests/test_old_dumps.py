@@ -132,6 +132,12 @@ def test_pointers_are_moved_as_8_bytes_each(run: Run) -> None:
             "%26 is not defined in the dump",
         ),
         ("tt.load %y : tensor<16x!tt.ptr<f16>>", "", "%y is not defined in the dump"),
+        (
+            f"triton_nvidia_gpu.insert_slice_tma %t, %0, %i, %n : !tt.ptr<{TILE}, 1>, {BUFFERS}, "
+            f"i32, !tt.ptr<i64, 3> -> {BUFFERS}",
+            "",
+            "how Triton 2.1 cut a copy into messages is not followed",
+        ),
     ],
 )
 def test_the_reason_stands_where_no_cost_can_be_given(
@@ -142,6 +148,15 @@ def test_the_reason_stands_where_no_cost_can_be_given(
     assert (row["cost"], row["cost_unknown"]) == (None, reason)
     assert f"  -: {reason}" in run("audit", "-", stdin=text.encode()).out
     assert not [finding for finding in findings if "at a time" in finding["message"]]
+
+
+@pytest.mark.parametrize(("lanes", "gpu"), [("[16, 2]", "sm90"), ("[16, 4]", "gfx942")])
+def test_the_warps_of_layouts_tell_the_vendor(lanes: str, gpu: str, run: Run) -> None:
+    text = dump(f"triton_gpu.convert_layout %x : ({TILE}) -> {BUFFER}").replace("[16, 2]", lanes)
+    [module] = json.loads(run("audit", "-", "--format", "json", stdin=text.encode()).out)["modules"]
+    assert (module["target"], module["costed_for"]) == (None, gpu)
+    said = f"  no target is named; costed for {gpu}\n"
+    assert said in run("audit", "-", stdin=text.encode()).out
 
 
 @pytest.mark.parametrize("shape", ["16x16", "3x16x16"])

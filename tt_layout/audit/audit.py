@@ -95,6 +95,12 @@ class Audit:
     shared_memory: tuple[SharedMemory, ...] = ()
     audited: AuditedModule | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def costed_for(self) -> str | None:
+        """The GPU that data movements are costed for; None where none has a cost."""
+        has_costs = any(row.cost is not None for row in self.movements)
+        return self.audited.gpu if self.audited is not None and has_costs else None
+
 
 def audit_module(
     module: Module, shared: SharedWork | None = None, given: GivenValues | None = None

@@ -101,9 +101,18 @@ class AuditedModule:
             return module.gpu
         if self.family is not None:
             return self.family
-        lanes = module.number("threads-per-warp") or find_target(DEFAULT_TARGET).lanes
+        lanes = (
+            module.number("threads-per-warp") or self._lanes or find_target(DEFAULT_TARGET).lanes
+        )
         usual = usual_target(lanes)
         return usual.name if usual is not None else None
+
+    @property
+    def _lanes(self) -> int | None:
+        """The threads per warp that the first layout of registers is for; None without any."""
+        linear = (self.layouts.linear(each) for each in self.module.types.distinct)
+        found = (each for each in linear if each is not None and "lane" in each.get_in_dim_names())
+        return next((each.get_in_dim_size("lane") for each in found), None)
 
     @cached_property
     def family(self) -> str | None:

@@ -30,15 +30,20 @@ def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None
     lanes = {layout.get_in_dim_size("lane") for layout in (before, after)}
     if len(lanes) > 1:
         raise LayoutError(f"{min(lanes)} threads per warp")
-    return _conversion(
-        before, after, moved_bits(operation.target), audited.module.gpu or audited.family
-    )
+    bits, gpu = moved_bits(operation.target), audited.module.gpu
+    return _conversion(before, after, bits, gpu or audited.gpu, is_named=gpu is not None)
 
 
 @lru_cache(maxsize=4096)
 def _conversion(
-    before: LinearLayout, after: LinearLayout, bits: int | None, target: str | None
+    before: LinearLayout,
+    after: LinearLayout,
+    bits: int | None,
+    target: str | None,
+    *,
+    is_named: bool,
 ) -> Cost:
+    """Return the cost of a conversion; what the compiler makes of it where its GPU is named."""
     from tt_layout.analyses import conversion
     from tt_layout.hardware import DEFAULT_TARGET, find_target
 
@@ -47,7 +52,7 @@ def _conversion(
     if bits is None:
         return Cost(text, 0, details)
     least = conversion.conversion_cost(before, after, bits, target or DEFAULT_TARGET)
-    compiled = _as_compiled(before, after, bits, target)
+    compiled = _as_compiled(before, after, bits, target) if is_named and target else {}
     exact = compiled.get("wavefronts")
     wavefronts = least.store_wavefronts + least.load_wavefronts if exact is None else exact
     numbers = {
@@ -71,14 +76,12 @@ def _conversion(
 
 
 def _as_compiled(
-    before: LinearLayout, after: LinearLayout, bits: int, target: str | None
+    before: LinearLayout, after: LinearLayout, bits: int, target: str
 ) -> dict[str, Any]:
     """Return what the compiler makes of a conversion, as far as that is known of the GPU."""
     from tt_layout.analyses.compiled_conversion import compiled_conversion
     from tt_layout.analyses.scratch import scratch
 
-    if target is None:
-        return {}
     try:
         buffer = scratch(before, after, bits, target)
         compiled = compiled_conversion(before, after, bits, target)

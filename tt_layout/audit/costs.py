@@ -18,6 +18,7 @@ from tt_layout.audit.shared_memory import shared_cost
 from tt_layout.audit.tdm import fused_cost, tdm_cost
 from tt_layout.audit.tensor_memory import allocation_cost, copy_cost, message_cost
 from tt_layout.audit.tma import tma_cost
+from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 
 CostFunction = Callable[[Operation, AuditedModule], "Cost | None"]
@@ -33,6 +34,15 @@ def _slice_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         return None
     details = {**load.details, "store": store.details}
     return load._replace(text=f"{load.text}; then {store.text}", details=details)
+
+
+def _early_tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Refuse to cost a copy by the tensor memory accelerator in a dump of 2.1.
+
+    Raises:
+        LayoutError: always.
+    """
+    raise LayoutError("how Triton 2.1 cut a copy into messages is not followed")
 
 
 COSTS: dict[str, CostFunction] = {
@@ -52,6 +62,8 @@ COSTS: dict[str, CostFunction] = {
     "reduction": exchange_cost,
     "scan": exchange_cost,
     "insert_slice": _slice_cost,
+    "insert_slice_tma": _early_tma_cost,
+    "store_async": _early_tma_cost,
     "local_atomic_scatter_rmw": indexed_cost,
     "local_gather": indexed_cost,
     "local_scatter": indexed_cost,

@@ -27,6 +27,7 @@ def audit_data(audit: Audit, known: KernelMetadata = NO_METADATA) -> dict[str, A
         "pass": module.pass_name,
         "stage": module.stage,
         "target": module.target,
+        "costed_for": audit.costed_for,
         "attributes": dict(module.attributes),
         "layouts": [_layout(row) for row in audit.layouts],
         "data_movements": [_movement(row) for row in audit.movements],
