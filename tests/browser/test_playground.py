@@ -237,3 +237,5 @@ def test_on_paper_the_texts_are_left_out(page: Opened) -> None:
     assert not page.page.is_visible("#playground")
     assert page.page.is_visible("#attribute")
     assert page.poor_contrasts() == []
+    tops = [page.page.locator(f"#{part}").bounding_box()["y"] for part in ("access", "matrix")]
+    assert abs(tops[0] - tops[1]) < 5
