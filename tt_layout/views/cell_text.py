@@ -12,6 +12,7 @@ ready texts, one per number, because each has fillers where the others write.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -35,6 +36,11 @@ from tt_layout.views.text import (
     number_text,
     with_number,
 )
+
+PART_BYTES = 1 << 18  # of rows of labels are made at once
+
+StampsOf = Callable[[slice], Indices]
+"""Returns the stamp of each label of some rows."""
 
 
 class Layer(NamedTuple):
@@ -287,9 +293,8 @@ class LabelText:
         outer_keys, outer_which = distinct(self.outer(firsts))
         keys, which = distinct(outer_which * len(digit_rows) + digits_of[inner_which])
         key, digit_row = np.divmod(keys, len(digit_rows))
-        outers = outer_keys[key, np.newaxis] ^ self._low_outers(offsets)
         return [
-            Layer(self._outer_rows(outers, digit_rows[digit_row], span), which),
+            Layer(self._outer_rows(outer_keys, key, digit_rows[digit_row], span), which),
             Layer(self._inner_rows(inners, span), inner_which),
         ]
 
@@ -299,8 +304,21 @@ class LabelText:
     def _low_outers(self, offsets: Ints) -> Ints:
         return (self.outer(offsets)[:, np.newaxis] ^ all_values(self.outer_kernel)).ravel()
 
-    def _outer_rows(self, outers: Ints, inner_digits: Bytes, span: int) -> Bytes:
-        values, index = ascending_superset(outers)
+    def _outer_rows(self, keys: Ints, which: Indices, inner_digits: Bytes, span: int) -> Bytes:
+        """Return a row for each of ``which``: the key of its numbers, the digits behind them."""
+        lows, low_which = distinct(self._low_outers(np.arange(span)))
+        values, places = ascending_superset(keys[:, np.newaxis] ^ lows)
+        longest = digits(self.label.inner_size)
+
+        def stamps_of(part: slice) -> Indices:
+            numbers = places[which[part]].take(low_which, axis=1)
+            return numbers * longest + (inner_digits[part] - 1)
+
+        stamps = self._outer_stamps(values).reshape(-1, self.label.width)
+        return self._join(stamps, stamps_of, (len(which), span), b"")
+
+    def _outer_stamps(self, values: Ints) -> Bytes:
+        """Return each number as it stands in a label, by the digits behind it."""
         texts, width = self.label.outer_texts(values), self.label.width
         longest = digits(self.label.inner_size)
         stamps = np.full((len(values), longest, width), FILLER, np.uint8)
@@ -309,26 +327,34 @@ class LabelText:
             start = end - texts.shape[1]
             stamps[:, behind - 1, :start] = ord(" ")
             stamps[:, behind - 1, start:end] = texts
-        places = index * longest + (inner_digits - 1)
-        return self._join(stamps.reshape(-1, width), places, span, b"")
+        return stamps
 
     def _inner_rows(self, inners: Ints, span: int) -> Bytes:
         values, index = ascending_superset(inners)
         stamps = np.full((len(values), self.label.width), FILLER, np.uint8)
         stamps[:, -self.label.inner_width :] = self.label.inner_texts(values)
-        return self._join(stamps, index, span, b"|")
+        return self._join(stamps, lambda part: index[part], (len(index), span), b"|")
 
-    def _join(self, stamps: Bytes, index: Indices, span: int, bar: bytes) -> Bytes:
-        """Return rows of cells of stamps, with bars and separators where there is a bar."""
+    def _join(
+        self, stamps: Bytes, stamps_of: StampsOf, shape: tuple[int, int], bar: bytes
+    ) -> Bytes:
+        """Return rows of cells of stamps, with bars and separators where there is a bar.
+
+        They are made some at a time: what they are made of stays in the cache.
+        """
+        count, span = shape
         end = self.separator if bar else bytes(len(self.separator))
-        if self.replication == 1:
-            return np.take(_ended(stamps, end), index, axis=0).reshape(len(index), -1)
-        labels = np.take(_ended(stamps, bar or bytes(1)), index, axis=0)
-        labels = labels.reshape(len(index), span, -1)
-        rows = np.empty((len(index), span, self.width), np.uint8)
-        rows[:, :, : labels.shape[2]] = labels
-        rows[:, :, -len(end) :] = np.frombuffer(end, np.uint8)
-        return rows.reshape(len(index), -1)
+        ended = _ended(stamps, end if self.replication == 1 else bar or bytes(1))
+        rows = np.empty((count, span, self.width), np.uint8)
+        step = max(1, PART_BYTES // (span * self.width))
+        for start in range(0, count, step):
+            part = rows[start : start + step]
+            labels = np.take(ended, stamps_of(slice(start, start + step)), axis=0)
+            labels = labels.reshape(len(part), span, -1)
+            part[:, :, : labels.shape[2]] = labels
+            if self.replication > 1:
+                part[:, :, -len(end) :] = np.frombuffer(end, np.uint8)
+        return rows.reshape(count, -1)
 
 
 def _ended(stamps: Bytes, end: bytes) -> Bytes:
