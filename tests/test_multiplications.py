@@ -88,8 +88,8 @@ def test_wmma() -> None:
     assert (found.name, found.instructions) == ("v_wmma_f32_16x16x16_f16", 64)
 
 
-def test_warp_groups_and_tensor_memory() -> None:
-    """Two groups of four warps share 128 rows; one thread of a CTA issues for all of them."""
+def test_warp_groups() -> None:
+    """Two groups of four warps share 128 rows."""
     a, b = Operand(parse_layout(SHARED), (128, 64), "f16"), parse_layout(SHARED)
     right = Operand(b, (64, 128), "f16")
     hopper = matrix_instruction(a, right, Operand(parse_layout(HOPPER), (128, 128), "f32"))
@@ -99,6 +99,18 @@ def test_warp_groups_and_tensor_memory() -> None:
         instructions=8,
         issuer="warp group",
     )
+    left, right = (each._replace(element="i8") for each in (a, right))
+    integers = Operand(parse_layout(HOPPER.replace("64, 16]", "64, 32]")), (128, 128), "i32")
+    found = matrix_instruction(left, right, integers)
+    assert (found.name, found.instructions) == (
+        "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8",
+        4,
+    )
+
+
+def test_tensor_memory_is_multiplied_by_one_thread() -> None:
+    a = Operand(parse_layout(SHARED), (128, 64), "f16")
+    right = Operand(parse_layout(SHARED), (64, 128), "f16")
     memory = Operand(parse_layout(TENSOR_MEMORY), (128, 128), "f32")
     blackwell = matrix_instruction(a, right, memory, ctas=2)
     assert (blackwell.name, blackwell.instructions, blackwell.issuer) == (

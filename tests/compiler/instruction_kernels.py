@@ -355,7 +355,8 @@ def gathered(kernel: Kernel) -> bool:
 def warp_group(kernel: Kernel) -> bool:
     """Add a multiplication by groups of four warps."""
     r, body = kernel.r, kernel.body
-    element, bits = r.choice([("f16", 16), ("bf16", 16), ("f8E5M2", 8)])
+    element, bits = r.choice([("f16", 16), ("bf16", 16), ("f8E5M2", 8), ("i8", 8)])
+    result = "i32" if element == "i8" else "f32"
     m, n, k = 16 * kernel.warps * r.choice([1, 2]), 16 << r.randint(0, 3), 32 << r.randint(0, 2)
     k = max(k, 256 // bits)
     size = (m + n) * k * bits // 8
@@ -374,7 +375,7 @@ def warp_group(kernel: Kernel) -> bool:
         a, a_type = kernel.load((m, k), element, own), tensor((m, k), element, own)
     else:
         a, a_type = kernel.buffer((m, k), element, nvmma(width, bits))
-    kind = tensor((m, n), "f32", mma)
+    kind = tensor((m, n), result, mma)
 
     def multiply(d: str) -> str:
         return body.add(
@@ -382,8 +383,8 @@ def warp_group(kernel: Kernel) -> bool:
             f"{a_type} * {b_type} -> {kind}"
         )
 
-    zero = kernel.constant(f"dense<0.0> : {kind}")
-    kernel.store(kernel.looped(multiply, zero, kind), (m, n), "f32", mma)
+    zero = kernel.constant(f"dense<{'0' if result == 'i32' else '0.0'}> : {kind}")
+    kernel.store(kernel.looped(multiply, zero, kind), (m, n), result, mma)
     return True
 
 

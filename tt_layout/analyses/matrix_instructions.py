@@ -186,8 +186,7 @@ def _warp_group(a: Operand, b: Operand, d: Operand, mma: NvidiaMma) -> MatrixIns
     rows, columns = shape_per_cta(mma.cga, d.shape)
     warps = mma.warps_per_cta
     counts = -(-rows // (m * warps[0])), -(-columns // (n * warps[1])), -(-a.shape[-1] // k)
-    saturated = ".satfinite" * (result == "s32")
-    name = f"wgmma.mma_async.sync.aligned.m{4 * m}n{n}k{k}{saturated}.{result}.{left}.{right}"
+    name = f"wgmma.mma_async.sync.aligned.m{4 * m}n{n}k{k}.{result}.{left}.{right}"
     return MatrixInstruction(
         name=name, shape=(4 * m, n, k), instructions=prod(counts), issuer="warp group"
     )
