@@ -15,12 +15,14 @@ from command import Run, runner
 from tiers import sampled
 
 from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.matrix_instructions import Operand
 from tt_layout.colour import COLOURS
 from tt_layout.encodings.instruction_tiles import WMMA_INSTRUCTIONS
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
+from tt_layout.figures.mma import Product, product_figure
 from tt_layout.figures.model import PLAIN, Figure
 from tt_layout.figures.page_layout import lay_out_figure
 from tt_layout.figures.svg import to_svg
@@ -301,6 +303,40 @@ def test_a_packed_operand_has_a_cell_for_two_elements(
     assert ("each cell of A has 2" in text, "each cell of B has 2" in text) == (of_a > 1, of_b > 1)
     assert ": 32x32x256 " in text
     assert "v_mfma_f32_16x16x128_f8f6f4" in text
+
+
+SCALES = (
+    "#ttg.linear<{register = [[0, 4], [16, 0]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], "
+    "[0, 2]], warp = [], block = []}>"
+)
+
+
+def test_scales_stand_beside_what_they_scale() -> None:
+    case = Case(MFMA.format(4, "true", [16, 16, 128]), "tensor<32x32xf32>", "", 256, (16, 16))
+    encodings = [
+        parse_layout(f"#ttg.dot_op<{{opIdx = {number}, parent = {case.layout}, kWidth = 16}}>")
+        for number in (0, 1)
+    ]
+    elements = "f8E4M3FN", "i8"
+    a, b = (Operand(*one) for one in zip(encodings, [(32, 256), (128, 32)], elements))
+    d = Operand(parse_layout(case.layout), (32, 32), "f32")
+    scales = Operand(parse_layout(SCALES), (32, 8), "i8")
+    figure = product_figure(
+        Product((a, b, d), (16, 16, 128), ("x", "y"), (1, 2), (scales, scales)), None
+    )
+    assert [grid.shape for grid in figure.grids] == [
+        (16, 128),
+        (64, 16),
+        (16, 16),
+        (16, 4),
+        (4, 16),
+    ]
+    placed = lay_out_figure(figure).grids
+    assert [placed[0].y, placed[1].x] == [placed[3].y, placed[4].x]
+    of_a, of_b = (grid.labels for grid in figure.grids[3:])
+    assert of_a == [[f"T{row + 16 * block}:s0" for block in range(4)] for row in range(16)]
+    assert of_b == [list(column) for column in zip(*of_a)]
+    assert (figure.grids[3].column_title, figure.grids[4].row_title) == ("block", "block")
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ class Multiplication:
         descriptors: of A and B; None where one is not in shared memory, or not known.
         executions: how often it runs in one program.
         refusal: why the compiler has no instruction for it; None where it has.
+        scales: of A and of B; None where there are none, or of one of them alone.
     """
 
     function: str
@@ -58,6 +59,7 @@ class Multiplication:
     descriptors: tuple[Descriptor | None, Descriptor | None]
     executions: Executions
     refusal: str | None = None
+    scales: tuple[Operand, Operand] | None = None
 
     @property
     def flops(self) -> int:
@@ -127,6 +129,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
         descriptors=descriptors,
         executions=executions(audited.evaluator(function), operation),
         refusal=refusal,
+        scales=_scales_of_both(full, d),
     )
 
 
@@ -207,8 +210,7 @@ def _scaled(
     from tt_layout.analyses.matrix_instructions import scaled_matrix_instruction
 
     a, b, d = operands
-    scales = [full.function.type_of(name) for name in full.operation.operands]
-    found = [t for t in scales if t is not None and t.kind == "memdesc"][3:5]
+    found = _scales(full, d)
     if not isinstance(d.encoding, TensorMemory) or len(found) < 2 or not found[0].shape:
         return None
     return scaled_matrix_instruction(
@@ -233,23 +235,32 @@ def _scaled_dot(full: FullOperation, d: Operand, depth: int) -> MatrixInstructio
         LayoutError: there is none.
     """
     from tt_layout.analyses.scaled_dots import Scaling, scaled_dot
-    from tt_layout.encodings.dot_op import DotOperand
 
-    attributes = full.operation.attributes
+    attributes, scales = full.operation.attributes, _scales(full, d)
     formats = str(attributes.get("lhs")), str(attributes.get("rhs"))
-    types = [full.function.type_of(name) for name in full.operation.operands]
-    scales = [
-        t
-        for t in types
-        if t is not None
-        and isinstance(t.encoding, Encoding)
-        and not isinstance(t.encoding, DotOperand)
-        and t.encoding != d.encoding
-    ]
     if not scales:
         return scaled_dot(d, Scaling(formats), depth)
     block = depth // max(1, scales[0].shape[-1])
     return scaled_dot(d, Scaling(formats, scales[0].element_type, block), depth)
+
+
+def _scales(full: FullOperation, d: Operand) -> list[IRType]:
+    """Return the types of the scales, that of A before that of B."""
+    from tt_layout.encodings.dot_op import DotOperand
+
+    types = [full.function.type_of(name) for name in full.operation.operands]
+    if full.operation.name.endswith("tc_gen5_mma_scaled"):
+        return [t for t in types if t is not None and t.kind == "memdesc"][3:5]
+    if not full.operation.name.endswith("dot_scaled"):
+        return []
+    laid_out = [t for t in types if t is not None and isinstance(t.encoding, Encoding)]
+    others = [t for t in laid_out if not isinstance(t.encoding, DotOperand)]
+    return [t for t in others if t.encoding != d.encoding]
+
+
+def _scales_of_both(full: FullOperation, d: Operand) -> tuple[Operand, Operand] | None:
+    found = [t for t in _scales(full, d) if isinstance(t.encoding, Encoding) and len(t.shape) == 2]
+    return (_operand(found[0]), _operand(found[1])) if len(found) == 2 else None
 
 
 def _descriptors(

@@ -22,8 +22,18 @@ from tt_layout.placement import PlacedLayout, place
 from tt_layout.views.groups import group_count
 from tt_layout.views.selection import Range, Selection
 
+OF_A, OF_B = "scales of A", "scales of B"
 PLACES = {"A": (1, 0), "B": (0, 1), "D": (1, 1)}
 """Row and column of each matrix in the figure."""
+PLACES_WITH_SCALES = {"A": (2, 1), "B": (1, 2), "D": (2, 2), OF_A: (2, 0), OF_B: (0, 2)}
+AXES = {
+    "A": ("m", "k"),
+    "B": ("k", "n"),
+    "D": ("m", "n"),
+    OF_A: ("m", "block"),
+    OF_B: ("n", "block"),
+}
+"""What rows and columns of each matrix are, and of each matrix of scales as it is stored."""
 
 NAMES, STRONG_LINES = "T<thread>:<matrix><register>", "strong lines stand between groups along K"
 COLOUR_BY = ("lane", "warp", "thread", "register")
@@ -90,12 +100,14 @@ class Product:
         sizes: how much of M, N and K is drawn.
         title: what stands above.
         packing: the elements along K in one of A as it is stored, and of B.
+        scales: of blocks along K of A, and of B; None where there are none.
     """
 
     operands: tuple[Operand | None, Operand | None, Operand]
     sizes: tuple[int, int, int]
     title: tuple[str, str]
     packing: tuple[int, int] = (1, 1)
+    scales: tuple[Operand, Operand] | None = None
 
     @cached_property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -108,6 +120,18 @@ class Product:
             for name, shape, operand in zip("ABD", shapes, self.operands)
         )
         return a, b, d
+
+    @property
+    def scale_parts(self) -> tuple[Part, ...]:
+        """The scales of A and of B, a row of blocks for each row of A and each column of B."""
+        if self.scales is None or self.operands[0] is None:
+            return ()
+        (m, n, k), depth = self.sizes, self.operands[0].shape[-1] * self.packing[0]
+        found = []
+        for name, size, operand in zip((OF_A, OF_B), (m, n), self.scales):
+            shape = size, max(1, k * operand.shape[-1] // depth)
+            found.append(Part(name, shape, _drawn(operand, shape)))
+        return tuple(found)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -173,18 +197,19 @@ def product_figure(product: Product, color_by: str | None) -> Figure:
     """
     if color_by not in (None, *COLOUR_BY):
         raise LayoutError(f"--view mma is coloured by {', '.join(COLOUR_BY)}, not {color_by}")
-    parts = product.parts
+    parts = *product.parts, *product.scale_parts
     name = color_by or product.usual_colouring
     groups = [_groups(part, name) for part in parts]
     colouring = _colouring_of_all(parts, name)
     grids = tuple(_grid(part, own, colouring) for part, own in zip(parts, groups))
+    places = PLACES_WITH_SCALES if product.scale_parts else PLACES
     legend = colouring.legend(np.concatenate(groups))
     return Figure(
         product.title,
         grids,
         legend,
         product.notes,
-        places=tuple(PLACES[part.name] for part in parts),
+        places=tuple(places[part.name] for part in parts),
     )
 
 
@@ -227,17 +252,33 @@ def _grid(part: Part, groups: Ints, colouring: Colouring) -> Grid:
         names = tuple(map(str, range(rows))), tuple(map(str, range(columns)))
         labels = [[f"{r},{c}" for c in range(columns)] for r in range(rows)]
         return _with_names(Grid(groups.reshape(part.shape), labels, part.title, *names), part)
-    grid = tensor_grid(part.drawn, colouring.colours(groups), part.title)
-    return _with_names(grid, part)
+    grid = tensor_grid(
+        part.drawn, colouring.colours(groups) if part.has_rows else groups, part.title
+    )
+    grid = _with_names(grid, part)
+    return _turned(grid) if part.name == OF_B else grid
+
+
+def _turned(grid: Grid) -> Grid:
+    """Return a grid with rows for columns."""
+    return replace(
+        grid,
+        colours=grid.colours.T,
+        labels=[list(column) for column in zip(*grid.labels)] if grid.labels is not None else None,
+        rows=grid.columns,
+        columns=grid.rows,
+        row_title=grid.column_title,
+        column_title=grid.row_title,
+    )
 
 
 def _with_names(grid: Grid, part: Part) -> Grid:
     """Return a grid whose registers are named after the matrix, with its groups along K marked."""
     labels = grid.labels
     if labels is not None and part.is_in_registers:
-        letter = part.name.lower()
+        letter = part.name[0].lower()
         labels = [[text.replace(":", f":{letter}") for text in row] for row in labels]
-    names = {"A": ("m", "k"), "B": ("k", "n"), "D": ("m", "n")}[part.name]
+    names = AXES[part.name]
     return replace(
         grid,
         labels=labels,

@@ -226,9 +226,8 @@ def _multiplication(path: str, line: int | None, color_by: str | None) -> Figure
         what = "no multiplication at that line" if line else "--line must say which multiplication"
         raise LayoutError(f"{what}; the file has some at lines: {lines}", FileLocation(file))
     one = chosen[0]
-    return product_figure(
-        Product((one.a, one.b, one.d), one.first, one.title, one.packing), color_by
-    )
+    product = Product((one.a, one.b, one.d), one.first, one.title, one.packing, one.scales)
+    return product_figure(product, color_by)
 
 
 def _dump_page(path: str, names: list[str], folder: str | None, line: int | None) -> bytes:
