@@ -52,6 +52,7 @@ function ask({
     marks: () => views[grid].source.marks?.all ?? [],
     read: () => orError(() => readLayout(attribute, type, release)),
     notation: () => orError(() => readNotation(attribute, type, release)),
+    newest: () => newestRelease(attribute),
     isReadable: () => isReadable(attribute),
     compare: () => ({
       words: changesInWords(layout, against),

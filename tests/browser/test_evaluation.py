@@ -174,6 +174,11 @@ def test_every_release_is_read_alike(page: Any, seed: int) -> None:
     read = Counter(question["release"] for question, expected in cases if expected)
     assert set(read) == set(map(str, list(Release)[:-1]))
     check_read(page, cases)
+    texts = list(dict.fromkeys(question["attribute"] for question, _ in cases))
+    newest = ask_all(page, [{"what": "newest", "attribute": text} for text in texts])
+    for text, release in zip(texts, newest):
+        with suppress(LayoutError):
+            assert str(parse_layout(text).release) == release, text
 
 
 def test_what_only_old_releases_write_is_read_alike(page: Any) -> None:
