@@ -64,9 +64,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--kernels",
         type=int,
-        default=40,
-        help="random kernels, and kernels of the examples, whose instructions are counted; 40 of "
-        "each by default",
+        default=24,
+        help="random kernels of each kind, and kernels of the examples, whose instructions are "
+        "counted; 24 by default",
     )
     group.addoption(
         "--seed",

@@ -29,7 +29,9 @@ from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-MOST_OFF = 3  # of 100 kernels
+MOST_OFF = 0.03
+FEW_OFF = 3
+"""Kernels that may be otherwise: the share, or how many; docs/data-movements.md has the causes."""
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +151,7 @@ def compare(lowerer: Lowerer, tally: Counter[str], texts: Mapping[str, str]) -> 
         else:
             tally[f"{where}: other instructions"] += 1
             off.append(f"{name}\n{mine - real} predicted, not there\n{real - mine} not predicted")
-    assert len(off) <= max(1, len(texts) * MOST_OFF / 100), "\n".join(off)
+    assert len(off) <= max(FEW_OFF, MOST_OFF * len(texts)), "\n".join(off)
     assert sum(n for said, n in tally.items() if said.endswith("no code")) <= len(texts) // 10
 
 
