@@ -184,6 +184,16 @@ def test_what_is_wrong_is_said_and_the_view_stays(page: Opened) -> None:
     page.fill("text-other", "")
     assert errors_of(page) == {}
     assert not page.page.is_visible("#other")
+    cluster = page.page.inner_text("#attribute").replace("}>", ", CGALayout = [[1, 0]]}>")
+    page.fill("text-layout", cluster)
+    assert errors_of(page) == {}
+    for release, message in {
+        "3.5": "#ttg.swizzled_shared has no key CGALayout in Triton 3.5",
+        "2.1": "Triton 2.1 has no attribute #ttg.swizzled_shared",
+    }.items():
+        page.select("text-release", release)
+        page.page.wait_for_timeout(200)
+        assert errors_of(page) == {"layout": message}
 
 
 def test_bases_are_edited_as_on_any_page(page: Opened) -> None:

@@ -13,8 +13,7 @@ function readGluon(text, context) {
   const call = readCall(text);
   if (call.own === "AutoLayout")
     throw new TextError("an AutoLayout is inferred from the layouts of the operations around it");
-  if (call.own === "CoalescedLayout")
-    return { attribute: coalescedAttribute(context), release: context.release };
+  if (call.own === "CoalescedLayout") return coalescedAttribute(context);
   const newest = earliest(boundCalls(call).map(({ signature }) => signature.last));
   if (context.release && isSince(context.release, newest) && context.release !== newest) {
     const message = `gl.${call.own} has other parameters in Triton ${context.release}`;

@@ -34,11 +34,26 @@ function readNotation(text, typeText, release) {
     );
   const context = { ...contextOf(typeText), release };
   const read = notation ? notation.read(clean, context) : clean;
-  const found = typeof read === "string" ? { attribute: read, release } : read;
+  // What another notation lists as bases means the same in every release.
+  const own = notation ? DATA.releases.at(-1) : release;
+  const found = typeof read === "string" ? { attribute: read, release: own } : read;
   const rules = found.release || newestRelease(found.attribute);
   const type = context.isOpen ? typeFor(found.attribute, typeText) : typeText;
   const layout = readLayout(found.attribute, type, rules);
   return { ...layout, attribute: found.attribute, type, release: rules };
+}
+
+/** Refuse an attribute that a release does not have, or not with these keys. */
+function checkSpelling(attribute, release) {
+  for (const node of nestedIn(readAttribute(attribute))) {
+    const forms = encodingsNamed(node.name).map((encoding) => formIn(encoding, release));
+    const own = forms.filter((form) => `#${form?.name}` === node.name);
+    if (!own.length) throw new TextError(`Triton ${release} has no attribute ${node.name}`);
+    if (own.some((form) => knowsKeys(form, node))) continue;
+    const known = own.flatMap(keysOf).map(([name]) => name);
+    const strange = writtenKeys(node).find((key) => !known.includes(key));
+    throw new TextError(`${node.name} has no key ${strange} in Triton ${release}`);
+  }
 }
 
 /** Return the { shape, bits, memory } of a type, and whether it leaves the memory open. */

@@ -27,7 +27,11 @@ function readTexts({ layout, type, other, release }) {
     }
   };
   if (!attempt("type", () => contextOf(type))) return { layouts: [], errors };
-  const read = (box, text) => attempt(box, () => readNotation(text, type, release));
+  const read = (box, text) =>
+    attempt(box, () => {
+      if (release && text.trim().startsWith("#")) checkSpelling(text, release);
+      return readNotation(text, type, release);
+    });
   const layouts = [read("layout", layout)];
   if (other.trim()) layouts.push(read("other", other));
   const [first, second] = layouts;
