@@ -82,6 +82,14 @@ def accumulator_there_and_back(text: str) -> str:
     return text.replace(line, more)
 
 
+def undivided_rows(text: str) -> str:
+    """Forget a stride's divisor, with the layout that coalescing then makes: one element."""
+    wide = "[1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1]"
+    return undivided("stride")(
+        text.replace(wide, "[1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4]")
+    )
+
+
 SOFTMAX = "[1, 8], threadsPerWarp = [1, 32], warpsPerCTA = [1, 4], order = [1, 0]"
 FAULTS = {
     "a swizzle halved": Fault(
@@ -125,6 +133,13 @@ FAULTS = {
         "narrow-loads",
         "limited by divisibility of make.py:70:14: make stride a multiple of 16",
         "tt.",
+    ),
+    "a stride without its divisibility, and the layout that follows": Fault(
+        "workloads/scan-sm90.ttgir",
+        undivided_rows,
+        "narrow-loads",
+        "limited by divisibility of make.py:107:13: make stride a multiple of 16",
+        "tt.load",
     ),
     "a pointer without its alignment": Fault(
         "kernels/softmax-gfx942.ttgir",

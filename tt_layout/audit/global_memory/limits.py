@@ -80,10 +80,11 @@ def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | N
         return None
     is_blocked = ir_type is not None and isinstance(ir_type.encoding, Blocked)
     access = _Access(kernel, operation, width, wanted, layout, is_blocked)
-    access = _along_lanes(access) if bounds.layout == 1 else access
+    runs = list(kernel.known[address].contiguity[: layout.num_out_dims])
+    if bounds.layout == 1 or runs[width.dim] < wanted <= runs[fastest_dimension(layout, "lane")]:
+        access = _along_lanes(access)
     width, bounds = access.width, access.width.bounds
-    others = [kernel.known[address].contiguity[d] for d in range(layout.num_out_dims)]
-    others[width.dim] = 0
+    others = [0 if d == width.dim else run for d, run in enumerate(runs)]
     if bounds.contiguity < wanted <= max(others):
         text = advice.other_order(others.index(max(others)), width.dim)
         return access.limit("layout", operation, text)
@@ -96,10 +97,11 @@ def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | N
 
 
 def _along_lanes(access: _Access) -> _Access:
-    """Return an access along the dimension of the lanes, where a thread holds no neighbours.
+    """Return an access along the dimension of the lanes.
 
-    The compiler looks along the dimension of the registers; where these are no neighbours
-    anyway, the dimension of the lanes is the one that the layout is meant to follow.
+    The compiler looks along the dimension of the registers.  Where these are no neighbours, or
+    only the lanes follow memory, as where nothing lets a thread hold more than one element of a
+    row, the dimension of the lanes is the one that the layout is meant to follow.
     """
     dim = fastest_dimension(access.layout, "lane")
     bounds = bounds_along(access.kernel, access.operation, access.layout, dim)
