@@ -204,6 +204,18 @@ FAULTS = {
         "is for 64 lanes, but the module has 32",
         "#blocked>",
     ),
+    "every other element": Fault(
+        "narrow/vector_add.ttgir",
+        swap(
+            "%total_5 = tt.addptr %total, %places_3",
+            "%c2 = arith.constant dense<2> : tensor<1024xi32, #blocked>\n"
+            "    %even = arith.muli %places_3, %c2 : tensor<1024xi32, #blocked>\n"
+            "    %total_5 = tt.addptr %total, %even",
+        ),
+        "narrow-loads",
+        "neighbours are 2 elements apart: access all that lies between them",
+        "%total_6 = tt.load",
+    ),
     "a strided access": Fault(
         "narrow/vector_add.ttgir",
         swap(

@@ -89,14 +89,21 @@ def _once(operation: str) -> str:
     return next(found, "load them once, and broadcast the result")
 
 
-def contiguity(origin: Origin, operation: str) -> str:
+def contiguity(origin: Origin, operation: str, apart: int | None = None) -> str:
     """Return what to do where neighbours are not known to lie next to each other.
 
     Args:
         origin: where that was lost.
         operation: the name of the access.
+        apart: the constant that it multiplied by; None where it did not, or by another value.
     """
     least, factor = origin.trace.least, _name(origin.factor)
+    if origin.kind == "arith.muli" and apart is not None:
+        return (
+            f"neighbours are {apart} elements apart: access all that lies between them, too, and "
+            "take it apart in registers (tl.reshape, tl.split, tl.join), or store what belongs "
+            "together side by side"
+        )
     if origin.kind == "arith.muli":
         return (
             f"neighbours are {factor or 'a stride'} elements apart: pass {factor or 'it'} as 1, or "

@@ -127,7 +127,9 @@ def _of_knowledge(access: _Access, address: str, roles: dict[str, str]) -> Limit
     tightest = min(bounds.contiguity, bounds.divisibility, bounds.mask or wanted)
     if bounds.contiguity == tightest:
         origin = access.kernel.origins.find(Trace(CONTIGUITY, address, dim, wanted))
-        text = advice.contiguity(origin, access.operation.name)
+        factor = access.kernel.known.get(origin.factor)
+        apart = factor.constant if factor is not None else None
+        text = advice.contiguity(origin, access.operation.name, apart)
         return access.limit("contiguity", origin.operation, text)
     if bounds.divisibility == tightest:
         origin = access.kernel.origins.find(_alignment(access, address, roles["pointer"]))
