@@ -34,7 +34,12 @@ function ask({
     },
     lit: () => {
       const pen = multiplicationView.over.getContext("2d");
-      const isClear = (cell) => !pen.getImageData(...multiplicationView.middle(...cell), 1, 1).data[3];
+      const { gutter, stageSize } = multiplicationView;
+      const isClear = (cell) => {
+        const [x, y] = multiplicationView.middle(...cell);
+        const isInSight = x > gutter && y > HEAD && x < stageSize[0] && y < stageSize[1];
+        return isInSight && !pen.getImageData(x, y, 1, 1).data[3];
+      };
       return multiplicationView.source.matrices.map(({ left, top, rows, columns }) =>
         Array.from({ length: rows }, (_, y) =>
           Array.from({ length: columns }, (_, x) => isClear([left + x, top + y])),

@@ -12,7 +12,7 @@ from browser.pages import KERNELS
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
-from tt_layout.mlir.source import read_source
+from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.page.dump import page_of, page_of_dump
 from tt_layout.placement import PlacedLayout, place
@@ -91,6 +91,41 @@ def test_an_element_lights_what_it_is_multiplied_with(open_file: Any) -> None:
             for r, cells in enumerate(shown):
                 assert cells == [(c, r) in wanted for c in range(len(cells))]
         assert page.said.startswith(f"{name} ({y}, {x}), held by {texts[number][y][x]}; ")
+
+
+A_TYPE, B_TYPE, D_TYPE = (
+    "tensor<32x128xi8, #a>",
+    "tensor<256x32xf8E4M3FN, #b>",
+    "tensor<32x32xf32, #mma>",
+)
+PACKED = f"""\
+#mma = #ttg.amd_mfma<{{version = 4, warpsPerCTA = [1, 1], instrShape = [16, 16, 128], \
+isTransposed = true}}>
+#a = #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 16}}>
+#b = #ttg.dot_op<{{opIdx = 1, parent = #mma, kWidth = 16}}>
+module attributes {{"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32}} {{
+  tt.func @f(%a: {A_TYPE}, %b: {B_TYPE}, %d: {D_TYPE}) {{
+    %0 = tt.dot_scaled %a, %b, %d lhs = e2m1 rhs = e4m3 {{fastMath = false}} : \
+{A_TYPE} * {B_TYPE} -> {D_TYPE}
+    tt.return
+  }}
+}}
+"""
+
+
+def test_a_packed_element_is_multiplied_with_two(open_file: Any) -> None:
+    page = open_file(page_of_dump(Source(PACKED, "a.ttgir"), [], line=6))
+    page.page.set_viewport_size({"width": 1400, "height": 1400})
+    page.settle()
+    point(page, 0, 5, 3)
+    assert page.said.endswith("; times rows 10 to 11 of B, goes into row 3 of D")
+    _, b, d = page.ask(what="lit")
+    assert [r for r, row in enumerate(b) if all(row)] == [10, 11]
+    assert [r for r, row in enumerate(d) if all(row)] == [3]
+    point(page, 1, 2, 11)
+    assert page.said.endswith("; times column 5 of A, goes into column 2 of D")
+    a, _, _ = page.ask(what="lit")
+    assert [x for x in range(len(a[0])) if any(row[x] for row in a)] == [5]
 
 
 def test_a_lane_lights_what_it_holds_in_all(open_file: Any) -> None:

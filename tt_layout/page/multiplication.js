@@ -193,13 +193,15 @@ class MultiplicationSource {
 
   /** Return tests of cells: what an element is made of, or goes into. */
   #multiplied(name, column, row) {
+    const [a, b] = this.matrices;
     const isSame = (x, y) => x === column && y === row;
-    const inRow = (wished) => (x, y) => y === wished;
-    const inColumn = (wished) => (x) => x === wished;
+    const inRows = ([first, last]) => (x, y) => y >= first && y <= last;
+    const inColumns = ([first, last]) => (x) => x >= first && x <= last;
+    const [inRow, inColumn] = [inRows([row, row]), inColumns([column, column])];
     return {
-      A: { A: isSame, B: inRow(column), D: inRow(row) },
-      B: { A: inColumn(row), B: isSame, D: inColumn(column) },
-      D: { A: inRow(row), B: inColumn(column), D: isSame },
+      A: { A: isSame, B: inRows(alongK(column, a.columns, b.rows)), D: inRow },
+      B: { A: inColumns(alongK(row, b.rows, a.columns)), B: isSame, D: inColumn },
+      D: { A: inRow, B: inColumn, D: isSame },
     }[name];
   }
 
@@ -212,8 +214,13 @@ class MultiplicationSource {
   }
 }
 
+/** Return the first and last of others along K that an index meets: packed ones are fewer. */
+function alongK(index, count, others) {
+  return [Math.floor((index * others) / count), Math.ceil(((index + 1) * others) / count) - 1];
+}
+
 /** Say what a cell has to do with the others. */
-function multipliedInWords(matrix, scope, x, y) {
+function multipliedInWords([a, b], matrix, scope, x, y) {
   const said = matrix.say(x, y);
   const group = matrix.group(scope);
   if (group) {
@@ -221,11 +228,15 @@ function multipliedInWords(matrix, scope, x, y) {
     return `${said}; ${group.label}${keys.length > 1 ? "s" : ""} ${keys.join(", ")}`;
   }
   const related = {
-    A: `times row ${x} of B, goes into row ${y} of D`,
-    B: `times column ${y} of A, goes into column ${x} of D`,
+    A: `times ${spanInWords("row", alongK(x, a.columns, b.rows))} of B, goes into row ${y} of D`,
+    B: `times ${spanInWords("column", alongK(y, b.rows, a.columns))} of A, goes into column ${x} of D`,
     D: `row ${y} of A times column ${x} of B`,
   };
   return `${said}; ${related[matrix.name]}`;
+}
+
+function spanInWords(noun, [first, last]) {
+  return first === last ? `${noun} ${first}` : `${noun}s ${first} to ${last}`;
 }
 
 // -- which there is -----------------------------------------------------------------------------
@@ -325,7 +336,7 @@ function showPointed() {
   const isInside = drawn && shown.cell[0] < drawn.columns && shown.cell[1] < drawn.rows;
   const selection = { group: true, scope: state.scope, element: shown, isPinned: false };
   multiplicationView.highlight(isInside ? [selection] : []);
-  byId("said").textContent = isInside ? multipliedInWords(drawn, state.scope, ...shown.cell) : "";
+  byId("said").textContent = isInside ? multipliedInWords(source.matrices, drawn, state.scope, ...shown.cell) : "";
   const isOfLayout = isInside && show(drawn.model?.spec.ins) === show(model.spec.ins);
   matrix.workOut(isOfLayout ? model.inverse.place(drawn.source.element(...shown.cell)) : null);
 }
