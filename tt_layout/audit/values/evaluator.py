@@ -21,7 +21,7 @@ import numpy as np
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.layouts import PlacedLayouts
-from tt_layout.audit.values.arithmetic import MAY_OVERFLOW, UndefinedError
+from tt_layout.audit.values.arithmetic import UndefinedError
 from tt_layout.audit.values.given import PROGRAM_AXES, GivenValues
 from tt_layout.audit.values.rules import RULES, Application, apply
 from tt_layout.audit.values.structure import Enclosing, Structure
@@ -228,7 +228,7 @@ class Evaluator:
             found, overflows = apply(Application(operation, arrays, types, result, index, layout))
         except UndefinedError as error:
             return Unknown.because(f"{place(operation)}: {error}")
-        if overflows and operation.name in MAY_OVERFLOW:
+        if overflows:
             self.overflows.append(operation)
         return found
 

@@ -19,6 +19,7 @@ from tt_layout.audit.values import shapes
 from tt_layout.audit.values.arithmetic import (
     BINARY,
     CASTS,
+    MAY_OVERFLOW,
     UNARY,
     UndefinedError,
     compare,
@@ -237,7 +238,7 @@ MOVING = frozenset({"tt.splat", "tt.expand_dims", "tt.broadcast", "tt.trans", "t
 
 
 def apply(a: Application) -> tuple[Ints, bool]:
-    """Return the result of an operation, and whether wrapping it changed a number.
+    """Return the result of an operation, and whether it is one of `MAY_OVERFLOW` and did.
 
     Raises:
         UndefinedError: there is no such result; the text is the reason.
@@ -257,7 +258,7 @@ def apply(a: Application) -> tuple[Ints, bool]:
         raise UndefinedError("operands that such an operation cannot have") from None
     if result.shape != a.result.shape:
         raise UndefinedError(f"operands that do not make {a.result.shape}")
-    return result, result is not exact and bool((result != exact).any())
+    return result, a.operation.name in MAY_OVERFLOW and bool((result != exact).any())
 
 
 def _only_moves(a: Application) -> bool:

@@ -123,9 +123,13 @@ class SsaFunction:
 
     def walk(self) -> Iterator[SsaOperation]:
         """Yield every operation, in the order of the text; what contains others first."""
-        for block in self.body:
-            for operation in block.operations:
-                yield from operation.walk()
+        return iter(self._operations)
+
+    @cached_property
+    def _operations(self) -> tuple[SsaOperation, ...]:
+        return tuple(
+            [inner for block in self.body for each in block.operations for inner in each.walk()]
+        )
 
     @cached_property
     def values(self) -> Mapping[str, Value]:
