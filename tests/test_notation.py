@@ -18,6 +18,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import parse_type
 from tt_layout.notation.context import Context
 from tt_layout.notation.registry import is_notation, read_layout
+from tt_layout.releases import Release
 from tt_layout.translation import RefusedError, translate
 
 TENSOR, BUFFER = "tensor<64x64xf16>", "!ttg.memdesc<64x64xf16>"
@@ -284,6 +285,18 @@ def test_a_fault_is_named(text: str) -> None:
     with pytest.raises(LayoutError, match=FAULTS[text]) as raised:
         read_layout(text, Context(name="-l").over(parse_type(TENSOR)))
     assert str(raised.value).startswith("-l:1:1: error: ")
+
+
+def test_what_a_release_does_not_write_is_not_left_out() -> None:
+    rows = "gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0]"
+    tiles = "gl.amd.AMDWMMALayout(1, False, [2, 2], [16, 16, 16], [1, 2])"
+    for text, release in ((f"{rows}, [[1, 0]])", "2.1"), (tiles, "3.5")):
+        context = Context(release=Release.parse(release)).over(parse_type(TENSOR))
+        with pytest.raises(LayoutError, match=f"Triton {release} does not write"):
+            read_layout(text, context)
+        assert read_layout(text, context._replace(release=Release.V3_6)).release is Release.V3_6
+    context = Context(release=Release.V2_1).over(parse_type(TENSOR))
+    assert str(read_layout(f"{rows})", context)).startswith("#triton_gpu.blocked<")
 
 
 def test_what_a_type_is_needed_for(run: Run) -> None:

@@ -13,7 +13,7 @@ from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.errors import LayoutError, nearest
 from tt_layout.releases import LATEST, Release
 from tt_layout.translation.constructors import CONSTRUCTORS, Arguments, Constructor
-from tt_layout.translation.eras import respelled
+from tt_layout.translation.eras import lost_between, respelled
 from tt_layout.translation.signatures import (
     KINDS,
     REQUIRED,
@@ -170,7 +170,12 @@ def _made(call: Call, release: Release) -> Encoding:
         for word, value in bound.arguments.items()
     }
     encoding = _constructed(bound, arguments)
-    return encoding if release is LATEST else respelled(encoding, release, None)
+    if release is LATEST:
+        return encoding
+    after = respelled(encoding, release, None)
+    if lost := lost_between(encoding, after):
+        raise LayoutError(lost)
+    return after
 
 
 def _constructed(bound: _Bound, arguments: Arguments) -> Encoding:

@@ -210,6 +210,14 @@ They return None where they do not apply.
 _NOT_A_KEY = {"release", "spelling", "origin", "no_layout_reason", "rank_key"}
 
 
+def lost_between(before: Encoding, after: Encoding) -> str:
+    """Return which fields the spelling of a release leaves out, if the layout is another without."""
+    left_out = tuple(_left_out(before, after))
+    if not left_out or _is_same(before, _without(before, after), TensorSpec()):
+        return ""
+    return "; ".join(left_out)
+
+
 def _left_out(before: Encoding, after: Encoding) -> Iterator[str]:
     """Yield the fields that the text of a release cannot express, by today's keys."""
     keys = {key.field: key.name for form in type(before).forms for key in form.keys}
