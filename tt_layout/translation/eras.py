@@ -211,7 +211,7 @@ _NOT_A_KEY = {"release", "spelling", "origin", "no_layout_reason", "rank_key"}
 
 
 def lost_between(before: Encoding, after: Encoding) -> str:
-    """Return which fields the spelling of a release leaves out, if the layout is another without."""
+    """Return the fields that a release leaves out, if the layout is another without them."""
     left_out = tuple(_left_out(before, after))
     if not left_out or _is_same(before, _without(before, after), TensorSpec()):
         return ""
