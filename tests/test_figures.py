@@ -18,6 +18,7 @@ from command import BLOCKED, TYPE, Run, runner
 from test_terminal import SEED, SWIZZLED
 from work import bytes_of, calls_of
 
+import tt_layout
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
@@ -570,3 +571,20 @@ def test_png_and_svg_have_the_same_typefaces_in_the_same_order() -> None:
     for family, (regular, bold, _) in zip(families, FONT_FILES):
         assert all(name.lower().startswith(family[:6]) for name in (regular, bold))
     assert len(families) == len(FONT_FILES)
+
+
+def test_cycles_of_some_lanes_are_those_of_their_phases() -> None:
+    rows = "gl.BlockedLayout([1, 8], [32, 2], [4, 1], [1, 0])"
+    plain = "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])"
+
+    def drawn(selection: Selection) -> str:
+        chosen = tt_layout.draw(
+            rows, "64x64xi8", plain, view="cycles", target="gfx942", selection=selection
+        )
+        return chosen.svg
+
+    part = drawn(Selection(lanes=(17, 18)))
+    assert "drawn: the phases of lanes 16 to 31" in part
+    assert len(part) < len(drawn(EVERYTHING))
+    with pytest.raises(LayoutError, match="it has lanes"):
+        drawn(Selection(warps=(0, 1)))

@@ -87,7 +87,9 @@ LOADED = (
     "[4, 0], [8, 0], [16, 0], [0, 8]], warp = [[32, 0], [0, 0]], block = []}>"
 )
 BETTER = "#ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 8, order = [1, 0]}>"
-OF_LOAD = ("-t", "tensor<64x64xi8>", "--view", "cycles", "--target", "gfx942")
+OF_LOAD = (
+    "-t", "tensor<64x64xi8>", "--view", "cycles", "--target", "gfx942", "--lane", "0:16",
+)  # fmt: skip
 
 FIGURES: dict[str, tuple[str, ...]] = {
     "blocked-tensor": (BLOCKED, "-t", "tensor<16x16xf16>"),

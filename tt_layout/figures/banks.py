@@ -26,6 +26,7 @@ from tt_layout.figures.model import (
 )
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, Target, find_target
 from tt_layout.views.cells import Cells, SlotCells
+from tt_layout.views.selection import Range, checked_range
 from tt_layout.views.shared import Memory, memory_of
 
 Served = dict[int, list[int]]
@@ -158,10 +159,11 @@ def cycles_figure(
         is_store: whether registers go to memory.
 
     Raises:
-        LayoutError: the two do not belong together.
+        LayoutError: the two do not belong together, or more than lanes is selected.
     """
+    drawn.selection.check_options("a figure of cycles", "lanes")
     access = _access(drawn, registers, target, is_store)
-    lanes, words = access.first_instruction
+    lanes, words = _phases_of(*access.first_instruction, drawn.selection.lanes)
     phases = [_served(*phase, access.phase.banks) for phase in zip(lanes, words)]
     served = [cycle for phase in phases for cycle in phase]
     shape = len(served), access.phase.banks
@@ -184,9 +186,22 @@ def cycles_figure(
     )
     legend = (*_lane_legend(lanes), *legend_of_nothing([grid], "idle"))
     notes = _words(access)[:1]
+    if len(phases) < len(access.first_instruction[0]):
+        notes += (f"drawn: the phases of {_range_text(lanes)}",)
     if access.instruction.forms[0].accesses > 1:
         notes += ("drawn: the first of the two addresses of each lane",)
     return Figure(_titles(drawn, registers), (grid,), legend, notes)
+
+
+def _phases_of(lanes: Ints, words: Ints, chosen: Range | None) -> tuple[Ints, Ints]:
+    """Return the phases that serve any of the lanes that were chosen."""
+    first, stop = checked_range("lane", chosen, int(lanes.max()) + 1)
+    is_served = ((lanes >= first) & (lanes < stop)).any(axis=1)
+    return lanes[is_served], words[is_served]
+
+
+def _range_text(lanes: Ints) -> str:
+    return f"lanes {lanes.min()} to {lanes.max()}"
 
 
 def _cycle_names(phases: list[list[Served]]) -> Iterator[str]:
