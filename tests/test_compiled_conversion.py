@@ -219,6 +219,16 @@ def test_which_shuffles_of_amd_go_by_shared_memory(
     assert (found.shuffles, found.bpermutes) == counts
 
 
+@pytest.mark.parametrize(("target", "counts"), [("gfx942", (2, 2)), ("gfx950", (2, 0))])
+def test_the_upper_lanes_of_cdna4_are_swapped_with_registers(
+    target: str, counts: tuple[int, int]
+) -> None:
+    src = line(register=[64], lane=[1, 2, 4, 8, 16, 32])
+    dst = line(register=[32], lane=[1, 2, 4, 8, 64, 16])
+    found = compiled_conversion(src, dst, 32, target)
+    assert (found.shuffles, found.bpermutes) == counts
+
+
 @pytest.mark.parametrize(
     ("bits", "count"), [(8, 2), (16, 4), (32, 8), (64, 16)], ids=lambda value: str(value)
 )

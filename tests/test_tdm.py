@@ -175,6 +175,13 @@ def test_several_copies_in_one() -> None:
     assert row.cost.details["warps"] == [2, 2]
 
 
-def test_warps_of_one_of_several_copies_that_are_none() -> None:
-    [finding] = [f for f in fused(7).findings if "warp" in f.message]
-    assert "must name warps that differ in some bits of their numbers" in finding.message
+@pytest.mark.parametrize(
+    ("hint", "message"),
+    [
+        (28, "must name warps that differ in some bits of their numbers"),
+        (6, "must name other warps for each copy, got [3, 6]"),
+    ],
+)
+def test_warps_that_several_copies_in_one_cannot_have(hint: int, message: str) -> None:
+    [finding] = [f for f in fused(hint).findings if "warp" in f.message]
+    assert message in finding.message

@@ -126,6 +126,8 @@ class Target:
         far_lanes: what the numbers of two lanes differ by at least if they exchange values by
             way of shared memory's hardware (``ds_bpermute_b32``); nearer ones do so by
             instructions on registers.  0 where all shuffles are alike.
+        swapped_lanes: bits of the lane that one instruction on registers exchanges with a bit of
+            the register.
         counts_by_ballots: whether the lanes of a warp vote on what a histogram counts, so that
             each adds only to its own counts.
         weighs_conversions: whether the compiler weighs instructions against each other to
@@ -167,6 +169,7 @@ class Target:
     cycle: str = "cycle"
     shuffle_bits: int = 32
     far_lanes: int = 0
+    swapped_lanes: tuple[int, ...] = ()
     counts_by_ballots: bool = False
     weighs_conversions: bool = False
     conversion_lanes: tuple[tuple[int, ...], ...] = ()
@@ -330,6 +333,7 @@ def _cdna(
     banks: int = 32,
     shared_kib: int = 64,
     far_lanes: int = 16,
+    swapped_lanes: tuple[int, ...] = (),
     load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
     transposing_reads: Mapping[int, TransposingRead] | None = None,
@@ -345,6 +349,7 @@ def _cdna(
         banks=banks,
         most_shared_bytes=shared_kib * KIB,
         far_lanes=far_lanes,
+        swapped_lanes=swapped_lanes,
         counts_by_ballots=True,
         load_phases=load_phases or _phases(64, 32, b16=Phase((1, 2, 20), 32)),
         store_phases=_phases(64, 32),
@@ -467,6 +472,7 @@ ROWS = (
         banks=64,
         shared_kib=160,
         far_lanes=64,
+        swapped_lanes=(4, 5),
         load_phases=_phases(64, 64, b16=Phase((1, 2, 12, 20), 64)),
         conversion_lanes=_QUADS_OVER_64_BANKS,
         transposing_reads=_READS_OF_CDNA4,

@@ -110,15 +110,15 @@ def _shuffles(
 ) -> Shuffles:
     """Return the shuffles of a warp, of which the assembler of AMD leaves out what nobody needs.
 
-    A chunk of one element passes nothing on, and the last block of chunks carries nothing.  What
-    is carried from the last lane of a warp to all others is read from there.
+    A chunk of one element, and a single lane, passes nothing on; the last block of chunks carries
+    nothing.  What is carried from the last lane of a warp to all others is read from there.
     """
     registers, lanes = layout.get_in_dim_size("register"), shares.lanes[axis]
     chunks, blocks = _chunks(layout, shares, axis), _blocks(layout, shares, axis)
     is_amd = target.far_lanes > 0
     moves, carried = chunks * log2(lanes), 0
     if shares.warps[axis] > 1 or registers > 1 < lanes:
-        moves += chunks * (not is_amd or shares.thread[axis] > 1)
+        moves += chunks * (not is_amd or shares.thread[axis] > 1 < lanes)
     if shares.warps[axis] == 1 and lanes > 1 < blocks:
         carried = chunks - (chunks // blocks if is_amd else 0)
     turned = 2 * registers * is_reversed

@@ -12,12 +12,14 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.analyses.conversion import Position, bit_moves, without_replication
 from tt_layout.hardware import Target
+
+BACK = ("lane", "register")
 
 MOST_PACKED = 4
 """Elements that share a register of 32 bits, at most."""
@@ -59,15 +61,27 @@ def conversion_shuffles(
     register_bits = max(len(layout.vectors("register")) for layout in (old, new))
     word = target.shuffle_bits
     packed = log2(min(max(1, word // element_bits), MOST_PACKED))
-    words = max(1, element_bits // word)
-    registers = words << register_bits - min(packed, register_bits - len(into_lanes))
-    if any(_leaves(bit, moves) for bit in range(len(old.vectors("lane")))):
-        return Shuffles(registers, registers if target.far_lanes else 0)
+    packed = min(packed, register_bits - len(into_lanes))
+    registers = max(1, element_bits // word) << register_bits - packed
+    leaving = [bit for bit in range(len(old.vectors("lane"))) if _leaves(bit, moves)]
+    if leaving:
+        is_far = target.far_lanes > 0 and not _are_swapped(leaving, moves, packed, target)
+        return Shuffles(registers, registers * is_far)
     count = registers // 2 if into_lanes else 0
-    return Shuffles(count, count if any(target.is_far(1 << lane) for lane in into_lanes) else 0)
+    return Shuffles(count, count * any(target.is_far(1 << lane) for lane in into_lanes))
 
 
 def _leaves(bit: int, moves: Mapping[Position, Position]) -> bool:
     """Tell whether a bit of the lane becomes another one, or one of the warp."""
     now = moves.get(("lane", bit))
     return now is None or (now[0] == "lane" and now[1] != bit)
+
+
+def _are_swapped(
+    leaving: Sequence[int], moves: Mapping[Position, Position], packed: int, target: Target
+) -> bool:
+    """Tell whether bits of the lane go round with one of the register, by swaps of registers."""
+    back = [(was[1], now[1]) for was, now in moves.items() if (was[0], now[0]) == BACK]
+    lanes = {*leaving, *(lane for lane, _ in back)}
+    is_whole = all(register >= packed for _, register in back)
+    return len(back) == 1 and is_whole and lanes <= set(target.swapped_lanes)

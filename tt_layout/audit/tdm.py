@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
 from math import prod
+from operator import or_
 from typing import TYPE_CHECKING
 
 from tt_layout.audit.audited_module import AuditedModule
@@ -59,10 +61,12 @@ def fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     full, warps = audited.in_full(operation), audited.module.number("num-warps")
     memories = [each for each in operation.types if each.kind == "memdesc"]
     stated = str(full.operation.attributes.get(HINTS)) if full is not None else ""
-    hints = re.findall(r"\d+", stated.partition(":")[2])
+    hints = [int(number) for number in re.findall(r"\d+", stated.partition(":")[2])]
     if warps is None or not memories or len(memories) != len(hints):
         return None
-    found = [_part(memory, int(hint), warps, audited) for memory, hint in zip(memories, hints)]
+    if sum(hints) != reduce(or_, hints):
+        raise UnsupportedError(f"{HINTS} must name other warps for each copy, got {hints}")
+    found = [_part(memory, hint, warps, audited) for memory, hint in zip(memories, hints)]
     parts = [(copy, size) for copy, size in filter(None, found)]
     if len(parts) != len(memories):
         return None
