@@ -13,7 +13,7 @@ from tt_layout.audit.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.cost import Cost, UnsupportedError
 from tt_layout.audit.costs import cost_of
 from tt_layout.audit.exchanges import exchange_operations
-from tt_layout.audit.findings import Finding, find
+from tt_layout.audit.findings import Finding, find, layout_findings
 from tt_layout.audit.layouts import LayoutRow, layout_rows
 from tt_layout.audit.multiplications import (
     Intensity,
@@ -134,16 +134,16 @@ def audit_module(
     shared.modules.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
     concluded = shared.modules.once(module, "rows", lambda: _conclusions(audited))
-    rows, movements, products, memories = concluded
+    rows, movements, products, memories, of_layouts, sums, intensities = concluded
     return Audit(
         module=module,
         layouts=rows,
         movements=movements,
-        totals=tuple(totals(movements)),
-        findings=find(module, rows, movements, products, memories),
+        totals=sums,
+        findings=find(of_layouts, movements, products, memories),
         arguments=arguments,
         multiplications=products,
-        intensities=tuple(_intensities(movements, products)),
+        intensities=intensities,
         shared_memory=memories,
         audited=audited,
     )
@@ -182,17 +182,27 @@ Conclusions = tuple[
     tuple[MovementRow, ...],
     tuple[Multiplication, ...],
     tuple[SharedMemory, ...],
+    tuple[Finding, ...],
+    tuple[Total, ...],
+    tuple[Intensity, ...],
 ]
 """What is concluded from the text of a module."""
 
 
 def _conclusions(audited: AuditedModule) -> Conclusions:
-    """Return the rows of a module that was not in the dump before."""
+    """Return what is said of a module that was not in the dump before."""
+    module = audited.module
+    rows = tuple(layout_rows(module, audited.layouts))
+    movements = tuple(_movement_row(operation, audited) for operation in movements_of(audited))
+    products = tuple(multiplications(audited))
     return (
-        tuple(layout_rows(audited.module, audited.layouts)),
-        tuple(_movement_row(operation, audited) for operation in movements_of(audited)),
-        tuple(multiplications(audited)),
+        rows,
+        movements,
+        products,
         tuple(module_memory(audited)),
+        tuple(layout_findings(module, rows)),
+        tuple(totals(movements)),
+        tuple(_intensities(movements, products)),
     )
 
 

@@ -120,14 +120,18 @@ def is_in_loop(executions: Executions) -> bool:
 
 
 def find(
-    module: Module,
-    rows: Sequence[LayoutRow],
+    of_layouts: Iterable[Finding],
     movements: Iterable[Movement],
     products: Sequence[Multiplication],
     memories: Sequence[SharedMemory] = (),
 ) -> tuple[Finding, ...]:
-    """Return the findings of a module, errors first and then the most expensive."""
-    found = [*_of_layouts(module, rows)]
+    """Return the findings of a module, errors first and then the most expensive.
+
+    Args:
+        of_layouts: what `layout_findings` yields of it.
+        movements, products, memories: of the module.
+    """
+    found = [*of_layouts]
     for movement in movements:
         found += _of_movement(movement)
     found += [Finding(m.line, m.refusal) for m in memories if m.refusal is not None]
@@ -137,7 +141,8 @@ def find(
     return tuple(sorted(found, key=lambda one: (one.kind != REFUSED, -one.weight)))
 
 
-def _of_layouts(module: Module, rows: Sequence[LayoutRow]) -> Iterator[Finding]:
+def layout_findings(module: Module, rows: Sequence[LayoutRow]) -> Iterator[Finding]:
+    """Yield what is wrong with the layouts of a module."""
     yield from _unused_aliases(module, {row.layout for row in rows})
     for row in rows:
         if row.error is not None:

@@ -12,6 +12,7 @@ Source:
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from tt_layout.errors import LayoutError
@@ -57,6 +58,7 @@ class TensorType(NamedTuple):
         return element_bits(self.element_type)
 
 
+@lru_cache(maxsize=1024)
 def element_bits(element_type: str) -> int | None:
     """Return the width of an element type in bits, None where it has no fixed one.
 
