@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -102,6 +103,24 @@ def test_processes_say_the_same_as_one(
     monkeypatch.setattr("tt_layout.cli.batch.FEW", 2)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     assert run("audit", str(cache)).out == alone
+
+
+def test_a_folder_that_cannot_be_read_does_not_stop_the_others(
+    run: Run, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, closed = os.scandir, str(cache / "HASH1")
+
+    def scandir(path: str) -> Any:
+        if str(path) == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    outcome = run("audit", str(cache), "--format", "json")
+    data = json.loads(outcome.out)
+    assert outcome.status == 0
+    assert [one["function"] for one in data["kernels"]] == ["matmul_0d1d", "vector_add"]
+    assert closed in [one["file"] for one in data["passed_over"]]
 
 
 def modules_of(report: str) -> list[int]:

@@ -182,17 +182,21 @@ SUFFIXES = (".mlir", ".ttgir", ".ttir")
 def dumps_below(folder: str) -> list[str]:
     """Return the dumps in a folder and below it, by their names, in order; hidden ones left out.
 
-    Links are not followed.
+    Links are not followed.  A folder below it that cannot be read stands for itself: who reads it
+    as a dump is told why.
 
     Raises:
-        LayoutError: a folder cannot be read.
+        LayoutError: the folder cannot be read.
     """
+    found: list[str] = []
 
     def fail(error: OSError) -> None:
-        message = f"cannot read: {error.strerror or error}"
-        raise LayoutError(message, FileLocation(str(error.filename)))
+        name = str(error.filename)
+        if name == folder:
+            message = f"cannot read: {error.strerror or error}"
+            raise LayoutError(message, FileLocation(name))
+        found.append(name)
 
-    found: list[str] = []
     for parent, folders, names in os.walk(folder, onerror=fail):
         folders[:] = [name for name in folders if not name.startswith(".")]
         own = (name for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
