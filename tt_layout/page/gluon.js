@@ -211,23 +211,16 @@ function cgaOfSplit(values) {
   const rank = SPLIT_WORDS.map((word) => values[word]).find((list) => list?.length)?.length ?? 0;
   const ones = Array(rank).fill(1);
   const reversed = ones.map((_, d) => rank - 1 - d);
-  const [perCga, split, order] = [ones, ones, reversed].map((usual, k) =>
+  const lists = [ones, ones, reversed].map((usual, k) =>
     values[SPLIT_WORDS[k]]?.length ? values[SPLIT_WORDS[k]] : usual,
   );
-  if (perCga.length !== split.length || split.length !== order.length)
-    throw new TextError(`${SPLIT_WORDS.join(", ")} must have one length`);
-  if (rank) checkOrder(order);
-  return order.flatMap((d) => {
-    const repeats = steps(perCga[d]).length - steps(split[d]).length;
-    if (repeats < 0) throw new TextError("cta_split_num must divide ctas_per_cga");
-    const moved = steps(split[d]).map((step) => unit(rank, d, step));
-    return [...moved, ...Array.from({ length: repeats }, () => unit(rank, d, 0))];
-  });
+  return basesOfSplit(Object.fromEntries(SPLIT.map((name, k) => [name, lists[k]])));
 }
 
 /** Return the bases of CTAs that split rows and columns of tensor memory. */
 function cgaOfTiles(split) {
-  return (split ?? [1, 1]).flatMap((count, d) => steps(count).map((step) => unit(2, d, step)));
+  const [CTASplitM, CTASplitN] = split ?? [1, 1];
+  return basesOfTwoSplits({ CTASplitM, CTASplitN });
 }
 
 /** Return the blocked layout of pointers that follow each other along the last dimension. */
