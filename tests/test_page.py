@@ -294,6 +294,16 @@ def test_a_hostile_text_stays_text() -> None:
     assert (own["name"], own["attribute"], own["type"]) == (HOSTILE, HOSTILE, HOSTILE.strip())
 
 
+def test_the_scripts_give_no_name_twice() -> None:
+    """All are one function's body, where a second function of a name would hide the first."""
+    declaration = re.compile(r"^(?:async )?(?:function\*?|class|const|let) +(\w+)", re.MULTILINE)
+    folder = Path(sys.modules["tt_layout.page"].__file__ or "").parent
+    texts = [(folder / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    names = [name for text in texts for name in declaration.findall(text)]
+    assert len(names) > 300
+    assert sorted(names) == sorted(set(names))
+
+
 def test_no_script_can_end_its_element() -> None:
     folder = Path(sys.modules["tt_layout.page"].__file__ or "").parent
     assert sorted(path.name for path in folder.glob("*.js")) == sorted(SCRIPTS)
