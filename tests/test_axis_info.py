@@ -75,6 +75,7 @@ RANGE = "%r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>\n
   %9 = arith.constant -9223372036854775808 : i64  //! 1 max 1 -9223372036854775808
   %10 = tt.get_program_id x : i32  //! 1 1 1
   %11 = ub.poison : tensor<4xi32>  //! max max max
+  %12 = tt.make_range {end = 0 : i32, start = 0 : i32} : tensor<4xi32>  //! 1 1 1
 """,
         f"""
   {RANGE}

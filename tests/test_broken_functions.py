@@ -46,29 +46,38 @@ def test_comparisons_without_a_second_operand(path: Path) -> None:
         audit_module(module)
 
 
+LOOP = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#c = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module {
+  tt.func @f(%n: i32, %v: tensor<256xf32, #b>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c63 = arith.constant 63 : i32
+    %c64 = arith.constant 64 : i32
+    %sum = arith.addi %n, %c63 : i32
+    %times = arith.divsi %sum, %c64 : i32
+    scf.for %i = %c0 to %times step %c1 : i32 {
+      %w = ttg.convert_layout %v : tensor<256xf32, #b> -> tensor<256xf32, #c>
+    }
+    tt.return
+  }
+}
+"""
+
+
 @pytest.mark.parametrize("fault", ["%n, %c63", "%sum, %c64"])
 def test_arithmetic_of_a_loop_bound_without_a_second_operand(fault: str) -> None:
-    text = """
-    #b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
-    #c = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
-    module {
-      tt.func @f(%n: i32, %v: tensor<256xf32, #b>) {
-        %c0 = arith.constant 0 : i32
-        %c1 = arith.constant 1 : i32
-        %c63 = arith.constant 63 : i32
-        %c64 = arith.constant 64 : i32
-        %sum = arith.addi %n, %c63 : i32
-        %times = arith.divsi %sum, %c64 : i32
-        scf.for %i = %c0 to %times step %c1 : i32 {
-          %w = ttg.convert_layout %v : tensor<256xf32, #b> -> tensor<256xf32, #c>
-        }
-        tt.return
-      }
-    }"""
-    assert counts(text) == {"ceildiv(%n, 64)"}
-    assert all(
-        count.startswith("%") for count in counts(text.replace(fault, fault.partition(",")[0]))
-    )
+    assert counts(LOOP) == {"ceildiv(%n, 64)"}
+    broken = LOOP.replace(fault, fault.partition(",")[0])
+    assert all(count.startswith("%") for count in counts(broken))
+
+
+def test_loops_and_branches_without_their_operands() -> None:
+    assert counts(LOOP.replace("to %times", "to 5")) == {"unknown: scf.for on line 12"}
+    assert counts(LOOP.replace("scf.for %i = %c0 to %times step %c1 : i32", "scf.if")) == {
+        "unknown: scf.if on line 12"
+    }
 
 
 def counts(text: str) -> set[str]:

@@ -37,7 +37,7 @@ def _same(step: Step) -> AxisInfo | None:
 
 def _range(step: Step) -> AxisInfo | None:
     start, end = step.operation.integer("start"), step.operation.integer("end")
-    if start is None or end is None:
+    if start is None or end is None or end <= start:
         return None
     return AxisInfo.of((end - start,), (power_of_two_divisor(start, _RANGE_DIVISOR),), (1,))
 

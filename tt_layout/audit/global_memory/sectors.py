@@ -31,6 +31,9 @@ from tt_layout.audit.values.evaluator import (
 from tt_layout.errors import LayoutError
 from tt_layout.ir.ssa import SsaOperation
 
+MAX_AT_ONCE = 1 << 22
+"""Addresses of an execution that are looked at: several arrays of so many are made."""
+
 MAX_ADDRESSES = 1 << 24
 """Addresses of an access that are counted, of all its executions."""
 
@@ -70,9 +73,9 @@ class AccessShape(NamedTuple):
     def too_large(self) -> Unknown | None:
         """Why the lanes are not looked at one by one; None where they are."""
         begins = (1 << self.layout.total_in_bits) // self.vector
-        if begins <= MAX_ADDRESSES:
+        if begins <= MAX_AT_ONCE:
             return None
-        return Unknown.because(f"{begins} addresses, more than the {MAX_ADDRESSES} counted")
+        return Unknown.because(f"{begins} addresses, more than the {MAX_AT_ONCE} counted")
 
 
 class Addresses(NamedTuple):

@@ -326,7 +326,7 @@ class Evaluator:
         if operation.name == "scf.for":
             for iteration in self._iterations(scope, operation, wanted):
                 yield from self._scopes(iteration, inner, wanted)
-        elif operation.name == "scf.if":
+        elif operation.name == "scf.if" and operation.operands:
             condition = self._run(scope, operation.operands[0])
             if isinstance(condition, Unknown):
                 raise UnknownError(condition)
@@ -376,6 +376,8 @@ def _yielded(operation: SsaOperation, region: int) -> tuple[str, ...]:
 
 
 def _trip_count(loop: SsaOperation, bounds: Sequence[Known]) -> int | Unknown:
+    if len(bounds) < 3:
+        return Unknown.because(f"{place(loop)}: {len(bounds)} of its 3 bounds")
     unknown = unknowns(bounds)
     if unknown is not None:
         return unknown

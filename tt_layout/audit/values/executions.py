@@ -29,6 +29,10 @@ UNPLACED = Executions(None, "unknown: it is in no function", None)
 """Of an operation outside of any function."""
 
 
+_OPERANDS = {"scf.for": 3, "scf.if": 1}
+"""Operation -> how many operands it has at least, if it is whole."""
+
+
 class _Factor(NamedTuple):
     """How often the region around an operation runs.
 
@@ -90,6 +94,8 @@ def _text(factors: list[_Factor]) -> str:
 
 def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation]) -> _Factor:
     operation = enclosing.operation
+    if len(operation.operands) < _OPERANDS.get(operation.name, 0):
+        return _Factor(None, None, reason=place(operation))
     if operation.name == "scf.for":
         text = trip_count_text(evaluator.function, operation)
         if _varies(evaluator, operation, operation.operands[:3], loops):
