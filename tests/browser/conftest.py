@@ -3,7 +3,7 @@
     pip install playwright && apt-get install chromium
     pytest tests/browser
 
-Screenshots of each state are kept in ``artefacts``, which git ignores.
+Screenshots of each state are kept in ``artefacts``, which git ignores, if you make that folder.
 """
 
 from __future__ import annotations
@@ -76,25 +76,36 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
+@pytest.fixture(scope="session")
+def tabs(browser: Any) -> dict[str, list[Any]]:
+    """The tabs that no test uses now, by colour scheme: to open one takes longer than a page."""
+    return {}
+
+
 @pytest.fixture
-def open_file(browser: Any, tmp_path: Path) -> Iterator[Open]:
+def open_file(browser: Any, tabs: dict[str, list[Any]], tmp_path: Path) -> Iterator[Open]:
     """Return a function that opens a page; afterwards no error and no request may have been."""
-    opened: list[Opened] = []
+    opened: list[tuple[Opened, list[Any]]] = []
 
     def open_text(text: str, fragment: str = "", scheme: str = "light") -> Opened:
         file = tmp_path / f"page{len(opened)}.html"
         file.write_text(text, encoding="utf-8")
-        context = browser.new_context(color_scheme=scheme, viewport={"width": 1400, "height": 1100})
-        shown = Opened(context.new_page(), file, ARTEFACTS)
-        opened.append(shown)
+        free = tabs.setdefault(scheme, [])
+        tab = free.pop() if free else browser.new_context(color_scheme=scheme).new_page()
+        tab.set_viewport_size({"width": 1400, "height": 1100})
+        tab.emulate_media(media="null", color_scheme=scheme)
+        tab.mouse.move(0, 0)
+        shown = Opened(tab, file, ARTEFACTS)
+        opened.append((shown, free))
         shown.go(fragment)
         return shown
 
     yield open_text
-    for shown in opened:
+    for shown, free in opened:
         assert shown.errors == []
         assert shown.requests == {shown.file.as_uri()}
-        shown.page.context.close()
+        shown.leave()
+        free.append(shown.page)
 
 
 @pytest.fixture

@@ -22,8 +22,18 @@ class Opened:
         self.errors: list[str] = []
         self.requests: set[str] = set()
         page.on("console", self._note)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("pageerror", self._caught)
         page.route("**/*", self._asked)
+
+    def leave(self) -> None:
+        """Leave the page as it was found, for another file."""
+        self.page.evaluate("localStorage.clear()")
+        self.page.remove_listener("console", self._note)
+        self.page.remove_listener("pageerror", self._caught)
+        self.page.unroute_all()
+
+    def _caught(self, error: Any) -> None:
+        self.errors.append(str(error))
 
     def _note(self, message: Any) -> None:
         if message.type in ("error", "warning") and "willReadFrequently" not in message.text:
@@ -39,7 +49,8 @@ class Opened:
 
     def go(self, fragment: str = "") -> None:
         """Load the page anew."""
-        self.page.goto("about:blank")
+        if self.page.url.startswith(self.file.as_uri()):
+            self.page.goto("about:blank")  # a fragment alone loads nothing
         self.page.goto(self.file.as_uri() + (f"#{fragment}" if fragment else ""))
         assert self.page.evaluate("'ttLayout' in window")
 
@@ -55,9 +66,10 @@ class Opened:
         return {key: values[0] for key, values in parse_qs(fragment).items()}
 
     def shot(self, name: str) -> None:
-        """Keep a picture of the page as it is."""
-        self.artefacts.mkdir(exist_ok=True)
+        """Keep a picture of the page as it is, where there is a folder for it."""
         self.settle()
+        if not self.artefacts.is_dir():
+            return
         self.page.screenshot(path=self.artefacts / f"{name}.png", full_page=True)
 
     def settle(self) -> None:

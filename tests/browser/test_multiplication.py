@@ -146,6 +146,7 @@ def test_a_line_of_a_dump_shows_its_multiplication(open_file: Any) -> None:
     page.page.click(f"#line-{DOT - 1} code")
     assert not page.page.is_visible("#multiplication")
     assert page.page.is_visible("#tensor")
+    page.settle()  # what is shown has moved the lines
     page.page.click(f"#line-{DOT} code")
     assert page.page.is_visible("#multiplication")
     page.select("view", "layout")
