@@ -24,7 +24,7 @@ from tt_layout.reports.conflicts import ConflictsReport, evidence
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.wording import count
 
-PAIRS = 400
+PAIRS = 800
 DATA = Path(__file__).parents[1] / "data"
 BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}}}>"
 MMA = (

@@ -27,7 +27,7 @@ from tt_layout.releases import LATEST, Release
 from tt_layout.translation.eras import respelled
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "triton-3.9.0-lit.jsonl"
-LAYOUTS = 300
+LAYOUTS = 500
 POINTS = 256
 MOST_HOLDERS = 4096  # that the page looks for
 MEMORIES = {"tensor": "tensor", "shared": "!ttg.memdesc", "tmem": "!ttg.memdesc"}
