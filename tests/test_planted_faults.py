@@ -56,30 +56,29 @@ def undivided(argument: str) -> Callable[[str], str]:
     return change
 
 
+def twice_converted(text: str, line: str, source: str, other: str, location: str) -> str:
+    """Convert what a line makes to another layout, and back."""
+    name = line.split(" = ")[0].strip()
+    more = (
+        f"{line.replace(name, '%there', 1)}\n"
+        f"      %back = ttg.convert_layout %there : {source} -> {other} loc({location})\n"
+        f"      {name} = ttg.convert_layout %back : {other} -> {source} loc({location})"
+    )
+    return text.replace(line, more)
+
+
 def there_and_back(text: str) -> str:
     """Convert what is loaded in the loop to a layout that nothing asks for, and back."""
     line = next(line for line in text.splitlines() if "%total_67 = tt.load %a_ptrs_64" in line)
-    tensor = "tensor<128x32xf16, #blocked>"
-    other = "tensor<128x32xf16, #blocked1>"
-    more = (
-        f"{line.replace('%total_67', '%there')}\n"
-        f"      %back = ttg.convert_layout %there : {tensor} -> {other} loc(#loc41)\n"
-        f"      %total_67 = ttg.convert_layout %back : {other} -> {tensor} loc(#loc41)"
-    )
-    return text.replace(line, more)
+    source, other = (f"tensor<128x32xf16, #{name}>" for name in ("blocked", "blocked1"))
+    return twice_converted(text, line, source, other, "#loc41")
 
 
 def accumulator_there_and_back(text: str) -> str:
     """Convert the accumulator in the loop, as a stray layout in the source would."""
     line = next(line for line in text.splitlines() if "= tt.dot " in line)
-    name = line.split(" = ")[0].strip()
-    mma, other = "tensor<64x64xf32, #mma>", "tensor<64x64xf32, #blocked1>"
-    more = (
-        f"{line.replace(name, '%there', 1)}\n"
-        f"      %back = ttg.convert_layout %there : {mma} -> {other} loc(#loc1)\n"
-        f"      {name} = ttg.convert_layout %back : {other} -> {mma} loc(#loc1)"
-    )
-    return text.replace(line, more)
+    source, other = (f"tensor<64x64xf32, #{name}>" for name in ("mma", "blocked1"))
+    return twice_converted(text, line, source, other, "#loc1")
 
 
 def undivided_rows(text: str) -> str:
