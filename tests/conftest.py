@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
 import pytest
+
+SURROUNDINGS = ("CI", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "PAGER")
+"""What the program and its libraries read from the environment: a test that needs one sets it."""
 
 
 class Tallies:
@@ -78,6 +82,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Tallies(), "tallies")
+    for name in SURROUNDINGS:
+        os.environ.pop(name, None)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -18,7 +18,6 @@ def run(
     for name in ("matmul.ttgir", "softmax.ttgir", "make.py"):
         shutil.copy(NARROW / name, tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
     return runner(capfdbinary, monkeypatch)
 
 

@@ -56,7 +56,6 @@ cases:
 
 @pytest.fixture
 def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.delenv("CI", raising=False)
     return runner(capsysbinary, monkeypatch)
 
 
@@ -756,7 +755,6 @@ def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     inside = tmp_path / "inside"
     inside.mkdir()
     monkeypatch.chdir(inside)
-    monkeypatch.delenv("CI", raising=False)
     Path("layouts.yaml").write_text(
         f"cases:\n  - name: a\n    layout: '{BLOCKED}'\n    type: tensor<4x4xf16>\n"
         "    views: [tensor]\n"

@@ -67,7 +67,6 @@ cases:
 
 @pytest.fixture
 def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.delenv("CI", raising=False)
     return runner(capsysbinary, monkeypatch)
 
 

@@ -73,8 +73,7 @@ def shell(tmp_path: Path) -> Shell:
     place = tmp_path / "work"
     shutil.copytree(ROOT / "examples", place / "examples")
     path = os.pathsep.join([str(command.parent), os.environ["PATH"]])
-    environment = {k: v for k, v in os.environ.items() if k not in ("CI", "COLUMNS")}
-    return place, {**environment, "PATH": path, "PYTHONPATH": str(ROOT)}
+    return place, {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
 
 
 def output_of(command: str, shell: Shell) -> str:
@@ -119,8 +118,6 @@ def test_every_command_prints_what_stands_below_it(
     block: str, in_shell: bool, shell: Shell, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(shell[0])
-    for name in ("CI", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
     for example in (example for example in EXAMPLES if example.block == block):
         if in_shell:
             output = output_of(example.command, shell)

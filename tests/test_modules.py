@@ -40,7 +40,6 @@ DUMP = module(FIRST) + module(FIRST, "Pipeline") + module(LAST, "Prefetch")
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder, with a dump of three passes in it."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
     Path("dump.mlir").write_text(DUMP)
     return tmp_path
 

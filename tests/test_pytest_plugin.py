@@ -23,7 +23,7 @@ cases:
 
 def run_pytest(*options: str) -> subprocess.CompletedProcess[str]:
     """Run pytest in the current folder, without other plugins."""
-    left_out = ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER")
+    left_out = ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER")
     environment = {k: v for k, v in os.environ.items() if k not in left_out}
     environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
     plugins = ("-p", "tt_layout.pytest_plugin", "-p", "no:cacheprovider")
@@ -37,7 +37,6 @@ def run_pytest(*options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.delenv("CI", raising=False)
     return runner(capfdbinary, monkeypatch)
 
 

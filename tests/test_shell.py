@@ -40,7 +40,6 @@ def run(
     capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Run:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
     Path("kernel.ttgir").write_text(DUMP)
     return runner(capfdbinary, monkeypatch)
 

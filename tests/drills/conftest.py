@@ -83,7 +83,7 @@ class Clone:
 
     def environment(self) -> dict[str, str]:
         """Return the variables under which Python takes the copy."""
-        left_out = ("CI", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "COLUMNS", "FORCE_COLOR")
+        left_out = ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER")
         kept = {name: text for name, text in os.environ.items() if name not in left_out}
         return {**kept, "PYTHONPATH": str(self.root)}
 
