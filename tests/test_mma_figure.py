@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from command import Run, runner
+from scaled_dumps import MFMA_SCALES
 from tiers import sampled
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -305,12 +306,6 @@ def test_a_packed_operand_has_a_cell_for_two_elements(
     assert "v_mfma_f32_16x16x128_f8f6f4" in text
 
 
-SCALES = (
-    "#ttg.linear<{register = [[0, 4], [16, 0]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], "
-    "[0, 2]], warp = [], block = []}>"
-)
-
-
 def test_scales_stand_beside_what_they_scale() -> None:
     case = Case(MFMA.format(4, "true", [16, 16, 128]), "tensor<32x32xf32>", "", 256, (16, 16))
     encodings = [
@@ -320,7 +315,7 @@ def test_scales_stand_beside_what_they_scale() -> None:
     elements = "f8E4M3FN", "i8"
     a, b = (Operand(*one) for one in zip(encodings, [(32, 256), (128, 32)], elements))
     d = Operand(parse_layout(case.layout), (32, 32), "f32")
-    scales = Operand(parse_layout(SCALES), (32, 8), "i8")
+    scales = Operand(parse_layout(MFMA_SCALES), (32, 8), "i8")
     figure = product_figure(
         Product((a, b, d), (16, 16, 128), ("x", "y"), (1, 2), (scales, scales)), None
     )
@@ -337,6 +332,7 @@ def test_scales_stand_beside_what_they_scale() -> None:
     assert of_a == [[f"T{row + 16 * block}:s0" for block in range(4)] for row in range(16)]
     assert of_b == [list(column) for column in zip(*of_a)]
     assert (figure.grids[3].column_title, figure.grids[4].row_title) == ("block", "block")
+    assert any("each scale is of a block of 32 along K" in note for note in figure.notes)
 
 
 @pytest.mark.parametrize(

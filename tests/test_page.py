@@ -196,7 +196,7 @@ def test_a_multiplication_has_the_layouts_of_its_operands() -> None:
     assert b is None
     shapes = [(64, k), (k, 64), (64, 64)]
     for part, operand, shape in zip(found["parts"], (a, b, d), shapes):
-        assert tuple(part["shape"]) == shape
+        assert tuple(part["size"]) == shape[::-1]
         layout = operand and operand.encoding.to_linear_layout(operand.shape)
         own = part["layout"] and [(name, [*map(tuple, v)]) for name, v in part["layout"]["ins"]]
         assert own == (layout and [(name, [*v]) for name, v in layout.in_bases])

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from scaled_dumps import DUMPS, LINE
+
 from browser.kinds import KINDS
 from tt_layout.encodings.parsing import parse_layout
-from tt_layout.mlir.source import read_source
+from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.page.dump import page_of, page_of_dump
 from tt_layout.page.playground import playground
@@ -41,6 +43,7 @@ _MADE: dict[str, Callable[[], str]] = {
         {"layout": place(parse_layout(KINDS["amd_mfma"][0]), parse_type(KINDS["amd_mfma"][1]))},
         is_multiplied=True,
     ),
+    "scaled": lambda: page_of_dump(Source(DUMPS["mfma"], "scaled.ttgir"), [], line=LINE),
     "playground": playground,
     "dump": lambda: page_of_dump(read_source(str(KERNELS / "matmul-sm80.ttgir")), []),
 }

@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+import pytest
+from scaled_dumps import DUMPS, LINE
+
 from browser.conftest import Open
 from browser.kinds import KINDS
 from browser.open_page import Opened
 from browser.pages import KERNELS
+from tt_layout.audit.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.multiplications import multiplications
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
+from tt_layout.figures.mma import Product, product_figure
+from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.page.dump import page_of, page_of_dump
@@ -128,6 +136,89 @@ def test_a_packed_element_is_multiplied_with_two(open_file: Any) -> None:
     assert [x for x in range(len(a[0])) if any(row[x] for row in a)] == [5]
 
 
+def show_scaled(open_file: Any, name: str, fragment: str = "") -> Opened:
+    page: Opened = open_file(page_of_dump(Source(DUMPS[name], "a.ttgir"), [], line=LINE), fragment)
+    page.page.set_viewport_size({"width": 1440, "height": 1600})
+    page.settle()
+    return page
+
+
+@pytest.mark.parametrize("name", DUMPS)
+def test_scales_stand_where_the_figure_has_them(name: str, open_file: Any) -> None:
+    page = show_scaled(open_file, name)
+    figure = product_figure(scaled_product(name), None)
+    matrices = page.ask(what="multiplied")
+    assert len(matrices) == len(figure.grids) == 5
+    for matrix, grid in zip(matrices, figure.grids):
+        assert (len(matrix["texts"]), len(matrix["texts"][0])) == grid.shape
+        assert grid.labels is not None
+        if "in shared memory" not in grid.title:  # of which the figure has offsets
+            expected = [[first_holder(label) for label in row] for row in grid.labels]
+            assert [[first_holder(text) for text in row] for row in matrix["texts"]] == expected
+    for axis in (0, 1):
+        starts = [matrix["at"][axis] for matrix in matrices]
+        places = [place[1 - axis] for place in figure.places]
+        assert sorted(zip(starts, places)) == sorted(zip(starts, places), key=lambda two: two[1])
+        assert len(set(zip(starts, places))) == len(set(places)) == 3
+    page.shot(f"multiplication-scaled-{name}")
+
+
+@pytest.mark.parametrize("name", DUMPS)
+def test_a_scale_lights_what_it_scales(name: str, open_file: Any) -> None:
+    page, product = show_scaled(open_file, name), scaled_product(name)
+    (m, n, k), blocks, of = product.sizes, product.sizes[2] // product.block, product.packing
+    axes = ["mk", "kn", "mn", "mk", "kn"]
+    sizes = [(m, k // of[0]), (k // of[1], n), (m, n), (m, blocks), (blocks, n)]
+
+    def meant(number: int, cell: tuple[int, int]) -> dict[str, set[int]]:
+        """Return the elements along the axes of a matrix that a cell, its row first, is of."""
+        wholes = {"m": m, "n": n, "k": k}
+        steps = [wholes[axis] // size for axis, size in zip(axes[number], sizes[number])]
+        spans = (range(at * step, (at + 1) * step) for at, step in zip(cell, steps))
+        return {axis: set(span) for axis, span in zip(axes[number], spans)}
+
+    for number, cell in [(3, (3, blocks - 1)), (4, (blocks - 1, 2)), (0, (3, 5)), (2, (3, 2))]:
+        point(page, number, *cell[::-1])
+        wanted = meant(number, cell)
+        for other, lit in enumerate(page.ask(what="lit")):
+            for y, x in np.ndindex(sizes[other]):
+                own = meant(other, (y, x))
+                meets = all(own[axis] & wanted[axis] for axis in own.keys() & wanted.keys())
+                assert lit[y][x] == meets, (number, other, y, x)
+
+
+def test_scales_are_said_and_kept_in_the_address(open_file: Any) -> None:
+    page = show_scaled(open_file, "mfma")
+    for number, x, y, said in [
+        (0, 40, 3, "A (3, 40), held by T35:a8; times row 20 of B, goes into row 3 of D, "
+         "scaled by (3, 1) of the scales"),
+        (1, 2, 20, "; times columns 40 to 41 of A, goes into column 2 of D, "
+         "scaled by (1, 2) of the scales"),
+        (3, 1, 3, "scales of A (3, 1), held by T19:s0; scales columns 32 to 63 of row 3 of A"),
+        (4, 2, 1, "scales of B (1, 2), held by T18:s0; scales rows 16 to 31 of column 2 of B"),
+    ]:  # fmt: skip
+        point(page, number, x, y)
+        assert page.said.endswith(said)
+    page.page.mouse.down()
+    page.page.mouse.up()
+    assert page.address["q"] == "scales of B,2,1"
+    page.go("l=3&q=scales+of+B,2,1")
+    assert page.said.startswith("scales of B (1, 2), held by ")
+    page.focus("multiplication")
+    page.page.keyboard.press("Control+Home")
+    page.page.keyboard.press("Control+End")
+    assert page.page.inner_text("#multiplication-cell").startswith("D (15, 15), held by ")
+    page.go("q=scales+of+D,2,1")
+    assert page.said == ""
+
+
+def scaled_product(name: str) -> Product:
+    """Return the multiplication of a dump with scales."""
+    [module] = whole_modules(Source(DUMPS[name], "a.ttgir"), None, None)
+    [one] = multiplications(AuditedModule(module, SharedWork()))
+    return Product((one.a, one.b, one.d), one.first, one.title, one.packing, one.scales)
+
+
 def test_a_lane_lights_what_it_holds_in_all(open_file: Any) -> None:
     page = show(open_file, SMALL, "s=lane")
     texts = point(page, 1, 6, 9)
@@ -143,6 +234,7 @@ def test_a_line_of_a_dump_shows_its_multiplication(open_file: Any) -> None:
     assert not page.page.is_visible("#tensor")
     assert page.page.input_value("#layout-filter").startswith("#mma on ")
     assert page.page.inner_text("#attribute").startswith(f"tt.dot, line {DOT}: 128x64x16 f16 x f16")
+    page.settle()
     page.page.click(f"#line-{DOT - 1} code")
     assert not page.page.is_visible("#multiplication")
     assert page.page.is_visible("#tensor")

@@ -23,17 +23,24 @@ from tt_layout.views.groups import group_count
 from tt_layout.views.selection import Range, Selection
 
 OF_A, OF_B = "scales of A", "scales of B"
-PLACES = {"A": (1, 0), "B": (0, 1), "D": (1, 1)}
-"""Row and column of each matrix in the figure."""
-PLACES_WITH_SCALES = {"A": (2, 1), "B": (1, 2), "D": (2, 2), OF_A: (2, 0), OF_B: (0, 2)}
+Place = tuple[int, int]
+"""Row and column of a matrix in the figure."""
+PLACES: dict[str, Place] = {"A": (1, 0), "B": (0, 1), "D": (1, 1)}
+PLACES_WITH_SCALES: dict[str, Place] = {
+    "A": (2, 1),
+    "B": (1, 2),
+    "D": (2, 2),
+    OF_A: (2, 0),
+    OF_B: (0, 2),
+}
 AXES = {
     "A": ("m", "k"),
     "B": ("k", "n"),
     "D": ("m", "n"),
     OF_A: ("m", "block"),
-    OF_B: ("n", "block"),
+    OF_B: ("block", "n"),
 }
-"""What rows and columns of each matrix are, and of each matrix of scales as it is stored."""
+"""What rows and columns of each matrix are, as it is drawn."""
 
 NAMES, STRONG_LINES = "T<thread>:<matrix><register>", "strong lines stand between groups along K"
 COLOUR_BY = ("lane", "warp", "thread", "register")
@@ -44,14 +51,30 @@ class Part:
     """A matrix of a multiplication, and the part of it that one figure draws.
 
     Attributes:
-        name: ``A``, ``B`` or ``D``.
-        shape: the rows and columns that are drawn.
+        name: a key of `AXES`.
+        shape: the rows and columns of it that are drawn.
         drawn: its layout; None where it lies in shared memory and no layout is known.
     """
 
     name: str
     shape: tuple[int, int]
     drawn: DrawnLayout | None
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether its rows are drawn as columns: they stand above the columns that they scale."""
+        return self.name == OF_B
+
+    @property
+    def drawn_shape(self) -> tuple[int, int]:
+        """The rows and columns of the figure."""
+        rows, columns = self.shape
+        return (columns, rows) if self.is_turned else (rows, columns)
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """What the rows and columns of the figure are."""
+        return AXES[self.name]
 
     @property
     def k_axis(self) -> int | None:
@@ -124,14 +147,28 @@ class Product:
     @property
     def scale_parts(self) -> tuple[Part, ...]:
         """The scales of A and of B, a row of blocks for each row of A and each column of B."""
-        if self.scales is None or self.operands[0] is None:
+        if not self.block or self.scales is None:
             return ()
-        (m, n, k), depth = self.sizes, self.operands[0].shape[-1] * self.packing[0]
+        m, n, k = self.sizes
         found = []
         for name, size, operand in zip((OF_A, OF_B), (m, n), self.scales):
-            shape = size, max(1, k * operand.shape[-1] // depth)
+            shape = size, max(1, k // self.block)
             found.append(Part(name, shape, _drawn(operand, shape)))
         return tuple(found)
+
+    @property
+    def block(self) -> int:
+        """The elements along K that share a scale; 0 where there are no scales."""
+        if self.scales is None or self.operands[0] is None:
+            return 0
+        depth = self.operands[0].shape[-1] * self.packing[0]
+        return max(1, depth // self.scales[0].shape[-1])
+
+    @property
+    def placed_parts(self) -> tuple[tuple[Part, Place], ...]:
+        """A, B, D and the scales, each with its place in the figure."""
+        places = PLACES_WITH_SCALES if self.scale_parts else PLACES
+        return tuple((part, places[part.name]) for part in (*self.parts, *self.scale_parts))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -143,6 +180,7 @@ class Product:
             for name, count in zip("AB", self.packing)
             if count > 1
         ]
+        words += [f"each scale is of a block of {self.block} along K"] * bool(self.block)
         return ("; ".join(words),) if words else ()
 
     @property
@@ -197,19 +235,18 @@ def product_figure(product: Product, color_by: str | None) -> Figure:
     """
     if color_by not in (None, *COLOUR_BY):
         raise LayoutError(f"--view mma is coloured by {', '.join(COLOUR_BY)}, not {color_by}")
-    parts = *product.parts, *product.scale_parts
+    parts, places = zip(*product.placed_parts)
     name = color_by or product.usual_colouring
     groups = [_groups(part, name) for part in parts]
     colouring = _colouring_of_all(parts, name)
     grids = tuple(_grid(part, own, colouring) for part, own in zip(parts, groups))
-    places = PLACES_WITH_SCALES if product.scale_parts else PLACES
     legend = colouring.legend(np.concatenate(groups))
     return Figure(
         product.title,
         grids,
         legend,
         product.notes,
-        places=tuple(places[part.name] for part in parts),
+        places=places,
     )
 
 
@@ -255,8 +292,7 @@ def _grid(part: Part, groups: Ints, colouring: Colouring) -> Grid:
     grid = tensor_grid(
         part.drawn, colouring.colours(groups) if part.has_rows else groups, part.title
     )
-    grid = _with_names(grid, part)
-    return _turned(grid) if part.name == OF_B else grid
+    return _with_names(_turned(grid) if part.is_turned else grid, part)
 
 
 def _turned(grid: Grid) -> Grid:
@@ -267,8 +303,6 @@ def _turned(grid: Grid) -> Grid:
         labels=[list(column) for column in zip(*grid.labels)] if grid.labels is not None else None,
         rows=grid.columns,
         columns=grid.rows,
-        row_title=grid.column_title,
-        column_title=grid.row_title,
     )
 
 
@@ -278,12 +312,12 @@ def _with_names(grid: Grid, part: Part) -> Grid:
     if labels is not None and part.is_in_registers:
         letter = part.name[0].lower()
         labels = [[text.replace(":", f":{letter}") for text in row] for row in labels]
-    names = AXES[part.name]
+    row_title, column_title = part.axes
     return replace(
         grid,
         labels=labels,
-        row_title=names[0],
-        column_title=names[1],
+        row_title=row_title,
+        column_title=column_title,
         row_step=part.k_step if part.k_axis == 0 else 0,
         column_step=part.k_step if part.k_axis == 1 else 0,
         step_width=2,

@@ -466,10 +466,10 @@ class GridView {
     context.fillStyle = this.colours.ink;
     context.textAlign = "left";
     context.textBaseline = "middle";
-    for (const { text, short, x, y, rows, columns } of this.source.captions ?? []) {
-      const fits = context.measureText(text).width <= columns * this.width;
+    for (const { texts, x, y, rows, columns } of this.source.captions ?? []) {
+      const fits = (text) => context.measureText(text).width <= columns * this.width;
       const middle = this.top(y) + (rows * this.height) / 2;
-      context.fillText(fits ? text : short, this.left(x) + 2, middle);
+      context.fillText(texts.find(fits) ?? texts.at(-1), this.left(x) + 2, middle);
     }
   }
 

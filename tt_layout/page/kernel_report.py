@@ -52,7 +52,7 @@ def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:
     """Yield the multiplications whose matrices can be drawn, each with its line."""
     for one in audit.multiplications:
         with suppress(LayoutError):
-            product = Product((one.a, one.b, one.d), one.first, one.title, one.packing)
+            product = Product((one.a, one.b, one.d), one.first, one.title, one.packing, one.scales)
             yield {"line": one.line, **multiplication_data(product)}
 
 

@@ -1,14 +1,17 @@
 // A multiplication of matrices as a whole, in one grid: A on the left, B above, D in the corner, as
-// tt_layout.figures.mma draws it.  What is pointed at in one matrix lights up in all three.
+// tt_layout.figures.mma draws it, and scales beside A and above B.  What is pointed at in one matrix
+// lights up in all of them.
 
 const MATRIX_COLOURS = ["lane", "warp", "thread", "register"];
 const PER_GAP = [48, 24]; // columns and rows for each of the gap between matrices: it always shows
 
 /** The first rows and columns of a matrix; of those before them the first. */
 class FirstPlane extends TensorPlane {
-  constructor(shape, [rows, columns]) {
-    const rank = shape.length;
-    super(shape, { rows: rank - 2, columns: rank - 1, at: shape.map(() => 0) });
+  /** @param isTurned whether columns are drawn as rows */
+  constructor(shape, [columns, rows], isTurned) {
+    const [last, other] = [shape.length - 1, shape.length - 2];
+    const axes = isTurned ? { rows: last, columns: other } : { rows: other, columns: last };
+    super(shape, { ...axes, at: shape.map(() => 0) });
     Object.assign(this, { rows, columns });
   }
 
@@ -26,19 +29,19 @@ class Matrix {
    * @param colour one of MATRIX_COLOURS
    * @param ground the colour of the page
    */
-  constructor({ name, title, shape, step, layout }, colour, ground) {
-    Object.assign(this, { name, title, step });
-    [this.rows, this.columns] = shape;
+  constructor({ layout, isTurned, ...drawn }, colour, ground) {
+    Object.assign(this, drawn);
+    [this.columns, this.rows] = this.size;
     if (!layout) return;
     this.model = new Model(layout, usualTarget());
     this.colouring = new Colouring(this.model, colour);
-    const plane = new FirstPlane(this.model.shape, shape);
+    const plane = new FirstPlane(this.model.shape, this.size, isTurned);
     this.source = new TensorSource(this.model, plane, this.colouring, ground);
   }
 
   /** Return text about locations with its registers named after the matrix: T5:a1. */
   #named(text) {
-    return text.replace(/(T\d+):(\d+)/g, `$1:${this.name.toLowerCase()}$2`);
+    return text.replace(/(T\d+):(\d+)/g, `$1:${this.name[0].toLowerCase()}$2`);
   }
 
   text(x, y) {
@@ -66,6 +69,14 @@ class Matrix {
     return this.group(id)?.keysOf(this.source.element(x, y)) ?? [];
   }
 
+  /** Return the first and last of what an index of another matrix meets on each axis: across, down. */
+  meets(matrix, cell) {
+    return this.axes.map((axis, k) => {
+      const own = matrix.axes.findIndex((other) => dimension(other) === dimension(axis));
+      return own < 0 ? [0, this.size[k] - 1] : along(cell[own], matrix.size[own], this.size[k]);
+    });
+  }
+
   /** Return a test of cells: whether one of these groups holds what they show. */
   holdersMatch(id, keys) {
     const group = this.group(id);
@@ -85,21 +96,26 @@ class MultiplicationSource {
     this.isWhole = true;
     [, this.title] = title;
     this.about = about;
-    const [a, b, d] = parts.map((part) => new Matrix(part, colour, ground));
-    const sizes = [a.columns + b.columns, a.rows + b.rows];
-    const [across, down] = sizes.map((cells, axis) => Math.ceil(cells / PER_GAP[axis]));
-    Object.assign(a, { left: 0, top: b.rows + 2 * down });
-    Object.assign(b, { left: a.columns + across, top: down });
-    Object.assign(d, { left: b.left, top: a.top });
-    this.matrices = [a, b, d];
-    this.columns = d.left + d.columns;
-    this.rows = d.top + d.rows;
-    this.captionRows = down;
-    this.columnRuns = [a, b].map(({ left, columns }) => [left, left + columns]);
-    this.rowRuns = [b, a].map(({ top, rows }) => [top, top + rows]);
+    this.matrices = parts.map((part) => new Matrix(part, colour, ground));
+    [this.columns, this.columnRuns] = this.#arrange(0);
+    [this.rows, this.rowRuns, this.captionRows] = this.#arrange(1);
     this.#chooseColours(ground);
     const labels = this.matrices.map((matrix) => matrix.longestLabel);
     this.longestLabel = labels.reduce((long, own) => (own.length > long.length ? own : long));
+  }
+
+  /**
+   * Put the matrices beside each other, or below, each with its place there and a gap between.
+   * Return where the last ends, the [start, end] of each place, and the gap.
+   */
+  #arrange(axis) {
+    const sizes = [];
+    for (const { place, size } of this.matrices) sizes[place[axis]] = size[axis];
+    const gap = Math.ceil(sizes.reduce((sum, size) => sum + size) / PER_GAP[axis]);
+    let end = axis ? 0 : -gap; // above the first stands its caption
+    const found = sizes.map((size) => [end + gap, (end += gap + size)]);
+    for (const matrix of this.matrices) matrix[["left", "top"][axis]] = found[matrix.place[axis]][0];
+    return [end, found, gap];
   }
 
   /** Choose the colours of the matrix with most groups, and those of cells without one. */
@@ -135,23 +151,20 @@ class MultiplicationSource {
   }
 
   rowLabel(y) {
-    const [a, b] = this.matrices;
-    if (y >= a.top) return `m ${y - a.top}`;
-    return y >= b.top && y < b.top + b.rows ? `k ${y - b.top}` : "";
+    const at = this.matrices.find(({ top, rows }) => y >= top && y < top + rows);
+    return at ? `${at.axes[1][0]} ${y - at.top}` : "";
   }
 
   columnLabel(x) {
-    const [a, b] = this.matrices;
-    if (x >= b.left) return `n ${x - b.left}`;
-    return x < a.columns ? `k ${x}` : "";
+    const at = this.matrices.find(({ left, columns }) => x >= left && x < left + columns);
+    return at ? `${at.axes[0][0]} ${x - at.left}` : "";
   }
 
-  /** Return what stands in the gap above each matrix; where that is too narrow, only its name. */
+  /** Return what stands in the gap above each matrix: of some texts the first that fits. */
   get captions() {
     const rows = this.captionRows;
     return this.matrices.map(({ name, title, left, top, columns }) => ({
-      text: title,
-      short: name,
+      texts: [title, name, name.replace("scales of ", "s")],
       columns,
       x: left,
       y: top - rows,
@@ -183,56 +196,57 @@ class MultiplicationSource {
   /** Return a test of cells: whether they have to do with what is selected. */
   matcher({ scope, element: { name, cell } }) {
     const matrix = this.matrices.find((own) => own.name === name);
-    const tests =
-      scope === "element" ? this.#multiplied(name, ...cell) : this.#held(matrix, scope, cell);
+    const tests = new Map(
+      this.matrices.map((own) => [
+        own,
+        scope === "element"
+          ? isWithin(own.meets(matrix, cell))
+          : own.holdersMatch(scope, matrix.keysAt(scope, ...cell)),
+      ]),
+    );
     return (x, y) => {
       const at = this.at(x, y);
-      return !at || tests[at.matrix.name](at.x, at.y);
+      return !at || tests.get(at.matrix)(at.x, at.y);
     };
-  }
-
-  /** Return tests of cells: what an element is made of, or goes into. */
-  #multiplied(name, column, row) {
-    const [a, b] = this.matrices;
-    const isSame = (x, y) => x === column && y === row;
-    const inRows = ([first, last]) => (x, y) => y >= first && y <= last;
-    const inColumns = ([first, last]) => (x) => x >= first && x <= last;
-    const [inRow, inColumn] = [inRows([row, row]), inColumns([column, column])];
-    return {
-      A: { A: isSame, B: inRows(alongK(column, a.columns, b.rows)), D: inRow },
-      B: { A: inColumns(alongK(row, b.rows, a.columns)), B: isSame, D: inColumn },
-      D: { A: inRow, B: inColumn, D: isSame },
-    }[name];
-  }
-
-  /** Return tests of cells: what lanes, or others, hold that hold this one. */
-  #held(matrix, scope, cell) {
-    const keys = matrix.keysAt(scope, ...cell);
-    return Object.fromEntries(
-      this.matrices.map((own) => [own.name, own.holdersMatch(scope, keys)]),
-    );
   }
 }
 
-/** Return the first and last of others along K that an index meets: packed ones are fewer. */
-function alongK(index, count, others) {
+/** Return which of M, N and K an axis goes along. */
+function dimension(axis) {
+  return axis === "block" ? "k" : axis;
+}
+
+/** Return a test of cells: whether they are within the first and last column and row. */
+function isWithin([[left, right], [top, bottom]]) {
+  return (x, y) => x >= left && x <= right && y >= top && y <= bottom;
+}
+
+/** Return the first and last of others that an index meets: packed ones, and scales, are fewer. */
+function along(index, count, others) {
   return [Math.floor((index * others) / count), Math.ceil(((index + 1) * others) / count) - 1];
 }
 
 /** Say what a cell has to do with the others. */
-function multipliedInWords([a, b], matrix, scope, x, y) {
+function multipliedInWords(matrices, matrix, scope, x, y) {
   const said = matrix.say(x, y);
   const group = matrix.group(scope);
   if (group) {
     const keys = matrix.keysAt(scope, x, y).map(group.nameOf);
     return `${said}; ${group.label}${keys.length > 1 ? "s" : ""} ${keys.join(", ")}`;
   }
+  const met = Object.fromEntries(matrices.map((own) => [own.name, own.meets(matrix, [x, y])]));
+  const columns = spanInWords("column", met.A[0]);
+  const rows = spanInWords("row", met.B[1]);
   const related = {
-    A: `times ${spanInWords("row", alongK(x, a.columns, b.rows))} of B, goes into row ${y} of D`,
-    B: `times ${spanInWords("column", alongK(y, b.rows, a.columns))} of A, goes into column ${x} of D`,
+    A: `times ${rows} of B, goes into row ${y} of D`,
+    B: `times ${columns} of A, goes into column ${x} of D`,
     D: `row ${y} of A times column ${x} of B`,
+    "scales of A": `scales ${columns} of row ${y} of A`,
+    "scales of B": `scales ${rows} of column ${x} of B`,
   };
-  return `${said}; ${related[matrix.name]}`;
+  const scale = met[`scales of ${matrix.name}`];
+  const scaled = scale ? `, scaled by (${scale[1][0]}, ${scale[0][0]}) of the scales` : "";
+  return `${said}; ${related[matrix.name]}${scaled}`;
 }
 
 function spanInWords(noun, [first, last]) {
@@ -273,7 +287,7 @@ function usualView() {
 /** Return the layouts of the result of a multiplication among those of its line. */
 function resultsOf(multiplication) {
   if (!multiplication) return [];
-  const { layout } = multiplication.parts.at(-1);
+  const { layout } = multiplication.parts[2];
   return layoutsOfLine(multiplication.line).filter((k) => show(DATA.layouts[k].ins) === show(layout?.ins));
 }
 
@@ -300,7 +314,7 @@ function cellOf(source, x, y) {
 
 /** Return the cell of a matrix that the address keeps lit, such as A,3,5; null for none. */
 function readLit(text) {
-  const [, name, x, y] = /^([ABD]),(\d{1,6}),(\d{1,6})$/.exec(text ?? "") ?? [];
+  const [, name, x, y] = /^([ABD]|scales of [AB]),(\d{1,6}),(\d{1,6})$/.exec(text ?? "") ?? [];
   return name ? { name, cell: [Number(x), Number(y)] } : null;
 }
 

@@ -1,4 +1,4 @@
-"""A multiplication of matrices as the page gets it: A, B and D, each with its basis vectors."""
+"""A multiplication of matrices as the page gets it: each matrix with its basis vectors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from tt_layout.errors import LayoutError
-from tt_layout.figures.mma import Part, Product, product_of
+from tt_layout.figures.mma import Part, Place, Product, product_of
 from tt_layout.page.embedded import embedded
 from tt_layout.placement import PlacedLayout
 
@@ -39,15 +39,19 @@ def multiplication_data(product: Product) -> dict[str, Any]:
         "title": product.title,
         "about": "; ".join(product.notes),
         "colour": product.usual_colouring,
-        "parts": [_part(part) for part in product.parts],
+        "parts": [_part(*placed) for placed in product.placed_parts],
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Part, place: Place) -> dict[str, Any]:
+    """Return a matrix as data; its size, axes and place are those across before those down."""
     return {
         "name": part.name,
         "title": part.title,
-        "shape": part.shape,
+        "size": part.drawn_shape[::-1],
+        "axes": part.axes[::-1],
+        "place": place[::-1],
+        "isTurned": part.is_turned,
         "step": part.k_step,
         "layout": embedded(part.drawn.placed) if part.drawn and part.has_rows else None,
     }
