@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import product
 
@@ -11,11 +12,13 @@ from test_figures import COLUMNS, GALLERY, held
 
 from tt_layout.algebra.arrays import all_values
 from tt_layout.analyses.access import transposing_read
-from tt_layout.analyses.banks import map_access
+from tt_layout.analyses.addresses import phase_lanes
+from tt_layout.analyses.banks import cost, map_access
 from tt_layout.analyses.sectors import count_sectors, lanes_of
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
+from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import NOTHING, PLAIN
 from tt_layout.hardware import find_target
 
@@ -93,6 +96,75 @@ def test_a_copy_names_who_holds_each_element(layout: str, target: str, is_store:
             assert name in holders[element]
     cells = [name for row in found.labels for name in row]
     assert len(set(cells)) == len(cells)
+
+
+PADDED = "#ttg.padded_shared<[{}] {{order = {}, shape = [64, 64]}}>"
+TALL = (
+    "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [1, 64], warpsPerCTA = [1, 1], "
+    "order = [0, 1]}>"
+)
+CDNA_ROWS = (
+    "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [1, 1], "
+    "order = [1, 0]}>"
+)
+
+
+@pytest.mark.parametrize("is_store", [False, True])
+@pytest.mark.parametrize(
+    ("registers", "padding", "order", "element", "target"),
+    [
+        (ROWS, "64:+8", "[1, 0]", "f16", "sm80"),
+        (ROWS, "16:+4, 64:+8", "[1, 0]", "f32", "sm90"),
+        (COLUMNS, "64:+1", "[1, 0]", "f32", "sm90"),
+        (COLUMNS, "64:+4", "[1, 0]", "i8", "sm90"),
+        (OPERANDS[0], "64:+8", "[1, 0]", "f16", "sm90"),
+        (TALL, "32:+2", "[0, 1]", "f16", "gfx950"),
+        (CDNA_ROWS, "64:+4", "[1, 0]", "f16", "gfx942"),
+        (CDNA_ROWS, "128:+2, 512:+4", "[1, 0]", "f32", "gfx950"),
+    ],
+)
+def test_padding_moves_the_rows_of_a_copy_to_the_banks_that_are_counted(
+    registers: str, padding: str, order: str, element: str, target: str, is_store: bool
+) -> None:
+    tensor = held(registers, f"tensor<64x64x{element}>")
+    memory = held(PADDED.format(padding, order), f"!ttg.memdesc<64x64x{element}>")
+    access, hardware = "store" if is_store else "load", find_target(target)
+    given, found = draw(memory, tensor, view="copy", target=target, access=access).grids
+    assert isinstance(tensor.encoding, DistributedEncoding)
+    assert isinstance(memory.encoding, SharedEncoding)
+    size = memory.placed.element_bytes
+    places = map_access(tensor.encoding, memory.encoding, (64, 64), size)
+    counted = cost(places, hardware, is_store=is_store)
+    assert given.labels is not None
+    assert found.labels is not None
+    assert found.row_title == "byte, bank"
+    byte_of, words = bytes_of_elements(memory), []
+    for elements, names, row in zip(given.labels, found.labels, found.rows):
+        byte, banks = row.split(", ")
+        for column, (cell, name) in enumerate(zip(elements, names)):
+            lane, register = map(int, name[1:].split(":"))
+            place = {"register": register, "lane": lane, "warp": 0, "block": 0}
+            assert ",".join(map(str, tensor.layout.apply(place).values())) == cell
+            assert byte_of[cell] == int(byte) + column * size
+        touched = range(int(byte) // 4, -(-(int(byte) + len(elements) * size) // 4))
+        own = [word % counted.phase.banks for word in (touched[0], touched[-1])]
+        assert banks == "-".join(map(str, dict.fromkeys(own)))
+        words.append(touched)
+    cycles = 0
+    for lanes in phase_lanes(counted.phase, hardware.lanes):
+        asked = {word for lane in lanes for word in words[lane]}
+        cycles += max(Counter(word % counted.phase.banks for word in asked).values())
+    assert cycles == counted.wavefronts_per_instruction
+
+
+def bytes_of_elements(memory: DrawnLayout) -> dict[str, int]:
+    """Return where each element of padded memory is stored."""
+    found = {}
+    for offset in range(memory.layout.get_in_dim_size("offset")):
+        cell = memory.layout.apply({"offset": offset, "block": 0}).values()
+        slot = offset + sum(offset // gap * amount for gap, amount in memory.placed.padding)
+        found[",".join(map(str, cell))] = slot * memory.placed.element_bytes
+    return found
 
 
 AMD_PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
@@ -188,7 +260,6 @@ def test_what_these_figures_cannot_show() -> None:
         ("swizzle", (registers,), "of shared memory"),
         ("swizzle", (memory,), "has padding"),
         ("copy", (memory,), "needs a layout of registers"),
-        ("copy", (memory, registers), "without padding"),
     ]:
         with pytest.raises(LayoutError, match=message):
             draw(*pair, view=view)

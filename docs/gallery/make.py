@@ -78,6 +78,7 @@ SWIZZLED_4 = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order =
 PHASED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 32, order = [1, 0]}>"
 PADDED = "#ttg.padded_shared<[64:+4] {order = [1, 0], shape = [16, 64]}>"
 PADDED_ROWS = "#ttg.padded_shared<[32:+1] {order = [1, 0], shape = [16, 32]}>"
+MFMA_OPERAND = f"#ttg.dot_op<{{opIdx = 0, parent = {MFMA_16}, kWidth = 4}}>"
 SCALES = "#ttng.tensor_memory_scales_encoding<>"
 SLICE = f"#ttg.slice<{{dim = 1, parent = {BLOCKED}}}>"
 
@@ -122,6 +123,10 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "swizzle": (NVMMA.format(128), "-t", "!ttg.memdesc<16x64xf16>", "--view", "swizzle"),
     "sectors": (SPREAD, "-t", "tensor<64x64xf32>", "--view", "sectors"),
     "ldmatrix": (SWIZZLED, OPERAND, "-t", "!ttg.memdesc<16x64xf16>", "--view", "copy"),
+    "padded-copy": (
+        PADDED, MFMA_OPERAND, "-t", "!ttg.memdesc<16x64xf16>", "--view", "copy",
+        "--target", "gfx942",
+    ),
     "tcgen05-ld": (TMEM_ROWS, TMEM, "-t", "!ttg.memdesc<128x8xf32>"),
     "swizzle-32": (NVMMA.format(32), "-t", "!ttg.memdesc<16x16xf16>"),
     "swizzle-64": (NVMMA.format(64), "-t", "!ttg.memdesc<16x32xf16>"),

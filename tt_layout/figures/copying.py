@@ -6,14 +6,16 @@ tensor memory's are ``tcgen05.ld`` and ``tcgen05.st``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints, all_values
+from tt_layout.algebra.padding import padded
 from tt_layout.analyses.access import MATRIX_ROW_BYTES, AccessMap, Instruction
 from tt_layout.analyses.addresses import matrix_bits
-from tt_layout.analyses.banks import check_lanes, cost, map_access
+from tt_layout.analyses.banks import Access, check_lanes, cost, map_access
 from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.encodings.base import TensorMemoryBase
@@ -31,10 +33,12 @@ class Copy:
     """What one instruction copies: rows of memory, each at the address that a lane gives.
 
     Attributes:
-        offsets: in elements, of each element of each row.
+        addresses: of each row, in bytes.
+        offsets: in elements and without padding, of each element of each row.
         lanes, registers: of the same shape: who holds it.
     """
 
+    addresses: Ints
     offsets: Ints
     lanes: Ints
     registers: Ints
@@ -50,15 +54,13 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
         is_store: whether registers go to memory.
 
     Raises:
-        LayoutError: the two do not belong together, or the memory has padding.
+        LayoutError: the two do not belong together.
     """
     shared, held = memory.encoding, registers.encoding
     if isinstance(shared, TensorMemoryBase) and isinstance(held, DistributedEncoding):
         return _tensor_memory_figure(memory, registers, is_store)
     if not isinstance(shared, SharedEncoding) or not isinstance(held, DistributedEncoding):
         raise LayoutError("--view copy needs a layout of memory and one of registers")
-    if memory.placed.padding:
-        raise LayoutError(f"--view copy is of memory without padding, but #{shared.name} has some")
     hardware, size = find_target(target), memory.placed.element_bytes
     places = map_access(held, shared, memory.placed.shape, size)
     check_lanes(places, hardware)
@@ -71,16 +73,16 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
     notes = [f"{name}, the first of {access.instructions} of warp 0"]
     if access.instruction.forms[0].accesses > 1:
         notes.append("drawn: the first of its two addresses")
-    return Figure(title, _grids(memory, copy, is_store), legend, tuple(notes), ((0, 0), (0, 1)))
+    return Figure(title, _grids(memory, copy, access), legend, tuple(notes), ((0, 0), (0, 1)))
 
 
-def _grids(memory: DrawnLayout, copy: Copy, is_store: bool) -> tuple[Grid, Grid]:
+def _grids(memory: DrawnLayout, copy: Copy, access: Access) -> tuple[Grid, Grid]:
     """Return the memory by the lanes that give addresses, and by those that hold its elements."""
-    shape, size = copy.offsets.shape, memory.placed.element_bytes
+    shape = copy.offsets.shape
     cells = memory_of(memory.placed).cells.cells(copy.offsets.ravel())
     lanes = np.arange(shape[0])[:, np.newaxis]
     columns = tuple(map(str, range(shape[1])))
-    ends = ("destination", "source") if is_store else ("source", "destination")
+    ends = ("destination", "source") if access.is_store else ("source", "destination")
     given = Grid(
         np.broadcast_to(lanes % COLOURS, shape),
         table(element_labels(cells), shape),
@@ -94,11 +96,20 @@ def _grids(memory: DrawnLayout, copy: Copy, is_store: bool) -> tuple[Grid, Grid]
         copy.lanes % COLOURS,
         table(named, shape),
         f"{ends[1]}: lane and register",
-        tuple(str(first * size) for first in copy.offsets[:, 0].tolist()),
+        tuple(_byte_and_banks(copy, memory.placed.element_bytes, access)),
         columns,
-        row_title="byte",
+        row_title="byte, bank",
     )
     return given, held
+
+
+def _byte_and_banks(copy: Copy, size: int, access: Access) -> Iterator[str]:
+    """Yield where each row of memory begins, and its banks."""
+    bank_bytes, banks = access.target.bank_bytes, access.phase.banks
+    last = copy.addresses + copy.offsets.shape[1] * size - 1
+    for byte, end in zip(copy.addresses.tolist(), last.tolist()):
+        first, other = (at // bank_bytes % banks for at in (byte, end))
+        yield f"{byte}, {first}" + f"-{other}" * (first != other)
 
 
 def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store: bool) -> Figure:
@@ -146,4 +157,5 @@ def _copy(places: AccessMap, instruction: Instruction) -> Copy:
     held = all_values([*places.register, *places.lane])
     found, first = np.unique(held, return_index=True)
     location = first[np.searchsorted(found, offsets)]
-    return Copy(offsets, location >> bits, location & (1 << bits) - 1)
+    addresses = padded(firsts, places.padding) * size
+    return Copy(addresses, offsets, location >> bits, location & (1 << bits) - 1)
