@@ -60,12 +60,21 @@ def test_a_swizzle_is_drawn_beside_the_plain_rows(width: int) -> None:
         [f"{r},{8 * c}-{8 * c + 7}" for r, c in chunks[k : k + 8]] for k in range(0, len(chunks), 8)
     ]
     assert plain.labels == lines
+    shifts = [line % (width // 16) for line in range(len(lines))]
+    assert swizzled.rows == tuple(f"{line * 128}, {x}" for line, x in enumerate(shifts))
+    assert plain.rows == tuple(str(line * 128) for line in range(len(lines)))
     for number, (row, chunk) in enumerate(chunks):
         phase = number // 8 % (width // 16)
         at = number // 8, number % 8 ^ phase
         assert swizzled.labels[at[0]][at[1]] == f"{row},{8 * chunk}-{8 * chunk + 7}"
         assert swizzled.marks is not None
         assert bool(swizzled.marks[at]) == (chunk == 0)
+
+
+def test_a_line_whose_rows_are_moved_apart_has_no_shift() -> None:
+    short = GALLERY["SWIZZLE"].format(1, 4)
+    _, swizzled = draw(held(short, "!ttg.memdesc<16x32xf16>"), view="swizzle").grids
+    assert (swizzled.row_title, swizzled.rows[:2]) == ("byte", ("0", "128"))
 
 
 @pytest.mark.parametrize(

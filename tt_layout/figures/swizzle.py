@@ -11,6 +11,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import Colouring, DrawnLayout
 from tt_layout.figures.model import Figure, Grid, table
+from tt_layout.placement import PlacedLayout
 from tt_layout.views.cells import Cells, Mask
 from tt_layout.views.groups import BANKED, chunk_bytes, fast_axis
 from tt_layout.views.shared import memory_of
@@ -34,14 +35,16 @@ def swizzle_figure(drawn: DrawnLayout) -> Figure:
     plain = replace(drawn, placed=replace(placed, layout=without_swizzle(drawn)))
     colouring = Colouring(placed, "chunk")
     cells = [_cells(one) for one in (plain, drawn)]
+    shifts = [(), _shifts(placed, *cells)]
     groups = [colouring.groups(own, of_elements=True) for own in cells]
     titles = "without the swizzle", "with it"
     grids = [
-        _grid(drawn, own, title, colouring.colours(numbers), numbers == 0)
-        for own, title, numbers in zip(cells, titles, groups)
+        _grid(drawn, own, title, colouring.colours(numbers), numbers == 0, shift)
+        for own, title, numbers, shift in zip(cells, titles, groups, shifts)
     ]
     lines = -(-memory_of(placed).elements * placed.element_bytes // BANKED.row_bytes)
     notes = ["outlined: chunk 0 of the tensor's rows, as the phases shift it"]
+    notes += ["xor: chunk c of a line lies where chunk c xor this was"] * bool(shifts[1])
     notes += [f"drawn: the first {MAX_LINES} of {lines} lines of banks"] * (lines > MAX_LINES)
     legend = colouring.legend(np.concatenate(groups))
     return Figure(drawn.title, tuple(grids), legend, tuple(notes), ((0, 0), (0, 1)))
@@ -71,10 +74,32 @@ def _cells(drawn: DrawnLayout) -> Cells:
     return memory.cells.cells(np.arange(0, stop, step))
 
 
-def _grid(drawn: DrawnLayout, cells: Cells, title: str, colours: Ints, marks: Mask) -> Grid:
+def _shape(placed: PlacedLayout, chunks: int) -> tuple[int, int]:
+    """Return the lines of banks that chunks fill, and the chunks of a line."""
+    columns = min(chunks, max(1, BANKED.row_bytes // chunk_bytes(placed)))
+    return chunks // columns, columns
+
+
+def _shifts(placed: PlacedLayout, plain: Cells, swizzled: Cells) -> tuple[int, ...]:
+    """Return what each line's chunks are moved by; nothing where that is not one xor for a line."""
+    lines, columns = _shape(placed, len(plain.elements))
+    before, after = (one.elements.reshape(lines, columns, -1) for one in (plain, swizzled))
+    own = np.arange(columns)
+    is_moved = [(before[:, own ^ shift] == after).all(axis=(1, 2)) for shift in own]
+    found = np.stack(is_moved, axis=1)
+    return tuple(found.argmax(axis=1).tolist()) if found.any(axis=1).all() else ()
+
+
+def _grid(
+    drawn: DrawnLayout,
+    cells: Cells,
+    title: str,
+    colours: Ints,
+    marks: Mask,
+    shifts: tuple[int, ...],
+) -> Grid:
     chunk, size = chunk_bytes(drawn.placed), drawn.placed.element_bytes
-    columns = min(len(colours), max(1, BANKED.row_bytes // chunk))
-    shape = len(colours) // columns, columns
+    shape = _shape(drawn.placed, len(colours))
     last, fast = max(1, chunk // size) - 1, fast_axis(drawn.placed)
     names = [
         ",".join(f"{x}-{x + last}" if d == fast and last else str(x) for d, x in enumerate(point))
@@ -84,9 +109,12 @@ def _grid(drawn: DrawnLayout, cells: Cells, title: str, colours: Ints, marks: Ma
         colours.reshape(shape),
         table(names, shape),
         title,
-        tuple(str(line * columns * chunk) for line in range(shape[0])),
-        tuple(str(column * chunk // BANKED.bank_bytes) for column in range(columns)),
-        row_title="byte",
+        tuple(
+            ", ".join(map(str, (line * shape[1] * chunk, *shifts[line : line + 1])))
+            for line in range(shape[0])
+        ),
+        tuple(str(column * chunk // BANKED.bank_bytes) for column in range(shape[1])),
+        row_title="byte, xor" if shifts else "byte",
         column_title="first bank",
         marks=marks.reshape(shape),
     )
