@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
+import itertools
 import json
 import os
 import resource
@@ -44,6 +45,7 @@ CHUNK = 250  # inputs of one process
 _CHECKS = ("arguments.py", "errors.py")
 _CALLERS = ("<lambda>", "run_call")
 SHOWN = 40  # failures that are printed
+BLOCK = 1 << 20  # characters of the output that are looked at at once
 
 
 class Ended(NamedTuple):
@@ -95,15 +97,20 @@ class Printed:
             with tempfile.TemporaryFile() as file:
                 os.dup2(file.fileno(), descriptor)
 
-    def take(self) -> tuple[str, str]:
-        """Return what has been printed since the last call, and forget it."""
-        texts = []
+    def out(self) -> Iterator[str]:
+        """Yield what has been printed, some lines at a time: all of it may not fit."""
+        with open("/proc/self/fd/1", encoding="utf-8", newline="\n") as file:
+            yield from iter(lambda: "".join(file.readlines(BLOCK)), "")
+
+    def err(self) -> str:
+        """Return what has been printed of errors."""
+        return Path("/proc/self/fd/2").read_text(encoding="utf-8")
+
+    def forget(self) -> None:
+        """Begin anew."""
         for descriptor in (1, 2):
-            size = os.lseek(descriptor, 0, os.SEEK_CUR)
-            texts.append(os.pread(descriptor, size, 0).decode())
             os.lseek(descriptor, 0, os.SEEK_SET)
             os.ftruncate(descriptor, 0)
-        return texts[0], texts[1]
 
 
 def run_input(given: Input, printed: Printed) -> Ended:
@@ -115,6 +122,7 @@ def run_input(given: Input, printed: Printed) -> Ended:
         with Path(STDIN).open() as sys.stdin:
             return _ended(given, printed)
     finally:
+        printed.forget()
         os.chdir("/")
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -127,16 +135,16 @@ def _ended(given: Input, printed: Printed) -> Ended:
     except SystemExit as ended:
         status = ended.code
     except TooLongError:
-        printed.take()
         return Ended(given.command, "takes too long")
     except BaseException as error:
-        printed.take()
         return Ended(given.command, _last_line(error))
-    out, err = printed.take()
-    if "always" in given.arguments:  # our own colours
-        out = unstyle(out)
-    fault = fault_of(status if isinstance(status, int) else -1, out, err)
-    return Ended(f"{given.command}: exit status {status}", fault)
+    number, err = status if isinstance(status, int) else -1, printed.err()
+    is_coloured = "always" in given.arguments  # our own colours
+    faults = [
+        fault_of(number, unstyle(out) if is_coloured else out, err)
+        for out in itertools.chain([""], printed.out())
+    ]
+    return Ended(f"{given.command}: exit status {status}", next(filter(None, faults), None))
 
 
 def run_call(call: Call) -> Ended:

@@ -313,7 +313,7 @@ def fault_of(status: int, out: str, err: str) -> str | None:
     if "not enough memory" in err:
         return "takes too much memory"
     for text in (out, err):
-        bad = {c for c in text if not c.isprintable() and c not in "\n\t"}
+        bad = {c for c in set(text) if not c.isprintable() and c not in "\n\t"}
         if bad:
             return f"prints {sorted(bad)!r}"
         if re.search(r"^\s*(::(?!error[ :])|##\[)", text, re.MULTILINE):
