@@ -55,7 +55,7 @@ def to_pdf(figure: Figure, fit: str = "none") -> bytes:
     size = f"{layout.width * scale:.2f} {layout.height * scale:.2f}"
     images = [number for number, p in enumerate(layout.grids) if p.grid.labels is None]
     names = "".join(f"/I{number} {7 + at} 0 R" for at, number in enumerate(images))
-    hatch = f"{_colour(EMPTY)} rg 0 0 6 6 re f {_colour(RULE)} RG 0.5 w 0 6 m 6 0 l S".encode()
+    hatch = f"{_colour(EMPTY)} rg 0 0 6 6 re f {_colour(RULE)} RG 0.5 w 0 0 m 6 6 l S".encode()
     content = "\n".join(_content(layout, scale)).encode("latin-1", "replace")
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
