@@ -22,11 +22,13 @@ ROWS = (
 LINE = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [8], order = [0]}>"
 COLUMN = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [8, 1], "
 COLUMN += "order = [1, 0]}>"
+PAIRS = "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 8], "
+PAIRS += "order = [0, 1]}>"
 
 
 def audited(body: str, *, target: str = "cuda:90", attributes: str = "") -> Audit:
     head = f'"ttg.num-warps" = 8 : i32, ttg.target = "{target}"{attributes}'
-    aliases = f"#rows = {ROWS}\n#line = {LINE}\n#column = {COLUMN}"
+    aliases = f"#rows = {ROWS}\n#line = {LINE}\n#column = {COLUMN}\n#pairs = {PAIRS}"
     function = f"  tt.func @f(%x: i32, %q: !tt.ptr<f32>) {{\n{body}\n    tt.return\n  }}"
     [module] = parse_ir(f"{aliases}\nmodule attributes {{{head}}} {{\n{function}\n}}")
     return audit_module(module)
@@ -45,6 +47,7 @@ def combine(name: str, source: str, result: str, axis: int, element: str = "f32"
 
 ROW_SUMS = "tensor<64xf32, #ttg.slice<{dim = 1, parent = #rows}>>"
 COLUMN_SUMS = "tensor<32xf32, #ttg.slice<{dim = 0, parent = #rows}>>"
+PAIR_SUMS = "tensor<16xi32, #ttg.slice<{dim = 0, parent = #pairs}>>"
 EXPECTED = {
     "within lanes": (combine("reduce", "tensor<64x32xf32, #rows>", ROW_SUMS, 1), (6, 0, 0, 0, 0)),
     "over warps": (
@@ -55,6 +58,10 @@ EXPECTED = {
     "by one instruction": (
         combine("reduce", "tensor<1024xi32, #line>", "i32", 0, "i32"),
         (0, 2, 1, 1, 32),
+    ),
+    "by one instruction for each of two groups": (
+        combine("reduce", "tensor<16x16xi32, #pairs>", PAIR_SUMS, 0, "i32"),
+        (0, 2, 0, 0, 0),
     ),
     "scan": (
         combine("scan", "tensor<256xf32, #line>", "tensor<256xf32, #line>", 0),

@@ -33,7 +33,7 @@ class Combining(Enum):
 
     SHUFFLES = "a shuffle for each bit of the lane"
     WHOLE_WARP = "the same, by instructions on registers only where all lanes combine theirs"
-    INSTRUCTION = "one instruction, where it replaces enough shuffles"
+    INSTRUCTION = "one instruction for each group of lanes, where it replaces enough shuffles"
     QUICK_INSTRUCTION = "the same, where it replaces one shuffle less"
 
 
@@ -69,8 +69,8 @@ def reduction(
     shuffles = bpermutes = instructions = scratch = 0
     conversions: list[tuple[LinearLayout, LinearLayout]] = []
     while True:
-        if _is_one_instruction(held, axis, combining):
-            instructions += held.get_in_dim_size("register")
+        if _has_instruction(held, axis, combining):
+            instructions += held.get_in_dim_size("register") * _groups(held, axis)
         else:
             own = _shuffles(held, axis, words, combining, target)
             shuffles, bpermutes = shuffles + own.shuffles, bpermutes + own.bpermutes
@@ -113,16 +113,17 @@ def _moving_lanes(layout: LinearLayout, axis: int) -> list[int]:
     return [bit for bit, vector in enumerate(layout.vectors("lane")) if vector[axis]]
 
 
-def _is_one_instruction(layout: LinearLayout, axis: int, combining: Combining) -> bool:
-    """Tell whether lanes combine their values by one instruction for each group of them.
-
-    The instruction is executed once for every group of lanes that hold different elements.
-    """
+def _has_instruction(layout: LinearLayout, axis: int, combining: Combining) -> bool:
+    """Tell whether lanes combine their values by one instruction for each group of them."""
     moving = len(_moving_lanes(layout, axis))
-    groups = 1 << sum(1 for vector in layout.vectors("lane") if any(vector) and not vector[axis])
     is_quick = combining is Combining.QUICK_INSTRUCTION
     is_there = is_quick or combining is Combining.INSTRUCTION
-    return is_there and moving > 0 and moving >= 2 * groups - is_quick
+    return is_there and moving > 0 and moving >= 2 * _groups(layout, axis) - is_quick
+
+
+def _groups(layout: LinearLayout, axis: int) -> int:
+    """Return how many groups of lanes reduce different elements side by side."""
+    return 1 << sum(1 for vector in layout.vectors("lane") if any(vector) and not vector[axis])
 
 
 def _scratch_bytes(
