@@ -200,6 +200,22 @@ def test_conversions_of_amd(bits: int, target: str, accesses: list[tuple[str, in
 
 
 @pytest.mark.parametrize(
+    ("target", "accesses"),
+    [
+        ("gfx942", [("ds_write_b64", 4), ("ds_read2_b64", 2)]),
+        ("gfx950", [("ds_write_b128", 2), ("ds_read2_b64", 2)]),
+    ],
+)
+def test_only_32_banks_are_reordered(target: str, accesses: list[tuple[str, int]]) -> None:
+    """The instructions in the assembly of Triton 3.9.0."""
+    src = line(register=[1, 2, 4, 8, 512], lane=[16, 32, 64, 128, 0, 0], warp=[256])
+    dst = line(register=[1, 2, 16, 256, 512], lane=[4, 8, 0, 0, 32, 64], warp=[128])
+    found = compiled_conversion(src, dst, 8, target)
+    steps = [step for step in (found.store, found.load) if step is not None]
+    assert [(step.instruction, step.instructions) for step in steps] == accesses
+
+
+@pytest.mark.parametrize(
     ("target", "bit", "counts"),
     [
         ("gfx90a", 3, (1, 0)),

@@ -35,6 +35,7 @@ from tt_layout.hardware import Target
 Columns = list[int]
 
 FRAGMENT_BITS = 32  # what a lane has of a row of a matrix
+REORDERED_BANKS = 32  # the compiler leaves the bank bits of GPUs with more in order
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,8 @@ class Swizzler:
             for loaded in choices
         ]
         best = max(buffers, key=lambda buffer: len(buffer.rounds))
-        return best if words > 1 else self._with_vector_first(best, filling)
+        is_in_order = words > 1 or self.gpu.banks > REORDERED_BANKS
+        return best if is_in_order else self._with_vector_first(best, filling)
 
     def _vector(self) -> tuple[Columns, bool | None]:
         """Return the bits of a vector: registers of both sides, filled up to a whole bank.
