@@ -180,3 +180,48 @@ def test_an_audit_counts_the_wavefronts_of_copies(row: dict[str, Any]) -> None:
     fast = getattr(parse_layout(row["register"]), "order")[0]  # noqa: B009
     assert audited(row, n=row["shape"][fast]) == wavefronts(row)
     assert audited(row) is None
+
+
+COPY_OF_AMD = """
+#r = #ttg.blocked<{{sizePerThread = [4], threadsPerWarp = [{threads}], warpsPerCTA = [1],
+    order = [0]}}>
+#s = #ttg.swizzled_shared<{{vec = 4, perPhase = 1, maxPhase = {phases}, order = [0]}}>
+module attributes {{"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = {threads} : i32,
+    ttg.target = "hip:{gpu}"}} {{
+tt.func public @copy(%p: !tt.ptr<i8> {{tt.divisibility = 16 : i32}}) {{
+  %o = tt.make_range {{end = 1024 : i32, start = 0 : i32}} : tensor<1024xi32, #r>
+  %b = tt.splat %p : !tt.ptr<i8> -> tensor<1024x!tt.ptr<i8>, #r>
+  %q = tt.addptr %b, %o : tensor<1024x!tt.ptr<i8>, #r>, tensor<1024xi32, #r>
+  %m = ttg.local_alloc : () -> !ttg.memdesc<1024xi8, #s, #ttg.shared_memory, mutable>
+  {copy} : {type} -> <1024xi8, #s, #ttg.shared_memory, mutable>
+  tt.return
+}}
+}}
+"""
+OF_POINTERS = "%t = ttg.async_copy_global_to_local %q, %m", "tensor<1024x!tt.ptr<i8>, #r>"
+OF_OFFSETS = "%t = amdg.buffer_load_to_local %p[%o] into %m", "<i8>[tensor<1024xi32, #r>]"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "phases", "copy", "bpermutes"),
+    [
+        ("gfx942", 4, OF_POINTERS, 8),
+        ("gfx950", 4, OF_POINTERS, 8),
+        ("gfx950", 4, OF_OFFSETS, 4),
+        ("gfx950", 1, OF_POINTERS, None),
+        ("gfx1250", 4, OF_POINTERS, None),
+    ],
+)
+def test_lanes_of_amd_exchange_what_they_copy_to_swizzled_memory(
+    gpu: str, phases: int, copy: tuple[str, str], bpermutes: int | None
+) -> None:
+    """Two shuffles for each pointer and one for each offset, unless lanes may write anywhere."""
+    threads = 64 if gpu.startswith("gfx9") else 32
+    text = COPY_OF_AMD.format(gpu=gpu, phases=phases, threads=threads, copy=copy[0], type=copy[1])
+    [module] = parse_ir(text)
+    [cost] = [
+        row.cost for row in audit_module(module).movements if "_to_local" in row.operation.name
+    ]
+    assert cost is not None
+    assert cost.details.get("bpermutes_per_warp") == bpermutes
+    assert ("ds_bpermute_b32" in cost.text) == (bpermutes is not None)

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from compiler.copy_kernels import copy_kernels
 from compiler.exchange_kernels import exchange_kernels
 from compiler.instruction_kernels import kernels
 from compiler.test_analyses import Lowerer
@@ -161,7 +162,7 @@ def target_of(text: str) -> str:
     return match.group(1)
 
 
-@pytest.mark.parametrize("draw", [kernels, exchange_kernels])
+@pytest.mark.parametrize("draw", [kernels, exchange_kernels, copy_kernels])
 def test_instructions_of_random_kernels(
     lowerer: Lowerer, seed: int, tally: Counter[str], count: int, draw: Any
 ) -> None:

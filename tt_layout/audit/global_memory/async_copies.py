@@ -1,4 +1,4 @@
-"""What the writes of asynchronous copies cost shared memory, where their addresses are known."""
+"""What asynchronous copies cost shared memory beside the access to global memory."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, lane_addresses
 from tt_layout.audit.global_memory.width import Kernel
 from tt_layout.audit.values.evaluator import Evaluator, unknowns
+from tt_layout.encodings.swizzled_shared import SwizzledShared
+from tt_layout.ir.operations import POINTER_BITS
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.placement import PlacedLayout
 
@@ -28,6 +30,33 @@ def is_async_copy(operation: SsaOperation, kernel: Kernel) -> bool:
     """Tell whether an operation is ``cp.async``, whose writes follow a rule that was measured."""
     is_copy = operation.name.endswith(".async_copy_global_to_local")
     return is_copy and kernel.target.name.startswith("sm")
+
+
+OFFSET_BITS = 32
+"""What an access by way of a buffer resource adds to its pointer."""
+
+
+def swizzling_shuffles(kernel: Kernel, operation: SsaOperation, instructions: int) -> int:
+    """Return the shuffles of a warp by which a copy comes to swizzled shared memory.
+
+    AMD's copies write what the lanes of a warp read side by side, unless each gives the address
+    that it writes to.  So lanes read what belongs there: before, they exchange their pointers, or
+    offsets.
+
+    Args:
+        kernel: of the copy.
+        operation: any access to global memory, in the form of today.
+        instructions: how many of them a warp executes.
+    """
+    target, roles = kernel.target, operands(operation)
+    if target.name.startswith("sm") or target.scatters_async_copies or "memory" not in roles:
+        return 0
+    memory = kernel.function.type_of(roles["memory"])
+    encoding = memory.encoding if memory is not None else None
+    if not isinstance(encoding, SwizzledShared) or encoding.max_phase == 1:
+        return 0
+    bits = OFFSET_BITS if "offsets" in roles else POINTER_BITS
+    return instructions * bits // target.shuffle_bits
 
 
 class Written(NamedTuple):

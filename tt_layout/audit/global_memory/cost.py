@@ -9,7 +9,12 @@ from tt_layout.analyses.global_access import LINE_BYTES, MAX_VECTOR_BYTES, SECTO
 from tt_layout.audit.audited_module import AuditedModule
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.cost import CYCLE_BYTES, Cost
-from tt_layout.audit.global_memory.async_copies import Written, is_async_copy, written_wavefronts
+from tt_layout.audit.global_memory.async_copies import (
+    Written,
+    is_async_copy,
+    swizzling_shuffles,
+    written_wavefronts,
+)
 from tt_layout.audit.global_memory.limits import limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, Sectors, access_sectors
@@ -73,7 +78,9 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     sectors = access_sectors(evaluator, full.operation, shape, addresses, info)
     limit = limit_of(kernel, access, width)
     written = written_wavefronts(evaluator, kernel, access, shape, addresses)
+    bpermutes = swizzling_shuffles(kernel, access, width.instructions)
     text = f"{width.instructions} x {width.instruction or access.name}"
+    text += f", {bpermutes} x ds_bpermute_b32" * bool(bpermutes)
     text += _entering(written)
     text += f", limited by {limit.what}" if limit is not None else ""
     details = {
@@ -82,6 +89,7 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         "instructions": width.instructions,
         "limited_by": limit.as_data() if limit is not None else None,
         **(_written_details(written) if is_async_copy(access, kernel) else {}),
+        **({"bpermutes_per_warp": bpermutes} if bpermutes else {}),
         **sector_details(sectors, shape),
     }
     warps = shape.layout.get_in_dim_size("warp") * shape.layout.get_in_dim_size("block")
