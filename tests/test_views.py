@@ -14,7 +14,7 @@ from work import bytes_of
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.errors import LayoutError
-from tt_layout.views import box, cell_text, columns, frames, whole_text
+from tt_layout.views import box, columns, frames, whole_text
 from tt_layout.views.cells import Cells
 from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
 from tt_layout.views.selection import EVERYTHING, Selection
@@ -525,7 +525,6 @@ def test_small_pages_and_blocks_print_the_same(
         monkeypatch.setattr(box, "ROW_BYTES", 1 << rng.randint(4, 7))
         monkeypatch.setattr(box, "PAGE_BYTES", 1 << rng.randint(8, 11))
         monkeypatch.setattr(frames, "BLOCK_BYTES", 1 << rng.randint(6, 8))
-        monkeypatch.setattr(cell_text, "PART_BYTES", 1 << rng.randint(4, 9))
         monkeypatch.setattr(columns, "LOW_DIGITS", 1)
         monkeypatch.setattr(columns, "BLOCK_LINES", 10)
         monkeypatch.setattr(columns, "PAGE_LINES", 30)

@@ -12,7 +12,6 @@ ready texts, one per number, because each has fillers where the others write.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -36,11 +35,6 @@ from tt_layout.views.text import (
     number_text,
     with_number,
 )
-
-PART_BYTES = 1 << 18  # of rows of labels are made at once
-
-StampsOf = Callable[[slice], Indices]
-"""Returns the stamp of each label of some rows."""
 
 
 class Layer(NamedTuple):
@@ -287,77 +281,64 @@ class LabelText:
         """
         offsets = np.arange(span)
         inner_keys, inner_which = distinct(self.inner(firsts))
-        inners = inner_keys[:, np.newaxis] ^ self._low_inners(offsets)
-        digit_rows, digits_of = distinct_rows(digit_counts(inners))
+        inners, inner_cells = ascending_superset(inner_keys[:, np.newaxis] ^ self.inner(offsets))
+        inner_digits = np.take(self._inner_digits(inners), inner_cells, axis=0)
+        digit_rows, digit_row_of = distinct_rows(inner_digits.reshape(len(inner_keys), -1))
+        behind, behind_of = distinct_rows(digit_rows.reshape(-1, self.replication))
 
         outer_keys, outer_which = distinct(self.outer(firsts))
-        keys, which = distinct(outer_which * len(digit_rows) + digits_of[inner_which])
+        keys, which = distinct(outer_which * len(digit_rows) + digit_row_of[inner_which])
         key, digit_row = np.divmod(keys, len(digit_rows))
+        outers = outer_keys[key][:, np.newaxis] ^ self.outer(offsets)
+        numbers = outers * len(behind) + behind_of.reshape(-1, span)[digit_row]
+        cells, outer_cells = ascending_superset(numbers)
+        outer, before = np.divmod(cells, len(behind))
         return [
-            Layer(self._outer_rows(outer_keys, key, digit_rows[digit_row], span), which),
-            Layer(self._inner_rows(inners, span), inner_which),
+            Layer(_rows(self._outer_texts(outer, behind[before]), outer_cells), which),
+            Layer(_rows(self._inner_texts(inners), inner_cells), inner_which),
         ]
 
-    def _low_inners(self, offsets: Ints) -> Ints:
-        return (self.inner(offsets)[:, np.newaxis] ^ all_values(self.inner_kernel)).ravel()
+    def _inner_digits(self, inners: Ints) -> Bytes:
+        """Return for cells, by their first inner number, the digits of each holder's."""
+        return digit_counts(inners[:, np.newaxis] ^ all_values(self.inner_kernel))
 
-    def _low_outers(self, offsets: Ints) -> Ints:
-        return (self.outer(offsets)[:, np.newaxis] ^ all_values(self.outer_kernel)).ravel()
-
-    def _outer_rows(self, keys: Ints, which: Indices, inner_digits: Bytes, span: int) -> Bytes:
-        """Return a row for each of ``which``: the key of its numbers, the digits behind them."""
-        lows, low_which = distinct(self._low_outers(np.arange(span)))
-        values, places = ascending_superset(keys[:, np.newaxis] ^ lows)
+    def _outer_texts(self, outers: Ints, behind: Bytes) -> Bytes:
+        """Return cells by their first outer number and the digits behind each."""
+        values, places = distinct(outers[:, np.newaxis] ^ all_values(self.outer_kernel))
         longest = digits(self.label.inner_size)
-
-        def stamps_of(part: slice) -> Indices:
-            numbers = places[which[part]].take(low_which, axis=1)
-            return numbers * longest + (inner_digits[part] - 1)
-
-        stamps = self._outer_stamps(values).reshape(-1, self.label.width)
-        return self._join(stamps, stamps_of, (len(which), span), b"")
+        labels = places * longest + (behind - 1)
+        fillers = bytes([FILLER]) * len(self.separator)
+        return self._cells(self._outer_stamps(values), labels, fillers)
 
     def _outer_stamps(self, values: Ints) -> Bytes:
-        """Return each number as it stands in a label, by the digits behind it."""
+        """Return each number as it stands in a label, a row for each count of digits behind it."""
         texts, width = self.label.outer_texts(values), self.label.width
         longest = digits(self.label.inner_size)
-        stamps = np.full((len(values), longest, width), FILLER, np.uint8)
+        stamps = np.full((len(values), longest, width + 1), FILLER, np.uint8)
         for behind in range(1, longest + 1):
             end = width - len(self.label.inner_mark) - behind
             start = end - texts.shape[1]
             stamps[:, behind - 1, :start] = ord(" ")
             stamps[:, behind - 1, start:end] = texts
-        return stamps
+        return stamps.reshape(-1, width + 1)
 
-    def _inner_rows(self, inners: Ints, span: int) -> Bytes:
-        values, index = ascending_superset(inners)
-        stamps = np.full((len(values), self.label.width), FILLER, np.uint8)
-        stamps[:, -self.label.inner_width :] = self.label.inner_texts(values)
-        return self._join(stamps, lambda part: index[part], (len(index), span), b"|")
+    def _inner_texts(self, inners: Ints) -> Bytes:
+        """Return cells by their first inner number, with bars and the separator."""
+        values, places = ascending_superset(inners[:, np.newaxis] ^ all_values(self.inner_kernel))
+        stamps = np.full((len(values), self.label.width + 1), FILLER, np.uint8)
+        stamps[:, -self.label.inner_width - 1 : -1] = self.label.inner_texts(values)
+        stamps[:, -1] = ord("|")
+        return self._cells(stamps, places, self.separator)
 
-    def _join(
-        self, stamps: Bytes, stamps_of: StampsOf, shape: tuple[int, int], bar: bytes
-    ) -> Bytes:
-        """Return rows of cells of stamps, with bars and separators where there is a bar.
-
-        They are made some at a time: what they are made of stays in the cache.
-        """
-        count, span = shape
-        end = self.separator if bar else bytes(len(self.separator))
-        ended = _ended(stamps, end if self.replication == 1 else bar or bytes(1))
-        rows = np.empty((count, span, self.width), np.uint8)
-        step = max(1, PART_BYTES // (span * self.width))
-        for start in range(0, count, step):
-            part = rows[start : start + step]
-            labels = np.take(ended, stamps_of(slice(start, start + step)), axis=0)
-            labels = labels.reshape(len(part), span, -1)
-            part[:, :, : labels.shape[2]] = labels
-            if self.replication > 1:
-                part[:, :, -len(end) :] = np.frombuffer(end, np.uint8)
-        return rows.reshape(count, -1)
+    def _cells(self, stamps: Bytes, labels: Indices, behind: bytes) -> Bytes:
+        """Return cells of labels, given by their stamps, each with what is between two of them."""
+        texts = np.empty((len(labels), self.width), np.uint8)
+        end = self.width - len(behind)
+        texts[:, :end] = np.take(stamps, labels, axis=0).reshape(len(labels), -1)[:, :end]
+        texts[:, end:] = np.frombuffer(behind, np.uint8)
+        return texts
 
 
-def _ended(stamps: Bytes, end: bytes) -> Bytes:
-    """Return the stamps, each with the same end behind it."""
-    ends = np.tile(np.frombuffer(end, np.uint8), (len(stamps), 1))
-    return np.concatenate([stamps, ends], axis=1)
+def _rows(cells: Bytes, which: Indices) -> Bytes:
+    """Return rows of cells."""
+    return np.take(cells, which, axis=0).reshape(len(which), -1)
