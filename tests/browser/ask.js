@@ -8,6 +8,7 @@ function ask({
   attribute,
   type,
   release,
+  lanes,
   element,
   with: against,
   grid,
@@ -56,7 +57,7 @@ function ask({
     cells: () => views[grid].source.cells(element),
     marks: () => views[grid].source.marks?.all ?? [],
     read: () => orError(() => readLayout(attribute, type, release)),
-    notation: () => orError(() => readNotation(attribute, type, release)),
+    notation: () => orError(() => readNotation(attribute, type, release, lanes)),
     newest: () => newestRelease(attribute),
     isReadable: () => isReadable(attribute),
     compare: () => ({

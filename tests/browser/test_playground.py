@@ -18,6 +18,7 @@ from browser.test_page_in_browser import UNNAMED
 from tt_layout.mlir.types import parse_type
 from tt_layout.notation.context import Context
 from tt_layout.notation.registry import read_layout
+from tt_layout.page.dump import page_of
 from tt_layout.page.examples import EXAMPLES
 from tt_layout.page.playground import playground
 from tt_layout.placement import PlacedLayout, place
@@ -36,10 +37,10 @@ OTHER_WORDS = {
 """Faults that Python's own words name otherwise than JavaScript's."""
 
 
-def placed(text: str, type_text: str) -> PlacedLayout:
+def placed(text: str, type_text: str, lanes: int = 32) -> PlacedLayout:
     """Return the layout of a text over a type; `16x16xf16` leaves open in which memory it is."""
     over = parse_type(type_text)
-    context = Context().over(over)
+    context = Context(threads_per_warp=lanes).over(over)
     if type_text[0].isdigit():
         context = context._replace(memory_space=None)
     encoding = read_layout(text, context)
@@ -169,6 +170,46 @@ def test_a_link_restores_what_was_typed(page: Opened) -> None:
     assert (page.address["a"], page.address["o"]) == (SWAPPED, GLUON)
 
 
+OF_64 = "((4,16),(2,2)):((32,1),(16,128))"
+
+
+@pytest.mark.parametrize(
+    ("text", "type_text"),
+    [
+        (OF_64, "16x16xf32"),
+        ("make_layout_tv(thr_layout=(16,8):(8,1), val_layout=(1,8):(8,1))", "tensor<16x64xf16>"),
+        ("gl.CoalescedLayout()", "tensor<32x64xf32>"),
+    ],
+)
+def test_warps_have_64_lanes_where_that_is_chosen(page: Opened, text: str, type_text: str) -> None:
+    for lanes in (32, 64):
+        question = {"attribute": text, "type": type_text, "release": "", "lanes": lanes}
+        answer = page.ask(what="notation", **question)
+        assert_alike(answer, placed(text, type_text, lanes), text)
+        assert len(dict(map(tuple, answer["ins"]))["lane"]) == {32: 5, 64: 6}[lanes]
+
+
+def test_the_lanes_are_kept_in_the_link_and_in_an_edit(page: Opened, open_file: Open) -> None:
+    page.fill("text-type", "16x16xf32")
+    page.fill("text-layout", OF_64)
+    page.fill("text-other", "")
+    assert "warp = [[" in page.page.inner_text("#attribute")
+    page.select("text-lanes", "64")
+    page.page.wait_for_timeout(200)
+    assert "warp = []" in page.page.inner_text("#attribute")
+    page.select("colour", "lane")
+    assert page.address == {"a": OF_64, "t": "16x16xf32", "h": "64"}
+    page.go(urlencode(page.address))
+    assert page.page.input_value("#text-lanes") == "64"
+    assert "warp = []" in page.page.inner_text("#attribute")
+    page.go(urlencode({"a": OF_64, "t": "16x16xf32", "h": "7"}))
+    assert "warp = [[" in page.page.inner_text("#attribute")
+    page = open_file(page_of({"layout": placed(OF_64, "tensor<16x16xf32>", 64)}))
+    page.page.click("#edit summary")
+    page.fill("edit-attribute", OF_64.replace("(16,128)", "(128,16)"))
+    assert "warp = []" in page.page.inner_text("#attribute")
+
+
 def test_what_is_wrong_is_said_and_the_view_stays(page: Opened) -> None:
     shown = page.page.inner_text("#attribute")
     page.fill("text-layout", "gl.BlockedLayout([1, 4], [4, 8], [4, 1])")
@@ -225,12 +266,21 @@ def test_it_can_be_read_and_reached(open_file: Open) -> None:
     for _ in range(8):
         page.page.keyboard.press("Tab")
         seen.append(page.page.evaluate("document.activeElement.id"))
-    boxes = ["copy-link", "text-layout", "text-type", "text-release", "swap", "text-other"]
-    assert seen[: len(boxes) + 1] == ["skip", *boxes]
-    for width in (1440, 1000, 390):
+    texts = [f"text-{box}" for box in ("layout", "type", "release", "lanes")]
+    assert seen == ["skip", "copy-link", *texts, "swap", "text-other"]
+    for width in (1440, 1100, 1000, 390):
         page.page.set_viewport_size({"width": width, "height": 844})
         page.settle()
         assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.page.evaluate(BROKEN_HEADINGS) == []
+
+
+BROKEN_HEADINGS = """() => [...document.querySelectorAll(".pane h2")].filter((node) => {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  const lines = new Set([...range.getClientRects()].map(({ top }) => top)).size;
+  return lines > node.textContent.split(" ").length;
+}).map(({ textContent }) => textContent)"""
 
 
 def test_on_paper_the_texts_are_left_out(page: Opened) -> None:

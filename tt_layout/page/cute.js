@@ -121,13 +121,13 @@ function checkSums(strides) {
 }
 
 /** Return the attribute of a CuTe text over a tensor. */
-function readCuteLayout(text, { shape, memory }) {
-  if (CUTE_THREADS.test(text)) return registersOf(readThreads(plainCute(text), shape), shape);
+function readCuteLayout(text, { shape, memory, lanes }) {
+  if (CUTE_THREADS.test(text)) return registersOf(readThreads(plainCute(text), shape), shape, lanes);
   const cute = readCute(text);
   const sizes = cute.parts.map(sizeOfPart);
   const isMemory =
     cute.swizzle || memory === SHARED || (memory === null && show(sizes) === show(shape));
-  if (!isMemory) return registersOf(threadValue(cute, shape), shape);
+  if (!isMemory) return registersOf(threadValue(cute, shape), shape, lanes);
   const isRing = cute.parts.length === shape.length - 1 && shape.length > 1;
   return memoryAttribute(cute, isRing ? shape.slice(1) : shape);
 }
@@ -251,13 +251,13 @@ function pointOf(index, shape, isRowMajor) {
 }
 
 /** Return the attribute of a thread-value layout whose tile repeats over a tensor in registers. */
-function registersOf({ thread, value, cta, tile }, shape) {
+function registersOf({ thread, value, cta, tile }, shape, warpLanes = WARP_LANES) {
   if (tile.length !== shape.length || shape.some((size, d) => size % tile[d]))
     throw new TextError(`the tile ${show(tile)} does not divide the shape ${show(shape)}`);
   const repeats = shape.flatMap((size, d) =>
     steps(size / tile[d]).map((step) => unit(shape.length, d, step * tile[d])),
   );
-  const lanes = log2(WARP_LANES);
+  const lanes = log2(warpLanes);
   return basesAttribute(REGISTERS, [
     ["register", [...value, ...repeats]],
     ["lane", thread.slice(0, lanes)],

@@ -224,13 +224,13 @@ function cgaOfTiles(split) {
 }
 
 /** Return the blocked layout of pointers that follow each other along the last dimension. */
-function coalescedAttribute({ shape, bits }) {
+function coalescedAttribute({ shape, bits, lanes: warpLanes }) {
   if (!bits) throw new TextError("a CoalescedLayout depends on the width of an element");
   const order = shape.map((_, d) => shape.length - 1 - d);
   const widest = Math.max(1, Math.floor((8 * VECTOR_BYTES) / Math.max(8, bits)));
-  const share = Math.max(1, product(shape) / (USUAL_WARPS * WARP_LANES));
+  const share = Math.max(1, product(shape) / (USUAL_WARPS * warpLanes));
   const sizePerThread = shape.map(() => 1).with(-1, Math.min(shape.at(-1), widest, share));
-  let [lanes, warps] = [WARP_LANES, USUAL_WARPS];
+  let [lanes, warps] = [warpLanes, USUAL_WARPS];
   const threadsPerWarp = shape.map(() => 1);
   const warpsPerCTA = shape.map(() => 1);
   for (const d of order.slice(0, -1)) {

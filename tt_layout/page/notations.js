@@ -21,9 +21,10 @@ const NOTATIONS = [
  * @param text     of the layout
  * @param typeText such as tensor<16x16xf16>; 16x16xf16 leaves open in which memory it is
  * @param release  whose rules hold; empty for the newest that knows the text
+ * @param lanes    of a warp, for notations that only count threads
  * @returns what `readLayout` does, with the { attribute, type, release } that were read
  */
-function readNotation(text, typeText, release) {
+function readNotation(text, typeText, release, lanes = WARP_LANES) {
   const clean = text.trim();
   if (!clean) throw new TextError("write a layout");
   const isAttribute = clean.startsWith("#");
@@ -32,7 +33,7 @@ function readNotation(text, typeText, release) {
     throw new TextError(
       "a layout begins with # as #ttg.linear<{...}>, or is gl.BlockedLayout(...), (8,4):(4,1), register=1 -> (0, 1)",
     );
-  const context = { ...contextOf(typeText), release };
+  const context = { ...contextOf(typeText), release, lanes };
   const read = notation ? notation.read(clean, context) : clean;
   // What another notation lists as bases means the same in every release.
   const own = notation ? DATA.releases.at(-1) : release;

@@ -56,7 +56,13 @@ function editedSpec() {
     };
   }
   const { attribute, type } = state.edit;
-  return { ...spec, ...readNotation(attribute, type, spec.release) };
+  return { ...spec, ...readNotation(attribute, type, spec.release, lanesOf(spec)) };
+}
+
+/** Return the lanes of a warp that holds a layout; nothing in memory. */
+function lanesOf({ ins }) {
+  const bits = Object.fromEntries(ins).lane;
+  return bits && 2 ** bits.length;
 }
 
 /** Return the edited layout, or the original where the edit cannot be read. */
@@ -780,8 +786,9 @@ function editAttribute(id) {
   report(id, () => {
     const attribute = byId("edit-attribute").value;
     const type = byId("edit-type").value;
-    const read = readNotation(attribute, type, model.spec.release);
-    if (read.memory !== DATA.layouts[state.layout].memory)
+    const original = DATA.layouts[state.layout];
+    const read = readNotation(attribute, type, model.spec.release, lanesOf(original));
+    if (read.memory !== original.memory)
       throw new TextError(`this layout is of ${model.memory}`);
     change(() => (state.edit = { attribute, type }), rebuild);
   });

@@ -1,8 +1,9 @@
 // The playground: a page without a layout of its own, in which one or two are typed.
 
-const TEXT_BOXES = ["layout", "type", "other", "release"];
+const TEXT_BOXES = ["layout", "type", "other", "release", "lanes"];
 /** The keys by which the address has the texts. */
-const TEXT_KEYS = { layout: "a", type: "t", other: "o", release: "r" };
+const TEXT_KEYS = { layout: "a", type: "t", other: "o", release: "r", lanes: "h" };
+const LANES = [["", "32"], ["64", "64"]];
 const COPIED_TIME = 4000; // milliseconds for which it is said that the link was copied
 
 /** The texts that are shown, the last ones that could be read. */
@@ -11,11 +12,11 @@ let texts = null;
 /** Return the texts that the page starts with. */
 function usualTexts() {
   const [{ layout, type, other }] = DATA.playground.examples;
-  return { layout, type, other, release: "" };
+  return { layout, type, other, release: "", lanes: "" };
 }
 
 /** Return the layouts of texts, and under each box what is wrong with its text. */
-function readTexts({ layout, type, other, release }) {
+function readTexts({ layout, type, other, release, lanes }) {
   const errors = { layout: "", type: "", other: "" };
   const attempt = (box, action) => {
     try {
@@ -30,7 +31,7 @@ function readTexts({ layout, type, other, release }) {
   const read = (box, text) =>
     attempt(box, () => {
       if (release && text.trim().startsWith("#")) checkSpelling(text, release);
-      return readNotation(text, type, release);
+      return readNotation(text, type, release, Number(lanes) || undefined);
     });
   const layouts = [read("layout", layout)];
   if (other.trim()) layouts.push(read("other", other));
@@ -62,8 +63,8 @@ function takeTexts(wanted) {
   return true;
 }
 
-function firstTexts({ layout, type, release }) {
-  return [layout, type, release];
+function firstTexts({ other, ...first }) {
+  return Object.values(first);
 }
 
 /** Show what is wrong with the text of a box; nothing where the message is empty. */
@@ -90,7 +91,7 @@ function followTexts() {
 
 /** Start from an example: nothing of what was chosen before is kept. */
 function chooseExample({ layout, type, other }) {
-  fillTexts({ layout, type, other, release: "" });
+  fillTexts({ layout, type, other, release: "", lanes: "" });
   takeTexts(writtenTexts());
   const anew = { layout: 0, edit: null, compare: null, colour: "", scope: "element", pins: [] };
   change(() => Object.assign(state, { ...anew, slice: null, banks: null, isStore: false }));
@@ -134,6 +135,7 @@ function takeAddress(parts) {
     for (const box of TEXT_BOXES) given[box] = parts.get(TEXT_KEYS[box]) ?? "";
     given.type ||= usual.type;
     if (!DATA.releases.includes(given.release)) given.release = "";
+    if (given.lanes !== "64") given.lanes = "";
   }
   texts = null;
   fillTexts(given);
@@ -168,6 +170,7 @@ function connectPlayground() {
   byId("reset").textContent = "Back to the text’s layout";
   const releases = [...DATA.releases].reverse().map((name) => [name, name]);
   fillSelect("text-release", [["", "newest"], ...releases], "");
+  fillSelect("text-lanes", LANES, "");
   byId("examples").append(...exampleGroups());
   for (const box of TEXT_BOXES) byId(`text-${box}`).oninput = () => later(followTexts);
   byId("copy-link").onclick = copyLink;
