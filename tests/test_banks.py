@@ -15,6 +15,7 @@ from tiers import slow
 from work import bytes_of, calls_of
 
 from tt_layout import LayoutError, parse_layout
+from tt_layout.analyses.access import AccessMap, choose_instruction
 from tt_layout.analyses.banks import bank_conflicts
 from tt_layout.analyses.swizzle import find_swizzle
 from tt_layout.cli.main import main
@@ -212,6 +213,26 @@ def test_registers_at_constant_distances_are_joined() -> None:
     swizzled = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
     result = bank_conflicts(register, swizzled, [64, 16], elem_bytes=1)
     assert (result.load.width_bytes, result.load.instructions) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("register", "counts"),
+    [
+        ((128, 256, 520, 2560, 18, 34, 66), {"ds_store_b32": 128}),
+        ((128, 256, 512, 2560, 18, 34, 66), {"ds_store_b32": 64, "ds_store_2addr_b32": 32}),
+        ((128, 256, 520, 2560, 16, 32, 64), {"ds_store_2addr_b32": 64}),
+    ],
+)
+def test_no_store_is_paired_past_one_from_another_address(
+    register: tuple[int, ...], counts: dict[str, int]
+) -> None:
+    """The counts in the assembly of Triton 3.9.0; loads are paired wherever they stand."""
+    places = AccessMap(register, (1, 2, 4, 8, 1024), (0, 0), element_bytes=4)
+    gpu = TARGETS["gfx12"]
+    store = choose_instruction(places, gpu, is_store=True)
+    assert store.counts(gpu, is_store=True) == counts
+    load = choose_instruction(places, gpu, is_store=False)
+    assert load.counts(gpu, is_store=False) == {"ds_load_2addr_b32": 64}
 
 
 def test_matrix_instructions_by_target() -> None:

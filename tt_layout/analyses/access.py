@@ -25,7 +25,7 @@ Source:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
@@ -196,23 +196,23 @@ def choose_instruction(offsets: AccessMap, target: Target, is_store: bool) -> In
             if found is not None:
                 return found
     found = None if is_store else transposing_read(offsets, target)
-    return found or vector_instruction(offsets, target)
+    return found or vector_instruction(offsets, target, is_store=is_store)
 
 
 @lru_cache(maxsize=4096)
-def vector_instruction(offsets: AccessMap, target: Target) -> Instruction:
+def vector_instruction(offsets: AccessMap, target: Target, *, is_store: bool) -> Instruction:
     """Return the plain loads or stores that an access becomes, joined as LLVM joins them.
 
     Example:
         >>> from tt_layout.hardware import TARGETS
         >>> rows = AccessMap((1, 2, 4), (8, 16, 32, 64, 128), (), element_bytes=2)
-        >>> found = vector_instruction(rows, TARGETS["sm90"])
+        >>> found = vector_instruction(rows, TARGETS["sm90"], is_store=True)
         >>> found.width_bytes, found.count
         (16, 1)
     """
     vector = compiler_vector(offsets, target.max_vector_bytes)
     if offsets.padding or target.pairs_accesses:
-        forms = _joined_forms(offsets, vector, target)
+        forms = _joined_forms(offsets, vector, target, is_store=is_store)
     else:
         vector = max(vector, 1 << _joined_bits(offsets, target))
         count = 1 << len(offsets.register) - log2(vector)
@@ -413,7 +413,9 @@ BASE_ALIGNMENT = 16
 """What the compiler aligns shared memory to."""
 
 
-def _joined_forms(offsets: AccessMap, vector: int, target: Target) -> tuple[Form, ...]:
+def _joined_forms(
+    offsets: AccessMap, vector: int, target: Target, *, is_store: bool
+) -> tuple[Form, ...]:
     """Return the instructions of an access after LLVM has joined what it can."""
     from tt_layout.algebra.arrays import all_values
     from tt_layout.algebra.padding import padded
@@ -428,6 +430,8 @@ def _joined_forms(offsets: AccessMap, vector: int, target: Target) -> tuple[Form
     bases = (*offsets.lane, *offsets.warp, offsets.part, *near.mixed)
     alignment = _alignment_of(offsets, bases) if is_known else 0
     pairs, found = target.pairs_accesses, Counter[tuple[int, str]]()
+    if is_store and near.mixed and not offsets.padding and len(registers) <= MAX_DISTANCE_BITS:
+        return _ordered(_forms_of_stores(offsets, vector, registers, near.used, alignment))
     for first in all_values(firsts):
         slots = padded(all_values(added) ^ first, offsets.padding) * offsets.element_bytes
         distances = sorted(slots.tolist())
@@ -435,8 +439,60 @@ def _joined_forms(offsets: AccessMap, vector: int, target: Target) -> tuple[Form
         pieces = join_neighbours(distances, width, alignment, pairs=pairs)
         found.update(pair_up(pieces, pairs=pairs))
     times = 1 << len(registers) - len(added) - len(firsts)
+    return _ordered(found, times)
+
+
+def _ordered(found: Mapping[tuple[int, str], int], times: int = 1) -> tuple[Form, ...]:
+    """Return so many instructions of each width and form, the most frequent first."""
     forms = [Form(width, times * count, form) for (width, form), count in found.items()]
     return tuple(sorted(forms, key=lambda form: (-form.instructions, -form.width_bytes)))
+
+
+def _forms_of_stores(
+    offsets: AccessMap, vector: int, registers: Sequence[int], used: int, alignment: int
+) -> Counter[tuple[int, str]]:
+    """Return how many instructions of each width and form stores from several addresses are.
+
+    AMD's assembler pairs two stores by moving the first down to the second, and moves none past
+    a store from another address that may meet it: one whose distance is within what the lanes
+    and warps add to both.
+    """
+    import numpy as np
+
+    from tt_layout.algebra.arrays import all_values
+    from tt_layout.analyses.joined_accesses import Piece, join_neighbours, pair_up
+
+    places, size = all_values(_program_order(registers, used)), offsets.element_bytes
+    addresses, distances = places & used, (places & ~used) * size
+    found = Counter[tuple[int, str]]()
+    for address in np.unique(addresses):
+        own = np.flatnonzero(addresses == address)
+        number = dict(zip(distances[own].tolist(), own.tolist()))
+
+        def may_pair(one: Piece, other: Piece) -> bool:
+            first, second = sorted((number[one.distance], number[other.distance]))  # noqa: B023
+            passed = slice(first + 1, second)
+            apart = np.abs(distances[passed] - distances[first])
+            meets = (addresses[passed] != address) & (apart < used * size + one.width)  # noqa: B023
+            return not meets.any()
+
+        pieces = join_neighbours(sorted(number), vector * size, alignment, pairs=True)
+        found.update(pair_up(pieces, pairs=True, may_pair=may_pair))
+    return found
+
+
+def _program_order(registers: Sequence[int], used: int) -> list[int]:
+    """Return registers as the compiler stores them: first those whose offsets it only adds.
+
+    They share no bit with lanes and warps, nor with a register that is not one of them.
+    """
+    rest: list[int] = []
+    while True:
+        taken = reduce(or_, rest, used)
+        more = [basis for basis in registers if basis & taken]
+        if more == rest:
+            return [basis for basis in registers if basis not in rest] + rest
+        rest = more
 
 
 def _cosets(constants: Sequence[int], added: Sequence[int]) -> list[int]:

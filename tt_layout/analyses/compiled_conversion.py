@@ -127,7 +127,8 @@ def _step(
     """Return what storing or loading a tensor to or from a buffer takes."""
     places = access_map(registers, layout, element_bytes)
     kind = layout.store if is_store else layout.load
-    access = cost(places, target, is_store=is_store, instruction=_instruction(kind, places, target))
+    instruction = _instruction(kind, places, target, is_store=is_store)
+    access = cost(places, target, is_store=is_store, instruction=instruction)
     rounds = 1 << len(layout.rounds)
     executions = rounds * access.instructions * registers.get_in_dim_size("warp")
     extra = access.extra_wavefronts_per_instruction
@@ -159,7 +160,7 @@ def access_map(
 
 
 def _instruction(
-    kind: optimal_swizzling.Instruction, places: AccessMap, target: Target
+    kind: optimal_swizzling.Instruction, places: AccessMap, target: Target, *, is_store: bool
 ) -> Instruction:
     """Return an access as the instruction for which the buffer was made."""
     if kind.vector_lanes:
@@ -167,4 +168,4 @@ def _instruction(
         found = matrix_instruction(places, "matrix.trans" if transposed else "matrix")
         assert found is not None, "the buffer was made for this instruction"
         return found
-    return vector_instruction(places, target)
+    return vector_instruction(places, target, is_store=is_store)

@@ -65,7 +65,7 @@ def scalar_step(
         Step(instruction='ld.shared.b32', instructions=2, wavefronts=32, extra_wavefronts=24)
     """
     places = AccessMap((), lanes, (), element_bytes)
-    instruction = vector_instruction(places, target)
+    instruction = vector_instruction(places, target, is_store=is_store)
     access = cost(places, target, is_store=is_store, instruction=instruction)
     executions = count * warps
     return Step(
@@ -142,7 +142,7 @@ def dense_step(
         for name in ("register", "lane", "warp")
     )
     places = AccessMap(register, lane, warp, element_bytes)
-    instruction = vector_instruction(places, target)
+    instruction = vector_instruction(places, target, is_store=is_store)
     access = cost(places, target, is_store=is_store, instruction=instruction)
     executions = instruction.count << len(places.warp)
     return Step(

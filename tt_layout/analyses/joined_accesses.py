@@ -17,7 +17,7 @@ Source:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 MAX_WIDTH = 16
@@ -96,11 +96,21 @@ def _may_be(width: int, alignment: int, pairs: bool) -> bool:
     return 2 * alignment >= width or alignment < WORD
 
 
-def pair_up(pieces: Sequence[Piece], *, pairs: bool) -> Counter[tuple[int, str]]:
+def pair_up(
+    pieces: Sequence[Piece],
+    *,
+    pairs: bool,
+    may_pair: Callable[[Piece, Piece], bool] = lambda one, other: True,
+) -> Counter[tuple[int, str]]:
     """Return how many instructions of each width and form the accesses from one address are.
 
     The form is empty for one address, ``2`` for two, ``2st64`` for two at a multiple of 64
     widths.
+
+    Args:
+        pieces: the accesses, by their distance.
+        pairs: whether the GPU has instructions for two addresses.
+        may_pair: whether two neighbours can be moved next to each other.
 
     Example:
         >>> pieces = [Piece(0, 8), Piece(24, 8), Piece(1024, 8), Piece(1028, 2)]
@@ -115,6 +125,8 @@ def pair_up(pieces: Sequence[Piece], *, pairs: bool) -> Counter[tuple[int, str]]
     while at < len(pieces):
         piece = pieces[at]
         form = _form(piece, pieces[at + 1]) if at + 1 < len(pieces) else ""
+        if form and not may_pair(piece, pieces[at + 1]):
+            form = ""
         if piece.is_split:
             found[piece.width // 2, "2"] += 1
         else:
