@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.kernel_metadata import KernelMetadata
@@ -18,11 +18,13 @@ from tt_layout.reports.finding_text import finding_lines
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.kernel_tables import kernel_lines
 from tt_layout.reports.layout_tables import layout_lines
-from tt_layout.reports.measured import Measurements, measured_data, measured_lines
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.report import GAP, Line, Table
 from tt_layout.safe_text import safe
+
+if TYPE_CHECKING:
+    from tt_layout.reports.measured import Measurements
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,6 +65,8 @@ class AuditReport(Printed):
         """Return one module; with what was measured, where anything was."""
         found = audit_data(audit, self.known)
         if self.measured is not None:
+            from tt_layout.reports.measured import measured_data
+
             found["measured"] = measured_data(self.measured.of(audit))
         return found
 
@@ -75,6 +79,8 @@ class AuditReport(Printed):
             yield Paragraph(summary.text, indent=4, colour=summary_colour(summary))
         yield from finding_lines(audit, self.program, is_whole=self.is_whole)
         if self.measured is not None:
+            from tt_layout.reports.measured import measured_lines
+
             yield from measured_lines(self.measured.of(audit))
         yield from kernel_lines(audit, by_line=self.by_line)
         yield from allocation_lines(audit)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tt_layout.reports.html import to_html
 from tt_layout.reports.report import Report, plain_pieces, plain_text
 from tt_layout.safe_text import shortened
 
@@ -24,6 +23,8 @@ class Printed:
         return f"<{type(self).__name__}: {shortened(first, MAX_REPR)}>"
 
     def _repr_html_(self) -> str:
+        from tt_layout.reports.html import to_html
+
         return to_html(self._report)
 
     @property

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,7 +16,6 @@ from tt_layout.audit.audit import SORTS, Audit, audit_module, sort_movements
 from tt_layout.audit.audited_module import SharedWork
 from tt_layout.audit.kernel_metadata import metadata_beside
 from tt_layout.audit.values.given import GivenValues, check_names
-from tt_layout.cli.batch import overview
 from tt_layout.cli.fail_on import annotate, fail_on_option, tell_failures
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import FileParameter, chosen_release, release_option
@@ -27,10 +26,12 @@ from tt_layout.ir.file_aliases import module_at, split_line, split_module, whole
 from tt_layout.ir.reader import check_lines
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.reports.audit import AuditReport
-from tt_layout.reports.comparison import ComparisonReport, NamedModule, compared
-from tt_layout.reports.measured import Measurements
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, fresh, read_limits
+
+if TYPE_CHECKING:
+    from tt_layout.reports.comparison import NamedModule
+    from tt_layout.reports.measured import Measurements
 
 
 class NamedSource(NamedTuple):
@@ -128,10 +129,9 @@ def _audits(modules: Iterator[Module], given: GivenValues | None) -> Iterator[Au
         check_names(given, arguments)
 
 
-Pair = tuple[NamedModule, NamedModule]
-
-
-def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
+def pairs(
+    sources: Sequence[NamedSource], is_partial: bool
+) -> list[tuple[NamedModule, NamedModule]]:
     """Return the modules to compare.
 
     Of one dump each module with the next; of two, module by module where both have equally
@@ -140,6 +140,8 @@ def pairs(sources: Sequence[NamedSource], is_partial: bool) -> list[Pair]:
     Raises:
         LayoutError: there is only one module.
     """
+    from tt_layout.reports.comparison import NamedModule
+
     read = [
         [NamedModule(source.name, m) for m in read_modules(source, is_partial, number)]
         for source, number in sources
@@ -240,6 +242,8 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
 
 def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
     """Show a line for each kernel of several dumps."""
+    from tt_layout.cli.batch import overview
+
     watcher = chosen.watcher
     found = overview(
         files,
@@ -288,6 +292,8 @@ def _measurements(path: str) -> Measurements:
     Raises:
         LayoutError: it is none, or the report that pages are printed from.
     """
+    from tt_layout.reports.measured import Measurements
+
     if path.endswith((".ncu-rep", ".ncu-repz")):
         message = f"is a report: give what ncu --import {path} --csv --page raw prints"
         raise LayoutError(message, FileLocation(path))
@@ -316,6 +322,8 @@ def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
     Raises:
         LayoutError: there are more than two files, or modules are missing.
     """
+    from tt_layout.reports.comparison import ComparisonReport, compared
+
     if len(files) > 2:
         raise LayoutError(f"audit --diff takes one file or two, got {len(files)}")
     shared, given, watcher = SharedWork(), chosen.given, chosen.watcher
