@@ -10,7 +10,7 @@ import pytest
 from tiers import slow
 from work import calls_of
 
-from tt_layout import LayoutError
+from tt_layout import LayoutError, parse_layout
 from tt_layout.analyses.banks import bank_conflicts
 from tt_layout.analyses.swizzle import FAMILIES, find_swizzle
 from tt_layout.cli.main import main
@@ -60,10 +60,12 @@ def members(family: str, shape: list[int], size: int) -> list[str]:
 def least(family: str, writer: str, reader: str, shape: list[int], size: int) -> float:
     """Return the fewest turns of a family, each member asked on its own."""
     totals = []
+    writing, reading = parse_layout(writer), parse_layout(reader)
     for member in members(family, shape, size):
         try:
-            stored = bank_conflicts(writer, member, shape, elem_bytes=size).store.wavefronts
-            loaded = bank_conflicts(reader, member, shape, elem_bytes=size).load.wavefronts
+            buffer = parse_layout(member)
+            stored = bank_conflicts(writing, buffer, shape, elem_bytes=size).store.wavefronts
+            loaded = bank_conflicts(reading, buffer, shape, elem_bytes=size).load.wavefronts
         except LayoutError:
             continue  # such as a core matrix larger than the tensor
         totals.append(stored + loaded)
