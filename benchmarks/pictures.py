@@ -2,9 +2,9 @@
 
 usage: python benchmarks/pictures.py [--runs N] [--smoke] [--document docs/plot.md]
 
-Whole processes, from nothing to the file; each figure is the median of the runs.  matplotlib is
-in the extra ``benchmark``.  --document replaces the table between the two benchmark markers of
-that file.  --smoke draws everything once, small.
+Processor time of whole processes, from nothing to the file; each is the median of the runs.
+matplotlib is in the extra ``benchmark``.  --document replaces the table between the two benchmark
+markers of that file.  --smoke draws everything once, small.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from timing import alternate, machine, milliseconds, process_seconds, write_table
+from timing import alternate, machine, milliseconds, process_cpu_seconds, write_table
 
 HERE = Path(__file__).resolve().parent
 LAYOUT = (
@@ -42,8 +42,8 @@ class Pictures:
         ours, theirs = (self.folder / f"{who}{ending}" for who in ("ours", "theirs"))
         mine, peer = alternate(
             self.runs,
-            lambda: process_seconds(self._plot(side, ours)),
-            lambda: process_seconds(self._matplotlib(side, theirs)),
+            lambda: process_cpu_seconds(self._plot(side, ours)),
+            lambda: process_cpu_seconds(self._matplotlib(side, theirs)),
         )
         what = f"{ending[1:].upper()} of {side}x{side}"
         return (
@@ -54,7 +54,7 @@ class Pictures:
     def alone(self, side: int, ending: str, what: str) -> str:
         """Return the line of a file that matplotlib does not make."""
         path = self.folder / f"ours{ending}"
-        (mine,) = alternate(self.runs, lambda: process_seconds(self._plot(side, path)))
+        (mine,) = alternate(self.runs, lambda: process_cpu_seconds(self._plot(side, path)))
         return f"| {what} {side}x{side} | {milliseconds(mine)}, {size(path)} |  |  |"
 
     def coloured(self, side: int) -> str:
@@ -63,8 +63,8 @@ class Pictures:
         command += ["-t", f"tensor<{side}x{side}xf16>", "--color"]
         plain, colours = alternate(
             self.runs,
-            lambda: process_seconds([*command, "never"]),
-            lambda: process_seconds([*command, "always"]),
+            lambda: process_cpu_seconds([*command, "never"]),
+            lambda: process_cpu_seconds([*command, "always"]),
         )
         times = f"{milliseconds(plain)} plain and {milliseconds(colours)} in colours"
         return f"Text of {side}x{side} takes {times}: {colours / plain:.1f} times as long."
@@ -86,7 +86,7 @@ def size(path: Path) -> str:
 
 def lines(pictures: Pictures, small: int, large: int, overview: int) -> Iterator[str]:
     """Yield the lines of the table, measured one after the other."""
-    yield f"Whole processes, medians of {pictures.runs} runs on {machine()}."
+    yield f"Processor time of whole processes, medians of {pictures.runs} runs on {machine()}."
     yield ""
     yield "| what | tt-layout | matplotlib | ratio |"
     yield "|---|---|---|---|"

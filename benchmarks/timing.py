@@ -35,6 +35,15 @@ def process_seconds(command: Sequence[str]) -> float:
     return time.perf_counter() - start
 
 
+def process_cpu_seconds(command: Sequence[str]) -> float:
+    """Return the processor time of a whole process, which others on the machine hardly change."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{command} ended with {status}")
+    return usage.ru_utime + usage.ru_stime
+
+
 def process_peak(command: Sequence[str]) -> tuple[float, float]:
     """Return the wall time and the peak memory in MB of a whole process."""
     start = time.perf_counter()
