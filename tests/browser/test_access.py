@@ -135,11 +135,22 @@ UNEVEN = (
 )  # fmt: skip
 """Paddings that are no whole words: where an instruction starts matters."""
 
+PASSED = tuple(
+    Pair(
+        f"#ttg.linear<{{register = [[128], [256], [{third}], [2560], [{low}], [34], [66]], "
+        "lane = [[1], [2], [4], [8], [1024]], warp = [[0], [0]], block = []}>",
+        "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>",
+        [4096], 4, "gfx12",
+    )
+    for third, low in ((520, 18), (512, 18), (520, 16))
+)  # fmt: skip
+"""Stores from several addresses, which AMD's assembler does not move past each other."""
+
 
 def pairs(seed: int) -> Iterator[Pair]:
     rng = random.Random(seed)
     yield from measured_pairs()
-    yield from UNEVEN
+    yield from (*UNEVEN, *PASSED)
     while True:
         yield tensor_core_pair(rng) if rng.random() < 0.2 else random_pair(rng)
 

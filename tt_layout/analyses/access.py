@@ -27,14 +27,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from operator import or_
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
 from tt_layout.algebra.span import F2Span
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
+
+if TYPE_CHECKING:
+    from tt_layout.algebra.arrays import Ints
+    from tt_layout.analyses.joined_accesses import Piece
 
 MATRIX_ROW_BYTES = 16
 
@@ -460,25 +464,40 @@ def _forms_of_stores(
     import numpy as np
 
     from tt_layout.algebra.arrays import all_values
-    from tt_layout.analyses.joined_accesses import Piece, join_neighbours, pair_up
+    from tt_layout.analyses.joined_accesses import join_neighbours, pair_up
 
     places, size = all_values(_program_order(registers, used)), offsets.element_bytes
-    addresses, distances = places & used, (places & ~used) * size
+    stores = _Stores(places & used, (places & ~used) * size, used * size)
     found = Counter[tuple[int, str]]()
-    for address in np.unique(addresses):
-        own = np.flatnonzero(addresses == address)
-        number = dict(zip(distances[own].tolist(), own.tolist()))
-
-        def may_pair(one: Piece, other: Piece) -> bool:
-            first, second = sorted((number[one.distance], number[other.distance]))  # noqa: B023
-            passed = slice(first + 1, second)
-            apart = np.abs(distances[passed] - distances[first])
-            meets = (addresses[passed] != address) & (apart < used * size + one.width)  # noqa: B023
-            return not meets.any()
-
+    for address in np.unique(stores.addresses):
+        own = np.flatnonzero(stores.addresses == address)
+        number = dict(zip(stores.distances[own].tolist(), own.tolist()))
         pieces = join_neighbours(sorted(number), vector * size, alignment, pairs=True)
+        may_pair = partial(stores.may_pair, number)
         found.update(pair_up(pieces, pairs=True, may_pair=may_pair))
     return found
+
+
+class _Stores(NamedTuple):
+    """Stores in the order of the program.
+
+    Attributes:
+        addresses: from which address each is.
+        distances: how many bytes it is from there.
+        reach: how many bytes lanes and warps add at most.
+    """
+
+    addresses: Ints
+    distances: Ints
+    reach: int
+
+    def may_pair(self, number: Mapping[int, int], one: Piece, other: Piece) -> bool:
+        """Tell whether none between two, given by their numbers, may meet the first."""
+        first, second = sorted((number[one.distance], number[other.distance]))
+        passed = slice(first + 1, second)
+        is_other = self.addresses[passed] != self.addresses[first]
+        apart = abs(self.distances[passed] - self.distances[first])
+        return not (is_other & (apart < self.reach + one.width)).any()
 
 
 def _program_order(registers: Sequence[int], used: int) -> list[int]:

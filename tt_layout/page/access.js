@@ -74,7 +74,7 @@ function chooseInstruction(places, target, isStore) {
     const found = matrixRows(places) ?? transposedRows(places, { hasBytes, isStore });
     if (found) return matrixInstruction(places, found);
   }
-  return (isStore ? null : transposingRead(places, target)) ?? vectorInstruction(places, target);
+  return (isStore ? null : transposingRead(places, target)) ?? vectorInstruction(places, target, isStore);
 }
 
 /** Return an instruction of which a thread's accesses have these forms. */
@@ -90,14 +90,14 @@ function madeOf(forms, rest) {
 }
 
 /** Return the plain loads or stores that an access becomes, joined as LLVM joins them. */
-function vectorInstruction(places, target) {
+function vectorInstruction(places, target, isStore) {
   const { elementBytes, padding, register } = places;
   const rest = { kind: "vector", elementBytes, addresses: inBytes(places.lane, places) };
   let vector = compilerVector(places, target);
   if (padding.length || target.pairsAccesses) {
     const isMisaligned =
       !target.pairsAccesses && vector * elementBytes > alignmentOfVectors(places, vector);
-    return madeOf(joinedForms(places, vector, target), { ...rest, isMisaligned });
+    return madeOf(joinedForms(places, vector, target, isStore), { ...rest, isMisaligned });
   }
   vector = Math.max(vector, 2 ** joinedBits(places, Math.log2(target.maxVectorBytes / elementBytes)));
   const instructions = 2 ** register.length / vector;
@@ -277,7 +277,7 @@ const STRIDE = 64;
 const MAX_DISTANCE = 255;
 
 /** Return the instructions of an access after LLVM has joined what it can. */
-function joinedForms(places, vector, target) {
+function joinedForms(places, vector, target, isStore) {
   const { lane, warp, padding, elementBytes } = places;
   const registers = places.register.filter((basis) => !units(Math.log2(vector)).includes(basis));
   const near = byDistance(places, registers);
@@ -287,18 +287,66 @@ function joinedForms(places, vector, target) {
   const isKnown = !padding.length || termsOf(lane) + termsOf(warp) <= MAX_TERMS;
   const alignment = isKnown ? alignmentOf([...lane, ...warp, ...near.mixed], places) : 0;
   const pairs = target.pairsAccesses;
+  if (isStore && near.mixed.length && !padding.length && registers.length <= MAX_DISTANCE_BITS)
+    return ordered(formsOfStores(registers, near.used, alignment, vector, elementBytes));
   const found = new Map();
   for (const first of allValues(firsts)) {
     const slots = allValues(added).map((at) => padded(xor(at, first), padding) * elementBytes);
     slots.sort((a, b) => a - b);
     pairUp(joinNeighbours(slots, vector * elementBytes, alignment, pairs), pairs, found);
   }
-  const times = 2 ** (registers.length - added.length - firsts.length);
+  return ordered(found, 2 ** (registers.length - added.length - firsts.length));
+}
+
+/** Return so many instructions of each width and form, the most frequent first. */
+function ordered(found, times = 1) {
   const forms = [...found.values()].map((form) => ({
     ...form,
     instructions: times * form.instructions,
   }));
   return forms.sort((a, b) => b.instructions - a.instructions || b.widthBytes - a.widthBytes);
+}
+
+/**
+ * Return the instructions of stores from several addresses: none of two is paired past one from
+ * another address that it may meet.
+ */
+function formsOfStores(registers, used, alignment, vector, elementBytes) {
+  const places = programOrder(registers, used).reduce(
+    (all, basis) => [...all, ...all.map((place) => place ^ basis)],
+    [0n],
+  );
+  const stores = places.map((place, number) => {
+    return { number, address: place & used, distance: Number(place & ~used) * elementBytes };
+  });
+  const reach = Number(used) * elementBytes;
+  const found = new Map();
+  const groups = [...Map.groupBy(stores, ({ address }) => address)];
+  for (const [address, own] of groups.sort(([a], [b]) => Number(a - b))) {
+    const numbers = new Map(own.map(({ distance, number }) => [distance, number]));
+    const mayPair = (...two) => {
+      const [first, second] = two.map((piece) => numbers.get(piece.distance)).sort((a, b) => a - b);
+      const near = reach + two[0].width;
+      const meets = (one) => Math.abs(one.distance - stores[first].distance) < near;
+      const passed = stores.slice(first + 1, second);
+      return !passed.some((one) => one.address !== address && meets(one));
+    };
+    const distances = [...numbers.keys()].sort((a, b) => a - b);
+    const pieces = joinNeighbours(distances, vector * elementBytes, alignment, true);
+    pairUp(pieces, true, found, mayPair);
+  }
+  return found;
+}
+
+/** Return registers as the compiler stores them: first those whose offsets it only adds. */
+function programOrder(registers, used) {
+  for (let rest = []; ; ) {
+    const taken = rest.reduce((all, basis) => all | basis, used);
+    const more = registers.filter((basis) => basis & taken);
+    if (more.length === rest.length)
+      return [...registers.filter((basis) => !rest.includes(basis)), ...rest];
+    rest = more;
+  }
 }
 
 /** Return those of the constants that lead to distances that the others and `added` lack. */
@@ -357,10 +405,11 @@ function mayBe(width, alignment, pairs) {
 }
 
 /** Count how many instructions of each width and form the accesses from one address are. */
-function pairUp(pieces, pairs, found) {
+function pairUp(pieces, pairs, found, mayPair = () => true) {
   for (let at = 0; at < pieces.length; ) {
     const piece = pieces[at];
-    const form = pairs && at + 1 < pieces.length ? formOf(piece, pieces[at + 1]) : "";
+    const other = pieces[at + 1];
+    const form = pairs && other && mayPair(piece, other) ? formOf(piece, other) : "";
     const isSplit = pairs && piece.isSplit;
     const own = isSplit
       ? { widthBytes: piece.width / 2, addresses: "2" }
