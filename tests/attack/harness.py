@@ -316,7 +316,7 @@ def fault_of(status: int, out: str, err: str) -> str | None:
         bad = {c for c in set(text) if not c.isprintable() and c not in "\n\t"}
         if bad:
             return f"prints {sorted(bad)!r}"
-        if re.search(r"^\s*(::(?!error[ :])|##\[)", text, re.MULTILINE):
+        if re.search(r"^\s*(::(?!(error|warning)[ :])|##\[)", text, re.MULTILINE):  # but our own
             return "prints a command to CI"
     return None
 
