@@ -338,7 +338,10 @@ def test_the_command_says_over_which_shapes_it_checked(run: Run) -> None:
 def test_the_command_refuses_with_status_2(run: Run) -> None:
     done = run("translate", SHARED, "--to", "linear")
     assert (done.status, done.out) == (2, "")
-    assert done.err == "error: the type must be known: the bases depend on the shape\n"
+    assert done.err == (
+        "error: the type must be known: the bases depend on the shape; "
+        "give one with -t, such as -t 'tensor<16x16xf16>'\n"
+    )
     assert run("translate", ROWS, "--to", "3.8", "-t", "tensor<2x2xf16>").status == 2
     assert run("translate", ROWS, "--to", "3.8", "-t", "tensor<8xf16>").status == 2
     assert run("translate", ROWS, "--to", "nothing").status == 2

@@ -11,8 +11,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
-from tt_layout.translation.checking import own_shape, padding_of
-from tt_layout.translation.refusal import Reason, refused
+from tt_layout.translation.checking import known_shape, padding_of
 from tt_layout.translation.result import TensorSpec, Translation
 
 VERSION = 1
@@ -37,9 +36,7 @@ def to_json(encoding: Encoding, tensor: TensorSpec) -> Translation:
     Raises:
         RefusedError: there is no shape.
     """
-    shape = tensor.shape or own_shape(encoding)
-    if shape is None:
-        raise refused(Reason.NEEDS_TYPE, "the bases depend on the shape")
+    shape = known_shape(encoding, tensor, "the bases depend on the shape")
     tensor = tensor._replace(shape=shape)
     text = _written(_data(encoding, tensor))
     read_json(text)

@@ -95,6 +95,19 @@ def natural_shapes(encoding: Encoding, element_bits: int | None = None) -> tuple
     return tuple(shapes)
 
 
+def known_shape(encoding: Encoding, tensor: TensorSpec, use: str) -> Shape:
+    """Return the tensor's shape, or the only one that the encoding is for.
+
+    Raises:
+        RefusedError: neither is known; the message says for what it is needed.
+    """
+    shape = tensor.shape or own_shape(encoding)
+    if shape is None:
+        message = f"{use}; give one with -t, such as -t 'tensor<16x16xf16>'"
+        raise refused(Reason.NEEDS_TYPE, message)
+    return shape
+
+
 def own_shape(encoding: Encoding) -> Shape | None:
     """Return the only shape that an encoding is for; None where it repeats over any."""
     inner = getattr(encoding, "partition_layout", None)

@@ -25,7 +25,7 @@ from tt_layout.algebra.padding import Padding, padded
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.errors import LayoutError
-from tt_layout.translation.checking import own_shape, padding_of
+from tt_layout.translation.checking import known_shape, padding_of
 from tt_layout.translation.cute_text import Cute, Mode, Swizzle, overlapping, read_cute
 from tt_layout.translation.refusal import Reason, refused
 from tt_layout.translation.result import TensorSpec, Translation
@@ -41,9 +41,7 @@ def to_cute(encoding: Encoding, tensor: TensorSpec) -> Translation:
     Raises:
         RefusedError: there is no shape, or the layout has no strides.
     """
-    shape = tensor.shape or own_shape(encoding)
-    if shape is None:
-        raise refused(Reason.NEEDS_TYPE, "the strides depend on the shape")
+    shape = known_shape(encoding, tensor, "the strides depend on the shape")
     if isinstance(encoding, (TensorMemoryBase, PartitionedShared)):
         raise refused(Reason.NO_FORM, f"CuTe notation is not implemented for #{encoding.name}")
     layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)

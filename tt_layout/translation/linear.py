@@ -13,7 +13,7 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.errors import LayoutError
 from tt_layout.releases import LATEST
-from tt_layout.translation.checking import check_same, own_shape, padding_of
+from tt_layout.translation.checking import check_same, known_shape, padding_of
 from tt_layout.translation.refusal import Reason, refused
 from tt_layout.translation.result import TensorSpec, Translation
 
@@ -27,9 +27,7 @@ def to_linear(encoding: Encoding, tensor: TensorSpec) -> Translation:
     Raises:
         RefusedError: there is no shape, or no such attribute can express the layout.
     """
-    shape = tensor.shape or own_shape(encoding)
-    if shape is None:
-        raise refused(Reason.NEEDS_TYPE, "the bases depend on the shape")
+    shape = known_shape(encoding, tensor, "the bases depend on the shape")
     tensor = tensor._replace(shape=shape)
     if padding := padding_of(encoding):
         message = f"{format_padding(padding)}; --to cute can express it as strides"

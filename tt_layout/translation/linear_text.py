@@ -25,7 +25,7 @@ from tt_layout.algebra.padding import format_padding
 from tt_layout.algebra.tiles import dim_names
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError, quoted
-from tt_layout.translation.checking import check_same, own_shape, padding_of
+from tt_layout.translation.checking import check_same, known_shape, padding_of
 from tt_layout.translation.linear import encoding_of_layout
 from tt_layout.translation.refusal import Reason, refused
 from tt_layout.translation.result import TensorSpec, Translation
@@ -166,9 +166,7 @@ def to_bases(encoding: Encoding, tensor: TensorSpec) -> Translation:
 
 
 def _linear(encoding: Encoding, tensor: TensorSpec) -> tuple[tuple[int, ...], LinearLayout]:
-    shape = tensor.shape or own_shape(encoding)
-    if shape is None:
-        raise refused(Reason.NEEDS_TYPE, "the bases depend on the shape")
+    shape = known_shape(encoding, tensor, "the bases depend on the shape")
     if padding := padding_of(encoding):
         raise refused(Reason.PADDING, format_padding(padding))
     return shape, encoding.to_linear_layout(shape, element_bits=tensor.element_bits)

@@ -23,7 +23,7 @@ from tt_layout.encodings.base import DistributedEncoding, Shape
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.translation.calls import Call
-from tt_layout.translation.checking import check_same, own_shape
+from tt_layout.translation.checking import check_same, known_shape
 from tt_layout.translation.cute import flat_strides, modes_of
 from tt_layout.translation.cute_registers import registers_of, thread_value
 from tt_layout.translation.cute_text import Mode, cute_of, overlapping
@@ -112,9 +112,7 @@ def to_tlx(encoding: Encoding, tensor: TensorSpec) -> Translation:
     Raises:
         RefusedError: there is no shape, or TLX has no constructor for the layout.
     """
-    shape = tensor.shape or own_shape(encoding)
-    if shape is None:
-        raise refused(Reason.NEEDS_TYPE, "tlx counts phases and elements by the shape")
+    shape = known_shape(encoding, tensor, "tlx counts phases and elements by the shape")
     if isinstance(encoding, SwizzledShared):
         text = _swizzle_call(encoding, shape)
     elif isinstance(encoding, DistributedEncoding):
