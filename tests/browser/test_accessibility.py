@@ -89,6 +89,40 @@ def test_it_fits_a_laptop_a_phone_and_paper(name: str, open_file: Any) -> None:
     page.shot(f"look-{name}-print")
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_no_text_of_a_grid_is_written_over_another(name: str, open_file: Any) -> None:
+    page = show(open_file, name)
+    page.page.evaluate(RECORD_TEXTS)
+    for window in (PHONE, NARROWEST, LAPTOP):
+        page.page.evaluate("written.clear()")
+        resize(page, window)
+        assert page.page.evaluate("written.size")
+        assert page.page.evaluate(OVERLAPPING) == [], window
+
+
+RECORD_TEXTS = """() => {
+  window.written = new Map();
+  const write = CanvasRenderingContext2D.prototype.fillText;
+  const clear = CanvasRenderingContext2D.prototype.clearRect;
+  CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+    written.delete(this.canvas);
+    clear.call(this, ...box);
+  };
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    const { actualBoundingBoxLeft: left, actualBoundingBoxRight: right } = this.measureText(text);
+    const high = parseFloat(this.font.match(/[\\d.]+px/)[0]) / 2 - 2;
+    const box = { text, left: x - left, right: x + right, top: y - high, bottom: y + high };
+    written.set(this.canvas, [...(written.get(this.canvas) ?? []), box]);
+    write.call(this, text, x, y);
+  };
+}"""
+
+OVERLAPPING = """() => [...written.values()].flatMap(boxes => boxes.flatMap((one, k) =>
+  boxes.slice(k + 1)
+    .filter(other => one.left < other.right && other.left < one.right &&
+                     one.top < other.bottom && other.top < one.bottom)
+    .map(other => [one.text, other.text])))"""
+
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 VIOLATIONS = """async runOnly => {

@@ -8,6 +8,7 @@ const HEAD = 20;
 const ROW_HEIGHT = 22;
 const LOW_ROW = 12;
 const TWO_LINES = 27;
+const TEXT_GAP = 5; // pixels at least between texts beside each other
 const MIN_CELL = 2;
 const MIN_OVERVIEW = 4;
 const MIN_FRAMED = 6; // in lower cells a thick frame is no other than a thin one
@@ -466,10 +467,14 @@ class GridView {
     context.fillStyle = this.colours.ink;
     context.textAlign = "left";
     context.textBaseline = "middle";
+    const ends = new Map(); // of the last text in each row
     for (const { texts, x, y, rows, columns } of this.source.captions ?? []) {
-      const fits = (text) => context.measureText(text).width <= columns * this.width;
-      const middle = this.top(y) + (rows * this.height) / 2;
-      context.fillText(texts.find(fits) ?? texts.at(-1), this.left(x) + 2, middle);
+      const left = Math.max(this.left(x) + 2, (ends.get(y) ?? -Infinity) + TEXT_GAP);
+      const widthOf = (text) => context.measureText(text).width;
+      const room = this.left(x + columns) - left;
+      const text = texts.find((own) => widthOf(own) <= room) ?? texts.at(-1);
+      context.fillText(text, left, this.top(y) + (rows * this.height) / 2);
+      ends.set(y, left + widthOf(text));
     }
   }
 
@@ -490,9 +495,14 @@ class GridView {
     const everyX =
       this.#every(widest, this.width * (this.source.columnGroup ?? 1)) *
       (this.source.columnGroup ?? 1);
+    let end = -Infinity;
     for (const x of ticks(this.source.columnRuns ?? [[0, x1]], everyX, x0, x1)) {
       const middle = this.left(x) + (this.width * (this.source.columnGroup ?? 1)) / 2;
-      if (middle >= this.gutter) context.fillText(this.source.columnLabel(x), middle, HEAD / 2 + 1);
+      const text = this.source.columnLabel(x);
+      const half = context.measureText(text).width / 2;
+      if (middle < this.gutter || middle - half < end + TEXT_GAP) continue;
+      context.fillText(text, middle, HEAD / 2 + 1);
+      end = middle + half;
     }
     context.textAlign = "right";
     const everyY = this.#every(14, this.height);

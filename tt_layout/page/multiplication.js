@@ -160,10 +160,11 @@ class MultiplicationSource {
     return at ? `${at.axes[0][0]} ${x - at.left}` : "";
   }
 
-  /** Return what stands in the gap above each matrix: of some texts the first that fits. */
+  /** Return what stands in the gap above each matrix, from the left: of some texts the first that fits. */
   get captions() {
     const rows = this.captionRows;
-    return this.matrices.map(({ name, title, left, top, columns }) => ({
+    const fromLeft = [...this.matrices].sort((one, other) => one.left - other.left);
+    return fromLeft.map(({ name, title, left, top, columns }) => ({
       texts: [title, name, name.replace("scales of ", "s")],
       columns,
       x: left,
