@@ -172,6 +172,20 @@ def test_the_report_and_the_text_are_walked_by_keys(open_file: Any) -> None:
     assert found(page, "#movements") == [str(LOAD)]
 
 
+def test_a_click_on_a_line_counts_while_its_text_scrolls(open_file: Any) -> None:
+    page = open_dump(open_file, MODULE + 100 * "\n")
+    page.page.click(f"#line-{CONVERSION} code")
+    assert found(page, "#movements") == [str(CONVERSION)]
+    page.page.hover(f"#line-{LOAD} code")
+    page.page.mouse.down()
+    page.page.evaluate("document.querySelector('#source-lines').scrollTop += 4")
+    page.settle()  # the event of scrolling
+    page.settle()  # the text drawn anew
+    assert page.page.evaluate("document.querySelector('#source-lines').scrollTop") >= 4
+    page.page.mouse.up()
+    assert found(page, "#movements") == [str(LOAD)]
+
+
 def test_of_a_long_text_only_what_is_in_sight_is_in_the_document(open_page: Open) -> None:
     lines = [f"%{k} = arith.addf %x, %y : tensor<16x16xf16, #a>" for k in range(20_000)]
     movement = {"line": 15_000, "name": "tt.load", "group": "global load", "function": "f",
@@ -188,6 +202,12 @@ def test_of_a_long_text_only_what_is_in_sight_is_in_the_document(open_page: Open
     page.settle()
     assert page.page.locator("#line-60").is_visible()
     assert page.page.locator("#source-lines .row").count() < 200
+    page.page.evaluate("document.querySelector('#source-lines').scrollTop = 600")
+    page.settle()
+    rows = "all => all.map(node => Number(node.dataset.line))"
+    lines = page.page.eval_on_selector_all("#source-lines .row", rows)
+    assert lines == list(range(lines[0], lines[-1] + 1))
+    assert lines[0] <= 31 <= lines[-1]
 
 
 def test_the_programs_text_is_linked_both_ways(open_page: Open) -> None:

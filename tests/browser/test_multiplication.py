@@ -234,22 +234,14 @@ def test_a_line_of_a_dump_shows_its_multiplication(open_file: Any) -> None:
     assert not page.page.is_visible("#tensor")
     assert page.page.input_value("#layout-filter").startswith("#mma on ")
     assert page.page.inner_text("#attribute").startswith(f"tt.dot, line {DOT}: 128x64x16 f16 x f16")
-    click_line(page, DOT - 1)
+    page.page.click(f"#line-{DOT - 1} code")
     assert not page.page.is_visible("#multiplication")
     assert page.page.is_visible("#tensor")
-    click_line(page, DOT)
+    page.page.click(f"#line-{DOT} code")
     assert page.page.is_visible("#multiplication")
     page.select("view", "layout")
     assert page.page.is_visible("#tensor")
     assert page.address["v"] == "layout"
-
-
-def click_line(page: Opened, line: int) -> None:
-    """Click a line once it is in sight: scrolling draws the lines anew."""
-    page.settle()
-    page.page.locator(f"#line-{line} code").scroll_into_view_if_needed()
-    page.settle()
-    page.page.click(f"#line-{line} code")
 
 
 def test_the_address_keeps_what_is_lit(open_page: Open, open_file: Any) -> None:

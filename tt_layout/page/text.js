@@ -13,6 +13,7 @@ class TextPane {
   constructor(box, prefix, handlers) {
     Object.assign(this, { box, prefix, handlers });
     this.lines = [];
+    this.rows = new Map(); // line -> its row in the document
     this.marked = new Set();
     this.current = 1;
     this.found = null;
@@ -32,6 +33,7 @@ class TextPane {
     const longest = this.lines.reduce((most, line) => Math.max(most, line.length), 0);
     this.extent.style.height = `${this.lines.length * TEXT_ROW}px`;
     this.extent.style.minWidth = `calc(${longest}ch + 12rem)`;
+    this.#drop(() => true);
     this.#paint();
   }
 
@@ -51,19 +53,45 @@ class TextPane {
     this.#paint();
   }
 
+  /** Put the lines in sight into the document; rows that stay are kept, and with them a click on one. */
   #paint() {
     const { scrollTop, clientHeight } = this.box;
-    const first = Math.max(0, Math.floor(scrollTop / TEXT_ROW) - TEXT_MARGIN);
-    const end = Math.min(
+    const first = Math.max(1, Math.floor(scrollTop / TEXT_ROW) - TEXT_MARGIN + 1);
+    const last = Math.min(
       this.lines.length,
       Math.ceil((scrollTop + clientHeight) / TEXT_ROW) + TEXT_MARGIN,
     );
-    const rows = [];
-    for (let k = first; k < end; k++) rows.push(this.#row(k + 1));
-    this.extent.replaceChildren(...rows);
-    const isInSight = this.current > first && this.current <= end;
-    if (isInSight) this.box.setAttribute("aria-activedescendant", this.#id(this.current));
+    this.#drop((line) => line < first || line > last);
+    let next = this.extent.firstChild;
+    for (let line = first; line <= last; line++) {
+      if (this.rows.has(line)) {
+        next = this.rows.get(line).nextSibling;
+      } else {
+        this.rows.set(line, this.#row(line));
+        this.extent.insertBefore(this.rows.get(line), next);
+      }
+      this.#paintRow(line);
+    }
+    if (this.rows.has(this.current))
+      this.box.setAttribute("aria-activedescendant", this.#id(this.current));
     else this.box.removeAttribute("aria-activedescendant");
+  }
+
+  /** Take the rows of some lines out of the document. */
+  #drop(isOut) {
+    for (const line of [...this.rows.keys()].filter(isOut)) {
+      this.rows.get(line).remove();
+      this.rows.delete(line);
+    }
+  }
+
+  /** Show whether a line is marked, found or current. */
+  #paintRow(line) {
+    const row = this.rows.get(line);
+    row.setAttribute("aria-selected", String(line === this.found));
+    row.classList.toggle("here", this.marked.has(line));
+    row.classList.toggle("found", line === this.found);
+    row.classList.toggle("current", line === this.current);
   }
 
   #id(line) {
@@ -82,12 +110,8 @@ class TextPane {
     row.dataset.line = line;
     row.style.top = `${(line - 1) * TEXT_ROW}px`;
     row.setAttribute("role", "option");
-    row.setAttribute("aria-selected", String(line === this.found));
     row.setAttribute("aria-posinset", line);
     row.setAttribute("aria-setsize", this.lines.length);
-    row.classList.toggle("here", this.marked.has(line));
-    row.classList.toggle("found", line === this.found);
-    row.classList.toggle("current", line === this.current);
     return row;
   }
 
