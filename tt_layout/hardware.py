@@ -178,6 +178,16 @@ class Target:
     source: str
 
     @property
+    def is_nvidia(self) -> bool:
+        """Whether the GPU is one of NVIDIA's; the others are AMD's.
+
+        Example:
+            >>> TARGETS["sm90"].is_nvidia, TARGETS["gfx942"].is_nvidia
+            (True, False)
+        """
+        return self.name.startswith("sm")
+
+    @property
     def verified(self) -> bool:
         """Whether loads and stores were measured on such a GPU."""
         return self.load_evidence is self.store_evidence is Evidence.MEASURED
@@ -567,7 +577,7 @@ def _row_of(chip: str) -> Target | None:
 
 def _capability(row: Target) -> int:
     """Return the compute capability of a row, such as 90; -1 of a GPU that has none."""
-    return int(row.name[2:]) if row.name.startswith("sm") else -1
+    return int(row.name[2:]) if row.is_nvidia else -1
 
 
 def usual_target(lanes: int) -> Target | None:

@@ -116,7 +116,7 @@ def _capture_bytes(name: str, around: Surroundings) -> int | None:
     if kind.kind == "memdesc":
         return POINTER_BYTES + 4 * len(kind.shape) * ("tensor_memory" not in value.text)
     if ir_type is not None and ir_type.kind == "tensordesc":
-        is_pointer = around.target.name.startswith("sm")
+        is_pointer = around.target.is_nvidia
         return POINTER_BYTES if is_pointer else DESCRIPTOR_WORDS[len(ir_type.shape) > 2] * 4
     if kind.kind == "tensor" or kind.pointee is not None or "tensordesc" in value.text:
         return POINTER_BYTES

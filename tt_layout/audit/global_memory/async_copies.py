@@ -29,7 +29,7 @@ MAX_ELEMENTS = 1 << 20
 def is_async_copy(operation: SsaOperation, kernel: Kernel) -> bool:
     """Tell whether an operation is ``cp.async``, whose writes follow a rule that was measured."""
     is_copy = operation.name.endswith(".async_copy_global_to_local")
-    return is_copy and kernel.target.name.startswith("sm")
+    return is_copy and kernel.target.is_nvidia
 
 
 OFFSET_BITS = 32
@@ -49,7 +49,7 @@ def swizzling_shuffles(kernel: Kernel, operation: SsaOperation, instructions: in
         instructions: how many of them a warp executes.
     """
     target, roles = kernel.target, operands(operation)
-    if target.name.startswith("sm") or target.scatters_async_copies or "memory" not in roles:
+    if target.is_nvidia or target.scatters_async_copies or "memory" not in roles:
         return 0
     memory = kernel.function.type_of(roles["memory"])
     encoding = memory.encoding if memory is not None else None

@@ -41,7 +41,7 @@ class Access(NamedTuple):
 
 def access_instruction(access: Access) -> str | None:
     """Return the name of the instruction; None where it is not known."""
-    names = _NVIDIA if access.target.name.startswith("sm") else _AMD
+    names = _NVIDIA if access.target.is_nvidia else _AMD
     name = access.operation.rpartition(".")[2]
     return names[name](access) if name in names else None
 

@@ -81,7 +81,8 @@ def better_buffers(audit: Audit, audited: AuditedModule, operation: Operation) -
     found = []
     shape = memory.tensor_type().shape
     accesses = _accesses(audit, audited, memory.encoding, shape)
-    gpu, families = find_target(audited.gpu), ("nvmma",) if readers else _families(audited.gpu)
+    gpu = find_target(audited.gpu)
+    families = ("nvmma",) if readers else _families(gpu)
     candidates: Iterable[SharedEncoding] = _widths(memory.encoding)
     if accesses:
         candidates = _candidates(accesses, shape, size // memory.elements, gpu, families)
@@ -106,10 +107,9 @@ def _memory(operation: Operation) -> IRType | None:
     return memory if memory is not None and isinstance(memory.encoding, SharedEncoding) else None
 
 
-def _families(gpu: str) -> tuple[str, ...]:
+def _families(gpu: Target) -> tuple[str, ...]:
     """Return the families that a GPU's compiler uses, and the best linear layout."""
-    is_nvidia = gpu.startswith("sm")
-    return ("swizzled", *["nvmma"] * is_nvidia, "padded", "linear")
+    return ("swizzled", *["nvmma"] * gpu.is_nvidia, "padded", "linear")
 
 
 def _other_readers(audited: AuditedModule, encoding: Encoding) -> bool | None:
