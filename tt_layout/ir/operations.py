@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.ir.data_movements import DATA_MOVEMENTS, EXCHANGES, GLOBAL, DataMovement
 from tt_layout.ir.types import IRType
-from tt_layout.mlir.types import element_bits
+from tt_layout.mlir.types import POINTER_BITS, element_bits
 
 
 class Location(NamedTuple):
@@ -91,9 +91,6 @@ class Operation(NamedTuple):
             bits = moved_bits(self.moved)
             return None if bits is None else self.moved.elements * max(1, bits // 8)
         return type_bytes(self.moved) if self.moved is not None else None
-
-
-POINTER_BITS = 64
 
 
 def moved_bits(ir_type: IRType) -> int | None:

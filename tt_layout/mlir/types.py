@@ -25,7 +25,7 @@ _SHORT = re.compile(r"\s*[\d?*-]+\s*x")
 _FLOATS = {"f16": 16, "bf16": 16, "f32": 32, "tf32": 32, "f64": 64, "f80": 80, "f128": 128}
 _SMALL_FLOAT = re.compile(r"f(4|6|8)E\d+M\d+[A-Z0-9]*")
 _INTEGER = re.compile(r"[su]?i([1-9]\d{0,6})")
-_POINTER_BITS = 64
+POINTER_BITS = 64
 _NAME = re.compile(r"!?[A-Za-z_][\w.]*")
 _ALLOCATION = re.compile(r"\d+(?:x\d+)*")
 _EXAMPLE = "such as tensor<16x16xf16>"
@@ -67,7 +67,7 @@ def element_bits(element_type: str) -> int | None:
         [16, 1, 8, 64, None]
     """
     if element_type.startswith("!tt.ptr"):
-        return _POINTER_BITS
+        return POINTER_BITS
     if match := _INTEGER.fullmatch(element_type):
         return int(match.group(1))
     if match := _SMALL_FLOAT.fullmatch(element_type):

@@ -18,22 +18,20 @@ from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, lane_a
 from tt_layout.audit.global_memory.width import Kernel
 from tt_layout.audit.values.evaluator import Evaluator, unknowns
 from tt_layout.encodings.swizzled_shared import SwizzledShared
-from tt_layout.ir.operations import POINTER_BITS
 from tt_layout.ir.ssa import SsaOperation
+from tt_layout.mlir.types import POINTER_BITS
 from tt_layout.placement import PlacedLayout
 
 MAX_ELEMENTS = 1 << 20
 """Elements of a buffer whose offsets are looked up; shared memory holds fewer."""
+OFFSET_BITS = 32
+"""What an access by way of a buffer resource adds to its pointer."""
 
 
 def is_async_copy(operation: SsaOperation, kernel: Kernel) -> bool:
     """Tell whether an operation is ``cp.async``, whose writes follow a rule that was measured."""
     is_copy = operation.name.endswith(".async_copy_global_to_local")
     return is_copy and kernel.target.is_nvidia
-
-
-OFFSET_BITS = 32
-"""What an access by way of a buffer resource adds to its pointer."""
 
 
 def swizzling_shuffles(kernel: Kernel, operation: SsaOperation, instructions: int) -> int:
