@@ -428,14 +428,14 @@ def _joined_forms(
     units = [1 << bit for bit in range(log2(vector))]
     registers = [basis for basis in offsets.register if basis not in units]
     near = _by_distance(offsets, registers)
-    added = sorted(near.added)[:MAX_DISTANCE_BITS]
-    firsts = _cosets(near.constants, added)[: MAX_DISTANCE_BITS - len(added)]
     is_known = not offsets.padding or _terms(offsets.lane) + _terms(offsets.warp) <= MAX_TERMS
     bases = (*offsets.lane, *offsets.warp, offsets.part, *near.mixed)
     alignment = _alignment_of(offsets, bases) if is_known else 0
-    pairs, found = target.pairs_accesses, Counter[tuple[int, str]]()
     if is_store and near.mixed and not offsets.padding and len(registers) <= MAX_DISTANCE_BITS:
         return _ordered(_forms_of_stores(offsets, vector, registers, near.used, alignment))
+    added = sorted(near.added)[:MAX_DISTANCE_BITS]
+    firsts = _cosets(near.constants, added)[: MAX_DISTANCE_BITS - len(added)]
+    pairs, found = target.pairs_accesses, Counter[tuple[int, str]]()
     for first in all_values(firsts):
         slots = padded(all_values(added) ^ first, offsets.padding) * offsets.element_bytes
         distances = sorted(slots.tolist())

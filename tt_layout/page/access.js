@@ -281,14 +281,14 @@ function joinedForms(places, vector, target, isStore) {
   const { lane, warp, padding, elementBytes } = places;
   const registers = places.register.filter((basis) => !units(Math.log2(vector)).includes(basis));
   const near = byDistance(places, registers);
-  const added = near.added.map(Number).sort((a, b) => a - b);
-  added.splice(MAX_DISTANCE_BITS);
-  const firsts = cosets(near.constants, added).slice(0, MAX_DISTANCE_BITS - added.length);
   const isKnown = !padding.length || termsOf(lane) + termsOf(warp) <= MAX_TERMS;
   const alignment = isKnown ? alignmentOf([...lane, ...warp, ...near.mixed], places) : 0;
   const pairs = target.pairsAccesses;
   if (isStore && near.mixed.length && !padding.length && registers.length <= MAX_DISTANCE_BITS)
     return ordered(formsOfStores(registers, near.used, alignment, vector, elementBytes));
+  const added = near.added.map(Number).sort((a, b) => a - b);
+  added.splice(MAX_DISTANCE_BITS);
+  const firsts = cosets(near.constants, added).slice(0, MAX_DISTANCE_BITS - added.length);
   const found = new Map();
   for (const first of allValues(firsts)) {
     const slots = allValues(added).map((at) => padded(xor(at, first), padding) * elementBytes);
@@ -312,11 +312,8 @@ function ordered(found, times = 1) {
  * another address that it may meet.
  */
 function formsOfStores(registers, used, alignment, vector, elementBytes) {
-  const places = programOrder(registers, used).reduce(
-    (all, basis) => [...all, ...all.map((place) => place ^ basis)],
-    [0n],
-  );
-  const stores = places.map((place, number) => {
+  const places = allValues(programOrder(registers, used).map(Number));
+  const stores = places.map(BigInt).map((place, number) => {
     return { number, address: place & used, distance: Number(place & ~used) * elementBytes };
   });
   const reach = Number(used) * elementBytes;
