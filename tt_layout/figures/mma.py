@@ -167,8 +167,9 @@ class Product:
     @property
     def placed_parts(self) -> tuple[tuple[Part, Place], ...]:
         """A, B, D and the scales, each with its place in the figure."""
-        places = PLACES_WITH_SCALES if self.scale_parts else PLACES
-        return tuple((part, places[part.name]) for part in (*self.parts, *self.scale_parts))
+        scales = self.scale_parts
+        places = PLACES_WITH_SCALES if scales else PLACES
+        return tuple((part, places[part.name]) for part in (*self.parts, *scales))
 
     @property
     def notes(self) -> tuple[str, ...]:
