@@ -135,7 +135,7 @@ function takeAddress(parts) {
     for (const box of TEXT_BOXES) given[box] = parts.get(TEXT_KEYS[box]) ?? "";
     given.type ||= usual.type;
     if (!DATA.releases.includes(given.release)) given.release = "";
-    if (given.lanes !== "64") given.lanes = "";
+    if (!LANES.some(([value]) => value === given.lanes)) given.lanes = "";
   }
   texts = null;
   fillTexts(given);
