@@ -1,7 +1,11 @@
-"""The kinds of pages there are: of a layout, a pair, an access, a multiplication, a dump, none."""
+"""The kinds of pages there are: of a layout, a pair, an access, a multiplication, a dump, none.
+
+The file of each is named alike in every clone, so that its looks are, too.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -10,13 +14,15 @@ from scaled_dumps import DUMPS, LINE
 
 from browser.kinds import KINDS
 from tt_layout.encodings.parsing import parse_layout
-from tt_layout.mlir.source import Source, read_source
+from tt_layout.mlir.source import Source
 from tt_layout.mlir.types import parse_type
 from tt_layout.page.dump import page_of, page_of_dump
 from tt_layout.page.playground import playground
 from tt_layout.placement import place
 
 KERNELS = Path(__file__).parent.parent.parent / "examples" / "kernels"
+_DUMP = KERNELS / "matmul-sm80.ttgir"
+MATMUL = Source(_DUMP.read_text(encoding="utf-8"), _DUMP.name)
 ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], "
     "order = [1, 0]}>"
@@ -33,6 +39,15 @@ def _of(**layouts: tuple[str, str]) -> str:
     return page_of(placed)
 
 
+def with_long_names(dump: Source) -> Source:
+    """Return a dump twice over in one file, with names that have no place to break."""
+    long = "x" * 120
+    named = r"([@#%](?:matmul|blocked|shared|mma|rows|total))(?!_memory)"
+    text = re.sub(named, rf"\1{long}", dump.text)
+    header = f"// -----// IR Dump Before {long} ({long}) //----- //\n"
+    return Source(header + text + header + text, f"/{long}/{dump.name}")
+
+
 _MADE: dict[str, Callable[[], str]] = {
     "layout": lambda: _of(layout=KINDS["nvidia_mma_v2"]),
     "pair": lambda: _of(before=(ROWS, TENSOR), after=(KINDS["nvidia_mma_v2"][0], TENSOR)),
@@ -45,7 +60,8 @@ _MADE: dict[str, Callable[[], str]] = {
     ),
     "scaled": lambda: page_of_dump(Source(DUMPS["mfma"], "scaled.ttgir"), [], line=LINE),
     "playground": playground,
-    "dump": lambda: page_of_dump(read_source(str(KERNELS / "matmul-sm80.ttgir")), []),
+    "dump": lambda: page_of_dump(MATMUL, []),
+    "names": lambda: page_of_dump(with_long_names(MATMUL), []),
 }
 PAGES = tuple(_MADE)
 
