@@ -123,9 +123,10 @@ def test_a_folder_that_cannot_be_read_does_not_stop_the_others(
     assert closed in [one["file"] for one in data["passed_over"]]
 
 
-def modules_of(report: str) -> list[int]:
-    """Return the line on which each module of a report begins."""
-    return [int(line) for line in re.findall(r"^\S+\.mlir:(\d+)\b", report, re.MULTILINE)]
+def modules_of(dump: Path, report: str) -> list[int]:
+    """Return the line on which each module of a dump's report begins."""
+    heading = rf"^{re.escape(str(dump))}:(\d+)\b"
+    return [int(line) for line in re.findall(heading, report, re.MULTILINE)]
 
 
 def test_one_module_of_many(run: Run, tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_one_module_of_many(run: Run, tmp_path: Path) -> None:
         outcome = run("audit", f"{dump}{suffix}")
         assert outcome.out.count("\n@") == 1
         assert f"\n@{kernel}, sm90" in outcome.out
-    first, second, _ = modules_of(run("audit", str(dump)).out)
+    first, second, _ = modules_of(dump, run("audit", str(dump)).out)
     for line, number in ((1, 1), (first, 1), (second - 1, 1), (second, 2), (10**6, 3)):
         assert run("audit", f"{dump}:{line}").out == run("audit", f"{dump}@{number}").out
     assert run(f"{dump}:{second}").out == run("audit", f"{dump}@2").out

@@ -51,7 +51,9 @@ def test_plain_text_is_aligned() -> None:
 
 
 @pytest.mark.parametrize("width", [100, 20])
-def test_a_table_fits_the_terminal(width: int) -> None:
+@pytest.mark.parametrize("kind", ["xterm", "dumb"])
+def test_a_table_fits_the_terminal(kind: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", kind)
     text = terminal_text(Sample(), has_colours=True, width=width)
     plain = COLOUR.sub("", text)
     assert plain != text

@@ -48,6 +48,7 @@ def _table(table: Table, has_colours: bool, width: int | None) -> str:
         force_terminal=True,
         no_color=not has_colours,
         width=width,
+        height=25,  # of a dumb terminal the width is only asked for with the height
         legacy_windows=False,
     )
     with console.capture() as captured:
