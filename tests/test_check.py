@@ -837,6 +837,23 @@ def test_names_of_files_that_cannot_be(form: str, key: str, name: str, one: Path
     assert len(outcome.err + outcome.out) < 5000
 
 
+@pytest.mark.parametrize("key", ["file", "include"])
+def test_a_name_that_the_system_cannot_write_has_its_place(
+    key: str, one: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def realpath(path: Path) -> str:
+        return str(path.name.encode("ascii"))
+
+    monkeypatch.setattr(os.path, "realpath", realpath)
+    case = "cases: [{name: a, alias: b, file: é, type: tensor<4xf16>}]"
+    text = case if key == "file" else "include: [é]"
+    Path("layouts.yaml").write_text(text, encoding="utf-8")
+    outcome = run("check")
+    assert outcome.status == 2
+    assert outcome.err.startswith("layouts.yaml:1:")
+    assert "there is no file 'é'" in outcome.err
+
+
 def test_in_ci_nothing_is_written_unless_asked(
     one: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -850,7 +867,9 @@ def test_in_ci_nothing_is_written_unless_asked(
 
 
 def test_lines_of_a_golden_are_no_commands_to_ci(one: Path, run: Run) -> None:
-    Path("a.tensor.txt").write_text("::stop-commands::x\n##[group]y\n\x1b]0;z\x07\u202e\n")
+    Path("a.tensor.txt").write_text(
+        "::stop-commands::x\n##[group]y\n\x1b]0;z\x07\u202e\n", encoding="utf-8"
+    )
     for form in ("text", "github", "junit"):
         out = run("check", "--format", form).out
         assert not re.search(r"^\s*(::(?!error )|##\[)", out, re.MULTILINE)

@@ -98,7 +98,7 @@ def test_a_page_of_one_module_or_of_all(
     file: str, sizes: list[str], folder: Path, run: Run
 ) -> None:
     assert run("plot", "-i", file, "-o", "page.html").status == 0
-    text = Path("page.html").read_text()
+    text = Path("page.html").read_text(encoding="utf-8")
     found = re.findall(r'"attribute":"#ttg.blocked.*?sizePerThread = \[1, (\d)', text)
     assert found == sizes
     assert "no module 4" in run("plot", "-i", "dump.mlir@4", "-o", "page.html").err

@@ -330,7 +330,8 @@ def test_the_page_knows_every_class_of_gluon_and_how_older_parameters_are_read()
         ["versionMinor", "version", 1, True],
         ["warpsPerCTA", "warps_per_cta", -1, True],
     ]
-    script = (Path(sys.modules["tt_layout.page"].__file__ or "").parent / "gluon.js").read_text()
+    gluon = Path(sys.modules["tt_layout.page"].__file__ or "").parent / "gluon.js"
+    script = gluon.read_text(encoding="utf-8")
     signatures = [one for own in data.values() for entry in own for one in entry["signatures"]]
     updates = {one["update"] for one in signatures} - {""}
     assert len(updates) == 7

@@ -116,6 +116,18 @@ class TooLargeError(LayoutError):
     """An answer larger than the limit on it; raised before any of it is computed."""
 
 
+def not_a_name(error: ValueError) -> OSError:
+    """Return what is said of a file's name for which the system cannot even be asked.
+
+    Example:
+        >>> not_a_name(ValueError("embedded null byte"))
+        OSError('its name has a character 0x00')
+    """
+    if isinstance(error, UnicodeEncodeError):
+        return OSError(f"file names are in {error.encoding} here, in which it cannot be written")
+    return OSError("its name has a character 0x00")
+
+
 def expect(name: str, value: object, *kinds: type) -> None:
     """Raise a `TypeError` that names an argument unless it is of one of the kinds.
 

@@ -7,6 +7,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from tt_layout.errors import not_a_name
 from tt_layout.mlir.source import open_file
 from tt_layout.reports.writing import replacing
 
@@ -19,8 +20,8 @@ def is_inside(path: Path, folder: Path) -> bool:
     """
     try:
         return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
-    except ValueError:
-        raise OSError("its name has a character 0x00") from None
+    except ValueError as error:
+        raise not_a_name(error) from None
 
 
 def exists(path: Path) -> bool:
@@ -33,8 +34,8 @@ def exists(path: Path) -> bool:
         os.stat(path)
     except FileNotFoundError:
         return False
-    except ValueError:
-        raise OSError("its name has a character 0x00") from None
+    except ValueError as error:
+        raise not_a_name(error) from None
     return True
 
 

@@ -137,10 +137,10 @@ class _Reader:
             message = f"a file's name has no character 0x00, and at most {MAX_PATH} characters"
             raise LayoutError(message, node.span)
         path = Path(split_module(str(folder / node.text)).path)
-        if Path(node.text).is_absolute() or not is_inside(path, self.top):
-            message = "a file must be inside the manifest's folder"
-            raise LayoutError(f"{message}, got {node.text!r}", node.span)
         try:
+            if Path(node.text).is_absolute() or not is_inside(path, self.top):
+                message = "a file must be inside the manifest's folder"
+                raise LayoutError(f"{message}, got {node.text!r}", node.span)
             mode = path.stat().st_mode
         except OSError:
             raise LayoutError(f"there is no file {node.text!r}", node.span) from None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
+from tt_layout.errors import FileLocation, LayoutError, NothingFoundError, not_a_name
 from tt_layout.safe_text import safe
 
 if TYPE_CHECKING:
@@ -225,8 +225,8 @@ def open_file(path: str) -> BinaryIO:
         return open(path, "rb")
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
-    except ValueError:
-        raise OSError("its name has a character 0x00") from None
+    except ValueError as error:
+        raise not_a_name(error) from None
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)

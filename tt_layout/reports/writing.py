@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from tt_layout.errors import FileLocation, LayoutError, TooLargeError
+from tt_layout.errors import FileLocation, LayoutError, TooLargeError, not_a_name
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
@@ -97,8 +97,8 @@ def _mode(path: str) -> int | None:
         return os.stat(path).st_mode
     except FileNotFoundError:
         return None
-    except ValueError:
-        raise OSError("its name has a character 0x00") from None
+    except ValueError as error:
+        raise not_a_name(error) from None
 
 
 def _umask() -> int:
