@@ -58,6 +58,7 @@ function ask({
     marks: () => views[grid].source.marks?.all ?? [],
     read: () => orError(() => readLayout(attribute, type, release)),
     notation: () => orError(() => readNotation(attribute, type, release, lanes)),
+    multiplication: () => multiplicationOf(readNotation(attribute, type, release)),
     newest: () => newestRelease(attribute),
     isReadable: () => isReadable(attribute),
     compare: () => ({

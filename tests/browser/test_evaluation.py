@@ -21,8 +21,10 @@ from tt_layout.analyses.layout_difference import compare
 from tt_layout.encodings import FORMS
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
+from tt_layout.figures.mma import product_of
 from tt_layout.mlir.types import element_bits, parse_type
-from tt_layout.placement import place
+from tt_layout.page.multiplications import check_multiplication, multiplication_data
+from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import LATEST, Release
 from tt_layout.translation.eras import respelled
 
@@ -179,6 +181,44 @@ def test_every_release_is_read_alike(page: Any, seed: int) -> None:
     for text, release in zip(texts, newest):
         with suppress(LayoutError):
             assert str(parse_layout(text).release) == release, text
+
+
+def multiplied(placed: PlacedLayout) -> Row | None:
+    """Return the library's multiplication of a layout, as the page has it; None for none."""
+    try:
+        check_multiplication(placed)
+        whole = multiplication_data(product_of(placed))
+    except LayoutError:
+        return None
+    needed = ("ins", "outs", "memory", "bits")
+    for part in whole["parts"]:
+        if part["layout"] is not None:
+            part["layout"] = {key: part["layout"][key] for key in needed}
+    answer: Row = json.loads(json.dumps(whole))
+    return answer
+
+
+def test_multiplications_are_worked_out_alike(page: Any, seed: int) -> None:
+    """Of every attribute that is stored, over its type and as old releases spell it."""
+    chance = random.Random(seed)
+    questions: list[Row] = []
+    expected: list[Row | None] = []
+    for row in read_rows():
+        shape = "x".join(map(str, row["shape"]))
+        type_text = f"{MEMORIES[row['kind']]}<{shape}x{row['elem']}>"
+        with suppress(LayoutError):
+            release = chance.choice(list(Release))
+            older = respelled(parse_layout(row["attr"]), release, element_bits(row["elem"]))
+            placed = place(parse_layout(str(older), release=release), parse_type(type_text))
+            question = {"what": "multiplication", "attribute": str(placed.encoding)}
+            questions.append({**question, "type": type_text, "release": str(release)})
+            expected.append(multiplied(placed))
+    assert len([own for own in expected if own]) > LEAST_OF_A_KIND
+    for question, own, answer in zip(questions, expected, ask_all(page, questions)):
+        for part in answer["parts"] if answer else ():
+            if part["layout"]:
+                del part["layout"]["padding"]
+        assert answer == own, question
 
 
 def test_what_only_old_releases_write_is_read_alike(page: Any) -> None:

@@ -268,6 +268,25 @@ def test_the_address_keeps_what_is_lit(open_page: Open, open_file: Any) -> None:
     assert page.page.is_visible("#tensor")
 
 
+def test_it_follows_what_is_edited(open_file: Any) -> None:
+    page = show(open_file, SMALL)
+    page.page.click("#edit summary")
+    page.fill("edit-attribute", KINDS["amd_mfma"][0])
+    page.fill("edit-type", KINDS["amd_mfma"][1])
+    figure = draw(DrawnLayout(placed(KINDS["amd_mfma"])), view="mma")
+    assert page.page.inner_text("#multiplication-title") == figure.title[1]
+    page.fill("edit-attribute", KINDS["blocked"][0])
+    assert not page.page.is_visible("#view")
+    assert page.page.is_visible("#tensor")
+
+
+def test_its_operands_are_of_the_element_that_is_asked_for(open_file: Any) -> None:
+    page = open_file(page_of({"layout": placed(SMALL)}, is_multiplied=True, operand="i8"))
+    figure = draw(DrawnLayout(placed(SMALL)), view="mma", operand="i8")
+    assert page.page.inner_text("#multiplication-title") == figure.title[1]
+    assert "K = 32" in figure.title[1]
+
+
 def test_a_layout_of_no_multiplication_has_no_choice(open_file: Any) -> None:
     page = open_file(page_of({"layout": placed(KINDS["blocked"])}), "v=mma")
     assert page.page.is_visible("#tensor")

@@ -250,6 +250,26 @@ def test_bases_are_edited_as_on_any_page(page: Opened) -> None:
     assert page.page.inner_text("#attribute").startswith("#ttg.blocked<")
 
 
+def test_an_instruction_is_shown_as_a_whole(page: Opened) -> None:
+    names = [example.name for example in EXAMPLES]
+    page.page.click(f"#example-{names.index('mma.sync')}")
+    title = "D = A x B + D of M = 16, N = 8, K = 16"
+    assert page.page.inner_text("#multiplication-title") == title
+    assert page.address["v"] == "mma"
+    page.fill("text-type", "32x8xf32")
+    assert "M = 32, N = 8" in page.page.inner_text("#multiplication-title")
+    page.fill("text-layout", GLUON)
+    assert page.page.is_visible("#tensor")
+    assert not page.page.is_visible("#view")
+    page.page.click(f"#example-{names.index('v_mfma')}")
+    assert page.page.is_visible("#multiplication")
+    page.shot("playground-instruction")
+    page.page.click(f"#example-{names.index('nvidia_mma')}")
+    assert page.page.is_visible("#tensor")
+    page.select("view", "mma")
+    assert page.page.is_visible("#multiplication")
+
+
 def test_a_broken_address_is_survived(page: Opened) -> None:
     for text in ("a=nonsense", "a=%23ttg.blocked%3C", "a=(8,8):(8,1)&t=x&r=99", "l=7&x=9&o=("):
         page.go(text)

@@ -79,6 +79,7 @@ SCRIPTS = (
     "sources.js",
     "matrix.js",
     "conflicts.js",
+    "operands.js",
     "multiplication.js",
     "text.js",
     "layouts.js",
@@ -99,8 +100,6 @@ class PageLayout:
         name: what the page calls it, such as the alias in a dump.
         line: where a dump defines it, counted from 1.
         uses: the lines of the dump that use it.
-        multiplication: that which it is the result of, as
-            `tt_layout.page.multiplications.multiplication_data` returns it; None for none.
 
     Raises:
         LayoutError: the layout is too large for a browser.
@@ -110,7 +109,6 @@ class PageLayout:
     name: str
     line: int | None = None
     uses: tuple[int, ...] = ()
-    multiplication: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         check_sizes(self.placed)
@@ -122,7 +120,6 @@ class PageLayout:
             **embedded(self.placed),
             "line": self.line,
             "uses": self.uses,
-            "multiplication": self.multiplication,
         }
 
 
@@ -153,6 +150,7 @@ def build(
     target: str | None = None,
     is_pair: bool = False,
     is_multiplied: bool = False,
+    operand: str | None = None,
 ) -> str:
     """Return the page that shows layouts, as the text of one HTML file.
 
@@ -163,6 +161,7 @@ def build(
         target: the GPU whose shared memory is meant, a name of `tt_layout.hardware.TARGETS`.
         is_pair: whether the two layouts are compared from the start.
         is_multiplied: whether multiplications are shown from the start.
+        operand: the element type of their A and B; None for the usual one.
 
     Raises:
         LayoutError: there is no layout, or no such target.
@@ -175,6 +174,7 @@ def build(
         "dump": asdict(dump) if dump is not None else None,
         "isPair": is_pair,
         "isMultiplied": is_multiplied,
+        "operand": operand,
         "playground": None,
     }
     return filled(data | known_data(target), title)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.audited_module import SharedWork
@@ -18,7 +18,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 from tt_layout.page import EmbeddedDump, PageLayout, build
 from tt_layout.page.kernel_report import module_data, programs
-from tt_layout.page.multiplications import multiplication_of
+from tt_layout.page.multiplications import check_multiplication
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
@@ -46,27 +46,17 @@ def page_of(
     Raises:
         LayoutError: one is too large for a browser, or there is no such target or multiplication.
     """
-    layouts = [
-        PageLayout(placed, name, multiplication=_multiplication(placed, operand, is_multiplied))
-        for name, placed in named.items()
-    ]
-    return build(layouts, is_pair=len(layouts) == 2, target=target, is_multiplied=is_multiplied)
-
-
-def _multiplication(
-    placed: PlacedLayout, operand: str | None, is_wished: bool
-) -> dict[str, Any] | None:
-    """Return the multiplication that a layout is the result of; None where it is of none.
-
-    Raises:
-        LayoutError: it is of none, but one is wished for.
-    """
-    try:
-        return multiplication_of(placed, operand)
-    except LayoutError:
-        if is_wished:
-            raise
-        return None
+    if is_multiplied:
+        for placed in named.values():
+            check_multiplication(placed, operand)
+    layouts = [PageLayout(placed, name) for name, placed in named.items()]
+    return build(
+        layouts,
+        is_pair=len(layouts) == 2,
+        target=target,
+        is_multiplied=is_multiplied,
+        operand=operand,
+    )
 
 
 def page_of_dump(

@@ -1,4 +1,4 @@
-"""What the playground offers to start from: a layout of every kind, every notation, and pairs."""
+"""What the playground offers to start from: every kind of layout and notation, pairs, products."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ class Example(NamedTuple):
         layout: in any notation.
         type: of the tensor, such as ``16x16xf16``.
         other: the layout that it is compared with; empty for none.
+        view: ``mma`` for the multiplication that it is the result of; empty for the layout.
     """
 
     group: str
@@ -21,6 +22,7 @@ class Example(NamedTuple):
     layout: str
     type: str
     other: str = ""
+    view: str = ""
 
 
 _ROWS = (
@@ -163,5 +165,14 @@ PAIRS = (
     Example("Compared", "lane bits swapped", _ROWS, "16x16xf16", _SWAPPED),
     Example("Compared", "ldmatrix of an operand", _OPERAND, "32x64xf16", _SWIZZLED),
 )
-EXAMPLES = (*PAIRS, *NOTATIONS, *REGISTERS, *MEMORY)
+INSTRUCTIONS = tuple(
+    Example("Instructions", name, layout, type_text, view="mma")
+    for name, layout, type_text in (
+        ("mma.sync", "gl.NVMMADistributedLayout([2, 0], [1, 1], [16, 8])", "16x8xf32"),
+        ("wgmma.mma_async", "gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 8, 16])", "64x8xf32"),
+        ("v_mfma", "gl.amd.AMDMFMALayout(3, [16, 16, 16], True, [1, 1])", "16x16xf32"),
+        ("v_wmma", "gl.amd.AMDWMMALayout(1, False, [])", "16x16xf32"),
+    )
+)
+EXAMPLES = (*PAIRS, *INSTRUCTIONS, *NOTATIONS, *REGISTERS, *MEMORY)
 """All of them; the playground starts with the first."""

@@ -270,9 +270,8 @@ function multiplicationOn(line) {
 
 /** Return the multiplication on the line, or that of the layout; null for none. */
 function multiplicationThere() {
-  if (state.edit) return null;
-  if (DATA.dump) return multiplicationOn(state.line) ?? null;
-  return DATA.layouts[state.layout].multiplication;
+  if (!DATA.dump) return ownMultiplication;
+  return (!state.edit && multiplicationOn(state.line)) || null;
 }
 
 /** Return the multiplication that is shown; null where it is the layout. */

@@ -14,8 +14,8 @@ MAX_CELLS = 1 << 18
 """Elements of D that the page shows as a multiplication."""
 
 
-def multiplication_of(placed: PlacedLayout, element: str | None = None) -> dict[str, Any]:
-    """Return the multiplication that a layout is the result of.
+def check_multiplication(placed: PlacedLayout, element: str | None = None) -> None:
+    """Raise where a layout is the result of no multiplication that a page shows.
 
     Args:
         placed: the layout of D, or a dot_op, over the shape of D.
@@ -26,7 +26,7 @@ def multiplication_of(placed: PlacedLayout, element: str | None = None) -> dict[
     """
     if (count := prod(placed.shape)) > MAX_CELLS:
         raise LayoutError(f"a page shows multiplications of {MAX_CELLS} elements, got {count}")
-    return multiplication_data(product_of(placed, element))
+    multiplication_data(product_of(placed, element))
 
 
 def multiplication_data(product: Product) -> dict[str, Any]:

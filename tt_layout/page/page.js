@@ -28,6 +28,7 @@ const state = {
 let hovered = null;
 /** The layout shown, the one it is compared with, and what moves between them. */
 let model;
+let ownMultiplication = null;
 let other = null;
 let movement = null;
 /** The access between the two, { register, shared } with its { cost }, or an { error } instead. */
@@ -118,6 +119,7 @@ function rebuild() {
   access = accessPair(model, other);
   if (access) Object.assign(access, workedOut(access, targetFor(access.register), state.isStore));
   state.slice = checkedSlice(state.slice, model.shape);
+  ownMultiplication = DATA.dump ? null : multiplicationOf(model.spec, DATA.operand);
   if (!multiplicationThere()) state.view = null;
   state.view ??= usualView();
   if (!multiplicationShown()) state.lit = null;

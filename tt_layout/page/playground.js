@@ -90,11 +90,12 @@ function followTexts() {
 }
 
 /** Start from an example: nothing of what was chosen before is kept. */
-function chooseExample({ layout, type, other }) {
+function chooseExample({ layout, type, other, view }) {
   fillTexts({ layout, type, other, release: "", lanes: "" });
   takeTexts(writtenTexts());
   const anew = { layout: 0, edit: null, compare: null, colour: "", scope: "element", pins: [] };
-  change(() => Object.assign(state, { ...anew, slice: null, banks: null, isStore: false }));
+  const usual = { view: view || null, slice: null, banks: null, isStore: false };
+  change(() => Object.assign(state, anew, usual));
   markExample();
 }
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from tt_layout.analyses import instruction_operands as operands
+from tt_layout.analyses.matrix_instructions import K_BITS, MATRIX_LANES
 from tt_layout.encodings import FORMS, Encoding
 from tt_layout.encodings import instruction_tiles as tiles
 from tt_layout.encodings.dot_op import wmma_widths
@@ -28,6 +30,8 @@ from tt_layout.encodings.forms import (
     Style,
     WordKind,
 )
+from tt_layout.figures import mma
+from tt_layout.page.multiplications import MAX_CELLS
 from tt_layout.releases import Release
 
 SCRIPTS_RELEASE = Release.V3_9
@@ -54,6 +58,7 @@ def encoding_rules() -> dict[str, Any]:
         "placeholders": sorted(PLACEHOLDERS),
         "styles": {style.name: style.value for style in Style},
         "tiles": _tiles(),
+        "multiplying": _multiplying(),
     }
 
 
@@ -105,6 +110,27 @@ def _kind(kind: Kind) -> Any:
 def _with_releases(instructions: Mapping[Any, Release]) -> list[Any]:
     """Return pairs of an instruction and the first release that takes it."""
     return [[shape, str(since)] for shape, since in instructions.items()]
+
+
+def _multiplying() -> dict[str, Any]:
+    """Return how the operands of an instruction follow from its result, and how they are drawn."""
+    matrices = {
+        name: {"axes": mma.AXES[name][::-1], "place": place[::-1]}
+        for name, place in mma.PLACES.items()
+    }
+    return {
+        "matrices": matrices,
+        "names": mma.NAMES,
+        "strongLines": mma.STRONG_LINES,
+        "maxCells": MAX_CELLS,
+        "elements": operands.ELEMENTS,
+        "kBits": K_BITS,
+        "lanes": MATRIX_LANES,
+        "registerBits": operands.REGISTER_BITS,
+        "widestBits": operands.WIDEST_BITS,
+        "width": operands.UNSCALED_WIDTH,
+        "scaledWidth": operands.SCALED_WIDTH,
+    }
 
 
 def _tiles() -> dict[str, Any]:

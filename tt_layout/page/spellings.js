@@ -1,7 +1,7 @@
 // Attributes in the spelling of a release: values by the names of the newest one.
 //
 // The forms are data: DATA.encodings, read off the tool's own.  An encoding is { mnemonic, name,
-// memory, release, values }; what old releases wrote in another way becomes what today's keys say.
+// memory, text, release, values }; what old releases wrote in another way becomes what today's keys say.
 
 /** Tell whether a release is another or a later one. */
 function isSince(release, first) {
@@ -14,12 +14,12 @@ function formIn(encoding, release) {
 }
 
 /** Return the attribute in those that only mark it; they map elements as it does. */
-function unwrapped({ name, items }) {
+function unwrapped({ name, items, text }) {
   if (DATA.placeholders.includes(name.slice(1)))
     throw new TextError(`${name} is a placeholder: a later pass chooses the layout`);
   const isWrapper = DATA.wrappers.includes(name.slice(1));
   if (isWrapper && items.length === 1 && items[0].items) return unwrapped(items[0]);
-  return { name, items };
+  return { name, items, text };
 }
 
 /** Return a test of encodings: whether a release or another has it under a name. */
@@ -72,7 +72,7 @@ function spellingOf({ name, items }, release) {
 /** Return the encoding that an attribute stands for under the rules of a release. */
 function readEncoding(node, release) {
   if (!node?.items) throw new TextError(`expected a layout attribute, got ${show(node)}`);
-  const { name, items } = unwrapped(node);
+  const { name, items, text } = unwrapped(node);
   const { encoding, form: found } = spellingOf({ name, items }, release);
   const form = { style: found.style, keys: keysOf(found) };
   const written = readValues(name, form, entriesOf(name, items, form.style), release);
@@ -80,7 +80,7 @@ function readEncoding(node, release) {
     const values = inTodaysTerms(encoding.mnemonic, written, release);
     KINDS[encoding.mnemonic].check(values, release);
     const { mnemonic, memory } = encoding;
-    return { mnemonic, memory, name, release, values, form };
+    return { mnemonic, memory, name, text, release, values, form };
   });
 }
 

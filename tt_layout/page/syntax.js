@@ -31,7 +31,7 @@ const MAX_DEPTH = 64; // brackets within brackets
 /** A text read from left to right.
  *
  * A value is a number, a word, true or false, a list, { interval, padding }, a dictionary
- * { dictionary }, or an attribute { name, items }, of which an item may also be { key, value }.
+ * { dictionary }, or an attribute { name, items, text }, of which an item may also be { key, value }.
  */
 class Reader {
   constructor(text) {
@@ -133,17 +133,23 @@ class Reader {
   attribute() {
     if (!this.peek()?.startsWith("#"))
       throw new TextError("an attribute begins with #, as #ttg.linear<{...}>");
+    const start = this.tokens[this.next].at;
     const name = this.word();
     if (!name.includes("."))
       throw new TextError(`${name} is the name of a layout; write the attribute itself`);
+    const items = this.accept("<") ? this.#items() : [];
+    const end = this.tokens[this.next]?.at;
+    return { name, items, text: this.text.slice(start, end).trim() };
+  }
+
+  #items() {
     const items = [];
-    if (!this.accept("<")) return { name, items };
     while (items.length || !this.accept(">")) {
       items.push(this.peek(1) === "=" ? this.entry() : this.value());
       if (this.accept(">")) break;
       if (!Array.isArray(items.at(-1)) || this.peek() !== "{") this.take(",");
     }
-    return { name, items };
+    return items;
   }
 
   end() {
@@ -177,7 +183,7 @@ function parseType(text) {
     .filter(Boolean)
     .map(Number);
   if (product(shape) > 2 ** 53) throw new TextError("the page shows at most 2^53 elements");
-  return { shape, bits: elementBits(match[3]) };
+  return { shape, bits: elementBits(match[3]), element: match[3] };
 }
 
 /** Return the width of an element type in bits; null where it has none. */
