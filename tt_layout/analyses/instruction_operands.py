@@ -68,7 +68,7 @@ def _operand(parent: Encoding, index: int, width: int) -> DotOperand:
 def _depth(parent: Encoding, bits: int) -> tuple[int, int]:
     """Return K of an instruction, and how much of it a lane holds without a gap; 0 for none."""
     if isinstance(parent, NvidiaMma) and parent.version_major == 2:
-        return (4, 1) if bits == 64 else (K_BITS // bits, max(1, REGISTER_BITS // bits))
+        return K_BITS // bits, max(1, REGISTER_BITS // bits)
     if isinstance(parent, NvidiaMma) and parent.version_major == 3:
         return parent.instr_shape[2], max(1, REGISTER_BITS // bits)
     if isinstance(parent, TensorMemory):

@@ -65,7 +65,7 @@ function depthOf({ mnemonic, values }, bits) {
   if (mnemonic === "tensor_memory_encoding") return [kBits / bits, 0];
   if (mnemonic === "amd_wmma") return [instrShape[2], wmmaWidth(values, bits)];
   if (mnemonic === "amd_mfma" && instrShape.length > 2) return mfmaDepth(instrShape, bits);
-  if (versionMajor === 2) return bits === 64 ? [4, 1] : [kBits / bits, inRegister];
+  if (versionMajor === 2) return [kBits / bits, inRegister];
   if (versionMajor === 3) return [instrShape[2], inRegister];
   throw new TextError("not the result of a matrix instruction, or its K is not known");
 }
