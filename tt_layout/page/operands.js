@@ -36,10 +36,9 @@ function multiplied(encoding, shape, { element, bits }, operandElement) {
   ];
   return {
     title: [parent.text, `D = A x B + D of M = ${m}, N = ${n}, K = ${k}`],
-    about: [
-      parts.some(isHeld) && names,
-      parts.some(({ step }) => step) && strongLines,
-    ].filter(Boolean).join("; "),
+    about: [parts.some(isHeld) && names, parts.some(({ step }) => step) && strongLines]
+      .filter(Boolean)
+      .join("; "),
     colour: hasSeveralWarps(parts[2].layout, shape) ? "warp" : "lane",
     parts,
   };
@@ -54,7 +53,8 @@ function layOperand(opIdx, parent, kWidth, shape, bits) {
   const values = { opIdx, parent, kWidth };
   checkDot(values, DATA.releases.at(-1));
   const { release } = parent;
-  return placed({ mnemonic: "dot_op", name: "dot_op", memory: REGISTERS, values, release }, { shape, bits });
+  const encoding = { mnemonic: "dot_op", name: "dot_op", memory: REGISTERS, values, release };
+  return placed(encoding, { shape, bits });
 }
 
 /** Return K of an instruction, and how much of it a lane holds without a gap; 0 for none. */
