@@ -250,6 +250,13 @@ def test_the_commands_are_listed_without_importing_any() -> None:
     assert "numpy" not in loaded
 
 
+def test_the_playground_is_written_without_numpy(tmp_path: Path) -> None:
+    run = f"try: c.main(['page', '-o', {str(tmp_path / 'index.html')!r}])\nexcept SystemExit: pass"
+    loaded = modules_loaded(f"import sys, tt_layout.cli.main as c\n{run}")
+    assert not {"numpy", "rich", "yaml", "tt_layout.views", "tt_layout.figures"} & loaded
+    assert (tmp_path / "index.html").exists()
+
+
 LAYOUTS = (
     "'#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], "
     "order = [1, 0]}>'",

@@ -11,6 +11,16 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.analyses.instruction_operands import operands_of
+from tt_layout.analyses.matrix_arrangement import (
+    AXES,
+    NAMES,
+    OF_A,
+    OF_B,
+    PLACES,
+    PLACES_WITH_SCALES,
+    STRONG_LINES,
+    Place,
+)
 from tt_layout.analyses.matrix_instructions import Operand
 from tt_layout.encodings import DistributedEncoding
 from tt_layout.errors import LayoutError
@@ -22,27 +32,6 @@ from tt_layout.placement import PlacedLayout, place
 from tt_layout.views.groups import group_count
 from tt_layout.views.selection import Range, Selection
 
-OF_A, OF_B = "scales of A", "scales of B"
-Place = tuple[int, int]
-"""Row and column of a matrix in the figure."""
-PLACES: dict[str, Place] = {"A": (1, 0), "B": (0, 1), "D": (1, 1)}
-PLACES_WITH_SCALES: dict[str, Place] = {
-    "A": (2, 1),
-    "B": (1, 2),
-    "D": (2, 2),
-    OF_A: (2, 0),
-    OF_B: (0, 2),
-}
-AXES = {
-    "A": ("m", "k"),
-    "B": ("k", "n"),
-    "D": ("m", "n"),
-    OF_A: ("m", "block"),
-    OF_B: ("block", "n"),
-}
-"""What rows and columns of each matrix are, as it is drawn."""
-
-NAMES, STRONG_LINES = "T<thread>:<matrix><register>", "strong lines stand between groups along K"
 COLOUR_BY = ("lane", "warp", "thread", "register")
 
 

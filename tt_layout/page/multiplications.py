@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from tt_layout.analyses.matrix_arrangement import Place
 from tt_layout.errors import LayoutError
-from tt_layout.figures.mma import Part, Place, Product, product_of
+from tt_layout.figures.mma import Part, Product, product_of
 from tt_layout.page.embedded import embedded
+from tt_layout.page.rules import MAX_CELLS
 from tt_layout.placement import PlacedLayout
-
-MAX_CELLS = 1 << 18
-"""Elements of D that the page shows as a multiplication."""
 
 
 def check_multiplication(placed: PlacedLayout, element: str | None = None) -> None:

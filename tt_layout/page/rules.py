@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from tt_layout.analyses import instruction_operands as operands
+from tt_layout.analyses.matrix_arrangement import AXES, NAMES, PLACES, STRONG_LINES
 from tt_layout.analyses.matrix_instructions import K_BITS, MATRIX_LANES
 from tt_layout.encodings import FORMS, Encoding
 from tt_layout.encodings import instruction_tiles as tiles
@@ -30,12 +31,13 @@ from tt_layout.encodings.forms import (
     Style,
     WordKind,
 )
-from tt_layout.figures import mma
-from tt_layout.page.multiplications import MAX_CELLS
 from tt_layout.releases import Release
 
 SCRIPTS_RELEASE = Release.V3_9
 """The release by whose names the scripts call the keys of attributes."""
+
+MAX_CELLS = 1 << 18
+"""Elements of D that the page shows as a multiplication."""
 
 _KINDS: dict[Kind, str] = {
     INTEGER: "integer",
@@ -115,13 +117,12 @@ def _with_releases(instructions: Mapping[Any, Release]) -> list[Any]:
 def _multiplying() -> dict[str, Any]:
     """Return how the operands of an instruction follow from its result, and how they are drawn."""
     matrices = {
-        name: {"axes": mma.AXES[name][::-1], "place": place[::-1]}
-        for name, place in mma.PLACES.items()
+        name: {"axes": AXES[name][::-1], "place": place[::-1]} for name, place in PLACES.items()
     }
     return {
         "matrices": matrices,
-        "names": mma.NAMES,
-        "strongLines": mma.STRONG_LINES,
+        "names": NAMES,
+        "strongLines": STRONG_LINES,
         "maxCells": MAX_CELLS,
         "elements": operands.ELEMENTS,
         "kBits": K_BITS,
