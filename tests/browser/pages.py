@@ -39,13 +39,20 @@ def _of(**layouts: tuple[str, str]) -> str:
     return page_of(placed)
 
 
+LONG = "x" * 120
+"""A name that has no place to break."""
+
+
 def with_long_names(dump: Source) -> Source:
-    """Return a dump twice over in one file, with names that have no place to break."""
-    long = "x" * 120
+    """Return a dump in which the file, functions, layouts and values have long names."""
     named = r"([@#%](?:matmul|blocked|shared|mma|rows|total))(?!_memory)"
-    text = re.sub(named, rf"\1{long}", dump.text)
-    header = f"// -----// IR Dump Before {long} ({long}) //----- //\n"
-    return Source(header + text + header + text, f"/{long}/{dump.name}")
+    return Source(re.sub(named, rf"\1{LONG}", dump.text), f"/{LONG}/{dump.name}")
+
+
+def with_passes(dump: Source, *names: str) -> Source:
+    """Return a dump as it is before each of some passes, in one file."""
+    headers = [f"// -----// IR Dump Before {name} ({name}) //----- //\n" for name in names]
+    return Source("".join(header + dump.text for header in headers), dump.name)
 
 
 _MADE: dict[str, Callable[[], str]] = {
@@ -62,6 +69,7 @@ _MADE: dict[str, Callable[[], str]] = {
     "playground": playground,
     "dump": lambda: page_of_dump(MATMUL, []),
     "names": lambda: page_of_dump(with_long_names(MATMUL), []),
+    "passes": lambda: page_of_dump(with_passes(MATMUL, "TritonGPUCoalesce", "CSE"), []),
 }
 PAGES = tuple(_MADE)
 

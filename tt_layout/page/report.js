@@ -257,7 +257,10 @@ function lanesBySector({ starts, width_bytes: width, sector_bytes: size }) {
   return lanes;
 }
 
-/** Show the ways to the same operation in the modules before and after. */
+/**
+ * Show the ways to the same operation in the modules before and after.  The keyboard has one in
+ * #module, so that these are no stops on its way to the grids.
+ */
 function showSteps(movement) {
   const box = byId("movement-steps");
   box.hidden = dumpModules().length < 2;
@@ -268,6 +271,7 @@ function showSteps(movement) {
     const node = make("button", {
       type: "button",
       textContent: text,
+      tabIndex: -1,
       disabled: !there,
       onclick: () => selectLine(there.line),
     });
