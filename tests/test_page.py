@@ -270,7 +270,14 @@ def test_it_is_small_and_little_work() -> None:
     encoding_rules()  # imports every encoding, once in a process
     texts = []
     assert calls_of(lambda: texts.append(build([layout]))) < 6_000
-    assert len(texts[0].encode()) < 320_000
+    assert len(texts[0].encode()) < 310_000
+
+
+def test_comments_stay_in_the_files(page: str) -> None:
+    """One that was left at the end of a line would hide what closes the block behind it."""
+    for tag in ("script", "style"):
+        text = page.rsplit(f"<{tag}>", 1)[1].split(f"</{tag}>")[0]
+        assert not re.search(r"^\s|\s//|/\*", text.strip(), re.MULTILINE)
 
 
 def test_its_size_does_not_grow_with_the_tensor() -> None:

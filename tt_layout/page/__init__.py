@@ -88,7 +88,11 @@ SCRIPTS = (
     "playground.js",
     "page.js",
 )
-_COMMENTS = re.compile(r"^\s*(?://.*\n|/\*\*(?s:.*?)\*/\n)|^[ \n]+", re.MULTILINE)
+_COMMENTS = re.compile(
+    r"^\s*(?://.*|/\*(?s:.*?)\*/)\n|(?<=[;,{}()\[\]]) (?://.*|/\*.*\*/)$", re.MULTILINE
+)
+_WHITE_SPACE = re.compile(r"^[ \n]+|\n[ \n]*(?=[})\]])", re.MULTILINE)
+"""Indentation, empty lines, and the ends of lines before a closing bracket."""
 
 
 @dataclass(frozen=True)
@@ -206,13 +210,14 @@ def filled(data: dict[str, Any], title: str) -> str:
     parts = {
         "title": html.escape(safe(title)),
         "version": html.escape(__version__),
-        "style": _template("page.css"),
+        "style": _compact(_template("page.css")),
         "script": script,
         "script-hash": _hash(script),
         "data": _embeddable(data),
     }
+    template = _compact(_template("page.html"))
     # In one pass, so that a marker in a name or an attribute stays what it is.
-    return re.sub(r"\{\{([a-z-]+)\}\}", lambda match: parts[match[1]], _template("page.html"))
+    return re.sub(r"\{\{([a-z-]+)\}\}", lambda match: parts[match[1]], template)
 
 
 def _embedded_target(target: Target) -> dict[str, Any]:
@@ -268,12 +273,14 @@ def _template(name: str) -> str:
 
 @cache
 def _script() -> str:
-    """Return all scripts in one function, so that they leave no global names.
-
-    Comments that have lines of their own, and indentation, stay in the files.
-    """
-    body = re.sub(_COMMENTS, "", "\n".join(_template(name) for name in SCRIPTS))
+    """Return all scripts in one function, so that they leave no global names."""
+    body = _compact("\n".join(_template(name) for name in SCRIPTS))
     return f'(() => {{\n"use strict";\n{body}}})();\n'
+
+
+def _compact(text: str) -> str:
+    """Return a script, style or page without what only its reader needs: that stays in the file."""
+    return re.sub(_WHITE_SPACE, "", re.sub(_COMMENTS, "", text))
 
 
 def _hash(script: str) -> str:
