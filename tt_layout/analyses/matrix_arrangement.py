@@ -1,4 +1,4 @@
-"""How a multiplication is drawn in figures and in the page: A on the left, B above, D below it."""
+"""How figures and the page draw a multiplication: A on the left, B above, D in the corner."""
 
 from __future__ import annotations
 

@@ -28,9 +28,10 @@ const state = {
 let hovered = null;
 /** The layout shown, the one it is compared with, and what moves between them. */
 let model;
-let ownMultiplication = null;
 let other = null;
 let movement = null;
+/** The multiplication that the layout is the result of; null where it is of none, and in a dump. */
+let ownMultiplication = null;
 /** The access between the two, { register, shared } with its { cost }, or an { error } instead. */
 let access = null;
 let planes;
