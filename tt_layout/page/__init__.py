@@ -194,13 +194,15 @@ def known_data(target: str | None) -> dict[str, Any]:
         LayoutError: there is no such target.
     """
     chosen = [] if target is None else [find_target(target)]
+    parameters: list[Any] = []
     return {
         "targets": [_embedded_target(row) for row in ROWS],
         "palette": {"cells": CELLS, "shades": SHADES},
         "usualTargets": list(dict.fromkeys(one.name for one in (*chosen, *USUAL_TARGETS))),
         "releases": [str(release) for release in Release],
         **encoding_rules(),
-        "gluon": gluon_classes(SCRIPTS_RELEASE),
+        "gluon": gluon_classes(SCRIPTS_RELEASE, parameters),
+        "parameters": parameters,
     }
 
 

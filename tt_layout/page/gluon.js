@@ -59,8 +59,13 @@ function unknownClass({ name, own }) {
   return `Gluon’s ${name} is not a known layout${near ? `; did you mean ${near}?` : ""}`;
 }
 
+function parametersOf(signature) {
+  return signature.parameters.map((place) => DATA.parameters[place]);
+}
+
 /** Return why a call does not fit a signature, or its arguments with defaults. */
-function fitted({ parameters }, { positional, keywords }) {
+function fitted(signature, { positional, keywords }) {
+  const parameters = parametersOf(signature);
   if (positional.length > parameters.length)
     return { problem: `takes ${parameters.length} arguments, got ${positional.length}` };
   const words = parameters.map(([word]) => word);
@@ -108,7 +113,7 @@ function attributeOfCall(call, context) {
   const today = signature.update ? UPDATES[signature.update](written, context) : written;
   const own = KEYS_OF_CLASSES[entry.attribute]?.(today) ?? {};
   const usual = Object.fromEntries(
-    entry.signatures[0].parameters.map(([word, , value]) => [word, value]),
+    parametersOf(entry.signatures[0]).map(([word, , value]) => [word, value]),
   );
   const pairs = entry.keys.flatMap(([key, word, part, isAlways]) => {
     const given = part < 0 ? today[word] : today[word]?.[part];

@@ -21,16 +21,18 @@ from tt_layout.translation.signatures import (
 _UNCHANGED = Signature._field_defaults["update"]
 
 
-def gluon_classes(release: Release) -> dict[str, list[dict[str, Any]]]:
+def gluon_classes(release: Release, parameters: list[list[Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return the classes of Gluon with their signatures and the keys of attributes they fill.
 
     Args:
         release: by whose names keys are called.
+        parameters: where those of signatures are put, each once; signatures have their places in
+            it.  A parameter is its name, its kind, and its default where it has one.
 
     Returns:
         Class -> its attributes, of which a call means the first that it fits: ``attribute``
         and ``style`` say how that is written, ``keys`` lists ``[key, parameter, part, is always
-        written]``, and ``signatures`` the parameters of each release, the newest first.
+        written]``, and ``signatures`` those of each release, the newest first.
     """
     classes: dict[str, list[dict[str, Any]]] = {}
     for encoding_class, constructor in CONSTRUCTORS:
@@ -41,7 +43,7 @@ def gluon_classes(release: Release) -> dict[str, list[dict[str, Any]]]:
             "attribute": form.name,
             "style": form.style.name,
             "keys": _keys(form, constructor),
-            "signatures": [_signature(one) for one in signatures_of(constructor)],
+            "signatures": [_signature(one, parameters) for one in signatures_of(constructor)],
         }
         classes.setdefault(own_name(constructor.name), []).append(own)
     return classes
@@ -58,11 +60,13 @@ def _keys(form: Form, constructor: Constructor) -> list[list[Any]]:
     ]
 
 
-def _signature(signature: Signature) -> dict[str, Any]:
-    parameters = [
+def _signature(signature: Signature, parameters: list[list[Any]]) -> dict[str, Any]:
+    own = [
         [word, KINDS.get(word, "a number"), *([] if default is REQUIRED else [default])]
         for word, default in signature.defaults.items()
     ]
+    parameters += [one for one in own if one not in parameters]
+    places = [parameters.index(one) for one in own]
     is_today = signature.update is _UNCHANGED
     update = "" if is_today else signature.update.__name__.strip("_")
-    return {"last": str(signature.last), "parameters": parameters, "update": update}
+    return {"last": str(signature.last), "parameters": places, "update": update}
