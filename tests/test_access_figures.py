@@ -11,10 +11,10 @@ import pytest
 from test_figures import COLUMNS, GALLERY, held
 
 from tt_layout.algebra.arrays import all_values
-from tt_layout.analyses.access import transposing_read
-from tt_layout.analyses.addresses import phase_lanes
-from tt_layout.analyses.banks import cost, map_access
-from tt_layout.analyses.sectors import count_sectors, lanes_of
+from tt_layout.analyses.global_memory.sectors import count_sectors, lanes_of
+from tt_layout.analyses.shared_memory.access import transposing_read
+from tt_layout.analyses.shared_memory.addresses import phase_lanes
+from tt_layout.analyses.shared_memory.banks import cost, map_access
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw

@@ -15,7 +15,7 @@ from tt_layout import parse_ir
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.global_memory.operands import FORMS, operands
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import SsaOperation, read_functions
 from tt_layout.releases import Release

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tt_layout.analyses.access import AccessMap
-from tt_layout.analyses.addresses import phase_lanes
-from tt_layout.analyses.banks import Access, cost
+from tt_layout.analyses.shared_memory.access import AccessMap
+from tt_layout.analyses.shared_memory.addresses import phase_lanes
+from tt_layout.analyses.shared_memory.banks import Access, cost
 from tt_layout.hardware import TARGETS, find_target
 
 STRIDES = Path(__file__).parent / "data" / "amd-lds-strides.txt"

@@ -10,16 +10,16 @@ import pytest
 
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
-from tt_layout.analyses.builders import (
+from tt_layout.analyses.global_memory.global_access import global_access
+from tt_layout.analyses.layouts.builders import (
     coalesced_blocked,
     default_blocked,
     default_nvmma,
     operand_shared,
 )
-from tt_layout.analyses.global_access import global_access
-from tt_layout.analyses.point import holders, locate
-from tt_layout.analyses.properties import layout_info, shared_info
-from tt_layout.analyses.swizzle import find_swizzle
+from tt_layout.analyses.layouts.point import holders, locate
+from tt_layout.analyses.layouts.properties import layout_info, shared_info
+from tt_layout.analyses.shared_memory.swizzle import find_swizzle
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.translation import translate
 

@@ -14,8 +14,8 @@ from tiers import sampled
 
 from tt_layout import LayoutError, LinearLayout, parse_ir, parse_layout
 from tt_layout.algebra.arrays import Ints
-from tt_layout.analyses.async_copy import async_copy_wavefronts
-from tt_layout.analyses.global_access import LINE_BYTES
+from tt_layout.analyses.global_memory.async_copy import async_copy_wavefronts
+from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.values.given import GivenValues
 

@@ -15,9 +15,9 @@ from tiers import slow
 from work import bytes_of, calls_of
 
 from tt_layout import LayoutError, parse_layout
-from tt_layout.analyses.access import AccessMap, choose_instruction
-from tt_layout.analyses.banks import bank_conflicts
-from tt_layout.analyses.swizzle import find_swizzle
+from tt_layout.analyses.shared_memory.access import AccessMap, choose_instruction
+from tt_layout.analyses.shared_memory.banks import bank_conflicts
+from tt_layout.analyses.shared_memory.swizzle import find_swizzle
 from tt_layout.cli.main import main
 from tt_layout.hardware import TARGETS, find_target
 

@@ -8,8 +8,8 @@ import pytest
 from command import Run, runner
 from work import bytes_of, calls_of
 
-from tt_layout.analyses import swizzle
-from tt_layout.analyses.banks import bank_conflicts
+from tt_layout.analyses.shared_memory import swizzle
+from tt_layout.analyses.shared_memory.banks import bank_conflicts
 from tt_layout.encodings.parsing import parse_layout
 
 HUGE = "tensor<1048576x1048576xf16>"

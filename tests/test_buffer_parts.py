@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tt_layout import parse_ir, parse_layout
-from tt_layout.analyses.async_copy import async_copy_wavefronts
+from tt_layout.analyses.global_memory.async_copy import async_copy_wavefronts
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.buffer_parts import place_of_part, start_of_part
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.operations.buffer_parts import place_of_part, start_of_part
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.placement import PlacedLayout
 

@@ -9,7 +9,7 @@ from command import Run, runner
 
 import tt_layout
 from tt_layout import LayoutError
-from tt_layout.analyses.builders import (
+from tt_layout.analyses.layouts.builders import (
     coalesced_blocked,
     default_blocked,
     default_nvmma,

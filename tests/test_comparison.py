@@ -10,7 +10,7 @@ import pytest
 from tiers import slow
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.layout_difference import Comparison, compare, place_label
+from tt_layout.analyses.layouts.layout_difference import Comparison, compare, place_label
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 

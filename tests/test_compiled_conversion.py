@@ -11,10 +11,14 @@ import pytest
 
 import tt_layout
 from tt_layout import LayoutError, LinearLayout, parse_layout
-from tt_layout.analyses.compiled_conversion import CompiledConversion, Step, compiled_conversion
-from tt_layout.analyses.conversion import without_replication
-from tt_layout.analyses.optimal_swizzling import Buffer, complement
-from tt_layout.analyses.scratch import buffer
+from tt_layout.analyses.conversion.compiled_conversion import (
+    CompiledConversion,
+    Step,
+    compiled_conversion,
+)
+from tt_layout.analyses.conversion.conversion import without_replication
+from tt_layout.analyses.conversion.optimal_swizzling import Buffer, complement
+from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.hardware import find_target
 from tt_layout.mlir.types import element_bits
 

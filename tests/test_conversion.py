@@ -13,9 +13,9 @@ from tiers import slow
 
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
-from tt_layout.analyses.conversion import classify, conversion_cost
-from tt_layout.analyses.optimal_swizzling import intersection, null_space
-from tt_layout.analyses.scratch import scratch
+from tt_layout.analyses.conversion.conversion import classify, conversion_cost
+from tt_layout.analyses.conversion.optimal_swizzling import intersection, null_space
+from tt_layout.analyses.conversion.scratch import scratch
 from tt_layout.hardware import TARGETS
 
 ROWS = (

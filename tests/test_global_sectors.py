@@ -10,7 +10,7 @@ import pytest
 from tiers import sampled
 
 from tt_layout import parse_ir
-from tt_layout.analyses.sectors import count_sectors, lanes_of
+from tt_layout.analyses.global_memory.sectors import count_sectors, lanes_of
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.global_memory.sectors import (
     AccessShape,
@@ -19,7 +19,7 @@ from tt_layout.audit.global_memory.sectors import (
     access_sectors,
     run_bounds,
 )
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.ssa import read_functions

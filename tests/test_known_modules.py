@@ -11,7 +11,7 @@ from work import calls_of
 
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.audited_module import SharedWork
+from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.reports.audit_data import audit_data
 

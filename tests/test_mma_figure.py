@@ -16,7 +16,7 @@ from scaled_dumps import MFMA_SCALES
 from tiers import sampled
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.matrix_instructions import Operand
+from tt_layout.analyses.multiplications.matrix_instructions import Operand
 from tt_layout.colour import COLOURS
 from tt_layout.encodings.instruction_tiles import WMMA_INSTRUCTIONS
 from tt_layout.encodings.parsing import parse_layout

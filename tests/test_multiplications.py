@@ -11,14 +11,14 @@ import pytest
 from command import Run, runner
 
 from tt_layout import LayoutError, parse_layout
-from tt_layout.analyses.matrix_descriptors import Descriptor, matrix_descriptor
-from tt_layout.analyses.matrix_instructions import (
+from tt_layout.analyses.multiplications.matrix_descriptors import Descriptor, matrix_descriptor
+from tt_layout.analyses.multiplications.matrix_instructions import (
     MatrixInstruction,
     Operand,
     matrix_instruction,
     scaled_matrix_instruction,
 )
-from tt_layout.analyses.scaled_dots import Scaling, scaled_dot
+from tt_layout.analyses.multiplications.scaled_dots import Scaling, scaled_dot
 
 AMPERE = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], \
 instrShape = [16, 8]}>"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from work import calls_of
 
-from tt_layout.analyses.instruction_operands import operands_of
+from tt_layout.analyses.multiplications.instruction_operands import operands_of
 from tt_layout.encodings import FORMS
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.parsing import parse_layout

@@ -20,9 +20,9 @@ from work import calls_of
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
 from tt_layout.algebra.padding import padded, padded_size
-from tt_layout.analyses.conversion import is_permutation
-from tt_layout.analyses.global_access import global_access
-from tt_layout.analyses.properties import (
+from tt_layout.analyses.conversion.conversion import is_permutation
+from tt_layout.analyses.global_memory.global_access import global_access
+from tt_layout.analyses.layouts.properties import (
     layout_info,
     matrix_labels,
     order_of,

@@ -13,7 +13,7 @@ import pytest
 from tiers import slow
 
 from tt_layout import LinearLayout, parse_ir
-from tt_layout.analyses.sectors import count_sectors, flat_bases, lanes_of
+from tt_layout.analyses.global_memory.sectors import count_sectors, flat_bases, lanes_of
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError

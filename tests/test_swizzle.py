@@ -11,8 +11,8 @@ from tiers import slow
 from work import calls_of
 
 from tt_layout import LayoutError, parse_layout
-from tt_layout.analyses.banks import bank_conflicts
-from tt_layout.analyses.swizzle import FAMILIES, find_swizzle
+from tt_layout.analyses.shared_memory.banks import bank_conflicts
+from tt_layout.analyses.shared_memory.swizzle import FAMILIES, find_swizzle
 from tt_layout.cli.main import main
 
 BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}}}>"

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tt_layout import LayoutError, parse_ir, parse_layout
-from tt_layout.analyses.tdm_messages import TdmMessages, hinted_warps, tdm_copy, tdm_rows
+from tt_layout.analyses.global_memory.tdm_messages import (
+    TdmMessages,
+    hinted_warps,
+    tdm_copy,
+    tdm_rows,
+)
 from tt_layout.audit.audit import Audit, audit_module
 
 ROWS = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [128, 64]}>"

@@ -10,9 +10,13 @@ from command import Run, runner
 
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
-from tt_layout.analyses.tensor_memory_access import Message, tensor_memory_access
-from tt_layout.analyses.tensor_memory_copy import TensorMemoryCopy, scales_copy, tensor_memory_copy
-from tt_layout.analyses.tensor_memory_registers import RegisterLayout, register_layouts
+from tt_layout.analyses.tensor_memory.access import Message, tensor_memory_access
+from tt_layout.analyses.tensor_memory.copies import (
+    TensorMemoryCopy,
+    scales_copy,
+    tensor_memory_copy,
+)
+from tt_layout.analyses.tensor_memory.registers import RegisterLayout, register_layouts
 from tt_layout.audit.audit import audit_module
 
 ROWS = "#ttg.blocked<{sizePerThread = [1, N], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], \

@@ -14,7 +14,7 @@ from truth.make_truth import read_rows
 import tt_layout
 from tt_layout import LinearLayout
 from tt_layout.algebra.padding import padded
-from tt_layout.analyses.point import holders, locate, offset_of_slot
+from tt_layout.analyses.layouts.point import holders, locate, offset_of_slot
 
 PADDED = "#ttg.padded_shared<[4:+2] {order = [1, 0], shape = [4, 4]}>"
 BUFFER = "!ttg.memdesc<4x4xf16>"

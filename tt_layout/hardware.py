@@ -12,7 +12,7 @@ neighbouring lanes; (1, 2, 20) are lanes 0-3 with 20-23, 4-7 with 16-19, and so 
 A row names its source and how far that carries.  A new GPU is a new row of `ROWS`: the help of
 the commands, the page, the figures and the analyses follow.
 
-Read next:    `tt_layout.analyses.banks`.
+Read next:    `tt_layout.analyses.shared_memory.banks`.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ def counters(path: Path) -> list[dict[str, int]]:
 def compare(folder: Path, path: Path) -> None:
     """Print which predictions the counters bear out, and write the rows in a compact form."""
     import tt_layout
-    from tt_layout.analyses.compiled_conversion import compiled_conversion
+    from tt_layout.analyses.conversion.compiled_conversion import compiled_conversion
 
     rows = [json.loads(line) for line in (folder / "conversions.jsonl").read_text().splitlines()]
     measured, right = counters(path), Counter()

@@ -14,7 +14,7 @@ import pytest
 from browser.conftest import Open
 from browser.kinds import KINDS, kind, laid
 from browser.open_page import MOST_DRAWN, Opened
-from tt_layout.analyses.banks import Access, BankConflicts, bank_conflicts
+from tt_layout.analyses.shared_memory.banks import Access, BankConflicts, bank_conflicts
 from tt_layout.encodings import SharedEncoding
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError

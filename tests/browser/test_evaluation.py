@@ -17,7 +17,7 @@ from truth.make_truth import read_rows
 from browser.conftest import Open
 from browser.kinds import KINDS, kind, laid
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.layout_difference import compare
+from tt_layout.analyses.layouts.layout_difference import compare
 from tt_layout.encodings import FORMS
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError

@@ -10,7 +10,7 @@ import pytest
 from browser.conftest import Open
 from browser.kinds import KINDS, kind
 from browser.open_page import Opened
-from tt_layout.analyses.layout_difference import place_label
+from tt_layout.analyses.layouts.layout_difference import place_label
 from tt_layout.page import PageLayout
 
 NAMED = 6  # holders that the page names

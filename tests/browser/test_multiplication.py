@@ -13,8 +13,8 @@ from browser.conftest import Open
 from browser.kinds import KINDS
 from browser.open_page import Opened
 from browser.pages import KERNELS
-from tt_layout.audit.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.multiplications import multiplications
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.operations.multiplications import multiplications
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout

@@ -10,8 +10,8 @@ from compiler.kernels import Body, pointers, tensor
 from compiler.test_matrix_instructions import MFMA_TYPES, MMA_TYPES
 from compiler.test_tensor_memory import held_by
 from tt_layout import LayoutError, parse_layout
-from tt_layout.analyses.tensor_memory_access import HALVES, TILES, tensor_memory_access
-from tt_layout.analyses.tensor_memory_registers import register_layouts
+from tt_layout.analyses.tensor_memory.access import HALVES, TILES, tensor_memory_access
+from tt_layout.analyses.tensor_memory.registers import register_layouts
 from tt_layout.translation.linear import encoding_of_layout
 
 SHARED = "#ttg.shared_memory"

@@ -16,7 +16,7 @@ from compiler.wheel import Question, Wheel
 from tt_layout import parse_ir
 from tt_layout.audit.allocation import shared_memory
 from tt_layout.audit.allocation.liveness import FORK
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import SsaReader
 

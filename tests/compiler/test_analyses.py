@@ -15,16 +15,16 @@ from compiler.agreement import Comparison
 from compiler.generate import split
 from compiler.wheel import INSIDE, Answer, Question, Wheel
 from tt_layout import LinearLayout
-from tt_layout.analyses.builders import (
+from tt_layout.analyses.conversion.conversion import classify, conversion_cost
+from tt_layout.analyses.conversion.scratch import scratch
+from tt_layout.analyses.global_memory.global_access import global_access
+from tt_layout.analyses.layouts.builders import (
     coalesced_blocked,
     default_blocked,
     default_nvmma,
     operand_shared,
 )
-from tt_layout.analyses.conversion import classify, conversion_cost
-from tt_layout.analyses.global_access import global_access
-from tt_layout.analyses.properties import layout_info
-from tt_layout.analyses.scratch import scratch
+from tt_layout.analyses.layouts.properties import layout_info
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.mlir.types import element_bits
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tt_layout import LayoutError, parse_ir
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.audited_module import SharedWork
+from tt_layout.audit.modules.audited_module import SharedWork
 
 CAUSES = (
     (r"(?:through shared memory|across CTAs|takes shuffles|bank conflicts| touches )", "a cost"),

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from compiler.wheel import Wheel
-from tt_layout.analyses.tensor_memory_access import Message
-from tt_layout.audit.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.tensor_memory import copy_cost, message_of
+from tt_layout.analyses.tensor_memory.access import Message
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.operations.tensor_memory import copy_cost, message_of
 from tt_layout.ir import parse_ir
 from tt_layout.ir.operations import Operation
 

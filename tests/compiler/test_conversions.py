@@ -12,8 +12,8 @@ from compiler.agreement import Comparison
 from compiler.test_analyses import Lowerer, laid, random_pairs
 from compiler.wheel import Answer, Question, Wheel
 from tt_layout import LinearLayout
-from tt_layout.analyses.compiled_conversion import compiled_conversion
-from tt_layout.analyses.conversion import classify
+from tt_layout.analyses.conversion.compiled_conversion import compiled_conversion
+from tt_layout.analyses.conversion.conversion import classify
 from tt_layout.mlir.types import element_bits
 
 DRAWN, ASSEMBLED = 900, 200

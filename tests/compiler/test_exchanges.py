@@ -14,10 +14,10 @@ from compiler.agreement import Comparison
 from compiler.test_analyses import Lowerer, drawn, laid, threads
 from compiler.test_conversions import plain
 from compiler.wheel import Answer, Question, Wheel
-from tt_layout.analyses.exchange import Exchange
-from tt_layout.audit.atomics import handed_on
-from tt_layout.audit.exchanges import exchange_of
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.analyses.conversion.exchange import Exchange
+from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.audit.operations.atomics import handed_on
+from tt_layout.audit.operations.exchanges import exchange_of
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import SsaReader
 

@@ -22,7 +22,7 @@ from tt_layout import parse_ir
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.global_memory.operands import FORMS
 from tt_layout.audit.global_memory.width import Kernel, access_width
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import read_functions
 

@@ -19,8 +19,8 @@ from compiler.shared_variants import BITS, variants
 from compiler.test_analyses import Lowerer
 from compiler.wheel import Question, Wheel
 from tt_layout import LinearLayout, parse_layout
-from tt_layout.analyses.access import access_map, choose_instruction
-from tt_layout.analyses.parts import part_mask
+from tt_layout.analyses.shared_memory.access import access_map, choose_instruction
+from tt_layout.analyses.shared_memory.parts import part_mask
 from tt_layout.hardware import find_target
 
 VARIANTS = 64

@@ -13,7 +13,7 @@ from compiler.generate import shuffled
 from compiler.test_analyses import Lowerer, laid
 from compiler.wheel import Answer, Question, Wheel
 from tt_layout import LayoutError, LinearLayout, parse_layout
-from tt_layout.analyses.tensor_memory_access import HALVES, TILES, Cell, Tile, tensor_memory_access
+from tt_layout.analyses.tensor_memory.access import HALVES, TILES, Cell, Tile, tensor_memory_access
 from tt_layout.mlir.types import element_bits
 
 QUESTIONS = 400

@@ -12,8 +12,8 @@ from compiler.test_analyses import Lowerer
 from compiler.test_tensor_memory import ELEMENTS
 from compiler.wheel import Question, Wheel
 from tt_layout import LayoutError, LinearLayout, parse_layout
-from tt_layout.analyses.tensor_memory_access import TILES
-from tt_layout.analyses.tensor_memory_registers import layout_for_tile, split_columns
+from tt_layout.analyses.tensor_memory.access import TILES
+from tt_layout.analyses.tensor_memory.registers import layout_for_tile, split_columns
 from tt_layout.mlir.types import element_bits
 
 QUESTIONS = 300

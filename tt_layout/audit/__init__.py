@@ -1,1 +1,11 @@
-"""What is concluded from a dump: its layouts, its data movements and what they cost."""
+"""What is concluded from a dump: its layouts, its data movements and what they cost.
+
+================  ============================================================================
+`modules`         a module as it is audited: layouts over types, operations read in full
+`axis`, `values`  what the compiler knows of integers and addresses, and what they are
+`operations`      what each kind of operation costs; accesses to `global_memory` have a room
+`allocation`      shared memory as the compiler allocates it
+`suggestions`     what to use instead
+`measured`        what Nsight Compute counted, beside what is predicted
+================  ============================================================================
+"""

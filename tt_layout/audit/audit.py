@@ -8,14 +8,14 @@ from itertools import chain
 from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
-from tt_layout.audit.atomics import scalar_atomics
-from tt_layout.audit.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.cost import Cost, UnsupportedError
-from tt_layout.audit.costs import cost_of
-from tt_layout.audit.exchanges import exchange_operations
 from tt_layout.audit.findings import Finding, find, layout_findings
-from tt_layout.audit.layouts import LayoutRow, layout_rows
-from tt_layout.audit.multiplications import (
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.modules.layouts import LayoutRow, layout_rows
+from tt_layout.audit.operations.atomics import scalar_atomics
+from tt_layout.audit.operations.cost import Cost, UnsupportedError
+from tt_layout.audit.operations.costs import cost_of
+from tt_layout.audit.operations.exchanges import exchange_operations
+from tt_layout.audit.operations.multiplications import (
     Intensity,
     Multiplication,
     intensity,

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from tt_layout.audit.allocation import SharedMemory
-from tt_layout.audit.cost import Cost
-from tt_layout.audit.layouts import LayoutRow, mismatches
-from tt_layout.audit.multiplications import Multiplication
+from tt_layout.audit.modules.layouts import LayoutRow, mismatches
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.values.executions import Executions
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module

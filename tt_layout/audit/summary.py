@@ -16,7 +16,7 @@ from tt_layout.audit.findings import (
     Finding,
     is_in_loop,
 )
-from tt_layout.audit.kernel_metadata import KernelMetadata
+from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 
 NO_METADATA = KernelMetadata()
 """Nothing stands beside the dump."""

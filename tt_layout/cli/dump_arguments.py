@@ -89,8 +89,8 @@ def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> l
 
 def _is_multiplication(name: DumpName) -> bool:
     """Tell whether no data movement stands on a line, but a multiplication of matrices."""
-    from tt_layout.audit.audited_module import AuditedModule, SharedWork
-    from tt_layout.audit.multiplications import multiplications
+    from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+    from tt_layout.audit.operations.multiplications import multiplications
     from tt_layout.ir.file_aliases import split_module, whole_modules
     from tt_layout.mlir.source import read_source
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.analyses.banks import Access, check_lanes, cost, map_access
+from tt_layout.analyses.shared_memory.banks import Access, check_lanes, cost, map_access
 from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tt_layout.algebra.span import F2Span
-from tt_layout.analyses.layout_difference import compare
+from tt_layout.analyses.layouts.layout_difference import compare
 from tt_layout.encodings.base import MAX_SHAPE_BITS
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import Colouring, DrawnLayout

@@ -13,9 +13,9 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints, all_values
 from tt_layout.algebra.padding import padded
-from tt_layout.analyses.access import MATRIX_ROW_BYTES, AccessMap, Instruction
-from tt_layout.analyses.addresses import matrix_bits
-from tt_layout.analyses.banks import Access, check_lanes, cost, map_access
+from tt_layout.analyses.shared_memory.access import MATRIX_ROW_BYTES, AccessMap, Instruction
+from tt_layout.analyses.shared_memory.addresses import matrix_bits
+from tt_layout.analyses.shared_memory.banks import Access, check_lanes, cost, map_access
 from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.encodings.base import TensorMemoryBase

@@ -10,8 +10,8 @@ from itertools import takewhile
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.analyses.instruction_operands import operands_of
-from tt_layout.analyses.matrix_arrangement import (
+from tt_layout.analyses.multiplications.instruction_operands import operands_of
+from tt_layout.analyses.multiplications.matrix_arrangement import (
     AXES,
     NAMES,
     OF_A,
@@ -21,7 +21,7 @@ from tt_layout.analyses.matrix_arrangement import (
     STRONG_LINES,
     Place,
 )
-from tt_layout.analyses.matrix_instructions import Operand
+from tt_layout.analyses.multiplications.matrix_instructions import Operand
 from tt_layout.encodings import DistributedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import Colouring, DrawnLayout

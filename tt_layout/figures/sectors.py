@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.analyses.global_access import LINE_BYTES, SECTOR_BYTES, GlobalAccess, global_access
-from tt_layout.analyses.sectors import lanes_of
+from tt_layout.analyses.global_memory.global_access import (
+    LINE_BYTES,
+    SECTOR_BYTES,
+    GlobalAccess,
+    global_access,
+)
+from tt_layout.analyses.global_memory.sectors import lanes_of
 from tt_layout.colour import COLOURS
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, named_colours

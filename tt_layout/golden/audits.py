@@ -18,7 +18,7 @@ def audit(case: Case) -> bytes:
 def findings_of(case: Case) -> FindingsReport:
     """Return what the kernels of a case's dump do badly."""
     from tt_layout.audit.audit import audit_module
-    from tt_layout.audit.audited_module import SharedWork
+    from tt_layout.audit.modules.audited_module import SharedWork
     from tt_layout.audit.values.given import parse_values
 
     with pointing_at(case, "values"):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.banks import registers_first
-from tt_layout.analyses.conversion import classify, with_inputs
+from tt_layout.analyses.conversion.conversion import classify, with_inputs
+from tt_layout.analyses.shared_memory.banks import registers_first
 from tt_layout.encodings import Encoding
 from tt_layout.golden.case import Case
 from tt_layout.golden.inputs import (

@@ -203,7 +203,7 @@ def _alias(name: str | None) -> str:
 
 def _moves(before: Encoding, after: Encoding, tensor: TensorType) -> str:
     """Return how the map differs, in words."""
-    from tt_layout.analyses.encoding_difference import difference
+    from tt_layout.analyses.layouts.encoding_difference import difference
 
     if before.memory_space != after.memory_space:
         return f"memory: was {before.memory_space}, is {after.memory_space}"

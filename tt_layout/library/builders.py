@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tt_layout.analyses import builders
+from tt_layout.analyses.layouts import builders
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.nvmma_shared import NvmmaShared

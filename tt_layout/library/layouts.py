@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tt_layout.analyses.encoding_difference import difference
-from tt_layout.analyses.point import MAX_HOLDERS
+from tt_layout.analyses.layouts.encoding_difference import difference
+from tt_layout.analyses.layouts.point import MAX_HOLDERS
 from tt_layout.arguments import integer
 from tt_layout.errors import LayoutError
 from tt_layout.library.inputs import Layout, ShapeOrType, place, read, type_of

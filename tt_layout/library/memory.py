@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tt_layout.analyses.swizzle import find_swizzle as search
+from tt_layout.analyses.shared_memory.swizzle import find_swizzle as search
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, Target
 from tt_layout.library.inputs import Layout, ShapeOrType, gpu, read, with_width

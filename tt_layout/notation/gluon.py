@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tt_layout.analyses.builders import coalesced_blocked
+from tt_layout.analyses.layouts.builders import coalesced_blocked
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.notation.context import Context

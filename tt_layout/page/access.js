@@ -1,5 +1,5 @@
 // What moving a tensor between registers and shared memory costs a warp: the rule of
-// tt_layout.analyses.access, banks and addresses, under the same names.  What is linear is worked
+// tt_layout.analyses.shared_memory.access, banks and addresses, under the same names.  What is linear is worked
 // out on single bits, as BigInts; only padding, and lanes that collide, are enumerated.
 
 const MATRIX_ROW_BYTES = 16;
@@ -267,7 +267,7 @@ function byDistance({ lane, warp, padding }, registers) {
   };
 }
 
-// -- what LLVM joins: the rule of tt_layout.analyses.joined_accesses --------------------------------
+// -- what LLVM joins: the rule of tt_layout.analyses.shared_memory.joined_accesses --------------------------------
 
 const MAX_DISTANCE_BITS = 10;
 const MAX_TERMS = 6;

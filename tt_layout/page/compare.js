@@ -1,4 +1,4 @@
-// Two layouts of one tensor compared as functions; the words are those of tt_layout.analyses.layout_difference.
+// Two layouts of one tensor compared as functions; the words are those of tt_layout.analyses.layouts.layout_difference.
 
 const MAX_CHANGES = 8;
 

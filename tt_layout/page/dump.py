@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.audited_module import SharedWork
+from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError

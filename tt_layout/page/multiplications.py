@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tt_layout.analyses.matrix_arrangement import Place
+from tt_layout.analyses.multiplications.matrix_arrangement import Place
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import Part, Product, product_of
 from tt_layout.page.embedded import embedded

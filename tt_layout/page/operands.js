@@ -1,5 +1,5 @@
 // The multiplication that a layout is the result of, over one instruction's K, worked out from its
-// attribute as tt_layout.analyses.instruction_operands does; its rules are data, DATA.multiplying.
+// attribute as tt_layout.analyses.multiplications.instruction_operands does; its rules are data, DATA.multiplying.
 
 /**
  * Return the multiplication that a layout is the result of, as dumps embed theirs; null for none.

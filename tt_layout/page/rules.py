@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from tt_layout.analyses import instruction_operands as operands
-from tt_layout.analyses.matrix_arrangement import AXES, NAMES, PLACES, STRONG_LINES
-from tt_layout.analyses.matrix_instructions import K_BITS, MATRIX_LANES
+from tt_layout.analyses.multiplications import instruction_operands as operands
+from tt_layout.analyses.multiplications.matrix_arrangement import AXES, NAMES, PLACES, STRONG_LINES
+from tt_layout.analyses.multiplications.matrix_instructions import K_BITS, MATRIX_LANES
 from tt_layout.encodings import FORMS, Encoding
 from tt_layout.encodings import instruction_tiles as tiles
 from tt_layout.encodings.dot_op import wmma_widths

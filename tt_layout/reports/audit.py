@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.kernel_metadata import KernelMetadata
+from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.summary import NO_METADATA, Summary, summaries
 from tt_layout.ir.data_movements import GLOBAL
 from tt_layout.ir.module import Module

@@ -7,9 +7,9 @@ from typing import Any
 
 from tt_layout.audit.audit import Audit, MovementRow
 from tt_layout.audit.findings import Finding
-from tt_layout.audit.kernel_metadata import KernelMetadata
-from tt_layout.audit.layouts import LayoutRow
-from tt_layout.audit.multiplications import multiplication_data
+from tt_layout.audit.modules.kernel_metadata import KernelMetadata
+from tt_layout.audit.modules.layouts import LayoutRow
+from tt_layout.audit.operations.multiplications import multiplication_data
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import NO_METADATA, Summary, kinds_of, summaries
 from tt_layout.ir.operations import Operation, attribute_of, layout_of

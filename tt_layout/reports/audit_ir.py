@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.audited_module import SharedWork
-from tt_layout.audit.kernel_metadata import metadata_beside
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.modules.kernel_metadata import metadata_beside
 from tt_layout.audit.summary import NO_METADATA
 from tt_layout.audit.values.given import GivenValues, check_names, parse_values
 from tt_layout.errors import LayoutError, expect

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tt_layout.analyses.banks import (
+from tt_layout.analyses.shared_memory.banks import (
     Access,
     BankConflicts,
     conflicts_at,

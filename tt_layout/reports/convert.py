@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tt_layout.analyses.banks import Access, registers_first
-from tt_layout.analyses.compiled_conversion import (
+from tt_layout.analyses.conversion.compiled_conversion import (
     CompiledConversion,
     Step,
     compiled_conversion,
 )
-from tt_layout.analyses.conversion import (
+from tt_layout.analyses.conversion.conversion import (
     Conversion,
     ConversionCost,
     classify,
     conversion_cost,
 )
-from tt_layout.analyses.scratch import Scratch, scratch
+from tt_layout.analyses.conversion.scratch import Scratch, scratch
+from tt_layout.analyses.shared_memory.banks import Access, registers_first
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, find_target, usual_target
 from tt_layout.mlir.types import TensorType

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tt_layout.analyses.encoding_difference import Difference
+from tt_layout.analyses.layouts.encoding_difference import Difference
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 

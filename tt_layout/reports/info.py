@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.global_access import GlobalAccess, global_access
-from tt_layout.analyses.properties import (
+from tt_layout.analyses.global_memory.global_access import GlobalAccess, global_access
+from tt_layout.analyses.layouts.properties import (
     LayoutInfo,
     SharedInfo,
     TensorMemoryInfo,

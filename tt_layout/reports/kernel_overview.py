@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.audited_module import SharedWork
 from tt_layout.audit.findings import KINDS, NARROW, REFUSED, Finding
-from tt_layout.audit.kernel_metadata import metadata_beside
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.modules.kernel_metadata import metadata_beside
 from tt_layout.audit.summary import Summary, kinds_of, size_text, summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError

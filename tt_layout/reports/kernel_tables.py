@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.audit import Audit, MovementRow
 from tt_layout.audit.findings import REFUSED
-from tt_layout.audit.multiplications import Multiplication
+from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.values.executions import UNPLACED, Executions
 from tt_layout.ir.data_movements import GLOBAL
 from tt_layout.ir.operations import Location, Operation, layout_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.layouts import LayoutRow
+from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
 from tt_layout.reports.dump_text import short_layout

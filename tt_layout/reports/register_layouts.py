@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tt_layout.analyses.tensor_memory_registers import RegisterLayout
+from tt_layout.analyses.tensor_memory.registers import RegisterLayout
 from tt_layout.encodings import Encoding
 from tt_layout.reports.report import GAP, Line
 from tt_layout.reports.suggestion import JSON_VERSION

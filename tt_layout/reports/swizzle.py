@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tt_layout.analyses.candidates import SwizzleCandidate
-from tt_layout.analyses.swizzle import SwizzleSearch
+from tt_layout.analyses.shared_memory.candidates import SwizzleCandidate
+from tt_layout.analyses.shared_memory.swizzle import SwizzleSearch
 from tt_layout.hardware import Target
 from tt_layout.reports.conflicts import access_data, evidence
 from tt_layout.reports.printed import Printed

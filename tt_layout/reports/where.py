@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tt_layout.analyses.point import (
+from tt_layout.analyses.layouts.point import (
     MAX_HOLDERS,
     ElementLocations,
     HardwareLocation,

@@ -10,7 +10,7 @@ from math import prod
 from typing import NamedTuple
 
 from tt_layout.algebra.padding import padded_size
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.ir.ssa import SsaFunction, SsaOperation

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tt_layout.analyses.buffer_placement import Interval
+from tt_layout.analyses.shared_memory.buffer_placement import Interval
 from tt_layout.audit.allocation.numbering import SPECIALIZED, NumberedBlock, Numbering
 from tt_layout.ir.ssa import SsaOperation
 

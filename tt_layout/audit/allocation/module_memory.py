@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tt_layout.audit.allocation.liveness import FORK, UPSTREAM
 from tt_layout.audit.allocation.shared_memory import SharedMemory, shared_memory
-from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.hardware import Target, find_target, usual_target
 
 SINGLE = "ttg.single-warp-specialize"

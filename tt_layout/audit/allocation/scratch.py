@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.conversion import memory_bytes
-from tt_layout.analyses.scratch import scratch
+from tt_layout.analyses.conversion.conversion import memory_bytes
+from tt_layout.analyses.conversion.scratch import scratch
 from tt_layout.audit.allocation.numbering import SPECIALIZED
-from tt_layout.audit.atomics import handed_on
-from tt_layout.audit.exchanges import exchange_of
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.audit.operations.atomics import handed_on
+from tt_layout.audit.operations.exchanges import exchange_of
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation

@@ -1,6 +1,6 @@
 """The shared memory of the functions of a module.
 
-Read next:    `tt_layout.analyses.buffer_placement`.
+Read next:    `tt_layout.analyses.shared_memory.buffer_placement`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from tt_layout.analyses.buffer_placement import FOREVER, Buffer, Interval, place_buffers
+from tt_layout.analyses.shared_memory.buffer_placement import (
+    FOREVER,
+    Buffer,
+    Interval,
+    place_buffers,
+)
 from tt_layout.audit.allocation.aliases import ALLOCATIONS, aliases
 from tt_layout.audit.allocation.buffers import Piece, allocated
 from tt_layout.audit.allocation.liveness import UPSTREAM, Liveness, Rules
@@ -20,7 +25,7 @@ from tt_layout.audit.allocation.scratch import (
     Surroundings,
     scratch_bytes,
 )
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints, all_values
 from tt_layout.algebra.padding import padded
-from tt_layout.analyses.async_copy import BYPASS_BYTES, WIDTHS, async_copy_wavefronts
-from tt_layout.analyses.sectors import flat_bases, lanes_of
-from tt_layout.audit.buffer_parts import Place, place_of_part
+from tt_layout.analyses.global_memory.async_copy import BYPASS_BYTES, WIDTHS, async_copy_wavefronts
+from tt_layout.analyses.global_memory.sectors import flat_bases, lanes_of
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, lane_addresses
 from tt_layout.audit.global_memory.width import Kernel
+from tt_layout.audit.operations.buffer_parts import Place, place_of_part
 from tt_layout.audit.values.evaluator import Evaluator, unknowns
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.ir.ssa import SsaOperation

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tt_layout.analyses.global_access import LINE_BYTES, MAX_VECTOR_BYTES, SECTOR_BYTES
-from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.analyses.global_memory.global_access import (
+    LINE_BYTES,
+    MAX_VECTOR_BYTES,
+    SECTOR_BYTES,
+)
 from tt_layout.audit.axis import AxisInfo
-from tt_layout.audit.cost import CYCLE_BYTES, Cost
 from tt_layout.audit.global_memory.async_copies import (
     Written,
     is_async_copy,
@@ -19,6 +21,8 @@ from tt_layout.audit.global_memory.limits import limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, Sectors, access_sectors
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.operations.cost import CYCLE_BYTES, Cost
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation

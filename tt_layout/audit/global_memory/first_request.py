@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tt_layout.analyses.sectors import lanes_of
-from tt_layout.audit.audited_module import AuditedModule
+from tt_layout.analyses.global_memory.sectors import lanes_of
 from tt_layout.audit.global_memory.cost import placed_access
 from tt_layout.audit.global_memory.operands import FORMS
 from tt_layout.audit.global_memory.sectors import lane_addresses
+from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.values.evaluator import Unknown
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
@@ -38,7 +38,7 @@ def first_request(operation: Operation, audited: AuditedModule) -> Request | Non
     It is that of the first execution, instruction and warp in which a lane is active.
 
     Example:
-        >>> from tt_layout.audit.audited_module import SharedWork
+        >>> from tt_layout.audit.modules.audited_module import SharedWork
         >>> from tt_layout.ir import parse_ir
         >>> [module] = parse_ir('''
         ... #a = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [1],

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.global_access import MAX_VECTOR_BYTES, fastest_dimension
+from tt_layout.analyses.global_memory.global_access import MAX_VECTOR_BYTES, fastest_dimension
 from tt_layout.audit.global_memory import advice
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.origins import (

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.global_access import LINE_BYTES, SECTOR_BYTES
-from tt_layout.analyses.sectors import Lanes, SectorCounts, count_sectors, lanes_of
+from tt_layout.analyses.global_memory.global_access import LINE_BYTES, SECTOR_BYTES
+from tt_layout.analyses.global_memory.sectors import Lanes, SectorCounts, count_sectors, lanes_of
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.values.evaluator import (
     Evaluator,

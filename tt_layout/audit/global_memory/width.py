@@ -25,18 +25,18 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.access import access_map, compiler_vector
-from tt_layout.analyses.global_access import (
+from tt_layout.analyses.global_memory.global_access import (
     MAX_VECTOR_BYTES,
     fastest_dimension,
     neighbours_along,
 )
+from tt_layout.analyses.shared_memory.access import access_map, compiler_vector
 from tt_layout.audit.axis import AxisInfo, unhinted_axis_info
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.origins import Origins
 from tt_layout.audit.global_memory.sources import Sources
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import Audit, MovementRow
-from tt_layout.audit.audited_module import AuditedModule
-from tt_layout.audit.cost import Cost
 from tt_layout.audit.measured.counters import (
     ASYNC_COPY,
     GLOBAL_LOAD,
@@ -19,6 +17,8 @@ from tt_layout.audit.measured.counters import (
     Counter,
     counted_as,
 )
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.operations.cost import Cost
 
 EXCHANGES = ("conversion", "reduction", "scan", "gather", "histogram", "global atomic")
 """Groups of data movements that may store to shared memory and load from it."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.audited_module import FullOperation
 from tt_layout.audit.findings import CONFLICTS, CONVERSIONS, Finding
+from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.suggestions.buffers import better_buffers
 from tt_layout.audit.suggestions.conversions import better_sides
 from tt_layout.audit.suggestions.flow import Flow

@@ -9,12 +9,12 @@ from math import prod
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.candidates import SwizzleProblem
+from tt_layout.analyses.shared_memory.candidates import SwizzleProblem
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.audited_module import AuditedModule
-from tt_layout.audit.cost import Cost
 from tt_layout.audit.findings import assumed_runs
-from tt_layout.audit.multiplications import Multiplication, multiplications
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.multiplications import Multiplication, multiplications
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange, Trial
 from tt_layout.encodings import Encoding, SharedEncoding
@@ -165,7 +165,7 @@ def _candidates(
     families: tuple[str, ...],
 ) -> tuple[SharedEncoding, ...]:
     """Return the best layout of each family for some accesses, as far as any fits."""
-    from tt_layout.analyses.optimum import linear_optimum
+    from tt_layout.analyses.shared_memory.optimum import linear_optimum
 
     if prod(shape) < 2:
         return ()
@@ -205,7 +205,7 @@ MAX_MEMBERS = 400  # layouts of a family that are tried
 
 def _members(problem: SwizzleProblem, family: str) -> Iterator[SharedEncoding]:
     """Yield the layouts of a family, those that are used most first."""
-    from tt_layout.analyses.swizzle import members
+    from tt_layout.analyses.shared_memory.swizzle import members
 
     found = [encoding for encoding, _ in members(family, problem.shape, problem.elem_bytes)]
     size = problem.elem_bytes

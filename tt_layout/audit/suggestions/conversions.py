@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.conversions import conversion_cost
-from tt_layout.audit.cost import Cost
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.operations.conversions import conversion_cost
+from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.suggestions.flow import FREE, Flow, is_elementwise
 from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, Recost, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange, Trial

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from tt_layout.audit.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.cost import Cost
-from tt_layout.audit.costs import cost_of
 from tt_layout.audit.global_memory.width import Kernel
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.costs import cost_of
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction

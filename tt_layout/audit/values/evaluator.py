@@ -20,7 +20,7 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.audit.layouts import PlacedLayouts
+from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.arithmetic import UndefinedError
 from tt_layout.audit.values.given import PROGRAM_AXES, GivenValues
 from tt_layout.audit.values.rules import RULES, Application, apply

@@ -12,7 +12,7 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints, all_values
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.sectors import flat_bases
+from tt_layout.analyses.global_memory.sectors import flat_bases
 from tt_layout.audit.values.arithmetic import UndefinedError
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tt_layout.audit.audit import SORTS, Audit, audit_module, sort_movements
-from tt_layout.audit.audited_module import SharedWork
-from tt_layout.audit.kernel_metadata import metadata_beside
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.modules.kernel_metadata import metadata_beside
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.fail_on import annotate, fail_on_option, tell_failures
 from tt_layout.cli.output import emit

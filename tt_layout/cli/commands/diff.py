@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tt_layout.analyses.encoding_difference import LEVELS, difference
+from tt_layout.analyses.layouts.encoding_difference import LEVELS, difference
 from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import LayoutParameter, format_option, reading_options, type_option

@@ -211,8 +211,8 @@ def _multiplication(path: str, line: int | None, color_by: str | None) -> Figure
     Raises:
         LayoutError: there is none at the line, or several and no line is given.
     """
-    from tt_layout.audit.audited_module import AuditedModule, SharedWork
-    from tt_layout.audit.multiplications import multiplications
+    from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+    from tt_layout.audit.operations.multiplications import multiplications
     from tt_layout.figures.mma import Product, product_figure
     from tt_layout.ir.file_aliases import split_module, whole_modules
     from tt_layout.mlir.source import read_source

@@ -85,7 +85,7 @@ def blocked(
     output_format: str,
 ) -> None:
     """Print the default blocked layout of a shape."""
-    from tt_layout.analyses.builders import default_blocked
+    from tt_layout.analyses.layouts.builders import default_blocked
 
     options: dict[str, Any] = {
         "num_warps": num_warps,
@@ -126,7 +126,7 @@ def coalesced(
     output_format: str,
 ) -> None:
     """Print the blocked layout that coalescing gives the pointers of a load or store."""
-    from tt_layout.analyses.builders import coalesced_blocked
+    from tt_layout.analyses.layouts.builders import coalesced_blocked
 
     bits = _bits(tensor)
     options: dict[str, Any] = {
@@ -163,7 +163,7 @@ def shared(
     output_format: str,
 ) -> None:
     """Print the swizzled shared layout of a dot operand."""
-    from tt_layout.analyses.builders import operand_shared
+    from tt_layout.analyses.layouts.builders import operand_shared
     from tt_layout.encodings.dot_op import DotOperand
 
     if not isinstance(operand, DotOperand):
@@ -193,7 +193,7 @@ def nvmma(
     tensor: TensorType, order: list[int] | None, fp4_padded: bool, output_format: str
 ) -> None:
     """Print the shared layout that wgmma, tcgen05 and TMA use by default."""
-    from tt_layout.analyses.builders import default_nvmma
+    from tt_layout.analyses.layouts.builders import default_nvmma
 
     bits = _bits(tensor)
 
@@ -230,7 +230,7 @@ def tmem(
     memory: Encoding, tensor: TensorType, num_warps: int, maxnreg: int, output_format: str
 ) -> None:
     """Print the register layouts that a load or store of tensor memory may have."""
-    from tt_layout.analyses.tensor_memory_registers import register_layouts
+    from tt_layout.analyses.tensor_memory.registers import register_layouts
     from tt_layout.encodings.tensor_memory import TensorMemoryScales
     from tt_layout.placement import place
     from tt_layout.reports.register_layouts import RegisterLayoutsReport

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tt_layout.analyses.swizzle import FAMILIES, find_swizzle
+from tt_layout.analyses.shared_memory.swizzle import FAMILIES, find_swizzle
 from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (

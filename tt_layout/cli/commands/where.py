@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tt_layout.analyses.point import MAX_HOLDERS
+from tt_layout.analyses.layouts.point import MAX_HOLDERS
 from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (

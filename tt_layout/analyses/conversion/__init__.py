@@ -1,0 +1,1 @@
+"""Conversions, and what else moves between threads: reductions, scans, gathers."""

@@ -1,0 +1,172 @@
+"""What the compiler makes of a conversion through shared memory: instructions and wavefronts.
+
+The source is stored to the conversion's buffer and the destination loaded from it, once per
+round.  Both maps, from registers, lanes and warps to offsets in the buffer, are linear; from
+them follow the instructions and their wavefronts as for any access to shared memory.
+
+Read next:    `tt_layout.analyses.conversion.optimal_swizzling`,
+              `tt_layout.analyses.shared_memory.banks`.
+
+Source:
+    Triton, third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/ConvertLayoutOpToLLVM.cpp and
+    lib/Conversion/TritonGPUToLLVM/ConvertLayoutOpToLLVM.cpp; counters of an H100:
+    docs/analyses.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.conversion import optimal_swizzling
+from tt_layout.analyses.conversion.conversion import classify, without_replication
+from tt_layout.analyses.conversion.scratch import buffer
+from tt_layout.analyses.conversion.shuffles import conversion_shuffles
+from tt_layout.analyses.shared_memory.access import (
+    AccessMap,
+    Instruction,
+    matrix_instruction,
+    vector_instruction,
+)
+from tt_layout.analyses.shared_memory.banks import cost
+from tt_layout.hardware import Target, find_target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """The stores or the loads of a conversion, of all rounds.
+
+    Attributes:
+        instruction: its name in assembly.
+        instructions: how many each warp executes.
+        wavefronts: of all warps of a CTA; None where the loads reach into other CTAs, whose
+            wavefronts were not measured.
+        extra_wavefronts: those of them that are due to bank conflicts.
+    """
+
+    instruction: str
+    instructions: int
+    wavefronts: int | None
+    extra_wavefronts: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledConversion:
+    """The accesses to shared memory, or the shuffles, that a conversion is compiled to.
+
+    Attributes:
+        store, load: both steps; None where the conversion takes none.
+        shuffles, bpermutes: per warp; see `Shuffles`.
+    """
+
+    store: Step | None = None
+    load: Step | None = None
+    shuffles: int = 0
+    bpermutes: int = 0
+
+    @property
+    def wavefronts(self) -> int | None:
+        """The wavefronts of both steps, per CTA; None where one of them is unknown."""
+        steps = [step for step in (self.store, self.load) if step is not None]
+        counts = [step.wavefronts for step in steps if step.wavefronts is not None]
+        return sum(counts) if len(counts) == len(steps) else None
+
+
+def compiled_conversion(
+    src: LinearLayout, dst: LinearLayout, element_bits: int, target: Target | str
+) -> CompiledConversion:
+    """Return the accesses to shared memory, or the shuffles, that a conversion is compiled to.
+
+    Args:
+        src, dst: the layouts.
+        element_bits: width of an element, a power of two; less than a byte counts as one.
+        target: the GPU, or its name such as ``sm90``.
+
+    Raises:
+        LayoutError: such elements do not go through shared memory, or the GPU's warps have
+            another number of lanes, or the target is none.
+
+    Example:
+        >>> lanes = [[1], [2], [4], [8], [16]]
+        >>> src = LinearLayout.from_bases([("lane", lanes), ("warp", [[32]])], ["dim0"])
+        >>> lanes[4] = [32]
+        >>> dst = LinearLayout.from_bases([("lane", lanes), ("warp", [[16]])], ["dim0"])
+        >>> compiled_conversion(src, dst, 32, "sm80").load
+        Step(instruction='ld.shared.b32', instructions=1, wavefronts=2, extra_wavefronts=0)
+    """
+    gpu = find_target(target) if isinstance(target, str) else target
+    return _compiled(src, dst, max(8, element_bits), gpu)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(
+    src: LinearLayout, dst: LinearLayout, bits: int, target: Target
+) -> CompiledConversion:
+    found = classify(src, dst)
+    if found.kind == "shuffles":
+        return CompiledConversion(**conversion_shuffles(src, dst, bits, target)._asdict())
+    if not found.needs_shared_memory:
+        return CompiledConversion()
+    layout = buffer(src, dst, bits, target)
+    crosses = found.kind == "across CTAs"
+    return CompiledConversion(
+        store=_step(src, layout, bits // 8, target, is_store=True),
+        load=_step(dst, layout, bits // 8, target, is_store=False, crosses=crosses),
+    )
+
+
+def _step(
+    registers: LinearLayout,
+    layout: optimal_swizzling.Buffer,
+    element_bytes: int,
+    target: Target,
+    *,
+    is_store: bool,
+    crosses: bool = False,
+) -> Step:
+    """Return what storing or loading a tensor to or from a buffer takes."""
+    places = access_map(registers, layout, element_bytes)
+    kind = layout.store if is_store else layout.load
+    instruction = _instruction(kind, places, target, is_store=is_store)
+    access = cost(places, target, is_store=is_store, instruction=instruction)
+    rounds = 1 << len(layout.rounds)
+    executions = rounds * access.instructions * registers.get_in_dim_size("warp")
+    extra = access.extra_wavefronts_per_instruction
+    return Step(
+        instruction=access.name.replace(".shared", ".shared::cluster") if crosses else access.name,
+        instructions=rounds * access.instructions,
+        wavefronts=None if crosses else int(executions * access.wavefronts_per_instruction),
+        extra_wavefronts=None if crosses else int(executions * extra),
+    )
+
+
+def access_map(
+    registers: LinearLayout, layout: optimal_swizzling.Buffer, element_bytes: int
+) -> AccessMap:
+    """Return where each location of a register layout is stored in a buffer, within one round."""
+
+    def locations(name: str) -> list[tuple[int, int, int]]:
+        return [layout.location(registers.flatten(vector)) for vector in own.vectors(name)]
+
+    own = without_replication(registers)
+    return AccessMap(
+        register=tuple(
+            offset for offset, in_round, _ in locations("register") if offset or not in_round
+        ),
+        lane=tuple(offset for offset, _, _ in locations("lane")),
+        warp=tuple(offset for offset, _, _ in locations("warp")),
+        element_bytes=element_bytes,
+    )
+
+
+def _instruction(
+    kind: optimal_swizzling.Instruction, places: AccessMap, target: Target, *, is_store: bool
+) -> Instruction:
+    """Return an access as the instruction for which the buffer was made."""
+    if kind.vector_lanes:
+        transposed = kind.name.endswith(".trans")
+        found = matrix_instruction(places, "matrix.trans" if transposed else "matrix")
+        assert found is not None, "the buffer was made for this instruction"
+        return found
+    return vector_instruction(places, target, is_store=is_store)

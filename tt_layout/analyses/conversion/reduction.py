@@ -1,0 +1,192 @@
+"""What a reduction of a tensor along one axis moves between threads.
+
+Each thread first combines the elements that it holds, then lanes exchange theirs, a bit of the
+lane at a time.  Where warps or CTAs hold parts of the axis, too, the partial results are
+converted so that lanes hold these parts, and exchanged once more; then they are converted to the
+layout of the result, if they are not there yet.
+
+Source:
+    Triton 3.9, lib/Conversion/TritonGPUToLLVM/ReduceOpToLLVM.cpp and ReduceOpHelper in
+    lib/Analysis/Utility.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from functools import lru_cache
+
+from tt_layout.algebra.linear_layout import Basis, LinearLayout
+from tt_layout.analyses.conversion.compiled_conversion import compiled_conversion
+from tt_layout.analyses.conversion.conversion import with_inputs
+from tt_layout.analyses.conversion.exchange import Exchange
+from tt_layout.analyses.conversion.optimal_swizzling import Swizzler
+from tt_layout.analyses.conversion.shuffles import Shuffles
+from tt_layout.hardware import Target
+
+MAX_ROUNDS = 2
+"""Conversions before everything along the axis is in one lane."""
+
+
+class Combining(Enum):
+    """How the lanes of a warp combine a value of each."""
+
+    SHUFFLES = "a shuffle for each bit of the lane"
+    WHOLE_WARP = "the same, by instructions on registers only where all lanes combine theirs"
+    INSTRUCTION = "one instruction for each group of lanes, where it replaces enough shuffles"
+    QUICK_INSTRUCTION = "the same, where it replaces one shuffle less"
+
+
+@lru_cache(maxsize=1024)
+def reduction(
+    src: LinearLayout,
+    axis: int,
+    element_bits: tuple[int, ...],
+    target: Target,
+    result: LinearLayout | None = None,
+    combining: Combining = Combining.SHUFFLES,
+) -> Exchange:
+    """Return what reducing tensors along an axis moves between threads.
+
+    Args:
+        src: the layout of the tensors.
+        axis: the dimension that is reduced.
+        element_bits: width of an element of each tensor.
+        target: the GPU.
+        result: the layout of the results; None where they are scalars.
+        combining: how lanes combine their values.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> lanes = [[1], [2], [4], [8], [16]]
+        >>> src = LinearLayout.from_bases([("lane", lanes), ("warp", [[32]])], ["dim0"])
+        >>> found = reduction(src, 0, (32,), find_target("sm90"))
+        >>> found.shuffles, found.scratch_bytes, found.loads[0].instruction
+        (6, 8, 'ld.shared.b32')
+    """
+    held = _without(with_inputs(src).remove_zero_bases("register"), axis, "register")
+    words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
+    shuffles = bpermutes = instructions = scratch = 0
+    conversions: list[tuple[LinearLayout, LinearLayout]] = []
+    while True:
+        if _has_instruction(held, axis, combining):
+            instructions += held.get_in_dim_size("register") * _groups(held, axis)
+        else:
+            own = _shuffles(held, axis, words, combining, target)
+            shuffles, bpermutes = shuffles + own.shuffles, bpermutes + own.bpermutes
+        held = _without(held, axis, "lane")
+        if held.out_sizes[axis][1] == 1 or len(conversions) == MAX_ROUNDS:
+            break
+        gathered = _gathered(held, axis)
+        conversions.append((held, gathered))
+        scratch = max(scratch, _scratch_bytes(held, gathered, element_bits, target))
+        held = gathered
+    if result is not None:
+        left = _without_dimension(held, axis)
+        wanted = with_inputs(result)
+        if left.in_bases != wanted.in_bases:
+            conversions.append((left, LinearLayout(wanted.in_bases, left.out_sizes)))
+    steps = [compiled_conversion(*pair, b, target) for pair in conversions for b in element_bits]
+    return Exchange(
+        shuffles=shuffles + sum(step.shuffles for step in steps),
+        bpermutes=bpermutes + sum(step.bpermutes for step in steps),
+        reductions=instructions,
+        stores=tuple(step.store for step in steps if step.store is not None),
+        loads=tuple(step.load for step in steps if step.load is not None),
+        scratch_bytes=scratch,
+    )
+
+
+def _shuffles(
+    layout: LinearLayout, axis: int, words: int, combining: Combining, target: Target
+) -> Shuffles:
+    """Return the shuffles by which the lanes of a warp combine their values."""
+    moving = _moving_lanes(layout, axis)
+    is_whole = combining is Combining.WHOLE_WARP and 1 << len(moving) == target.lanes
+    far = 0 if is_whole else sum(target.is_far(1 << lane) for lane in moving)
+    each = layout.get_in_dim_size("register") * words
+    return Shuffles(each * len(moving), each * far)
+
+
+def _moving_lanes(layout: LinearLayout, axis: int) -> list[int]:
+    """Return the bits of the lane that move along an axis."""
+    return [bit for bit, vector in enumerate(layout.vectors("lane")) if vector[axis]]
+
+
+def _has_instruction(layout: LinearLayout, axis: int, combining: Combining) -> bool:
+    """Tell whether lanes combine their values by one instruction for each group of them."""
+    moving = len(_moving_lanes(layout, axis))
+    is_quick = combining is Combining.QUICK_INSTRUCTION
+    is_there = is_quick or combining is Combining.INSTRUCTION
+    return is_there and moving > 0 and moving >= 2 * _groups(layout, axis) - is_quick
+
+
+def _groups(layout: LinearLayout, axis: int) -> int:
+    """Return how many groups of lanes reduce different elements side by side."""
+    return 1 << sum(1 for vector in layout.vectors("lane") if any(vector) and not vector[axis])
+
+
+def _scratch_bytes(
+    src: LinearLayout, dst: LinearLayout, element_bits: Sequence[int], target: Target
+) -> int:
+    total = 0
+    for bits in element_bits:
+        bits = max(8, bits)
+        buffer = Swizzler.of(src, dst, bits, target).plain()
+        total += (bits // 8) << len(buffer.offset)
+    return total
+
+
+def _without(layout: LinearLayout, axis: int, dim: str) -> LinearLayout:
+    """Return a layout once an input does not move along the axis any more.
+
+    What still moves along it does so in the order of the inputs.
+    """
+    vectors = {name: list(own) for name, own in layout.in_bases}
+    vectors[dim] = [_with(vector, axis, 0) for vector in vectors[dim]]
+    step = 1
+    for own in vectors.values():
+        for index, vector in enumerate(own):
+            if vector[axis]:
+                own[index] = _with(vector, axis, step)
+                step *= 2
+    if dim == "register":
+        vectors[dim] = [vector for vector in vectors[dim] if any(vector)]
+    names = layout.get_out_dim_names()
+    return LinearLayout.from_bases(vectors, names, require_surjective=False)
+
+
+def _with(vector: Basis, axis: int, value: int) -> Basis:
+    return (*vector[:axis], value, *vector[axis + 1 :])
+
+
+def _gathered(layout: LinearLayout, axis: int) -> LinearLayout:
+    """Return the layout in which lanes hold what warps and CTAs hold of the axis.
+
+    Lanes that repeat elements are taken for it, if there are enough of them, else the first.
+    """
+    vectors = {name: list(own) for name, own in layout.in_bases}
+    moving = [
+        (name, bit)
+        for name in ("warp", "block")
+        for bit, vector in enumerate(vectors[name])
+        if vector[axis]
+    ]
+    lanes = vectors["lane"]
+    free = [bit for bit, vector in enumerate(lanes) if not any(vector)]
+    places = list(range(len(lanes)))
+    if len(free) >= len(moving):
+        places = free
+    elif len(moving) > len(lanes):
+        moving = [place for place in moving if place[0] == "warp"]
+    for (name, bit), lane in zip(moving, places):
+        lanes[lane], vectors[name][bit] = vectors[name][bit], lanes[lane]
+    return LinearLayout(tuple((n, tuple(own)) for n, own in vectors.items()), layout.out_sizes)
+
+
+def _without_dimension(layout: LinearLayout, axis: int) -> LinearLayout:
+    """Return a layout without a dimension of size 1."""
+    kept = [name for d, name in enumerate(layout.get_out_dim_names()) if d != axis]
+    sub = layout.sublayout(layout.get_in_dim_names(), kept)
+    renamed = tuple((f"dim{d}", size) for d, (_, size) in enumerate(sub.out_sizes))
+    return LinearLayout(sub.in_bases, renamed)

@@ -1,0 +1,126 @@
+"""The buffer through which the compiler takes a conversion, and how large it is.
+
+The conversion is done in *rounds* through one buffer, one for each value of the registers that
+both sides keep.  So, with one CTA's part of the tensor of 2^n elements:
+
+    bytes = 2^n * bytes of an element / rounds
+
+How many rounds there are depends on how the compiler lays out the buffer.
+
+Read next:    `tt_layout.analyses.conversion.optimal_swizzling`.
+
+Source:
+    Triton, getNumScratchElemsSwizzledCvt; bytes confirmed on lowered conversions of 3.9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.conversion.conversion import classify, without_replication
+from tt_layout.analyses.conversion.optimal_swizzling import (
+    Buffer,
+    Instruction,
+    Swizzler,
+    matrix_instructions,
+)
+from tt_layout.arguments import checks_arguments
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target, find_target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scratch:
+    """The buffer of a conversion through shared memory.
+
+    Attributes:
+        bytes: its size, per CTA.
+        rounds: how many times it is filled and read.
+        store, load: the instructions: ``st.shared`` and the like, or matrix ones.
+    """
+
+    bytes: int
+    rounds: int
+    store: str
+    load: str
+
+
+@checks_arguments
+def scratch(
+    src: LinearLayout, dst: LinearLayout, element_bits: int, target: Target | str
+) -> Scratch | None:
+    """Return the buffer that a conversion takes, or None where it takes none.
+
+    Args:
+        src, dst: the layouts.
+        element_bits: width of an element, a power of two; less than a byte counts as one.
+        target: the GPU, or its name such as ``sm90``.
+
+    Example:
+        >>> lanes = [[1], [2], [4], [8], [16]]
+        >>> src = LinearLayout.from_bases([("lane", lanes), ("warp", [[32]])], ["dim0"])
+        >>> lanes[4] = [32]
+        >>> dst = LinearLayout.from_bases([("lane", lanes), ("warp", [[16]])], ["dim0"])
+        >>> scratch(src, dst, 32, "sm80")
+        Scratch(bytes=256, rounds=1, store='st.shared', load='ld.shared')
+    """
+    gpu = find_target(target) if isinstance(target, str) else target
+    if not classify(src, dst).needs_shared_memory:
+        return None
+    bits = max(8, element_bits)
+    found = buffer(src, dst, bits, gpu)
+    return Scratch(
+        bytes=(bits // 8) << len(found.offset),
+        rounds=1 << len(found.rounds),
+        store=found.store.name,
+        load=found.load.name,
+    )
+
+
+@lru_cache(maxsize=4096)
+def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Buffer:
+    """Return the buffer through which the compiler takes a conversion, with its layout; remembered.
+
+    Args:
+        src, dst: the layouts.
+        bits: width of an element in memory, a power of two between 8 and 128.
+        gpu: the GPU.
+
+    Raises:
+        LayoutError: such elements do not go through shared memory, or the GPU's warps have
+            another number of lanes.
+    """
+    _check(src, bits, gpu)
+    old, new = without_replication(src), without_replication(dst)
+    swizzler = Swizzler.of(old, new, bits, gpu)
+    if not gpu.weighs_conversions:
+        return swizzler.plain()
+    load, store = gpu.mnemonics
+    stores, loads = [Instruction(store)], [Instruction(load)]
+    if "stmatrix" in gpu.matrix_instructions:
+        stores += matrix_instructions("stmatrix", bits)
+    has_ldmatrix = "ldmatrix" in gpu.matrix_instructions
+    if has_ldmatrix and _is_trivial_over_blocks(new.invert_and_compose(old)):
+        loads += matrix_instructions("ldmatrix", bits)
+    return swizzler.weighed(stores, loads) or swizzler.plain()
+
+
+def _check(layout: LinearLayout, bits: int, gpu: Target) -> None:
+    if bits & bits - 1 or bits > 8 * gpu.max_vector_bytes:
+        raise LayoutError(f"elements of {bits} bits do not go through shared memory")
+    if (lanes := layout.get_in_dim_size("lane")) != gpu.lanes:
+        message = f"{gpu.name} has {gpu.lanes} lanes per warp"
+        raise LayoutError(f"{message}, but the layouts have {lanes}")
+
+
+def _is_trivial_over_blocks(composed: LinearLayout) -> bool:
+    """Tell whether each CTA reads its own elements."""
+    at = composed.get_out_dim_names().index("block")
+    return all(
+        vector[at] == (1 << bit if name == "block" else 0)
+        and (name != "block" or not any(x for k, x in enumerate(vector) if k != at))
+        for name, vectors in composed.in_bases
+        for bit, vector in enumerate(vectors)
+    )

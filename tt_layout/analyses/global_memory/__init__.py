@@ -1,0 +1,1 @@
+"""Global memory: requests, sectors, and the messages of the copy engines."""

@@ -1,0 +1,103 @@
+"""What an asynchronous copy's writes cost shared memory: ``cp.async`` on NVIDIA.
+
+A plain store writes what the lanes hold.  An asynchronous copy writes what comes back from
+global memory, in the order that it has there: a word at byte ``g`` of that leaves
+the cache at position ``g mod 128`` and enters shared memory in the bank of its address, so that
+two lanes get in each other's way on either side.  The rule that fits every access measured on
+an H100 but the few that ``docs/bank-conflicts.md`` names:
+
+1.  Copies of 4 and 8 bytes go in phases, as stores do: all 32 lanes at once for 4 bytes, 16 at
+    a time for 8.
+2.  Two lanes of a phase conflict where their global addresses are equal modulo 128, or where
+    their shared addresses are.  The phase takes one wavefront more than the lane with most
+    conflicts has.
+3.  Copies of 16 bytes bypass the first-level cache.  Lanes whose data moves from one line of
+    128 bytes to one row of 128 bytes, with the same xor of the places in them, share a
+    wavefront; the lanes' order does not matter.
+
+Source: designed accesses counted with Nsight Compute on one NVIDIA H100 (sm90),
+``tests/data/h100-async-patterns.txt``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.analyses.global_memory.global_access import LINE_BYTES
+from tt_layout.errors import LayoutError
+
+Booleans = npt.NDArray[np.bool_]
+
+BYPASS_BYTES = 16
+"""The width of copies that do not pass through the first-level cache."""
+WIDTHS = (4, 8, 16)
+"""Bytes that a lane may copy at once."""
+
+_BLOCK = 1 << 12  # instructions looked at together: a bound on memory
+
+
+def async_copy_wavefronts(
+    global_addresses: Ints, shared_addresses: Ints, active: Booleans, width_bytes: int
+) -> Ints:
+    """Return the wavefronts in which copies enter shared memory, one number per instruction.
+
+    Args:
+        global_addresses: byte addresses, shape (instructions, lanes).
+        shared_addresses: byte addresses in shared memory, the same shape.
+        active: which lanes copy, booleans of the same shape.
+        width_bytes: what each lane copies: 4, 8 or 16.
+
+    Raises:
+        LayoutError: no asynchronous copy is that wide.
+
+    Example:
+        Two lines of global memory, copied in order, and with the second one's words swapped:
+
+        >>> lanes = np.arange(16)[None]
+        >>> active, source = lanes >= 0, lanes % 8 * 4 + lanes // 8 * 128
+        >>> async_copy_wavefronts(source, source, active, 4).tolist()
+        [2]
+        >>> async_copy_wavefronts(source, source ^ (lanes // 8) * 4, active, 4).tolist()
+        [3]
+    """
+    if width_bytes not in WIDTHS:
+        raise LayoutError(f"an asynchronous copy moves 4, 8 or 16 bytes, got {width_bytes}")
+    parts = [slice(at, at + _BLOCK) for at in range(0, len(active), _BLOCK)]
+    blocks = [
+        _wavefronts(global_addresses[part], shared_addresses[part], active[part], width_bytes)
+        for part in parts
+    ]
+    return np.concatenate(blocks) if blocks else np.zeros(0, np.int64)
+
+
+def _wavefronts(source: Ints, target: Ints, active: Booleans, width: int) -> Ints:
+    if width == BYPASS_BYTES:
+        return _ways(source, target, active)
+    lanes = min(LINE_BYTES // width, source.shape[1])
+    phases = source.reshape(-1, lanes), target.reshape(-1, lanes), active.reshape(-1, lanes)
+    wavefronts: Ints = _most_conflicts(*phases).reshape(len(source), -1).sum(axis=1)
+    return wavefronts
+
+
+def _most_conflicts(source: Ints, target: Ints, active: Booleans) -> Ints:
+    """Return for each phase one more than the most lanes that one lane conflicts with."""
+    at_source, at_target = source % LINE_BYTES, target % LINE_BYTES
+    meet = at_source[:, :, None] == at_source[:, None, :]
+    meet |= at_target[:, :, None] == at_target[:, None, :]
+    meet &= active[:, :, None] & active[:, None, :]
+    most: Ints = meet.sum(axis=2).max(axis=1)  # a lane meets itself: that is the one more
+    return most
+
+
+def _ways(source: Ints, target: Ints, active: Booleans) -> Ints:
+    """Return for each instruction the different ways from a line to a row."""
+    places = (source ^ target) % LINE_BYTES // BYPASS_BYTES
+    lines, rows = source // LINE_BYTES, target // LINE_BYTES
+    order = np.lexsort((places, rows, lines, ~active), axis=1)
+    ordered = [np.take_along_axis(array, order, axis=1) for array in (lines, rows, places)]
+    is_new = np.ones(source.shape, bool)
+    is_new[:, 1:] = np.any([array[:, 1:] != array[:, :-1] for array in ordered], axis=0)
+    ways: Ints = (is_new & np.take_along_axis(active, order, axis=1)).sum(axis=1)
+    return ways

@@ -1,0 +1,152 @@
+"""How a tensor in registers is loaded from global memory, or stored to it.
+
+The tensor is taken to lie in global memory without gaps, in a given order of dimensions, from
+an address that is a multiple of 128 bytes.  Then the address of an element is linear in its
+coordinates, too, and so in register and lane: a warp's instruction touches 2^rank sectors,
+with the rank of the lane bits above those within a sector.
+
+A thread moves as many adjacent elements at once as it holds, up to 16 bytes, provided that
+its fastest dimension is that of memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.span import F2Span
+from tt_layout.analyses.conversion.conversion import memory_bytes, without_replication
+from tt_layout.analyses.layouts.properties import contiguity_per_thread, order_of
+from tt_layout.arguments import checks_arguments
+from tt_layout.errors import LayoutError
+
+SECTOR_BYTES = 32
+LINE_BYTES = 128
+MAX_VECTOR_BYTES = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlobalAccess:
+    """A global load or store of a whole tensor, per instruction of one warp.
+
+    Attributes:
+        memory_order: dimensions of the tensor in memory, the fastest first.
+        vector: elements that a thread moves at once.
+        vector_bytes: the same in bytes.
+        instructions: how many each warp executes.
+        sectors: of 32 bytes, touched by one of them.
+        lines: of 128 bytes, touched by one of them.
+        ideal_sectors: the fewest that hold what one of them moves.
+        useful_bytes: bytes of different elements that one of them moves.
+    """
+
+    memory_order: tuple[int, ...]
+    vector: int
+    vector_bytes: int
+    instructions: int
+    sectors: int
+    lines: int
+    ideal_sectors: int
+    useful_bytes: int
+
+    @property
+    def efficiency(self) -> float:
+        """The part of the bytes in the sectors touched that is asked for."""
+        return self.useful_bytes / (self.sectors * SECTOR_BYTES)
+
+
+@checks_arguments
+def global_access(
+    layout: LinearLayout, element_bits: int, memory_order: Sequence[int] | None = None
+) -> GlobalAccess:
+    """Return how a tensor is moved between registers and global memory.
+
+    Args:
+        layout: from ``register``, ``lane``, ``warp`` and ``block``.
+        element_bits: width of an element, a power of two.
+        memory_order: dimensions in memory, the fastest first; by default the last first.
+
+    Raises:
+        LayoutError: the order is not a permutation, or the elements are of an odd width.
+
+    Example:
+        >>> import tt_layout
+        >>> blocked = tt_layout.parse_layout(
+        ...     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], "
+        ...     "warpsPerCTA = [4, 1], order = [1, 0]}>")
+        >>> access = global_access(blocked.to_linear_layout([64, 64]), 16)
+        >>> access.vector_bytes, access.instructions, access.sectors, access.lines
+        (8, 8, 8, 4)
+    """
+    own = without_replication(layout)
+    if element_bits < 1:
+        raise LayoutError(f"element_bits must be at least 1, got {element_bits}")
+    order = _checked_order(memory_order, own.num_out_dims)
+    size = memory_bytes(element_bits)
+    if size & size - 1:
+        raise LayoutError(f"elements of {element_bits} bits have no alignment in memory")
+    vector = vector_width(layout, size, order)
+    bits = log2(vector)
+    lanes = [address(v, own, order) for v in own.vectors("lane")]
+    within = [1 << bit for bit in range(bits)]
+    counts = [
+        1 << F2Span([a >> log2(max(1, unit // size)) for a in lanes]).rank
+        for unit in (SECTOR_BYTES, LINE_BYTES)
+    ]
+    useful = size << F2Span([*lanes, *within]).rank
+    return GlobalAccess(
+        memory_order=order,
+        vector=vector,
+        vector_bytes=vector * size,
+        instructions=own.get_in_dim_size("register") // vector,
+        sectors=counts[0],
+        lines=counts[1],
+        ideal_sectors=-(-useful // SECTOR_BYTES),
+        useful_bytes=useful,
+    )
+
+
+def _checked_order(order: Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    if order is None:
+        return tuple(range(rank - 1, -1, -1))
+    if sorted(order) != list(range(rank)):
+        message = f"the memory order must be a permutation of 0..{rank - 1}"
+        raise LayoutError(f"{message}, got {list(order)}")
+    return tuple(order)
+
+
+def vector_width(layout: LinearLayout, element_bytes: int, memory_order: Sequence[int]) -> int:
+    """Return how many elements a thread moves at once, as the compiler chooses it.
+
+    Source:
+        Triton, lib/Analysis/AxisInfo.cpp, ModuleAxisInfoAnalysis::getContiguity.
+    """
+    if not memory_order or fastest_dimension(layout) != memory_order[0]:
+        return 1
+    neighbours = neighbours_along(layout, memory_order[0])
+    return max(1, min(neighbours, MAX_VECTOR_BYTES // element_bytes))
+
+
+def fastest_dimension(layout: LinearLayout, of: str = "register") -> int:
+    """Return the dimension that an input follows first, along which accesses are vectors.
+
+    Example:
+        >>> fastest_dimension(LinearLayout.from_bases([("register", [[0, 1], [1, 0]])], ["a", "b"]))
+        1
+    """
+    return order_of(layout, of)[0]
+
+
+def neighbours_along(layout: LinearLayout, dim: int) -> int:
+    """Return how many neighbours along a dimension a thread holds: the most that it can move."""
+    return contiguity_per_thread(layout)[dim]
+
+
+def address(point: Sequence[int], layout: LinearLayout, memory_order: Sequence[int]) -> int:
+    """Return where an element is stored in memory, counted in elements."""
+    place = shift = 0
+    for d in memory_order:
+        place |= point[d] << shift
+        shift += log2(layout.out_sizes[d][1])
+    return place

@@ -1,0 +1,1 @@
+"""Layouts themselves: their numbers, points, differences, and those the compiler chooses."""

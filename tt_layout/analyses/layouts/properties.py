@@ -1,0 +1,432 @@
+"""What a layout is made of, in numbers: per thread, per warp, in memory.
+
+The words of ``blocked`` (size per thread, threads per warp, order, ..) are generalised to all
+linear layouts, as the compiler does it.  Everything is read off the basis vectors.
+
+Source:
+    Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp, LinearEncodingAttr.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
+from tt_layout.algebra.padding import check_padding, padded_size
+from tt_layout.algebra.span import F2Span
+from tt_layout.analyses.conversion.conversion import memory_bytes, with_inputs
+from tt_layout.arguments import checks_arguments
+from tt_layout.encodings.base import Shape
+from tt_layout.errors import LayoutError
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutInfo:
+    """What a layout of a tensor in registers is made of.
+
+    Attributes:
+        shape: of the tensor.
+        registers: elements that one thread holds, replication included.
+        unique_registers: without registers that only repeat an element.
+        bytes_per_thread: of the unique ones; None where the element's width is not known.
+        order: dimensions from the fastest varying to the slowest, by registers.
+        thread_order, warp_order: the same by lanes and by warps.
+        size_per_thread: elements of a thread along each dimension in one tile, before the
+            tile repeats; None where a basis moves along several dimensions.
+        elements_per_thread: the same over the whole tensor, replication included.
+        threads_per_warp, warps_per_cta, ctas, cta_split: lanes, warps, CTAs, and CTAs
+            without replication, along each dimension; None as above.
+        contiguity_per_thread: adjacent elements that one thread holds along each dimension.
+        contiguity_per_warp: adjacent elements that one warp holds along each dimension.
+        replication: input -> on how many of its locations an element is repeated.
+        locations_per_element: how many hardware locations hold each element.
+
+    Source:
+        Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp, LinearEncodingAttr.
+    """
+
+    shape: Shape
+    registers: int
+    unique_registers: int
+    bytes_per_thread: int | None
+    order: Shape
+    thread_order: Shape
+    warp_order: Shape
+    size_per_thread: Shape | None
+    elements_per_thread: Shape | None
+    threads_per_warp: Shape | None
+    warps_per_cta: Shape | None
+    ctas: Shape | None
+    cta_split: Shape | None
+    contiguity_per_thread: Shape
+    contiguity_per_warp: Shape
+    replication: dict[str, int]
+    locations_per_element: int
+
+
+@checks_arguments
+def layout_info(layout: LinearLayout, element_bits: int | None = None) -> LayoutInfo:
+    """Return what a layout of a tensor in registers is made of.
+
+    Args:
+        layout: from ``register``, ``lane``, ``warp`` and ``block``.
+        element_bits: width of an element, if it is known.
+
+    Raises:
+        LayoutError: the layout has other inputs.
+
+    Example:
+        >>> import tt_layout
+        >>> blocked = tt_layout.parse_layout(
+        ...     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], "
+        ...     "warpsPerCTA = [4, 1], order = [1, 0]}>")
+        >>> info = layout_info(blocked.to_linear_layout([64, 64]), 16)
+        >>> info.registers, info.size_per_thread, info.contiguity_per_warp, info.order
+        (32, (1, 4), (4, 32), (1, 0))
+    """
+    layout = with_inputs(layout)
+    order = order_of(layout)
+    distinct = layout.remove_zero_bases("register").get_in_dim_size("register")
+    contiguous = contiguity_per_thread(layout)
+    repeats = replication(layout)
+    return LayoutInfo(
+        shape=tuple(size for _, size in layout.out_sizes),
+        registers=layout.get_in_dim_size("register"),
+        unique_registers=distinct,
+        bytes_per_thread=None if element_bits is None else distinct * memory_bytes(element_bits),
+        order=order,
+        thread_order=order_of(layout, "lane", order),
+        warp_order=order_of(layout, "warp", order),
+        size_per_thread=size_per_thread(layout),
+        elements_per_thread=per_dimension(layout.vectors("register"), layout, copies=True),
+        threads_per_warp=per_dimension(layout.vectors("lane"), layout),
+        warps_per_cta=per_dimension(layout.vectors("warp"), layout),
+        ctas=per_dimension(layout.vectors("block"), layout, copies=True),
+        cta_split=per_dimension(layout.vectors("block"), layout),
+        contiguity_per_thread=contiguous,
+        contiguity_per_warp=contiguity(layout, "lane", contiguous),
+        replication=repeats,
+        locations_per_element=math.prod(repeats.values()),
+    )
+
+
+def replication(layout: LinearLayout) -> dict[str, int]:
+    """Return on how many locations of each input an element is repeated.
+
+    Example:
+        >>> replication(LinearLayout.from_bases([("lane", [[1], [0]])], ["dim0"]))
+        {'lane': 2}
+    """
+    masks = layout.get_free_variable_masks()
+    return {name: 1 << mask.bit_count() for name, mask in masks.items()}
+
+
+def order_of(
+    layout: LinearLayout, dim: str = "register", default: Sequence[int] | None = None
+) -> Shape:
+    """Return the dimensions as the bits of an input reach them, the fastest first.
+
+    Args:
+        layout: any layout.
+        dim: the input.
+        default: the order of dimensions that it does not reach; by default the last first.
+
+    Example:
+        >>> order_of(LinearLayout.from_bases([("lane", [[1, 0], [0, 1]])], ["a", "b"]), "lane")
+        (0, 1)
+    """
+    rank = layout.num_out_dims
+    reached = [d for vector in layout.vectors(dim) for d, step in enumerate(vector) if step]
+    rest = range(rank - 1, -1, -1) if default is None else default
+    return tuple(dict.fromkeys([*reached, *rest]))
+
+
+def per_dimension(
+    vectors: Sequence[Basis], layout: LinearLayout, *, copies: bool = False
+) -> Shape | None:
+    """Return how many of an input's locations are along each dimension.
+
+    Args:
+        vectors: the input's bases.
+        layout: the layout that they are of.
+        copies: whether a basis that repeats elements counts, for the dimension of the one
+            before it.
+
+    Returns:
+        A power of two for each dimension; None where a basis moves along several.
+    """
+    counts = [1] * layout.num_out_dims
+    last = 0
+    for vector in vectors:
+        moved = [d for d, step in enumerate(vector) if step]
+        if len(moved) > 1:
+            return None
+        if moved:
+            last = moved[0]
+        if (moved or copies) and counts:
+            counts[last] *= 2
+    return tuple(counts)
+
+
+def size_per_thread(layout: LinearLayout) -> Shape | None:
+    """Return the elements of a thread along each dimension, before the tile repeats.
+
+    Repeats are recognised by their place: the last registers, reaching the highest bits.
+    """
+    split = per_dimension(layout.vectors("block"), layout)
+    registers = list(layout.vectors("register"))
+    if split is None or per_dimension(registers, layout) is None:
+        return None
+    extent = [size // parts for (_, size), parts in zip(layout.out_sizes, split)]
+    seen: list[int] = []
+    while registers and any(registers[-1]):
+        dim = next(d for d, step in enumerate(registers[-1]) if step)
+        if dim not in seen:
+            seen.append(dim)
+        if dim != seen[-1] or 2 * registers[-1][dim] != extent[dim]:
+            break
+        extent[dim] //= 2
+        registers.pop()
+    return per_dimension(registers, layout)
+
+
+def contiguity_per_thread(layout: LinearLayout) -> Shape:
+    """Return how many adjacent elements one thread holds along each dimension.
+
+    Registers count as far as they are in the order of the elements: a thread that holds
+    elements 0, 2, 1, 3 in its registers has 1.
+
+    Example:
+        >>> contiguity_per_thread(LinearLayout.from_bases([("register", [[1], [2]])], ["dim0"]))
+        (4,)
+        >>> contiguity_per_thread(LinearLayout.from_bases([("register", [[2], [1]])], ["dim0"]))
+        (1,)
+
+    Source:
+        Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp, LinearEncodingAttr::getContigPerThread.
+    """
+    return contiguity(layout, "register", (1,) * layout.num_out_dims)
+
+
+def contiguity(layout: LinearLayout, dim: str, start: Shape) -> Shape:
+    """Return how many adjacent elements the bits of an input reach along each dimension.
+
+    Args:
+        layout: any layout.
+        dim: the input.
+        start: what is adjacent already, along each dimension.
+    """
+    vectors = layout.vectors(dim)
+    reached, cursor = list(start), 0
+    for d in order_of(layout):
+        while cursor < len(vectors) and vectors[cursor] == _step(len(start), d, reached[d]):
+            reached[d] *= 2
+            cursor += 1
+    return tuple(reached)
+
+
+def _step(rank: int, dim: int, size: int) -> Basis:
+    return tuple(size if d == dim else 0 for d in range(rank))
+
+
+# -- memory -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwizzlePhase:
+    """Rows of shared memory whose columns are xored with the same number.
+
+    Attributes:
+        rows: the first and the last of them, within one period.
+        xor: in elements.
+    """
+
+    rows: tuple[int, int]
+    xor: int
+
+    def __str__(self) -> str:
+        first, last = self.rows
+        rows = f"row {first}" if first == last else f"rows {first} to {last}"
+        return f"{rows}: columns ^ {self.xor}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedInfo:
+    """What a layout of a tensor in shared memory is made of.
+
+    Attributes:
+        shape: of one buffer.
+        buffers: how many buffers a multi-buffered memdesc has.
+        elements: slots of one buffer in a CTA's memory (and partition), without padding.
+        partitions: separate memories over which a buffer is dealt out.
+        padding: pairs of an interval and the padding after it, in elements.
+        padded_elements: slots of all buffers in a CTA's memory (and partition), with padding.
+        bytes: the same in bytes; None where the element's width is not known.
+        alignment: in bytes; None where no release defines one.
+        order: dimensions from the fastest varying to the slowest.
+        row_dim, column_dim: the dimensions that `phases` speak of; None without any.
+        phases: how the columns of the first rows are xored; after the last row it repeats.
+        unused: factor by which the memory is larger than the tensor in it.
+    """
+
+    shape: Shape
+    buffers: int
+    elements: int
+    partitions: int
+    padding: tuple[tuple[int, int], ...]
+    padded_elements: int
+    bytes: int | None
+    alignment: int | None
+    order: Shape
+    row_dim: int | None
+    column_dim: int | None
+    phases: tuple[SwizzlePhase, ...]
+    unused: int
+
+
+@checks_arguments
+def shared_info(
+    layout: LinearLayout,
+    element_bits: int | None = None,
+    *,
+    padding: Sequence[tuple[int, int]] = (),
+    alignment: int | None = None,
+    buffers: int = 1,
+) -> SharedInfo:
+    """Return what a layout of a tensor in shared memory is made of.
+
+    Args:
+        layout: from ``offset``, ``block`` and perhaps ``partition``.
+        element_bits: width of an element, if it is known.
+        padding: pairs of an interval and the padding after it, in elements.
+        alignment: in bytes, if it is known.
+        buffers: how many such buffers follow each other.
+
+    Example:
+        >>> import tt_layout
+        >>> swizzled = tt_layout.parse_layout(
+        ...     "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>")
+        >>> info = shared_info(swizzled.to_linear_layout([64, 32]), 16)
+        >>> info.bytes, [str(phase) for phase in info.phases][:2]
+        (4096, ['rows 0 to 1: columns ^ 0', 'rows 2 to 3: columns ^ 4'])
+    """
+    check_padding(padding)
+    if "offset" not in layout.get_in_dim_names():
+        raise LayoutError("this is not a shared layout: it has no input offset")
+    elements = layout.get_in_dim_size("offset")
+    slots = padded_size(buffers * elements, padding)
+    row, column, phases = _phases(layout)
+    zeros = sum(not any(vector) for vector in layout.vectors("offset"))
+    return SharedInfo(
+        shape=tuple(size for _, size in layout.out_sizes),
+        buffers=buffers,
+        elements=elements,
+        partitions=layout.get_in_dim_size("partition"),
+        padding=tuple(padding),
+        padded_elements=slots,
+        bytes=None if element_bits is None else slots * memory_bytes(element_bits),
+        alignment=alignment,
+        order=order_of(layout, "offset"),
+        row_dim=row,
+        column_dim=column,
+        phases=phases,
+        unused=1 << zeros,
+    )
+
+
+MAX_PHASE_ROWS = 64  # rows whose phases are listed at most
+
+
+def _phases(layout: LinearLayout) -> tuple[int | None, int | None, tuple[SwizzlePhase, ...]]:
+    """Return the dimensions of rows and columns, and how the columns of rows are xored."""
+    order = order_of(layout, "offset")
+    mixed = [v for v in layout.vectors("offset") if sum(1 for step in v if step) > 1]
+    if not mixed or len(order) < 2:
+        return None, None, ()
+    column = order[0]
+    rows = [d for d in order[1:] if any(v[d] and v[column] for v in mixed)]
+    if len(rows) != 1:
+        return None, None, ()
+    row = rows[0]
+    xors = {v[row]: v[column] for v in mixed if v[row] & v[row] - 1 == 0 and v[column]}
+    period = min(2 * max(xors, default=1), MAX_PHASE_ROWS)
+    phases: list[SwizzlePhase] = []
+    for r in range(period):
+        xor = 0
+        for bit, columns in xors.items():
+            xor ^= columns if r & bit else 0
+        if phases and phases[-1].xor == xor:
+            phases[-1] = SwizzlePhase(rows=(phases[-1].rows[0], r), xor=xor)
+        else:
+            phases.append(SwizzlePhase(rows=(r, r), xor=xor))
+    return row, column, tuple(phases)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorMemoryInfo:
+    """What a layout of a tensor in tensor memory is made of.
+
+    Attributes:
+        shape: of one buffer.
+        buffers: how many buffers a multi-buffered memdesc has.
+        rows: rows of tensor memory, 128 where all lanes of it are used.
+        used_rows: those that hold different elements.
+        columns: columns of all buffers, one element each.
+        words: columns of 32 bits that these are; None where the width is not known.
+        bytes: what is reserved in all; None as for ``words``.
+        locations_per_element: how many cells hold each element.
+    """
+
+    shape: Shape
+    buffers: int
+    rows: int
+    used_rows: int
+    columns: int
+    words: int | None
+    bytes: int | None
+    locations_per_element: int
+
+
+@checks_arguments
+def tensor_memory_info(
+    layout: LinearLayout, element_bits: int | None = None, *, buffers: int = 1
+) -> TensorMemoryInfo:
+    """Return what a layout of a tensor in tensor memory is made of.
+
+    Args:
+        layout: from ``row``, ``col`` and ``block``.
+        element_bits: width of an element, if it is known.
+        buffers: how many such buffers follow each other, along the columns.
+    """
+    if "row" not in layout.get_in_dim_names():
+        raise LayoutError("this is not a tensor-memory layout: it has no input row")
+    rows, columns = layout.get_in_dim_size("row"), buffers * layout.get_in_dim_size("col")
+    words = None if element_bits is None else -(-columns * element_bits // 32)
+    used = F2Span([layout.flatten(v) for v in layout.vectors("row")]).rank
+    return TensorMemoryInfo(
+        shape=tuple(size for _, size in layout.out_sizes),
+        buffers=buffers,
+        rows=rows,
+        used_rows=1 << used,
+        columns=columns,
+        words=words,
+        bytes=None if words is None else rows * words * 4,
+        locations_per_element=math.prod(replication(layout).values()),
+    )
+
+
+# -- the matrix -------------------------------------------------------------------------------
+
+
+def matrix_labels(layout: LinearLayout) -> tuple[list[str], list[str]]:
+    """Return what the rows and the columns of the matrix over F2 stand for.
+
+    Example:
+        >>> matrix_labels(LinearLayout.from_bases([("lane", [[1], [2]])], ["dim0"]))
+        (['dim0:0', 'dim0:1'], ['lane:0', 'lane:1'])
+    """
+    rows = [f"{name}:{bit}" for name, size in layout.out_sizes for bit in range(log2(size))]
+    columns = [f"{name}:{bit}" for name, own in layout.in_bases for bit in range(len(own))]
+    return rows, columns

@@ -1,0 +1,1 @@
+"""Multiplications of matrices: instructions, operands and descriptors."""

@@ -1,0 +1,351 @@
+"""The instructions that a multiplication of matrices consists of: which, and how many.
+
+Each kind of result layout has its own: ``mma.sync`` of a warp (nvidia_mma of version 2),
+``wgmma`` of four warps together (version 3), ``tcgen05.mma`` that one thread issues for its CTA
+(tensor memory), ``v_mfma`` and ``v_wmma`` of AMD's.  The result is dealt out over warps in tiles
+of the instruction; each warp, or group of warps, repeats it over the tiles that it holds and
+along K.
+
+Read next:    `tt_layout.analyses.multiplications.matrix_descriptors`.
+
+Source:
+    Triton, third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/DotOpToLLVM (MMAv2.cpp, WGMMA.cpp,
+    MMAv5.cpp) and third_party/amd/lib/TritonAMDGPUToLLVM/DotOpToLLVM (MFMA.cpp, WMMA.cpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import NamedTuple
+
+from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.encodings.amd_mfma import AmdMfma
+from tt_layout.encodings.amd_wmma import AmdWmma
+from tt_layout.encodings.base import TensorMemoryBase
+from tt_layout.encodings.cga import shape_per_cta
+from tt_layout.encodings.dot_op import DotOperand
+from tt_layout.encodings.nvidia_mma import NvidiaMma
+from tt_layout.encodings.tensor_memory import TensorMemory
+from tt_layout.errors import LayoutError
+from tt_layout.mlir.types import element_bits
+
+PTX_TYPES = {
+    "f16": "f16",
+    "bf16": "bf16",
+    "f32": "tf32",
+    "i8": "s8",
+    "f8E5M2": "e5m2",
+    "f8E4M3FN": "e4m3",
+    "f64": "f64",
+}
+"""Element of an operand -> how PTX spells it."""
+
+PTX_RESULTS = {"f16": "f16", "f32": "f32", "i32": "s32", "f64": "f64"}
+K_BITS = 256  # that one instruction of NVIDIA's takes of each row of A
+
+
+class Operand(NamedTuple):
+    """A matrix of a multiplication.
+
+    Attributes:
+        encoding: its layout.
+        shape: its sizes; of a part of a buffer those of the part.
+        element: its element type, such as ``f16``.
+    """
+
+    encoding: Encoding
+    shape: tuple[int, ...]
+    element: str
+
+    @property
+    def bits(self) -> int:
+        """The width of an element.
+
+        Raises:
+            LayoutError: it is not known.
+        """
+        bits = element_bits(self.element)
+        if bits is None:
+            raise LayoutError(f"elements of type {self.element} are not multiplied")
+        return bits
+
+    @property
+    def where(self) -> str:
+        """Where the instructions take it from."""
+        if isinstance(self.encoding, SharedEncoding):
+            return "shared memory"
+        return "tensor memory" if isinstance(self.encoding, TensorMemoryBase) else "registers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixInstruction:
+    """The instructions of a multiplication of matrices.
+
+    Attributes:
+        name: as the assembler spells it.
+        shape: M, N and K of one instruction.
+        instructions: how many its issuer issues.
+        issuer: ``warp``, ``warp group`` or ``CTA``.
+    """
+
+    name: str
+    shape: tuple[int, int, int]
+    instructions: int
+    issuer: str
+
+
+@lru_cache(maxsize=1024)
+def matrix_instruction(a: Operand, b: Operand, d: Operand, *, ctas: int = 1) -> MatrixInstruction:
+    """Return the instructions of a multiplication.
+
+    Args:
+        a, b: what is multiplied.
+        d: the result.
+        ctas: how many CTAs work on one tile of tensor memory, 1 or 2.
+
+    Raises:
+        LayoutError: there is no instruction for such types, or none is known.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> mma = ("#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], "
+        ...     "instrShape = [16, 8]}>")
+        >>> a, b = (Operand(parse_layout("#ttg.dot_op<{opIdx = %d, parent = %s, kWidth = 2}>"
+        ...     % (index, mma)), (64, 64), "f16") for index in (0, 1))
+        >>> found = matrix_instruction(a, b, Operand(parse_layout(mma), (64, 64), "f32"))
+        >>> found.instructions, found.name
+        (32, 'mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32')
+    """
+    d.encoding.check_layout()
+    if isinstance(d.encoding, TensorMemory):
+        return _tensor_core_5(a, b, d, d.encoding, ctas)
+    if isinstance(d.encoding, NvidiaMma) and d.encoding.version_major == 3:
+        return _warp_group(a, b, d, d.encoding)
+    if isinstance(d.encoding, NvidiaMma) and d.encoding.version_major == 2:
+        return _warp(a, b, d, d.encoding)
+    if isinstance(d.encoding, AmdMfma):
+        return _mfma(a, b, d, d.encoding)
+    if isinstance(d.encoding, AmdWmma):
+        return _wmma(a, b, d, d.encoding)
+    raise LayoutError(f"#{d.encoding.name} is the result of no matrix instruction")
+
+
+def _sides(instr_shape: Sequence[int]) -> tuple[int, int, int]:
+    """Return M, N and K of an instruction.
+
+    Raises:
+        LayoutError: one of them is 0.
+    """
+    m, n, k = instr_shape
+    if 0 in instr_shape:
+        raise LayoutError(f"no instruction has the shape {m}x{n}x{k}")
+    return m, n, k
+
+
+# -- NVIDIA ---------------------------------------------------------------------------------
+
+
+def _types(a: Operand, b: Operand, d: Operand) -> tuple[str, str, str]:
+    """Return result and operands as PTX spells them."""
+    found = PTX_RESULTS.get(d.element), PTX_TYPES.get(a.element), PTX_TYPES.get(b.element)
+    if found[0] is None or found[1] is None or found[2] is None:
+        raise LayoutError(f"no instruction multiplies {a.element} by {b.element} to {d.element}")
+    return found[0], found[1], found[2]
+
+
+def _repeats(shape: Sequence[int], tile: Sequence[int], warps: Sequence[int]) -> list[int]:
+    """Return how many tiles a warp holds along each dimension, at least one."""
+    return [max(1, size // (step * count)) for size, step, count in zip(shape, tile, warps)]
+
+
+def _warp(a: Operand, b: Operand, d: Operand, mma: NvidiaMma) -> MatrixInstruction:
+    """Return ``mma.sync``; on Turing two or four instead of one."""
+    result, left, right = _types(a, b, d)
+    m, n, k = (8, 8, 4) if left == "f64" else (16, 8, K_BITS // a.bits)
+    *batch, rows, columns = shape_per_cta(mma.cga, d.shape)
+    *groups, row_warps, column_warps = mma.warps_per_cta
+    counts = _repeats((rows, columns), (m, n), (row_warps, column_warps))
+    counts += [max(1, a.shape[-1] // k), *_repeats(batch, [1] * len(batch), groups)]
+    is_turing = mma.version_minor == 1
+    if is_turing:
+        m, n, k, times = (8, 8, 16, 4) if left == "s8" else (16, 8, 8, 2)
+        counts.append(times)
+    saturated = "satfinite." * (result == "s32")
+    types = f"{result}.{left}.{right}.{result}"
+    name = f"mma.sync.aligned.m{m}n{n}k{k}.row.col.{saturated}{types}"
+    return MatrixInstruction(name=name, shape=(m, n, k), instructions=prod(counts), issuer="warp")
+
+
+def _warp_group(a: Operand, b: Operand, d: Operand, mma: NvidiaMma) -> MatrixInstruction:
+    """Return ``wgmma``, of which four warps hold 16 rows each."""
+    result, left, right = _types(a, b, d)
+    m, n, k = _sides(mma.instr_shape)
+    rows, columns = shape_per_cta(mma.cga, d.shape)
+    warps = mma.warps_per_cta
+    counts = -(-rows // (m * warps[0])), -(-columns // (n * warps[1])), -(-a.shape[-1] // k)
+    name = f"wgmma.mma_async.sync.aligned.m{4 * m}n{n}k{k}.{result}.{left}.{right}"
+    return MatrixInstruction(
+        name=name, shape=(4 * m, n, k), instructions=prod(counts), issuer="warp group"
+    )
+
+
+KINDS = {"f16": "f16", "bf16": "f16", "f32": "tf32", "f8E5M2": "f8f6f4", "f8E4M3FN": "f8f6f4"}
+"""Element of A -> the kind of ``tcgen05.mma``; integers are of kind ``i8``."""
+
+
+def _tensor_core_5(
+    a: Operand, b: Operand, d: Operand, memory: TensorMemory, ctas: int
+) -> MatrixInstruction:
+    """Return ``tcgen05.mma``."""
+    kind = "i8" if d.element == "i32" else KINDS.get(a.element)
+    if kind is None:
+        raise LayoutError(f"no instruction multiplies {a.element} by {b.element} to {d.element}")
+    return tensor_core_5(d, memory, kind, K_BITS // a.bits, a.shape[-1], ctas)
+
+
+def tensor_core_5(
+    d: Operand, memory: TensorMemory, kind: str, k: int, depth: int, ctas: int
+) -> MatrixInstruction:
+    """Return ``tcgen05.mma`` of a kind.
+
+    Args:
+        d: the result.
+        memory: its layout.
+        kind: as the assembler spells it.
+        k: elements along K that one instruction takes.
+        depth: elements along K in all.
+        ctas: how many CTAs work on one tile, 1 or 2.
+    """
+    rows, columns = shape_per_cta(memory.cga, d.shape)
+    m, n = memory.block_m, min(memory.block_n, columns)
+    counts = -(-rows // m), -(-columns // n), -(-depth // k)
+    return MatrixInstruction(
+        name=f"tcgen05.mma.cta_group::{ctas}.kind::{kind}",
+        shape=(m, n, k),
+        instructions=prod(counts),
+        issuer="CTA",
+    )
+
+
+FP4 = "e2m1"
+
+
+def scaled_matrix_instruction(
+    d: Operand,
+    memory: TensorMemory,
+    *,
+    formats: tuple[str, str],
+    scale: str,
+    scales_along_k: int,
+    depth: int,
+    ctas: int,
+    is_transposed: bool,
+) -> MatrixInstruction:
+    """Return ``tcgen05.mma`` with scales for blocks of A and B.
+
+    Args:
+        d: the result.
+        memory: its layout.
+        formats: of the elements of A and B, such as ``e4m3`` and ``e2m1``.
+        scale: the element type of the scales.
+        scales_along_k: how many scales there are along K.
+        depth: elements along K.
+        ctas: how many CTAs work on one tile, 1 or 2.
+        is_transposed: whether A or B has M or N along the rows of its core matrices.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> memory = parse_layout("#ttng.tensor_memory_encoding<blockM = 128, blockN = 128, "
+        ...     "colStride = 1>")
+        >>> found = scaled_matrix_instruction(Operand(memory, (128, 128), "f32"), memory,
+        ...     formats=("e4m3", "e4m3"), scale="i8", scales_along_k=4, depth=128, ctas=1,
+        ...     is_transposed=False)
+        >>> found.name, found.instructions
+        ('tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32', 4)
+    """
+    is_fp4 = formats == (FP4, FP4)
+    block = depth // scales_along_k
+    if is_fp4 and (scale == "f8E4M3FN" or (scale == "i8" and block == 16)):
+        kind = "mxf4nvf4"
+    else:
+        kind = "mxf4" if is_fp4 and not is_transposed else "mxf8f6f4"
+    size = 16 if kind == "mxf4nvf4" and block == 16 else 32
+    k = 32 if kind == "mxf8f6f4" else 64
+    return tensor_core_5(d, memory, f"{kind}.block_scale.block{size}", k, depth, ctas)
+
+
+# -- AMD ------------------------------------------------------------------------------------
+
+AMD_TYPES = {
+    "f16": "f16",
+    "bf16": "bf16",
+    "f32": "f32",
+    "f64": "f64",
+    "i8": "i8",
+    "f8E4M3FNUZ": "fp8",
+    "f8E5M2FNUZ": "bf8",
+    "f8E4M3FN": "fp8",
+    "f8E5M2": "bf8",
+}
+"""Element of an operand -> how AMD's assembler spells it."""
+
+AMD_RESULTS = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i32": "i32"}
+MATRIX_LANES = 64  # of a wavefront, over which MFMA spreads a tile
+WAVE_32 = 32
+MIXED, MIXED_BASE = "f8f6f4", 32  # what a lane has along K of instructions for all these formats
+
+
+def _amd_types(a: Operand, b: Operand, d: Operand, is_swapped: bool) -> tuple[str, str]:
+    """Return the result and the operands as the assembler spells them, both where they differ."""
+    result = AMD_RESULTS.get(d.element)
+    operands = [AMD_TYPES.get(operand.element) for operand in ((b, a) if is_swapped else (a, b))]
+    if result is None or operands[0] is None or operands[1] is None:
+        raise LayoutError(f"no instruction multiplies {a.element} by {b.element} to {d.element}")
+    is_pair = operands[0] in ("fp8", "bf8")
+    return result, f"{operands[0]}_{operands[1]}" if is_pair else operands[0]
+
+
+def _tiles(d: Operand, tile_registers: int) -> int:
+    """Return how many tiles of the result a warp holds."""
+    registers = d.encoding.to_linear_layout(d.shape).get_in_dim_size("register")
+    return max(1, registers // tile_registers)
+
+
+def _mfma(a: Operand, b: Operand, d: Operand, mma: AmdMfma) -> MatrixInstruction:
+    """Return ``v_mfma``."""
+    if len(mma.instr_shape) < 3 or not isinstance(a.encoding, DotOperand):
+        raise LayoutError("the layouts do not determine how much of K one instruction takes")
+    m, n, k = _sides(mma.instr_shape)
+    blocks = MATRIX_LANES // min(m, n)  # that lanes spread K over
+    if k < blocks:
+        raise LayoutError(f"lanes spread K over {blocks} blocks, but instrShape has only {k} of K")
+    width, base = a.encoding.k_width, k // blocks
+    along_k = max(1, a.shape[-1] // (width * blocks)) * width // base
+    result, operand = _amd_types(a, b, d, mma.is_transposed)
+    operand = MIXED if base == MIXED_BASE else operand
+    if m != n:  # sixteen products of 4 x 4 side by side
+        along_k, m, n, k = 16 * along_k, 4, 4, base
+    parted = "_" if mma.version >= 3 else ""
+    long = "_1k" * (operand == "bf16" and mma.version == 2)
+    return MatrixInstruction(
+        name=f"v_mfma_{result}_{m}x{n}x{k}{parted}{operand}{long}",
+        shape=(m, n, k),
+        instructions=_tiles(d, mma.instr_shape[0] * mma.instr_shape[1] // MATRIX_LANES) * along_k,
+        issuer="warp",
+    )
+
+
+def _wmma(a: Operand, b: Operand, d: Operand, mma: AmdWmma) -> MatrixInstruction:
+    """Return ``v_wmma``."""
+    m, n, k = _sides(mma.instr_shape)
+    result, operand = _amd_types(a, b, d, mma.is_transpose)
+    operand = {"i8": "iu8"}.get(operand, operand)
+    return MatrixInstruction(
+        name=f"v_wmma_{result}_{m}x{n}x{k}_{operand}",
+        shape=(m, n, k),
+        instructions=_tiles(d, m * n // WAVE_32) * max(1, a.shape[-1] // k),
+        issuer="warp",
+    )

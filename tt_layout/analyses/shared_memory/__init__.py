@@ -1,0 +1,1 @@
+"""Shared memory: accesses, bank conflicts, swizzles, and where buffers are placed."""

@@ -1,0 +1,563 @@
+"""How a tensor's move between registers and shared memory becomes instructions.
+
+Everything is read off one map: hardware location -> offset in shared memory, as the compiler
+computes it.  Three things decide the instructions, in this order:
+
+1.  Instructions that move data between lanes on the way, where the map has their tile:
+    ``ldmatrix`` and ``stmatrix``, whose rows of 16 bytes are held by the registers of 4 bytes and
+    lane bits 0 and 1 or, transposed, by lane bits 2, 3 and 4; and the transposing reads of AMD,
+    whose rows are held by the lowest bits of the lane.
+2.  The compiler's vector: the most registers whose basis vectors are offset bits 0, 1, ..,
+    while no other basis vector touches those bits.
+3.  LLVM then joins neighbours at constant distances.  A register is at a constant distance when
+    its basis vector shares no bit with any lane or warp, nor with where a part of a buffer
+    begins, because only then it is added rather than xored.  Without padding it is the same rule
+    once more, for the span of those; else, and for AMD's instructions with two addresses, see
+    `tt_layout.analyses.shared_memory.joined_accesses`.
+
+Source:
+    Triton, lib/Conversion/TritonGPUToLLVM/Utility.cpp (lowerLdSt),
+    third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/Utility.cpp (lowerLdStMatrix) and
+    third_party/amd/lib/TritonAMDGPUToLLVM/MemoryOpToLLVM.cpp (lowerDsReadTr); the third rule
+    from assembly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial, reduce
+from operator import or_
+from typing import TYPE_CHECKING, NamedTuple
+
+from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
+from tt_layout.algebra.span import F2Span
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target
+
+if TYPE_CHECKING:
+    from tt_layout.algebra.arrays import Ints
+    from tt_layout.analyses.shared_memory.joined_accesses import Piece
+
+MATRIX_ROW_BYTES = 16
+
+
+@dataclass(frozen=True)
+class AccessMap:
+    """Hardware location -> offset in shared memory, in elements and before padding.
+
+    Attributes:
+        register, lane, warp: the offsets of single bits; registers repeat no element.
+        element_bytes: bytes of an element.
+        padding: pairs of an interval and the padding after it, in elements.
+        part: the bits of an offset that are where a part of a buffer begins; 0 of a whole one.
+        start: bytes from a row of all banks to where the part begins, padding included.
+    """
+
+    register: tuple[int, ...]
+    lane: tuple[int, ...]
+    warp: tuple[int, ...]
+    element_bytes: int
+    padding: tuple[tuple[int, int], ...] = ()
+    part: int = 0
+    start: int = 0
+
+
+class Form(NamedTuple):
+    """Instructions of an access that are alike.
+
+    Attributes:
+        width_bytes: bytes that each lane moves, at each address.
+        instructions: how many per warp.
+        addresses: empty where a lane gives one address; else how two are spelled, ``2`` or
+            ``2st64``.
+    """
+
+    width_bytes: int
+    instructions: int
+    addresses: str = ""
+
+    @property
+    def accesses(self) -> int:
+        """Addresses of a lane."""
+        return 2 if self.addresses else 1
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """The instructions that an access consists of.
+
+    Attributes:
+        kind: ``vector``, ``matrix``, ``matrix.trans``, ``matrix.trans.b8`` or ``transposing``.
+        forms: of one kind mostly one; where paddings lie between neighbours, several.
+        addresses: byte offsets of single bits of the locations that give an address: the lanes,
+            or the eight rows of each matrix.
+        element_bytes: bytes of an element.
+        matrices: matrices of eight rows per instruction, 0 for anything else.
+        is_misaligned: whether addresses are not multiples of the width, where that traps.
+    """
+
+    kind: str
+    forms: tuple[Form, ...]
+    addresses: tuple[int, ...]
+    element_bytes: int
+    matrices: int = 0
+    is_misaligned: bool = False
+
+    @property
+    def width_bytes(self) -> int:
+        """Bytes that each lane moves with an instruction, of the most frequent form."""
+        return self.forms[0].width_bytes * self.forms[0].accesses
+
+    @property
+    def count(self) -> int:
+        """Instructions per warp."""
+        return sum(form.instructions for form in self.forms)
+
+    def name(self, target: Target, is_store: bool) -> str:
+        """Return the instruction as the target's assembler spells it; several with a slash."""
+        return "/".join(self.counts(target, is_store))
+
+    def counts(self, target: Target, is_store: bool) -> dict[str, int]:
+        """Return how many instructions of each name there are, per warp."""
+        if self.matrices:
+            return {self._matrix_name(is_store): self.count}
+        if self.kind == "transposing":
+            return {target.transposing_reads[self.element_bytes].name: self.count}
+        word_bits = min(64, max(32, 8 * self.element_bytes))
+        return {
+            target.instruction_name(
+                form.width_bytes, is_store, word_bits=word_bits, form=form.addresses
+            ): form.instructions
+            for form in self.forms
+        }
+
+    def _matrix_name(self, is_store: bool) -> str:
+        name = f"{'st' if is_store else 'ld'}matrix"
+        if self.kind != "matrix.trans.b8":
+            return f"{name}.x{self.matrices}{self.kind.removeprefix('matrix')}"
+        if is_store:
+            return f"{name}.m16n8.x{self.matrices}.trans.b8"
+        return f"{name}.m16n16.x{self.matrices // 2}.trans.b8"
+
+
+def access_map(
+    register: LinearLayout,
+    shared: LinearLayout,
+    element_bytes: int,
+    padding: tuple[tuple[int, int], ...] = (),
+    part: int = 0,
+) -> AccessMap:
+    """Return the offset in shared memory of each location of a register layout.
+
+    Args:
+        register: from register, lane and warp to the elements.
+        shared: from the offset to the elements of the whole buffer.
+        element_bytes: bytes of an element.
+        padding: of the buffer.
+        part: see `AccessMap`.
+
+    Raises:
+        LayoutError: the element has no size of 1, 2, 4, 8 or 16 bytes; the memory is in
+            several buffers; or a warp reaches into another CTA's memory.
+    """
+    if not (is_power_of_two(element_bytes) and element_bytes <= 16):
+        message = "an element must have 1, 2, 4, 8 or 16 bytes"
+        raise LayoutError(f"{message}, got {element_bytes}")
+    if shared.get_in_dim_size("partition") > 1:
+        message = "the partitions of a partitioned_shared are buffers at unknown distances"
+        raise LayoutError(f"{message}, so their banks are not known")
+    offsets = register.remove_zero_bases("register").invert_and_compose(shared)
+    offset = offsets.get_out_dim_names().index("offset")
+    for name in ("register", "lane", "warp"):
+        if any(x for v in offsets.vectors(name) for i, x in enumerate(v) if i != offset):
+            raise LayoutError(f"a {name} bit reaches the memory of another CTA")
+    register_bits, lane_bits, warp_bits = (
+        tuple(vector[offset] for vector in offsets.vectors(name)) for name in _PLACES
+    )
+    return AccessMap(register_bits, lane_bits, warp_bits, element_bytes, padding, part)
+
+
+_PLACES = ("register", "lane", "warp")
+
+
+def choose_instruction(offsets: AccessMap, target: Target, is_store: bool) -> Instruction:
+    """Return the instruction that the compiler uses for an access.
+
+    Example:
+        >>> from tt_layout.hardware import TARGETS
+        >>> rows = AccessMap((1, 2, 4), (8, 16, 32, 64, 128), (), element_bytes=2)
+        >>> hopper = TARGETS["sm90"]
+        >>> choose_instruction(rows, hopper, is_store=True).name(hopper, is_store=True)
+        'st.shared.v4.b32'
+    """
+    name = "stmatrix" if is_store else "ldmatrix"
+    if name in target.matrix_instructions and not offsets.padding:
+        for kind in ("matrix", "matrix.trans", "matrix.trans.b8"):
+            has_kind = not kind.endswith("b8") or f"{name}.b8" in target.matrix_instructions
+            found = matrix_instruction(offsets, kind, is_store=is_store) if has_kind else None
+            if found is not None:
+                return found
+    found = None if is_store else transposing_read(offsets, target)
+    return found or vector_instruction(offsets, target, is_store=is_store)
+
+
+@lru_cache(maxsize=4096)
+def vector_instruction(offsets: AccessMap, target: Target, *, is_store: bool) -> Instruction:
+    """Return the plain loads or stores that an access becomes, joined as LLVM joins them.
+
+    Example:
+        >>> from tt_layout.hardware import TARGETS
+        >>> rows = AccessMap((1, 2, 4), (8, 16, 32, 64, 128), (), element_bytes=2)
+        >>> found = vector_instruction(rows, TARGETS["sm90"], is_store=True)
+        >>> found.width_bytes, found.count
+        (16, 1)
+    """
+    vector = compiler_vector(offsets, target.max_vector_bytes)
+    if offsets.padding or target.pairs_accesses:
+        forms = _joined_forms(offsets, vector, target, is_store=is_store)
+    else:
+        vector = max(vector, 1 << _joined_bits(offsets, target))
+        count = 1 << len(offsets.register) - log2(vector)
+        forms = (Form(vector * offsets.element_bytes, count),)
+    width = vector * offsets.element_bytes
+    return Instruction(
+        "vector",
+        forms,
+        tuple(lane * offsets.element_bytes for lane in offsets.lane),
+        offsets.element_bytes,
+        is_misaligned=not target.pairs_accesses and width > _alignment(offsets, vector),
+    )
+
+
+def matrix_instruction(
+    offsets: AccessMap, kind: str, *, is_store: bool = False
+) -> Instruction | None:
+    """Return an access as instructions of ``ldmatrix`` or ``stmatrix``; None if it has no tile.
+
+    Args:
+        offsets: the access.
+        kind: ``matrix``, ``matrix.trans`` or ``matrix.trans.b8``.
+        is_store: whether it is a store, whose tile of transposed bytes is half as large.
+
+    Example:
+        >>> rows = AccessMap((1, 64), (2, 4, 8, 16, 32), (), element_bytes=2)
+        >>> matrix_instruction(rows, "matrix").matrices
+        2
+        >>> matrix_instruction(rows, "matrix.trans") is None
+        True
+    """
+    size, registers = offsets.element_bytes, len(offsets.register)
+    if kind == "matrix":
+        rows = _matrix_rows(offsets)
+    else:
+        rows = _transposed_rows(offsets, is_bytes=kind.endswith("b8"), is_store=is_store)
+    if rows is None:
+        return None
+    moved = min(MATRIX_ROW_BYTES // size, 1 << registers)
+    return Instruction(
+        kind,
+        (Form(moved * size, (1 << registers) // moved),),
+        tuple(row * size for row in rows),
+        size,
+        matrices=moved * size // 4,
+    )
+
+
+def transposing_read(offsets: AccessMap, target: Target) -> Instruction | None:
+    """Return a load as AMD's transposing reads; None where it has no tile, or the GPU none.
+
+    Example:
+        >>> from tt_layout.hardware import TARGETS
+        >>> columns = AccessMap((64, 128), (1, 2, 4, 8, 256, 512), (), element_bytes=2)
+        >>> transposing_read(columns, TARGETS["gfx950"]).counts(TARGETS["gfx950"], False)
+        {'ds_read_b64_tr_b16': 1}
+    """
+    read = target.transposing_reads.get(offsets.element_bytes)
+    if read is None:
+        return None
+    tile, moved = read.tile_bits, read.width_bytes // offsets.element_bytes
+    has_registers = 1 << len(offsets.register) >= moved
+    is_broken = any(interval < 1 << tile for interval, _ in offsets.padding)
+    if not has_registers or is_broken or not _has_tile(offsets, range(tile), ()):
+        return None
+    bits = {"lane": offsets.lane, "register": offsets.register}
+    addresses = tuple(bits[place][bit] * offsets.element_bytes for place, bit in read.addresses)
+    count = (1 << len(offsets.register)) // moved
+    form = Form(read.width_bytes, count)
+    return Instruction("transposing", (form,), addresses, offsets.element_bytes)
+
+
+def _has_tile(offsets: AccessMap, lanes: Sequence[int], registers: Sequence[int]) -> bool:
+    """Tell whether some bits of the lane are the lowest offset bits, and nothing else is.
+
+    Args:
+        offsets: the access.
+        lanes: the bits of the lane, the lowest offset bit first.
+        registers: offset bits above them that belong to registers.
+    """
+    tile = (1 << len(lanes) + len(registers)) - 1
+    own = [offsets.lane[bit] for bit in lanes]
+    others = [basis for bit, basis in enumerate(offsets.lane) if bit not in lanes]
+    others += [basis for basis in offsets.register if basis not in registers]
+    return (
+        own == [1 << bit for bit in range(len(own))]
+        and set(registers) <= set(offsets.register)
+        and not any(basis & tile for basis in (*others, *offsets.warp, offsets.part))
+    )
+
+
+def _matrix_rows(offsets: AccessMap) -> tuple[int, ...] | None:
+    """Return the bits of the eight rows, where a row is 4 bytes of each of four lanes."""
+    if offsets.element_bytes > 4:
+        return None
+    packed = log2(4 // offsets.element_bytes)
+    tile = tuple(1 << bit for bit in range(packed + 2))
+    packed_bits = tile[:packed]
+    rest = [basis for basis in offsets.register if basis not in packed_bits]
+    others = (*rest, *offsets.lane[2:], *offsets.warp, offsets.part)
+    fits = set(packed_bits) <= set(offsets.register) and offsets.lane[:2] == tile[packed:]
+    if not fits or any(basis & sum(tile) for basis in others):
+        return None
+    return offsets.lane[2:]
+
+
+def _transposed_rows(
+    offsets: AccessMap, *, is_bytes: bool, is_store: bool
+) -> tuple[int, ...] | None:
+    """Return the bits of the eight rows, where a row is one register of each of eight lanes.
+
+    Of elements of a byte it is two registers, so that a row has 16 bytes, too.
+    """
+    inner = (8,) if is_bytes else ()
+    if offsets.element_bytes != (1 if is_bytes else 2) or len(offsets.lane) < 5:
+        return None
+    count = 2 if is_store or not is_bytes else 3
+    has_registers = len(offsets.register) >= (count if is_bytes else 1)
+    if not has_registers or not _has_tile(offsets, (2, 3, 4), inner):
+        return None
+    rest = [basis for basis in offsets.register if basis not in inner]
+    return rest[0], *offsets.lane[:2]
+
+
+def compiler_vector(offsets: AccessMap, most_bytes: int) -> int:
+    """Return how many elements of a lane the compiler moves at once, before its backend.
+
+    Example:
+        >>> compiler_vector(AccessMap((1, 2, 64), (4, 8, 16, 32, 128), (), element_bytes=2), 16)
+        4
+    """
+    interval = min((interval for interval, _ in offsets.padding), default=most_bytes)
+    longest = min(most_bytes // offsets.element_bytes, interval)
+    return 1 << max(b for b in range(log2(longest) + 1) if _is_vector(offsets, b))
+
+
+def _is_vector(offsets: AccessMap, bits: int) -> bool:
+    """Tell whether registers are the lowest offset bits, and nothing else touches those."""
+    units = [1 << bit for bit in range(bits)]
+    if offsets.padding and list(offsets.register[:bits]) != units:
+        return False  # with padding the compiler does not reorder registers
+    others = [basis for basis in offsets.register if basis not in units]
+    others += [*offsets.lane, *offsets.warp]
+    mask = (1 << bits) - 1
+    return set(units) <= set(offsets.register) and not any(basis & mask for basis in others)
+
+
+def _joined_bits(offsets: AccessMap, target: Target) -> int:
+    """Return how many of the lowest offset bits registers at constant distances span."""
+    near = _by_distance(offsets, offsets.register)
+    most = log2(target.max_vector_bytes // offsets.element_bytes)
+    return _lowest_bits(F2Span(near.added), [near.used], most)
+
+
+class Distances(NamedTuple):
+    """The registers of a thread by what their offsets have in common with lanes and warps.
+
+    Attributes:
+        used: the bits of an offset that lanes, warps and the place of a part change.
+        added: a basis of the distances between registers that are alike in those bits: LLVM adds
+            them to one address.
+        mixed: what it xors the address with first, for each further register.
+        constants: what it adds to the address then.
+    """
+
+    used: int
+    added: tuple[int, ...]
+    mixed: tuple[int, ...]
+    constants: tuple[int, ...]
+
+
+def _by_distance(offsets: AccessMap, registers: Sequence[int]) -> Distances:
+    """Return the distances of registers.  Padding lets LLVM see less: then none are combined."""
+    used = reduce(or_, (*offsets.lane, *offsets.warp), offsets.part)
+    if offsets.padding:
+        mixed = tuple(basis for basis in registers if basis & used)
+        added = tuple(basis for basis in registers if not basis & used)
+        return Distances(used, added, mixed, ())
+    pivots: dict[int, int] = {}
+    distances = []
+    for basis in registers:
+        while (shared := basis & used) and shared.bit_length() in pivots:
+            basis ^= pivots[shared.bit_length()]
+        if shared:
+            pivots[shared.bit_length()] = basis
+        else:
+            distances.append(basis)
+    mixed = tuple(basis & used for basis in pivots.values())
+    constants = tuple(basis & ~used for basis in pivots.values())
+    return Distances(used, tuple(distances), mixed, constants)
+
+
+MAX_DISTANCE_BITS = 10
+"""Registers at constant distances that are looked at; a thread has no more."""
+MAX_TERMS = 6
+"""Terms of an address that LLVM looks through for what it is a multiple of."""
+BASE_ALIGNMENT = 16
+"""What the compiler aligns shared memory to."""
+
+
+def _joined_forms(
+    offsets: AccessMap, vector: int, target: Target, *, is_store: bool
+) -> tuple[Form, ...]:
+    """Return the instructions of an access after LLVM has joined what it can."""
+    from tt_layout.algebra.arrays import all_values
+    from tt_layout.algebra.padding import padded
+    from tt_layout.analyses.shared_memory.joined_accesses import join_neighbours, pair_up
+
+    units = [1 << bit for bit in range(log2(vector))]
+    registers = [basis for basis in offsets.register if basis not in units]
+    near = _by_distance(offsets, registers)
+    is_known = not offsets.padding or _terms(offsets.lane) + _terms(offsets.warp) <= MAX_TERMS
+    bases = (*offsets.lane, *offsets.warp, offsets.part, *near.mixed)
+    alignment = _alignment_of(offsets, bases) if is_known else 0
+    if is_store and near.mixed and not offsets.padding and len(registers) <= MAX_DISTANCE_BITS:
+        return _ordered(_forms_of_stores(offsets, vector, registers, near.used, alignment))
+    added = sorted(near.added)[:MAX_DISTANCE_BITS]
+    firsts = _cosets(near.constants, added)[: MAX_DISTANCE_BITS - len(added)]
+    pairs, found = target.pairs_accesses, Counter[tuple[int, str]]()
+    for first in all_values(firsts):
+        slots = padded(all_values(added) ^ first, offsets.padding) * offsets.element_bytes
+        distances = sorted(slots.tolist())
+        width = vector * offsets.element_bytes
+        pieces = join_neighbours(distances, width, alignment, pairs=pairs)
+        found.update(pair_up(pieces, pairs=pairs))
+    times = 1 << len(registers) - len(added) - len(firsts)
+    return _ordered(found, times)
+
+
+def _ordered(found: Mapping[tuple[int, str], int], times: int = 1) -> tuple[Form, ...]:
+    """Return so many instructions of each width and form, the most frequent first."""
+    forms = [Form(width, times * count, form) for (width, form), count in found.items()]
+    return tuple(sorted(forms, key=lambda form: (-form.instructions, -form.width_bytes)))
+
+
+def _forms_of_stores(
+    offsets: AccessMap, vector: int, registers: Sequence[int], used: int, alignment: int
+) -> Counter[tuple[int, str]]:
+    """Return how many instructions of each width and form stores from several addresses are.
+
+    AMD's assembler pairs two stores by moving the first down to the second, and moves none past
+    a store from another address that may meet it: one whose distance is within what the lanes
+    and warps add to both.
+    """
+    import numpy as np
+
+    from tt_layout.algebra.arrays import all_values
+    from tt_layout.analyses.shared_memory.joined_accesses import join_neighbours, pair_up
+
+    places, size = all_values(_program_order(registers, used)), offsets.element_bytes
+    stores = _Stores(places & used, (places & ~used) * size, used * size)
+    found = Counter[tuple[int, str]]()
+    for address in np.unique(stores.addresses):
+        own = np.flatnonzero(stores.addresses == address)
+        number = dict(zip(stores.distances[own].tolist(), own.tolist()))
+        pieces = join_neighbours(sorted(number), vector * size, alignment, pairs=True)
+        may_pair = partial(stores.may_pair, number)
+        found.update(pair_up(pieces, pairs=True, may_pair=may_pair))
+    return found
+
+
+class _Stores(NamedTuple):
+    """Stores in the order of the program.
+
+    Attributes:
+        addresses: from which address each is.
+        distances: how many bytes it is from there.
+        reach: how many bytes lanes and warps add at most.
+    """
+
+    addresses: Ints
+    distances: Ints
+    reach: int
+
+    def may_pair(self, number: Mapping[int, int], one: Piece, other: Piece) -> bool:
+        """Tell whether none between two, given by their numbers, may meet the first."""
+        first, second = sorted((number[one.distance], number[other.distance]))
+        passed = slice(first + 1, second)
+        is_other = self.addresses[passed] != self.addresses[first]
+        apart = abs(self.distances[passed] - self.distances[first])
+        return not (is_other & (apart < self.reach + one.width)).any()
+
+
+def _program_order(registers: Sequence[int], used: int) -> list[int]:
+    """Return registers as the compiler stores them: first those whose offsets it only adds.
+
+    They share no bit with lanes and warps, nor with a register that is not one of them.
+    """
+    rest: list[int] = []
+    while True:
+        taken = reduce(or_, rest, used)
+        more = [basis for basis in registers if basis & taken]
+        if more == rest:
+            return [basis for basis in registers if basis not in rest] + rest
+        rest = more
+
+
+def _cosets(constants: Sequence[int], added: Sequence[int]) -> list[int]:
+    """Return those of the constants that lead to distances that the others and ``added`` lack."""
+    span = F2Span([*added, *constants])
+    return [basis for index, basis in enumerate(constants, len(added)) if span.pivots >> index & 1]
+
+
+def _terms(bases: Sequence[int]) -> int:
+    """Return how many shifted parts of the lane, or of the warp, an address is the xor of."""
+    pairs = zip((0, *bases), bases)
+    return sum(1 for before, basis in pairs if basis and basis != 2 * before)
+
+
+def _alignment(offsets: AccessMap, vector: int) -> int:
+    """Return what the addresses of all vectors of an access are multiples of, in bytes.
+
+    A register that leads within its vector, too, puts the elements of it in another order only.
+    """
+    registers = [basis & -vector for basis in offsets.register]
+    return _alignment_of(offsets, (*registers, *offsets.lane, *offsets.warp, offsets.part))
+
+
+def _alignment_of(offsets: AccessMap, bases: Sequence[int]) -> int:
+    """Return what the addresses that some bases lead to are multiples of, padding included."""
+    return min(map(_lowest_bit, _contributions(offsets, bases)), default=BASE_ALIGNMENT)
+
+
+def _contributions(offsets: AccessMap, bases: Sequence[int]) -> Iterator[int]:
+    """Yield what each basis adds to an address: itself, and padding."""
+    yield BASE_ALIGNMENT
+    for basis in filter(None, bases):
+        yield basis * offsets.element_bytes
+        for interval, amount in offsets.padding:
+            if above := basis // interval:
+                yield above * amount * offsets.element_bytes
+
+
+def _lowest_bit(value: int) -> int:
+    return value & -value
+
+
+def _lowest_bits(span: F2Span, others: Sequence[int], most: int) -> int:
+    """Return how many of the lowest bits lie in a span and are not touched by others."""
+    free = reduce(or_, others, 0)
+    bits = 0
+    while bits < most and not free >> bits & 1 and span.express(1 << bits) is not None:
+        bits += 1
+    return bits

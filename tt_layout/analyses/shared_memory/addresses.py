@@ -1,0 +1,188 @@
+"""Addresses one by one: for padding, and to show which lanes collide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, reduce
+from operator import or_
+
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints, all_values
+from tt_layout.algebra.linear_layout import log2
+from tt_layout.algebra.padding import padded
+from tt_layout.algebra.span import F2Span
+from tt_layout.analyses.shared_memory.access import MATRIX_ROW_BYTES, AccessMap, Instruction
+from tt_layout.hardware import Phase, Target
+
+MATRIX_ROWS = 8
+PACKED_BYTES = 4  # of a row of a matrix that one lane gets
+MAX_INSTRUCTION_BITS = 16
+"""Instructions of all warps that are looked at, as a power of two."""
+
+
+@dataclass(frozen=True)
+class Collision:
+    """Lanes that a bank serves one after another.
+
+    Attributes:
+        bank: the bank.
+        lanes: lanes whose words there differ, in order.
+        words: the words, a cycle each.
+    """
+
+    bank: int
+    lanes: tuple[int, ...]
+    words: tuple[int, ...]
+
+
+@lru_cache(maxsize=64)
+def phase_lanes(phase: Phase, lanes: int) -> Ints:
+    """Return the lanes of every phase, a row each.
+
+    Example:
+        >>> phase_lanes(Phase((1, 4), 32), 8).tolist()
+        [[0, 1, 4, 5], [2, 3, 6, 7]]
+    """
+    members = all_values(phase.masks)
+    phases = {}
+    for lane in range(lanes):
+        group = np.sort(members ^ lane)
+        phases[int(group[0])] = group
+    return np.stack(list(phases.values()))
+
+
+def words_of(addresses: Ints, width: int, bank_bytes: int) -> Ints:
+    """Return the words that accesses at these addresses touch, along a new last axis."""
+    words: Ints = addresses[..., None] // bank_bytes + np.arange(max(1, width // bank_bytes))
+    return words
+
+
+def mean_cycles(
+    offsets: AccessMap, instruction: Instruction, width: int, phase: Phase, target: Target
+) -> Fraction:
+    """Return the mean cycles of accesses of some width, over all warps, padding included."""
+    vector = width // offsets.element_bytes
+    bases = [r for r in offsets.register if r & vector - 1 == 0] + list(offsets.warp)
+    starts = all_values(_different(bases, offsets, target)[:MAX_INSTRUCTION_BITS])
+    lanes = _unpadded(instruction, offsets)[phase_lanes(phase, target.lanes)]
+    slots = padded(starts[:, None, None] ^ lanes, offsets.padding)
+    addresses = slots * offsets.element_bytes + offsets.start
+    words = words_of(addresses, width, target.bank_bytes)
+    phases = words.reshape(len(starts) * len(lanes), -1)
+    cycles = cycles_per_row(phases, phase.banks).reshape(len(starts), -1).sum(axis=1)
+    return Fraction(int(cycles.sum()), len(starts))
+
+
+def _different(bases: list[int], offsets: AccessMap, target: Target) -> list[int]:
+    """Return bases of the instructions that may differ in their cycles; as many are like each.
+
+    An instruction that differs from another only in bits that no lane changes has the other's
+    addresses, all displaced by the same amount: by whole words where every padding is whole words,
+    and otherwise, where the bits are beyond one period of the padding, by whole rows of banks.
+    """
+    used, size = reduce(or_, offsets.lane, 0), offsets.element_bytes
+    if any(amount * size % target.bank_bytes for _, amount in offsets.padding):
+        longest = max(interval for interval, _ in offsets.padding)
+        used |= longest * max(1, target.row_bytes // size) - 1
+    masked = [base & used for base in bases]
+    pivots = F2Span(masked).pivots
+    return [base for bit, base in enumerate(masked) if pivots >> bit & 1]
+
+
+def cycles_per_row(words: Ints, banks: int) -> Ints:
+    """Return, for every row of words, how many different ones the fullest bank has.
+
+    Example:
+        >>> cycles_per_row(np.array([[0, 0, 32], [0, 1, 2]]), 32).tolist()
+        [2, 1]
+    """
+    ordered = np.sort(words, axis=1)
+    is_new = np.ones(ordered.shape, bool)
+    is_new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    rows = np.arange(len(words))[:, None] * banks
+    counts = np.bincount((rows + ordered % banks)[is_new], minlength=len(words) * banks)
+    fullest: Ints = counts.reshape(len(words), banks).max(axis=1)
+    return fullest
+
+
+def first_instruction(
+    offsets: AccessMap, instruction: Instruction, phase: Phase, target: Target
+) -> tuple[Ints, Ints]:
+    """Return lanes and words of the first instruction, at the first of a lane's addresses.
+
+    Returns:
+        Of shape (phases, lanes), and the words that each of these lanes touches: (phases, lanes,
+        words).  For a matrix instruction a phase is a matrix, and the lanes are those that give
+        the addresses of its rows.
+    """
+    if instruction.matrices:
+        addresses = all_values([*instruction.addresses, *matrix_bits(offsets, instruction)])
+        lanes = np.arange(len(addresses)).reshape(-1, MATRIX_ROWS)
+        return lanes, words_of(addresses, MATRIX_ROW_BYTES, target.bank_bytes)[lanes]
+    lanes = phase_lanes(phase, target.lanes)
+    slots = padded(_unpadded(instruction, offsets), offsets.padding)[lanes]
+    width = instruction.forms[0].width_bytes
+    addresses = slots * offsets.element_bytes + offsets.start
+    return lanes, words_of(addresses, width, target.bank_bytes)
+
+
+def worst_phase(lanes: Ints, words: Ints, banks: int) -> tuple[Ints, Ints]:
+    """Return lanes and words of the phase with most cycles, of those of an instruction."""
+    worst = int(cycles_per_row(words.reshape(len(lanes), -1), banks).argmax())
+    return lanes[worst], words[worst]
+
+
+def matrix_bits(offsets: AccessMap, instruction: Instruction) -> list[int]:
+    """Return the bits of byte offsets that lead from one matrix of an instruction to the next."""
+    size = offsets.element_bytes
+    if instruction.kind == "matrix.trans":
+        further = offsets.register[1:]
+    else:
+        further = tuple(basis for basis in offsets.register if basis * size >= PACKED_BYTES)
+    return [basis * size for basis in further[: log2(instruction.matrices)]]
+
+
+def _unpadded(instruction: Instruction, offsets: AccessMap) -> Ints:
+    """Return the offset that each lane gives, in elements and before padding."""
+    return all_values([address // offsets.element_bytes for address in instruction.addresses])
+
+
+def collisions(lanes: Ints, words: Ints, banks: int) -> tuple[Collision, ...]:
+    """Return the banks that are asked for several words in one phase.
+
+    Args:
+        lanes: the lanes of the phase.
+        words: their words, a row for each lane.
+        banks: the number of banks.
+
+    Example:
+        >>> collisions(np.arange(3), np.array([[0], [1], [32]]), 32)
+        (Collision(bank=0, lanes=(0, 2), words=(0, 32)),)
+    """
+    found = []
+    for bank in range(banks):
+        here = words % banks == bank
+        different = np.unique(words[here])
+        if len(different) > 1:
+            touching = tuple(int(lane) for lane in lanes[here.any(axis=1)])
+            found.append(Collision(bank, touching, tuple(int(word) for word in different)))
+    return tuple(found)
+
+
+def colliding_bits(lanes: Ints, words: Ints, banks: int) -> tuple[int, ...]:
+    """Return a basis of the lane masks that select another word of the same bank.
+
+    Args:
+        lanes, words, banks: as for `collisions`.
+    """
+    distance = words[:, 0] - words[0, 0]
+    again = (distance != 0) & (distance % banks == 0)
+    masks = sorted((int(lane) for lane in (lanes ^ lanes[0])[again]), key=_by_weight)
+    span_of_masks = F2Span(masks)
+    return tuple(mask for bit, mask in enumerate(masks) if span_of_masks.pivots >> bit & 1)
+
+
+def _by_weight(mask: int) -> tuple[int, int]:
+    return bin(mask).count("1"), mask

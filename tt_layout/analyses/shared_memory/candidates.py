@@ -1,0 +1,113 @@
+"""A layout of shared memory, and what given writers and readers cost with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.padding import padded_size
+from tt_layout.analyses.shared_memory.access import AccessMap, access_map
+from tt_layout.analyses.shared_memory.banks import Access, check_lanes, cost
+from tt_layout.encodings import DistributedEncoding, SharedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target
+
+
+@dataclass(frozen=True)
+class SwizzleCandidate:
+    """A layout of shared memory and what the accesses cost with it.
+
+    Attributes:
+        encoding: the layout.
+        accesses: the stores of the writers, then the loads of the readers.
+        memory_bytes: bytes that the tensor takes, padding included.
+        simplicity: ranks equals; less is simpler.
+    """
+
+    encoding: SharedEncoding
+    accesses: tuple[Access, ...]
+    memory_bytes: int
+    simplicity: tuple[int, ...]
+
+    @property
+    def wavefronts(self) -> int | float:
+        """Wavefronts per warp, over all accesses."""
+        return sum(access.wavefronts for access in self.accesses)
+
+    @property
+    def extra_wavefronts(self) -> int | float:
+        """Wavefronts per warp that bank conflicts add."""
+        return sum(access.extra_wavefronts for access in self.accesses)
+
+    @property
+    def cycles(self) -> tuple[int | float, int | float]:
+        """The wavefronts, and those of them that bank conflicts add."""
+        return self.wavefronts, self.extra_wavefronts
+
+    @property
+    def rank(self) -> tuple[Any, ...]:
+        """What candidates are sorted by: wavefronts, memory, instructions, and then simplicity."""
+        instructions = sum(access.instructions for access in self.accesses)
+        return self.wavefronts, self.memory_bytes, instructions, self.simplicity
+
+
+class SwizzleProblem:
+    """Writers and readers of one tensor on one target.
+
+    Attributes:
+        registers: the register layout of each access, and whether it writes.
+        shape, elem_bytes, target: as given.
+    """
+
+    def __init__(
+        self,
+        writers: Sequence[DistributedEncoding],
+        readers: Sequence[DistributedEncoding],
+        shape: Sequence[int],
+        elem_bytes: int,
+        target: Target,
+    ) -> None:
+        self.shape, self.elem_bytes, self.target = tuple(shape), elem_bytes, target
+        self.registers: list[tuple[LinearLayout, bool]] = []
+        self._known: dict[LinearLayout, list[AccessMap]] = {}
+        for layouts, is_store in ((writers, True), (readers, False)):
+            for layout in layouts:
+                linear = layout.to_linear_layout(shape, element_bits=8 * elem_bytes)
+                if any(any(vector) for vector in linear.vectors("block")):
+                    raise LayoutError("only layouts of a single CTA can be searched for")
+                self.registers.append((linear, is_store))
+
+    @property
+    def elements(self) -> int:
+        """The number of elements of the tensor."""
+        return math.prod(self.shape)
+
+    def evaluate(self, encoding: SharedEncoding, simplicity: tuple[int, ...]) -> SwizzleCandidate:
+        """Return what the accesses cost with a layout.
+
+        Raises:
+            LayoutError: the layout does not fit the tensor, or a warp the target, or an access
+                would be misaligned and trap.
+        """
+        memory = encoding.to_linear_layout(self.shape, element_bits=8 * self.elem_bytes)
+        accesses = []
+        for offsets, (_, is_store) in zip(self._offsets(memory), self.registers):
+            offsets = replace(offsets, padding=encoding.padding)
+            accesses.append(cost(offsets, self.target, is_store=is_store))
+            if accesses[-1].instruction.is_misaligned:
+                raise LayoutError(f"{encoding} makes accesses misaligned")
+        slots = padded_size(memory.get_in_dim_size("offset"), encoding.padding)
+        return SwizzleCandidate(encoding, tuple(accesses), slots * self.elem_bytes, simplicity)
+
+    def _offsets(self, memory: LinearLayout) -> list[AccessMap]:
+        """Return the offsets of every access; computed once per linear layout of the memory."""
+        if memory not in self._known:
+            self._known[memory] = [
+                access_map(linear, memory, self.elem_bytes) for linear, _ in self.registers
+            ]
+            for offsets in self._known[memory]:
+                check_lanes(offsets, self.target)
+        return self._known[memory]

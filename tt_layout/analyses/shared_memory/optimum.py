@@ -1,0 +1,202 @@
+"""The shared layout with the fewest cycles among all linear layouts.
+
+A linear layout of shared memory is an order of basis vectors: first those inside a vector,
+then those that select the banks, then the *segments*, that is, the rows of banks.  Two lanes of
+a phase conflict exactly when they differ by a segment direction.  So with V for the span of
+the vector and P for the span of the lanes of an access's phase, an access is free of conflicts
+when the span of the segments meets P + V in 0 alone.
+
+Segments are therefore chosen one by one, each outside the span of what is there and of P + V,
+for as many accesses as possible.  For one or two accesses such a vector exists as long as
+there is room, because over F2 no space is the union of two proper subspaces; for more the
+choice is greedy.  What goes into the vector decides the width of each access: candidates are
+the registers that all accesses share, and each access's own.  Whatever comes out is costed
+like any other layout, and the best is kept.
+
+Source:
+    arXiv 2505.23819, "Optimal Swizzling"; Triton, lib/Tools/GenericSwizzling.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import xor
+
+from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.span import F2Span
+from tt_layout.analyses.shared_memory.access import MATRIX_ROW_BYTES
+from tt_layout.analyses.shared_memory.candidates import SwizzleCandidate, SwizzleProblem
+from tt_layout.encodings.shared_linear import SharedLinear
+
+Vectors = list[int]
+"""Vectors of tensor bits, packed into ints, dimension 0 lowest."""
+
+MAX_TRIED = 1 << 9
+"""Sums of two or more directions that are tried as a segment."""
+
+
+def linear_optimum(problem: SwizzleProblem) -> SwizzleCandidate:
+    """Return the best linear layout of shared memory that was found, as shared_linear."""
+    found: dict[tuple[tuple[int, ...], ...], SwizzleCandidate] = {}
+    for offset in _layouts(problem):
+        if offset not in found:
+            encoding = SharedLinear(offset=offset, alignment=16)
+            moved = sum(sum(map(bool, vector)) > 1 for vector in offset)
+            found[offset] = problem.evaluate(encoding, (moved, len(found)))
+    return min(found.values(), key=lambda candidate: candidate.rank)
+
+
+def _layouts(problem: SwizzleProblem) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Yield the offset bases of every candidate."""
+    accesses = [_Flat(linear, is_store) for linear, is_store in problem.registers]
+    bits = log2(problem.elements)
+    seen = set()
+    for vector in _vectors(problem, accesses):
+        key = tuple(vector)
+        if key in seen:
+            continue
+        seen.add(key)
+        for order in (accesses, accesses[::-1]):
+            segments = _segments(problem, order, vector, bits)
+            banks = _complement([*vector, *segments], bits, order)
+            yield tuple(_unpack(problem.shape, v) for v in (*vector, *banks, *segments))
+
+
+class _Flat:
+    """The basis vectors of a layout as packed tensor bits."""
+
+    def __init__(self, layout: LinearLayout, is_store: bool) -> None:
+        self.is_store = is_store
+        self.register, self.lane, self.warp = (
+            [layout.flatten(vector) for vector in layout.vectors(name)]
+            for name in ("register", "lane", "warp")
+        )
+        self.register = [vector for vector in self.register if vector]
+
+    def mask(self, lanes: int) -> int:
+        """Return the tensor bits that a mask of lane bits moves."""
+        return reduce(xor, (v for k, v in enumerate(self.lane) if lanes >> k & 1), 0)
+
+
+def _vectors(problem: SwizzleProblem, accesses: Sequence[_Flat]) -> Iterator[Vectors]:
+    """Yield what may lie inside a vector: registers of all accesses, then of some."""
+    most = log2(problem.target.max_vector_bytes // problem.elem_bytes)
+    word = log2(max(1, problem.target.bank_bytes // problem.elem_bytes))
+    common = _common([access.register for access in accesses])
+    for size in range(min(most, len(common)), -1, -1):
+        start = common[:size]
+        yield start
+        for access in accesses:
+            for limit in {most, word}:
+                yield _extended(start, access.register, limit)
+                yield _extended(start, [*access.lane[:2], *access.register], limit)
+    row = log2(MATRIX_ROW_BYTES // problem.elem_bytes)
+    for access in accesses:  # the rows that the matrix instructions take
+        yield _extended(_extended([], access.register, word), access.lane[:2], row)
+        yield _extended([], access.lane[2:], row)
+
+
+def _common(spans: Sequence[Vectors]) -> Vectors:
+    """Return a basis of the intersection of spans, single vectors of the first one first."""
+    common = list(spans[0])
+    for span in spans[1:]:
+        common = _intersection(common, span)
+    return common
+
+
+def _intersection(first: Vectors, second: Vectors) -> Vectors:
+    """Return a basis of the vectors in both spans."""
+    other = F2Span(second)
+    plain = [vector for vector in first if other.express(vector) is not None]
+    rest = [vector for vector in first if vector not in plain]
+    columns = [*second, *rest]
+    common = list(plain)
+    for index, vector in enumerate(rest):
+        mask = F2Span(columns[: len(second) + index]).express(vector)
+        if mask is not None:
+            chosen = [v for k, v in enumerate(columns) if mask >> k & 1 and k >= len(second)]
+            common.append(reduce(xor, chosen, vector))
+    return common
+
+
+def _extended(start: Vectors, more: Vectors, size: int) -> Vectors:
+    """Return independent vectors, those of ``start`` and of ``more``, at most ``size``."""
+    vectors = list(start)
+    for vector in more:
+        if len(vectors) < size and F2Span(vectors).express(vector) is None:
+            vectors.append(vector)
+    return vectors
+
+
+def _segments(
+    problem: SwizzleProblem, accesses: Sequence[_Flat], vector: Vectors, bits: int
+) -> Vectors:
+    """Choose the directions that lead from one row of banks to the next."""
+    row = log2(problem.target.banks * problem.target.bank_bytes // problem.elem_bytes)
+    room = max(0, bits - row)
+    avoid = [[*vector, *_phase(problem, access, vector)] for access in accesses]
+    segments: Vectors = []
+    pool = _directions(accesses, bits)
+    while len(segments) < room:
+        spans = [F2Span([*vectors, *segments]) for vectors in avoid]
+        segments.append(_outside(pool, F2Span([*vector, *segments]), spans))
+    return segments
+
+
+def _outside(pool: Vectors, taken: F2Span, spans: Sequence[F2Span]) -> int:
+    """Return a direction that is not taken, and outside of as many spans as can be."""
+    best, most = 0, -1
+    for vector in pool:
+        if taken.express(vector) is None:
+            outside = sum(span.express(vector) is None for span in spans)
+            if outside > most:
+                best, most = vector, outside
+            if most == len(spans):
+                break
+    return best
+
+
+def _phase(problem: SwizzleProblem, access: _Flat, vector: Vectors) -> Vectors:
+    """Return the directions in which the lanes of one phase differ."""
+    registers, bits = F2Span(access.register), 0
+    while bits < len(vector) and registers.express(vector[bits]) is not None:
+        bits += 1
+    width = problem.elem_bytes << bits
+    masks = problem.target.phase(width, access.is_store).masks
+    return [access.mask(mask) for mask in masks]
+
+
+def _directions(accesses: Sequence[_Flat], bits: int) -> Vectors:
+    """Return single tensor bits, then sums of two, then of bases of different accesses.
+
+    All sums of a complement are among them where they are few, so that a direction outside
+    of two subspaces is found if there is one.
+    """
+    units = [1 << bit for bit in reversed(range(bits))]
+    bases = [[*a.register, *a.lane, *a.warp] for a in accesses]
+    pairs = [a ^ b for first in bases for second in bases for a in first for b in second]
+    twos = [a ^ b for i, a in enumerate(units) for b in units[:i]]
+    more = range(1, min(1 << bits, MAX_TRIED))
+    return [v for v in dict.fromkeys([*units, *twos, *pairs, *more]) if v]
+
+
+def _complement(vectors: Vectors, bits: int, accesses: Sequence[_Flat]) -> Vectors:
+    """Return what is missing to reach every element, registers of the accesses first."""
+    pool = [v for access in accesses for v in access.register]
+    pool += [1 << bit for bit in range(bits)]
+    own, span = list(vectors), F2Span(vectors)
+    for vector in pool:
+        if span.express(vector) is None:
+            own.append(vector)
+            span = F2Span(own)
+    return own[len(vectors) :]
+
+
+def _unpack(shape: Sequence[int], vector: int) -> tuple[int, ...]:
+    """Return the coordinates of packed tensor bits."""
+    point = []
+    for size in shape:
+        point.append(vector % size)
+        vector //= size
+    return tuple(point)

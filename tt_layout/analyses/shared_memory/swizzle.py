@@ -1,0 +1,279 @@
+"""The shared layout with the fewest cycles, for given writers and readers.
+
+Each family is searched whole: its parameters are powers of two, and most of them repeat each
+other, so that a few hundred distinct layouts are left.  Each is costed as in
+`tt_layout.analyses.shared_memory.banks`; without padding that takes some ranks over F2 and no
+enumeration.
+
+Read next:    `tt_layout.analyses.shared_memory.optimum`, for the best linear layout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations
+
+from tt_layout.algebra.linear_layout import log2
+from tt_layout.analyses.shared_memory.banks import as_encoding
+from tt_layout.analyses.shared_memory.candidates import SwizzleCandidate, SwizzleProblem
+from tt_layout.analyses.shared_memory.optimum import linear_optimum
+from tt_layout.arguments import checks_arguments
+from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
+from tt_layout.encodings.nvmma_shared import NvmmaShared
+from tt_layout.encodings.padded_shared import PaddedShared
+from tt_layout.encodings.swizzled_shared import SwizzledShared
+from tt_layout.errors import LayoutError, TooLargeError
+from tt_layout.hardware import Target, find_target
+
+FAMILIES = ("swizzled", "nvmma", "padded")
+"""The families in order of simplicity; ``all`` stands for all of them."""
+
+MAX_PAD_BYTES = 128
+
+
+MAX_RANK = 4
+"""Tensors of a higher rank are tried in some orders only: there are 40320 of eight dimensions."""
+
+
+@dataclass(frozen=True)
+class SwizzleSearch:
+    """What a search found.
+
+    Attributes:
+        family: the family searched, or ``all``.
+        ranking: the distinct members of the family, the best first.
+        optimum: the best linear layout that was found.
+    """
+
+    family: str
+    ranking: tuple[SwizzleCandidate, ...]
+    optimum: SwizzleCandidate
+
+    @property
+    def best(self) -> SwizzleCandidate | None:
+        """The best of the family; None where no member fits the tensor."""
+        return self.ranking[0] if self.ranking else None
+
+    @cached_property
+    def free_of_conflicts(self) -> bool:
+        """Whether any member of the family is free of conflicts."""
+        return any(not candidate.extra_wavefronts for candidate in self.ranking)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every order of the dimensions was tried: up to `MAX_RANK` of them."""
+        return all((found.encoding.rank or 0) <= MAX_RANK for found in self.ranking)
+
+
+@checks_arguments
+def find_swizzle(
+    writers: Sequence[Encoding | str],
+    readers: Sequence[Encoding | str],
+    shape: Sequence[int],
+    *,
+    elem_bytes: int,
+    target: Target | str = "nvidia",
+    family: str = "swizzled",
+    max_candidates: int | None = None,
+) -> SwizzleSearch:
+    """Search a family of shared layouts for the one with the fewest cycles.
+
+    Args:
+        writers: register layouts from which the tensor is stored.
+        readers: register layouts into which it is loaded.
+        shape: sizes of the tensor.
+        elem_bytes: bytes of an element.
+        target: the GPU.
+        family: one of `FAMILIES`, or ``all``.
+        max_candidates: how many layouts are tried at most; by default as many as take some
+            seconds.
+
+    Raises:
+        LayoutError: a layout is not one of registers or does not fit the shape or the
+            target, or there is no access at all.
+        TooLargeError: the families have more layouts than are tried.
+
+    Example:
+        A transposition, written by rows and read by columns:
+
+        >>> rows, columns = (
+        ...     "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = "
+        ...     f"{threads}, warpsPerCTA = [4, 1], order = [1, 0]}}>"
+        ...     for threads in ([1, 32], [32, 1]))
+        >>> search = find_swizzle([rows], [columns], [128, 32], elem_bytes=4)
+        >>> print(search.best.encoding, search.best.extra_wavefronts)
+        #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}> 0
+    """
+    if family not in (*FAMILIES, "all"):
+        raise LayoutError(f"unknown family {family!r}; choose from {', '.join(FAMILIES)}, all")
+    if elem_bytes < 1:
+        raise LayoutError(f"elem_bytes must be at least 1, got {elem_bytes}")
+    if not writers and not readers:
+        raise LayoutError("nothing to search for: give a writer or a reader")
+    hardware = find_target(target) if isinstance(target, str) else target
+    storing, loading = ([_distributed(one) for one in side] for side in (writers, readers))
+    problem = SwizzleProblem(storing, loading, shape, elem_bytes, hardware)
+    _check_count(problem.shape, elem_bytes, family, max_candidates)
+    best = linear_optimum(problem)  # first: it raises what is wrong with the layouts
+    found: list[SwizzleCandidate] = []
+    for number, name in enumerate(FAMILIES):
+        if family in (name, "all"):
+            for encoding, simplicity in _MEMBERS[name](problem.shape, elem_bytes):
+                if (candidate := _fitting(problem, encoding, (number, *simplicity))) is not None:
+                    found.append(candidate)
+    ranking = tuple(sorted(found, key=lambda candidate: candidate.rank))
+    linear = [candidate for candidate in ranking if not candidate.encoding.padding][:1]
+    if linear and linear[0].cycles < best.cycles:
+        best = as_shared_linear(problem, linear[0])
+    return SwizzleSearch(family, ranking, best)
+
+
+def _distributed(layout: Encoding | str) -> DistributedEncoding:
+    encoding = as_encoding(layout)
+    if not isinstance(encoding, DistributedEncoding):
+        message = "writers and readers are register layouts"
+        raise LayoutError(f"{message}, but #{encoding.name} is of {encoding.memory_space}")
+    return encoding
+
+
+def _fitting(
+    problem: SwizzleProblem, encoding: SharedEncoding, simplicity: tuple[int, ...]
+) -> SwizzleCandidate | None:
+    try:
+        return problem.evaluate(encoding, simplicity)
+    except LayoutError:
+        return None  # such as a core matrix larger than the tensor
+
+
+def as_shared_linear(problem: SwizzleProblem, candidate: SwizzleCandidate) -> SwizzleCandidate:
+    """Return the same layout written as ``#ttg.shared_linear``."""
+    from tt_layout.encodings.shared_linear import SharedLinear
+
+    memory = candidate.encoding.to_linear_layout(problem.shape, element_bits=8 * problem.elem_bytes)
+    linear = SharedLinear(offset=memory.vectors("offset"), alignment=16)
+    return replace(candidate, encoding=linear)
+
+
+MAX_WORK = 150_000  # layouts to try, times bits of an offset and half the rank: some seconds
+
+Members = Iterator[tuple[SharedEncoding, tuple[int, ...]]]
+
+
+def _orders(rank: int) -> Iterator[tuple[int, ...]]:
+    """Yield orders, the row-major one first; beyond `MAX_RANK` one per choice of the fastest two.
+
+    Example:
+        >>> list(_orders(2)), len(list(_orders(4))), len(list(_orders(8)))
+        ([(1, 0), (0, 1)], 24, 56)
+    """
+    row_major = tuple(reversed(range(rank)))
+    for fastest in permutations(row_major, rank if rank <= MAX_RANK else 2):
+        yield (*fastest, *(dim for dim in row_major if dim not in fastest))
+
+
+def _check_count(
+    shape: tuple[int, ...], elem_bytes: int, family: str, max_candidates: int | None
+) -> None:
+    """Raise where there are more layouts to try than is allowed; none of them is made."""
+    bits = sum(map(log2, shape))
+    size = max(1, bits) * max(1, len(shape) // 2)
+    most = MAX_WORK // size if max_candidates is None else max_candidates
+    chosen = FAMILIES if family == "all" else (family,)
+    count = sum(_COUNTS[name](shape, elem_bytes) for name in chosen)
+    if count > most:
+        raise TooLargeError(
+            f"the search would try {count} layouts, more than the limit of {most}; "
+            f"--max-search {count} tries them all"
+        )
+
+
+def _count_orders(rank: int) -> int:
+    return math.factorial(rank) if rank <= MAX_RANK else rank * (rank - 1)
+
+
+def _count_swizzled(shape: tuple[int, ...], elem_bytes: int) -> int:
+    """Return how many layouts `_swizzled` yields."""
+    if len(shape) < 2:
+        return 1
+    others = math.factorial(len(shape) - 2) if len(shape) <= MAX_RANK else 1
+    count = 0
+    for columns, rows in permutations(map(log2, shape), 2):
+        phases = range(1, min(columns, rows) + 1)
+        count += 1 + sum((columns - p + 1) * (rows - p + 1) for p in phases)
+    return count * others
+
+
+def _count_padded(shape: tuple[int, ...], elem_bytes: int) -> int:
+    """Return how many layouts `_padded` yields."""
+    pads = log2(MAX_PAD_BYTES // elem_bytes) + 1
+    return _count_orders(len(shape)) * max(0, sum(map(log2, shape)) - 1) * pads
+
+
+_COUNTS: dict[str, Callable[[tuple[int, ...], int], int]] = {
+    "swizzled": _count_swizzled,
+    "nvmma": lambda shape, elem_bytes: 8,
+    "padded": _count_padded,
+}
+
+
+def _swizzled(shape: tuple[int, ...], elem_bytes: int) -> Members:
+    """Yield the distinct swizzled_shared layouts of a shape.
+
+    Beyond ``vec * maxPhase`` columns and ``perPhase * maxPhase`` rows phases only repeat.
+    """
+    for number, order in enumerate(_orders(len(shape))):
+        yield SwizzledShared(vec=1, per_phase=1, max_phase=1, order=order), (1, 1, 1, number)
+        if len(shape) < 2:
+            continue
+        columns, rows = log2(shape[order[0]]), log2(shape[order[1]])
+        for phases in range(1, min(columns, rows) + 1):
+            for vec in range(columns - phases + 1):
+                for per in range(rows - phases + 1):
+                    powers = 1 << phases, 1 << per, 1 << vec
+                    member = SwizzledShared(
+                        vec=powers[2], per_phase=powers[1], max_phase=powers[0], order=order
+                    )
+                    yield member, (*powers, number)
+
+
+def _nvmma(shape: tuple[int, ...], elem_bytes: int) -> Members:
+    """Yield the nvmma_shared layouts."""
+    for width in (0, 32, 64, 128):
+        for transposed in (False, True):
+            member = NvmmaShared(
+                swizzling_byte_width=width,
+                transposed=transposed,
+                element_bit_width=8 * elem_bytes,
+                rank_key=len(shape) if len(shape) != 2 else None,
+            )
+            yield member, (width, int(transposed))
+
+
+def _padded(shape: tuple[int, ...], elem_bytes: int) -> Members:
+    """Yield the padded_shared layouts with one padding, of a row of banks at most."""
+    elements = math.prod(shape)
+    for number, order in enumerate(_orders(len(shape))):
+        offset = SwizzledShared(vec=1, per_phase=1, max_phase=1, order=order).to_linear_layout(
+            shape
+        )
+        for interval in range(1, log2(elements)):
+            for pad in range(log2(MAX_PAD_BYTES // elem_bytes) + 1):
+                pair = 1 << interval, 1 << pad
+                member = PaddedShared(paddings=(pair,), offset=offset.vectors("offset"))
+                yield member, (pair[1], -pair[0], number)
+
+
+_MEMBERS = {"swizzled": _swizzled, "nvmma": _nvmma, "padded": _padded}
+
+
+def members(family: str, shape: tuple[int, ...], elem_bytes: int) -> Members:
+    """Return the distinct layouts of a family for a shape, each with how simple it is.
+
+    Example:
+        >>> len(list(members("nvmma", (64, 64), 2)))
+        8
+    """
+    return _MEMBERS[family](shape, elem_bytes)

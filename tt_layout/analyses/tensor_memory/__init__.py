@@ -1,0 +1,1 @@
+"""Tensor memory: its messages, its copies, and the register layouts that fit them."""

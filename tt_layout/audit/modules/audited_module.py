@@ -1,0 +1,213 @@
+"""A module with all that its audit looks up: layouts over types, operations read in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Set
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from tt_layout.audit.modules.known_modules import KnownModules
+from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.encodings import Encoding
+from tt_layout.ir.module import Module
+from tt_layout.ir.operations import Operation
+
+if TYPE_CHECKING:
+    from tt_layout.audit.global_memory.width import Kernel
+    from tt_layout.audit.values.evaluator import Evaluator
+    from tt_layout.audit.values.executions import Executions
+    from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader
+
+
+class FullOperation(NamedTuple):
+    """An operation with everything that is written of it.
+
+    Attributes:
+        function: the function that it is in.
+        operation: its operands, results, attributes and regions.
+        within: the operations whose regions it is in, and the number of the region, the
+            outermost first.
+    """
+
+    function: SsaFunction
+    operation: SsaOperation
+    within: tuple[tuple[SsaOperation, int], ...]
+
+
+MATRIX_FAMILIES = {
+    ("amd_mfma", 2): "gfx90a",
+    ("amd_mfma", 3): "gfx942",
+    ("amd_mfma", 4): "gfx950",
+    ("amd_wmma", 1): "gfx11",
+    ("amd_wmma", 2): "gfx12",
+    ("amd_wmma", 3): "gfx1250",
+}
+"""Mnemonic and version of a layout -> the row of a GPU that it is for."""
+
+
+class SharedWork:
+    """What the modules of one dump share, to save time.
+
+    Attributes:
+        layouts: over the types of all of them.
+        modules: what was concluded from them.
+    """
+
+    def __init__(self) -> None:
+        self.layouts = PlacedLayouts()
+        self.modules = KnownModules()
+
+    @cached_property
+    def reader(self) -> SsaReader:
+        """The reader of functions, which knows the lines that it has read before."""
+        from tt_layout.ir.ssa import SsaReader
+
+        return SsaReader()
+
+
+class AuditedModule:
+    """A module that is audited.
+
+    Attributes:
+        module: the module.
+        layouts: its layouts over types.
+        given: what the arguments of its functions are.
+        shared: what it shares with the other modules of the dump.
+    """
+
+    def __init__(
+        self, module: Module, shared: SharedWork, given: GivenValues | None = None
+    ) -> None:
+        self.module = module
+        self.layouts = shared.layouts
+        self.shared = shared
+        self.given = given or GivenValues()
+        self._evaluators: dict[int, Evaluator] = {}
+        self._kernels: dict[int, Kernel] = {}
+        self._used: dict[int, Set[str]] = {}
+
+    @cached_property
+    def gpu(self) -> str | None:
+        """The GPU's row of `tt_layout.hardware`; the usual one where the module names no target.
+
+        Then AMD's own layouts and operations say more.  None where the module names a target
+        that has no row, or has warps of another size.
+        """
+        from tt_layout.hardware import DEFAULT_TARGET, find_target, usual_target
+
+        module = self.module
+        if module.target is not None:
+            return module.gpu
+        if self.family is not None:
+            return self.family
+        lanes = (
+            module.number("threads-per-warp") or self._lanes or find_target(DEFAULT_TARGET).lanes
+        )
+        usual = usual_target(lanes)
+        return usual.name if usual is not None else None
+
+    @property
+    def _lanes(self) -> int | None:
+        """The threads per warp that the first layout of registers is for; None without any."""
+        linear = (self.layouts.linear(each) for each in self.module.types.distinct)
+        found = (each for each in linear if each is not None and "lane" in each.get_in_dim_names())
+        return next((each.get_in_dim_size("lane") for each in found), None)
+
+    @cached_property
+    def family(self) -> str | None:
+        """A GPU of the family that AMD's matrix layouts, or operations, are for; None without any.
+
+        Operations are of either family; those with warps of 32 are of gfx1250 in most dumps.
+        """
+        for ir_type in self.module.types.distinct:
+            encoding = ir_type.encoding
+            while isinstance(encoding, Encoding):
+                found = MATRIX_FAMILIES.get((encoding.mnemonic, getattr(encoding, "version", 0)))
+                if found is not None:
+                    return found
+                encoding = next(encoding.parents(), None)
+        if not any(operation.name.startswith("amd") for operation in self.module.operations):
+            return None
+        return "gfx942" if self.module.number("threads-per-warp") == 64 else "gfx1250"
+
+    @property
+    def no_gpu(self) -> str:
+        """Why no GPU is known, in a few words."""
+        target = self.module.target
+        if target is not None:
+            return f"unknown target {target}"
+        return f"{self.module.number('threads-per-warp')} threads per warp"
+
+    @cached_property
+    def functions(self) -> list[SsaFunction]:
+        """The functions as values and operations; read when first asked for."""
+        return self.shared.reader.functions(self.module)
+
+    @cached_property
+    def _in_full(self) -> dict[tuple[int, int], FullOperation]:
+        return {
+            (full.operation.line, full.operation.column): full
+            for function in self.functions
+            for block in function.body
+            for operation in block.operations
+            for full in _walk(function, operation, ())
+        }
+
+    @property
+    def operations(self) -> Iterable[FullOperation]:
+        """Every operation of every function, in the order of the text."""
+        return self._in_full.values()
+
+    def in_full(self, operation: Operation) -> FullOperation | None:
+        """Return an operation with its attributes; None for one outside of any function."""
+        return self._in_full.get((operation.line, operation.column))
+
+    def used(self, function: SsaFunction) -> Set[str]:
+        """Return the names of the values of a function that some operation takes."""
+        number = id(function)
+        if number not in self._used:
+            self._used[number] = {name for o in function.walk() for name in o.operands}
+        return self._used[number]
+
+    def evaluator(self, function: SsaFunction) -> Evaluator:
+        """Return what evaluates the values of a function."""
+        from tt_layout.audit.values.evaluator import Evaluator
+
+        number = id(function)
+        if number not in self._evaluators:
+            self._evaluators[number] = Evaluator(function, self.given, self.layouts)
+        return self._evaluators[number]
+
+    def kernel(self, function: SsaFunction) -> Kernel | None:
+        """Return what is known of a function's values; None where the target is not known."""
+        from tt_layout.audit.axis import axis_info
+        from tt_layout.audit.global_memory.width import Kernel
+        from tt_layout.hardware import find_target
+
+        name, number = self.gpu, id(function)
+        if name is None:
+            return None
+        if number not in self._kernels:
+            known = axis_info(function, self.functions)
+            self._kernels[number] = Kernel(function, known, self.layouts, find_target(name))
+        return self._kernels[number]
+
+    def executions(self, operation: Operation) -> Executions:
+        """Return how often an operation runs in one program."""
+        from tt_layout.audit.values.executions import UNPLACED, executions
+
+        full = self.in_full(operation)
+        if full is None:
+            return UNPLACED
+        return executions(self.evaluator(full.function), full.operation)
+
+
+def _walk(
+    function: SsaFunction, operation: SsaOperation, within: tuple[tuple[SsaOperation, int], ...]
+) -> Iterator[FullOperation]:
+    yield FullOperation(function, operation, within)
+    for number, region in enumerate(operation.regions):
+        for block in region:
+            for inner in block.operations:
+                yield from _walk(function, inner, (*within, (operation, number)))

@@ -1,0 +1,196 @@
+"""The layouts of a module as a table: where each is used, and what it gives a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.layouts.properties import contiguity_per_thread
+from tt_layout.encodings import Encoding
+from tt_layout.encodings.nvmma_shared import NvmmaShared
+from tt_layout.errors import LayoutError, PlaceholderError
+from tt_layout.ir.module import Module
+from tt_layout.ir.types import IRType
+from tt_layout.placement import PlacedLayout, place
+
+UNITS = (("lane", "threads-per-warp", "lanes"), ("warp", "num-warps", "warps"))
+"""Input dimension, attribute of the module that must agree, and what both count."""
+
+
+class LayoutRow(NamedTuple):
+    """A layout over one type.
+
+    Attributes:
+        layout: as written in the dump, such as ``#blocked``.
+        attribute: the layout without aliases; as written where it has an error.
+        kind: the mnemonic, such as ``blocked``; ``placeholder`` of an attribute that a later pass
+            replaces by a layout; empty where it has an error.
+        type: the type without the layout.
+        uses: how often the type occurs.
+        line: of the first use.
+        registers: registers per thread; None for layouts in memory.
+        contiguity: adjacent elements that one thread holds along each dimension.
+        replication: input dimension -> on how many locations of it each element is repeated.
+        sizes: input dimension -> its size.
+        error: why the layout, or its map over the type, is refused.
+    """
+
+    layout: str
+    attribute: str
+    kind: str
+    type: str
+    uses: int
+    line: int
+    registers: int | None = None
+    contiguity: tuple[int, ...] | None = None
+    replication: tuple[tuple[str, int], ...] = ()
+    sizes: tuple[tuple[str, int], ...] = ()
+    error: LayoutError | None = None
+
+    def size(self, dim: str) -> int | None:
+        """Return the size of an input dimension; None where the layout has none."""
+        return dict(self.sizes).get(dim)
+
+
+class PlacedLayouts:
+    """The layouts of types; each is placed and measured once for a whole dump."""
+
+    def __init__(self) -> None:
+        self._known: dict[
+            tuple[object, ...], tuple[Encoding, PlacedLayout | LayoutError | None]
+        ] = {}
+        self._rows: dict[tuple[object, ...], LayoutRow] = {}
+
+    def of(self, ir_type: IRType) -> PlacedLayout | LayoutError | None:
+        """Return the layout of a type over it, or the error that it has; None without a layout."""
+        encoding = ir_type.encoding
+        if not isinstance(encoding, Encoding):
+            return encoding
+        key = _key(ir_type)
+        if key not in self._known:
+            self._known[key] = encoding, _place(encoding, ir_type)
+        return self._known[key][1]
+
+    def row(self, ir_type: IRType) -> LayoutRow:
+        """Return what a row contains of a type with a layout, wherever it is used."""
+        key = _key(ir_type)
+        if key not in self._rows:
+            self._rows[key] = _row(ir_type, self.of(ir_type))
+        return self._rows[key]
+
+    def linear(self, ir_type: IRType) -> LinearLayout | None:
+        """Return the linear layout of a type; None if it has none."""
+        placed = self.of(ir_type)
+        return placed.layout if isinstance(placed, PlacedLayout) else None
+
+
+def _key(ir_type: IRType) -> tuple[object, ...]:
+    """Return what a layout over a type depends on."""
+    bits = ir_type.element_bits
+    return id(ir_type.encoding), ir_type.kind, ir_type.shape, ir_type.allocation, bits
+
+
+PLACEHOLDER = "placeholder"
+"""The kind of a layout that is yet to be chosen."""
+
+GATHERED_ROWS = 8
+"""Rows in each CTA for which a layout is tried that belongs to a descriptor of one row."""
+
+
+def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError | None:
+    try:
+        return place(encoding, _of_rank(encoding.rank, ir_type).tensor_type())
+    except LayoutError as error:
+        return None if _is_row_of(encoding, ir_type) else error
+
+
+def _of_rank(rank: int | None, ir_type: IRType) -> IRType:
+    """Return a type as its layout sees it.
+
+    A descriptor may have more dimensions than the buffer that it is copied to: leading ones, of
+    one element each.
+    """
+    more = len(ir_type.shape) - rank if ir_type.kind == "tensordesc" and rank is not None else 0
+    if more <= 0 or any(size != 1 for size in ir_type.shape[:more]):
+        return ir_type
+    return ir_type._replace(shape=ir_type.shape[more:])
+
+
+def _is_row_of(encoding: Encoding, ir_type: IRType) -> bool:
+    """Tell whether a type describes a row of a tensor, of which gathers fetch several.
+
+    Its layout is that of the rows together.
+    """
+    is_row = ir_type.kind == "tensordesc" and ir_type.shape[:1] == (1,)
+    if not is_row or not isinstance(encoding, NvmmaShared):
+        return False
+    ctas = 1 << len(encoding.cga)
+    rows = ir_type._replace(shape=(GATHERED_ROWS * ctas, *ir_type.shape[1:]))
+    try:
+        place(encoding, rows.tensor_type())
+    except LayoutError:
+        return False
+    return True
+
+
+def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:
+    """Yield a row for each layout and type of a module, in the order of the text."""
+    distinct = module.types.distinct
+    grouped: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for number, count in module.types.counts().items():
+        ir_type = distinct[number]
+        if ir_type.encoding is not None:
+            key = ir_type.layout or "", ir_type.bare if ir_type.element_type else ir_type.text
+            grouped.setdefault(key, []).append((number, count))
+    first = module.types.first_lines()
+    order: dict[str, int] = {}
+    for layout, _ in grouped:
+        order.setdefault(layout, len(order))
+    for (layout, bare), members in sorted(grouped.items(), key=lambda item: order[item[0][0]]):
+        ir_type = distinct[members[0][0]]
+        uses = sum(count for _, count in members)
+        line = min(first[number] for number, _ in members)
+        if isinstance(ir_type.encoding, Encoding):
+            row = layouts.row(ir_type)
+            yield row._replace(layout=layout, type=bare, uses=uses, line=line)
+        elif isinstance(ir_type.encoding, PlaceholderError):
+            yield LayoutRow(layout, layout, PLACEHOLDER, bare, uses, line)
+        else:
+            yield LayoutRow(layout, layout, "", bare, uses, line, error=ir_type.encoding)
+
+
+def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRow:
+    """Return the row of a type with a layout, less where it stands."""
+    encoding = ir_type.encoding
+    assert isinstance(encoding, Encoding)
+    row = LayoutRow("", str(encoding), encoding.mnemonic, "", 0, 0)
+    if not isinstance(placed, PlacedLayout):
+        return row._replace(error=placed)
+    linear = placed.layout
+    names = linear.get_in_dim_names()
+    in_registers = "register" in names
+    free = linear.get_free_variable_masks()
+    replication = ((dim, 1 << free.get(dim, 0).bit_count()) for dim in names)
+    return row._replace(
+        registers=linear.get_in_dim_size("register") if in_registers else None,
+        contiguity=contiguity_per_thread(linear) if in_registers else None,
+        replication=tuple((dim, count) for dim, count in replication if count > 1),
+        sizes=tuple((dim, linear.get_in_dim_size(dim)) for dim in names),
+    )
+
+
+def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:
+    """Yield what a layout assumes of the module that the module does not state."""
+    if row.registers is None:
+        return
+    for dim, attribute, unit in UNITS:
+        assumed, given = row.size(dim), module.number(attribute)
+        allowed = {given} | (set(module.partition_warps) if dim == "warp" else set())
+        if assumed is not None and given is not None and assumed not in allowed:
+            yield (
+                f"{row.layout} on {row.type} is for {assumed} {unit}, but the module has {given}"
+            )
+    assumed, given = row.size("block"), module.number("num-ctas")
+    if assumed is not None and given is not None and assumed != given:
+        yield f"{row.layout} on {row.type} is for {assumed} CTAs, but the module has {given}"

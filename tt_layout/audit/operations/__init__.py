@@ -1,0 +1,1 @@
+"""What each kind of operation of a module costs; `costs` is the table of all."""

@@ -1,0 +1,148 @@
+"""What atomic operations cost: the access to global memory, and handing on its result.
+
+Each element is changed by one thread.  Where others hold the same element, or the operation is on
+a single number, the old value reaches lanes of its warp by shuffles, other warps through shared
+memory.
+
+Source:
+    Triton 3.9, getRepShapeForAtomic in lib/Analysis/Allocation.cpp and finalizeTensorAtomicResults
+    in lib/Conversion/TritonGPUToLLVM/Utility.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tt_layout.algebra.linear_layout import log2
+from tt_layout.analyses.conversion.conversion import memory_bytes
+from tt_layout.analyses.conversion.exchange import Exchange, scalar_step, through_memory
+from tt_layout.analyses.layouts.properties import order_of
+from tt_layout.audit.global_memory.cost import global_cost
+from tt_layout.audit.global_memory.instructions import Access, access_instruction
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.exchanges import (
+    exchange_text,
+    scalar_type,
+    shuffles_data,
+    steps_data,
+)
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target, find_target
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.mlir.types import element_bits
+
+SCALAR_ATOMICS = frozenset({"tt.atomic_rmw", "tt.atomic_cas"})
+"""Atomics that may be on one number."""
+
+
+def scalar_atomics(audited: AuditedModule) -> Iterator[Operation]:
+    """Yield the atomics of a module that are on one number: they name no tensor."""
+    for full in audited.operations:
+        operation, function = full.operation, full.function
+        if operation.name not in SCALAR_ATOMICS or len(operation.operands) < 2:
+            continue
+        value = function.values.get(operation.operands[1])
+        if value is None or value.type.kind != "scalar":
+            continue
+        moved = scalar_type(value.text)
+        place = operation.line, operation.column, function.location(operation)
+        yield Operation(operation.name, function.name, *place, (moved,), moved, None)
+
+
+def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the cost of an atomic operation, and of handing on its result.
+
+    Raises:
+        LayoutError: it is not known, and why.
+    """
+    full = audited.in_full(operation)
+    if full is None:
+        return global_cost(operation, audited)
+    if audited.module.gpu is None:
+        raise LayoutError(audited.no_gpu)
+    target = find_target(audited.module.gpu)
+    is_scalar = operation.types[0].layout is None and not operation.types[0].shape
+    found = _single_cost(full, target) if is_scalar else global_cost(operation, audited)
+    if found is None or not _is_used(full, audited):
+        return found
+    warps = audited.module.number("num-warps") or 1
+    result = handed_on(full.operation, full.function, audited.layouts, target, warps)
+    if result is None or not (result.scratch_bytes or result.shuffles):
+        return found
+    handed = {
+        **shuffles_data(result),
+        "stores": steps_data(result.stores),
+        "loads": steps_data(result.loads),
+        "wavefronts": result.wavefronts,
+        "scratch_bytes": result.scratch_bytes,
+    }
+    return found._replace(
+        text=f"{found.text}; its result: {exchange_text(result, target)}",
+        details={**found.details, "result": handed},
+    )
+
+
+def _single_cost(full: FullOperation, target: Target) -> Cost | None:
+    """Return the cost of an atomic on one number, which one thread of a CTA carries out."""
+    operation = full.operation
+    value = full.function.values[operation.operands[1]]
+    bits = element_bits(value.text)
+    if bits is None:
+        return None
+    size = memory_bytes(bits)
+    access = Access(operation.name, value.text, size, 1, operation.attributes, target)
+    name = access_instruction(access)
+    details = {"instruction": name, "width_bytes": size, "instructions": 1, "threads": 1}
+    return Cost(f"{name or operation.name} by one thread", 1, details)
+
+
+def _is_used(full: FullOperation, audited: AuditedModule) -> bool:
+    results = full.operation.results
+    return bool(results) and results[0].name in audited.used(full.function)
+
+
+def handed_on(
+    operation: SsaOperation,
+    function: SsaFunction,
+    layouts: PlacedLayouts,
+    target: Target,
+    warps: int,
+) -> Exchange | None:
+    """Return what it takes to hand the result of an atomic to every thread that holds it.
+
+    Args:
+        operation: whose result is used.
+        function: the function that it is in.
+        layouts: over the types of the module.
+        target: the GPU.
+        warps: of a CTA.
+
+    Returns:
+        None where the types do not determine it.
+    """
+    result = operation.results[0]
+    bits = element_bits(result.type.element)
+    if bits is None:
+        return None
+    size = memory_bytes(bits)
+    words = -(-bits // target.shuffle_bits)
+    if result.type.kind != "tensor" and warps == 1:
+        return Exchange(shuffles=words)
+    if result.type.kind != "tensor":
+        same = (0,) * log2(target.lanes)
+        store = scalar_step(same, size, 1, 1, target, is_store=True)
+        load = scalar_step(same, size, 1, warps, target, is_store=False)
+        return Exchange(stores=(store,), loads=(load,), scratch_bytes=size)
+    ir_type = function.type_of(result.name)
+    layout = layouts.linear(ir_type) if ir_type is not None else None
+    if layout is None:
+        return None
+    free = layout.get_free_variable_masks()
+    if not free.get("warp") and not free.get("block"):
+        registers = layout.get_in_dim_size("register") >> free.get("register", 0).bit_count()
+        shuffles = registers * words * bool(free.get("lane"))
+        return Exchange(shuffles=shuffles, bpermutes=shuffles if target.far_lanes else 0)
+    return through_memory(layout, size, order_of(layout), target)

@@ -1,0 +1,125 @@
+"""Where the part of a buffer lies that an operation accesses, as far as constants determine it.
+
+The types determine the shape of the part and of the whole, and with them the bits of an offset
+that are where the part begins; the values, followed to the allocation, determine where that is.
+
+Source:
+    Triton, lib/Conversion/TritonGPUToLLVM/ViewOpToLLVM.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tt_layout.algebra.padding import padded
+from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.audit.values.evaluator import Evaluator, Unknown
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
+from tt_layout.placement import PlacedLayout
+
+
+class Place(NamedTuple):
+    """Where a part begins.
+
+    Attributes:
+        first: its first coordinates in the buffer that its layout is for.
+        shift: bytes from the allocation to that buffer; None where it is not known.
+    """
+
+    first: tuple[int, ...]
+    shift: int | None
+
+
+def place_of_part(name: str, evaluator: Evaluator, layouts: PlacedLayouts) -> Place | None:
+    """Return where the buffer of a value begins; None of a value that is no buffer.
+
+    Args:
+        name: of the value.
+        evaluator: of the function, which knows the constants that choose a buffer.
+        layouts: of its types.
+    """
+    function, steps = evaluator.function, []
+    operation = function.definitions.get(name)
+    while operation is not None and _kind(operation) in _STEPS and operation.operands:
+        steps.append((operation, _placed(operation.results[0].name, function, layouts)))
+        name = operation.operands[0]
+        operation = function.definitions.get(name)
+    placed = _placed(name, function, layouts)
+    if placed is None or None in (step[1] for step in steps):
+        return None
+    is_allocated = operation is not None and _kind(operation) in _ALLOCATIONS
+    place = Place((0,) * len(placed.shape), 0 if is_allocated else None)
+    for step, result in reversed(steps):
+        assert result is not None
+        place = _STEPS[_kind(step)](place, step, evaluator, result)
+    return place
+
+
+def start_of_part(place: Place, placed: PlacedLayout) -> int:
+    """Return the byte at which a part begins, from its allocation as far as that is known."""
+    names = placed.layout.get_out_dim_names()
+    inverse = placed.layout.pseudoinvert()
+    offset = inverse.apply(dict(zip(names, place.first)))["offset"]
+    return int(padded(offset, placed.padding)) * placed.element_bytes + (place.shift or 0)
+
+
+_ALLOCATIONS = ("local_alloc", "alloc_tensor")
+
+
+def _kind(operation: SsaOperation) -> str:
+    """Return the name of an operation without its dialect."""
+    return operation.name.rpartition(".")[2]
+
+
+def _placed(name: str, function: SsaFunction, layouts: PlacedLayouts) -> PlacedLayout | None:
+    """Return the layout of a value; None where it has none."""
+    ir_type = function.type_of(name)
+    placed = layouts.of(ir_type) if ir_type is not None else None
+    return placed if isinstance(placed, PlacedLayout) else None
+
+
+def _sliced(before: Place, operation: SsaOperation, _: Evaluator, placed: PlacedLayout) -> Place:
+    offsets = integers(operation.attributes.get("offsets")) or [0] * len(before.first)
+    return before._replace(first=tuple(a + b for a, b in zip(before.first, offsets)))
+
+
+def _indexed(
+    before: Place, operation: SsaOperation, evaluator: Evaluator, placed: PlacedLayout
+) -> Place:
+    """Return where the chosen buffer begins, and by ``memdesc_subview`` the part of it."""
+    index, *others = (_constant(name, evaluator) for name in operation.operands[1:])
+    first = tuple(other or 0 for other in others) or before.first[-len(placed.shape) :]
+    if index is None or before.shift is None or None in others:
+        return Place(first, None)
+    slots = index * placed.layout.get_in_dim_size("offset")
+    return Place(first, before.shift + int(padded(slots, placed.padding)) * placed.element_bytes)
+
+
+def _constant(name: str, evaluator: Evaluator) -> int | None:
+    value = evaluator.value(name)
+    return None if isinstance(value, Unknown) or value.size != 1 else int(value.reshape(-1)[0])
+
+
+def _permuted(before: Place, operation: SsaOperation, _: Evaluator, placed: PlacedLayout) -> Place:
+    order: Sequence[int] = integers(operation.attributes.get("order"))
+    if len(order) != len(before.first):
+        return before
+    return before._replace(first=tuple(before.first[dim] for dim in order))
+
+
+def _whole(before: Place, operation: SsaOperation, _: Evaluator, placed: PlacedLayout) -> Place:
+    """Return the place of what only whole buffers are made to."""
+    return Place((0,) * len(placed.shape), before.shift)
+
+
+_STEPS = {
+    "memdesc_index": _indexed,
+    "memdesc_subview": _indexed,
+    "memdesc_subslice": _sliced,
+    "memdesc_trans": _permuted,
+    "trans": _permuted,
+    "memdesc_reshape": _whole,
+    "memdesc_reinterpret": _whole,
+}
+"""Name without dialect -> where the result lies, from where the operand does."""

@@ -1,0 +1,242 @@
+"""What reductions, scans, gathers and histograms move between the threads of a CTA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from math import prod
+from typing import Any, NamedTuple
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.conversion.compiled_conversion import CompiledConversion, Step
+from tt_layout.analyses.conversion.exchange import Exchange
+from tt_layout.analyses.conversion.gather import gather, histogram
+from tt_layout.analyses.conversion.reduction import Combining, reduction
+from tt_layout.analyses.conversion.scan import scan
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.encodings.blocked import Blocked
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target, find_target
+from tt_layout.ir import data_movements
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.types import IRType
+from tt_layout.mlir.types import element_bits
+
+REDUCED_BITS = 32
+"""The widest elements that one instruction combines over lanes."""
+
+INTEGER_COMBINERS = frozenset({"arith.addi", "arith.andi", "arith.ori", "arith.xori"})
+INTEGER_EXTREMES = frozenset({"arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui"})
+FLOAT_EXTREMES = frozenset({"arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf"})
+
+
+def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
+    """Yield the operations of a module that combine what threads hold."""
+    for full in audited.operations:
+        operation, function = full.operation, full.function
+        dialect, _, name = operation.name.rpartition(".")
+        if name not in EXCHANGES or dialect not in data_movements.DIALECTS:
+            continue
+        values = [function.values.get(each) for each in operation.operands]
+        texts = [value.text for value in (*values, *operation.results) if value is not None]
+        if not operation.operands or not operation.results or not all(texts):
+            continue
+        source = function.type_of(operation.operands[0])
+        if source is None:
+            continue
+        target = function.type_of(operation.results[0].name) or scalar_type(texts[-1])
+        yield Operation(
+            operation.name,
+            function.name,
+            operation.line,
+            operation.column,
+            function.location(operation),
+            (source, target),
+            source,
+            target,
+        )
+
+
+def scalar_type(text: str) -> IRType:
+    """Return the type of a number, which has no layout."""
+    return IRType(text, "tensor", (), text, None, None)
+
+
+def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return what an operation that combines what threads hold moves between them."""
+    full, gpu = audited.in_full(operation), audited.module.gpu
+    if full is None or gpu is None:
+        return None
+    target = find_target(gpu)
+    source = audited.layouts.linear(operation.types[0])
+    if source is None:
+        return None
+    if (lanes := source.get_in_dim_size("lane")) != target.lanes:
+        raise LayoutError(f"{lanes} threads per warp")
+    found = exchange_of(full.operation, full.function, audited.layouts, target)
+    if found is None:
+        return None
+    details = {
+        **shuffles_data(found),
+        "lane_reductions_per_warp": found.reductions,
+        "stores": steps_data(found.stores),
+        "loads": steps_data(found.loads),
+        "wavefronts": found.wavefronts,
+        "scratch_bytes": found.scratch_bytes,
+    }
+    crossings = (found.shuffles + found.reductions) * source.get_in_dim_size("warp")
+    return Cost(exchange_text(found, target), crossings + (found.wavefronts or 0), details)
+
+
+def shuffles_data(found: Exchange | CompiledConversion) -> dict[str, int]:
+    """Return shuffles as plain data; those by way of shared memory where there are any."""
+    own = {"shuffles_per_warp": found.shuffles}
+    return own | {"bpermutes_per_warp": found.bpermutes} if found.bpermutes else own
+
+
+def steps_data(steps: tuple[Step, ...]) -> list[dict[str, Any]]:
+    """Return accesses to shared memory as plain data."""
+    return [asdict(step) for step in steps]
+
+
+def exchange_text(found: Exchange, target: Target) -> str:
+    """Return what an operation moves between threads, in a few words."""
+    counts = ((found.shuffles, "shuffle"), (found.reductions, "reduction over lanes"))
+    parts = [f"{_count(count, noun)} per warp" for count, noun in counts if count]
+    parts += [f"{found.bpermutes} of them ds_bpermute_b32"] * bool(found.bpermutes)
+    accesses = (*found.stores, *found.loads)
+    parts += [f"{step.instructions} x {step.instruction}" for step in accesses]
+    if accesses and found.wavefronts is not None:
+        parts.append(_count(found.wavefronts, target.cycle))
+    if found.scratch_bytes:
+        parts.append(f"{found.scratch_bytes} bytes of scratch")
+    return ", ".join(parts) or "within threads"
+
+
+def _count(number: int, noun: str) -> str:
+    first, _, rest = noun.partition(" ")
+    return f"{number} {first}{'s' * (number != 1)}{' ' * bool(rest)}{rest}"
+
+
+class Operands(NamedTuple):
+    """An operation with what its types say.
+
+    Attributes:
+        operation: the operation.
+        function: the function that it is in.
+        layouts: over the types of the module.
+        target: the GPU.
+    """
+
+    operation: SsaOperation
+    function: SsaFunction
+    layouts: PlacedLayouts
+    target: Target
+
+    def linear(self, name: str) -> LinearLayout | None:
+        """Return the linear layout of a value; None where it has none."""
+        ir_type = self.function.type_of(name)
+        return self.layouts.linear(ir_type) if ir_type is not None else None
+
+    def bits(self, name: str) -> int | None:
+        """Return the width of the elements of a value; None where it is not known."""
+        value = self.function.values.get(name)
+        return element_bits(value.type.element) if value is not None else None
+
+    @property
+    def widths(self) -> tuple[int, ...] | None:
+        """The widths of the elements of all operands; None where one is not known."""
+        found = [self.bits(name) for name in self.operation.operands]
+        known = tuple(bits for bits in found if bits is not None)
+        return known if len(known) == len(found) else None
+
+    @property
+    def axis(self) -> int | None:
+        """The dimension along which the operation goes; None where it names none of them."""
+        axis = self.operation.integer("axis")
+        layout = self.linear(self.operation.operands[0])
+        if axis is None or layout is None or not 0 <= axis < layout.num_out_dims:
+            return None
+        return axis
+
+
+def exchange_of(
+    operation: SsaOperation, function: SsaFunction, layouts: PlacedLayouts, target: Target
+) -> Exchange | None:
+    """Return what an operation moves between threads; None where it does not tell."""
+    rule = EXCHANGES.get(operation.name.rpartition(".")[2])
+    if rule is None or not operation.operands or not operation.results:
+        return None
+    return rule(Operands(operation, function, layouts, target))
+
+
+def _reduction(operands: Operands) -> Exchange | None:
+    operation = operands.operation
+    source, axis, widths = operands.linear(operation.operands[0]), operands.axis, operands.widths
+    result = operands.linear(operation.results[0].name)
+    is_scalar = operation.results[0].type.kind == "scalar"
+    if source is None or axis is None or widths is None or (result is None and not is_scalar):
+        return None
+    how = combining(operation, operands.target)
+    return reduction(source, axis, widths, operands.target, result, combining=how)
+
+
+def combining(operation: SsaOperation, target: Target) -> Combining:
+    """Return how the lanes of a warp combine their values in a reduction."""
+    inner = [o for region in operation.regions for block in region for o in block.operations]
+    if len(inner) != 2 or len(operation.operands) != 1:
+        return Combining.SHUFFLES
+    if not target.combines_lanes:
+        return Combining.WHOLE_WARP
+    name, element = inner[0].name, operation.results[0].type.element
+    bits = element_bits(element)
+    if name in FLOAT_EXTREMES and element == "f32" and target.combines_floats:
+        return Combining.QUICK_INSTRUCTION
+    if bits is None or bits > REDUCED_BITS:
+        return Combining.SHUFFLES
+    if name in INTEGER_EXTREMES and target.combines_extremes:
+        return Combining.QUICK_INSTRUCTION
+    is_integer = name in INTEGER_COMBINERS or name in INTEGER_EXTREMES
+    return Combining.INSTRUCTION if is_integer else Combining.SHUFFLES
+
+
+def _scan(operands: Operands) -> Exchange | None:
+    operation = operands.operation
+    ir_type = operands.function.type_of(operation.operands[0])
+    source, axis, widths = operands.linear(operation.operands[0]), operands.axis, operands.widths
+    if source is None or axis is None or widths is None or ir_type is None:
+        return None
+    if not isinstance(ir_type.encoding, Blocked):
+        return None
+    order, is_reversed = ir_type.encoding.order, operation.attributes.get("reverse") is True
+    return scan(source, axis, widths, operands.target, tuple(order), is_reversed=is_reversed)
+
+
+def _gather(operands: Operands) -> Exchange | None:
+    source, indices = (operands.linear(name) for name in operands.operation.operands[:2])
+    axis, bits = operands.axis, operands.bits(operands.operation.operands[0])
+    if source is None or indices is None or axis is None or bits is None:
+        return None
+    return gather(source, indices, axis, bits, operands.target)
+
+
+def _histogram(operands: Operands) -> Exchange | None:
+    operation = operands.operation
+    source, result = (
+        operands.linear(name) for name in (operation.operands[0], operation.results[0].name)
+    )
+    if source is None or result is None:
+        return None
+    return histogram(source, result, prod(operation.results[0].type.shape), operands.target)
+
+
+EXCHANGES: Mapping[str, Callable[[Operands], Exchange | None]] = {
+    "reduce": _reduction,
+    "scan": _scan,
+    "gather": _gather,
+    "histogram": _histogram,
+}
+"""Name of an operation without its dialect -> what it moves between threads."""

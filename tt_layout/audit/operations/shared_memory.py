@@ -1,0 +1,116 @@
+"""What loads and stores of shared memory cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.operations.buffer_parts import place_of_part, start_of_part
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.encodings import SharedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import BANK_BYTES
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.types import IRType
+from tt_layout.placement import PlacedLayout
+
+MISALIGNED = (
+    "is misaligned and traps: padding moves addresses by less than the width of its vector; make "
+    "the padding a multiple of it"
+)
+
+
+def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the instructions and cycles of an access to shared memory.
+
+    Raises:
+        LayoutError: they are not known, and why.
+    """
+    is_store = operation.group in ("local store", "copy to local")
+    register, memory = operation.source, operation.target
+    if not is_store:
+        register, memory = memory, register
+    if register is None or memory is None or not isinstance(memory.encoding, SharedEncoding):
+        return None
+    if audited.gpu is None:
+        raise LayoutError(audited.no_gpu)
+    registers, buffer = (_linear(end, audited) for end in (register, memory))
+    if memory.element_bits is None:
+        raise LayoutError(f"the width of {memory.element_type} is not known")
+    element_bytes = max(1, memory.element_bits // 8)
+    padding = memory.encoding.padding
+    shape = memory.shape[-buffer.num_out_dims :]
+    # By whole words every address is displaced alike, which changes no conflict.
+    is_whole = all(amount * element_bytes % BANK_BYTES == 0 for _, amount in padding)
+    start = 0 if is_whole else _start(operation, memory, audited) % BANK_BYTES
+    return _shared(registers, buffer, shape, element_bytes, padding, start, audited.gpu, is_store)
+
+
+def _start(operation: Operation, memory: IRType, audited: AuditedModule) -> int:
+    """Return the byte at which the accessed buffer or part of it begins; 0 if it is not known."""
+    full = audited.in_full(operation)
+    if full is None:
+        return 0
+    function, evaluator = full.function, audited.evaluator(full.function)
+    names = [*full.operation.operands, *(value.name for value in full.operation.results)]
+    name = next((name for name in names if function.type_of(name) == memory), None)
+    place = place_of_part(name, evaluator, audited.layouts) if name is not None else None
+    placed = audited.layouts.of(memory)
+    if place is None or not isinstance(placed, PlacedLayout):
+        return 0
+    return start_of_part(place, placed)
+
+
+def _linear(ir_type: IRType, audited: AuditedModule) -> LinearLayout:
+    """Return the linear layout of one end of an access.
+
+    Raises:
+        LayoutError: it has none.
+    """
+    linear = audited.layouts.linear(ir_type)
+    if linear is None:
+        has_none = ir_type.layout is None
+        raise LayoutError("no layout" if has_none else f"{ir_type.layout} is refused")
+    return linear
+
+
+@lru_cache(maxsize=4096)
+def _shared(
+    registers: LinearLayout,
+    buffer: LinearLayout,
+    shape: tuple[int, ...],
+    element_bytes: int,
+    padding: tuple[tuple[int, int], ...],
+    start: int,
+    target: str,
+    is_store: bool,
+) -> Cost:
+    from tt_layout.analyses.shared_memory.access import access_map
+    from tt_layout.analyses.shared_memory.banks import cost
+    from tt_layout.analyses.shared_memory.parts import part_mask
+    from tt_layout.hardware import find_target
+
+    whole = LinearLayout(registers.in_bases, buffer.out_sizes)
+    part = part_mask(buffer, shape)
+    offsets = replace(access_map(whole, buffer, element_bytes, padding, part), start=start)
+    gpu = find_target(target)
+    if (lanes := registers.get_in_dim_size("lane")) != gpu.lanes:
+        raise LayoutError(f"{lanes} threads per warp")
+    access = cost(offsets, gpu, is_store=is_store)
+    cycles, fewest = access.wavefronts_per_instruction, access.ideal_wavefronts_per_instruction
+    each = f"{cycles:g} {gpu.cycle}{'s' * (cycles != 1)} each"
+    text = f"{access.instructions} x {access.name}, {each}"
+    text += f", {cycles - fewest:g} from conflicts" * (cycles != fewest)
+    details = {
+        "instruction": access.name,
+        "width_bytes": access.width_bytes,
+        "instructions": access.instructions,
+        "wavefronts_per_instruction": cycles,
+        "ideal_wavefronts_per_instruction": fewest,
+        "target": target,
+    }
+    finding = MISALIGNED if access.instruction.is_misaligned else None
+    warps = registers.get_in_dim_size("warp")
+    return Cost(text, access.wavefronts * warps, details, finding, access.extra_wavefronts * warps)

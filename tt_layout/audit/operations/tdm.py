@@ -1,0 +1,154 @@
+"""What gfx1250's tensor data mover makes of copies, gathers and scatters."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from math import prod
+from operator import or_
+from typing import TYPE_CHECKING
+
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.operations.cost import Cost, UnsupportedError
+from tt_layout.encodings.cga import shape_per_cta
+from tt_layout.errors import LayoutError
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.types import IRType
+from tt_layout.placement import PlacedLayout
+
+if TYPE_CHECKING:
+    from tt_layout.analyses.global_memory.tdm_messages import TdmMessages
+
+LINE = 128  # bytes of a line of global memory
+
+
+def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the instructions of a copy, a gather or a scatter by the tensor data mover.
+
+    Raises:
+        UnsupportedError: the mover cannot do it.
+    """
+    memory = operation.target or operation.source
+    placed = audited.layouts.of(memory) if memory is not None else None
+    warps = audited.module.number("num-warps")
+    if memory is None or not isinstance(placed, PlacedLayout) or warps is None:
+        return None
+    try:
+        found = _messages(operation, audited, placed, warps)
+    except LayoutError as error:
+        raise UnsupportedError(f"{memory.layout}: {error.message}") from None
+    if found is None:
+        return None
+    box = "x".join(map(str, found.box))
+    details = {
+        "instruction": found.name,
+        "instructions": found.instructions,
+        "box": list(found.box),
+        "warps": found.warps,
+    }
+    text = f"{found.instructions} x {found.name} of {box} per warp"
+    text += f", of {found.warps} of {warps} warps" * (found.warps < warps)
+    size = found.instructions * found.warps * prod(found.box) * placed.element_bytes
+    return Cost(text, size / LINE, details)
+
+
+def fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the one instruction that copies several blocks, each by warps of its own.
+
+    Raises:
+        UnsupportedError: the mover cannot do it.
+    """
+    full, warps = audited.in_full(operation), audited.module.number("num-warps")
+    memories = [each for each in operation.types if each.kind == "memdesc"]
+    stated = str(full.operation.attributes.get(HINTS)) if full is not None else ""
+    hints = [int(number) for number in re.findall(r"\d+", stated.partition(":")[2])]
+    if warps is None or not memories or len(memories) != len(hints):
+        return None
+    if sum(hints) != reduce(or_, hints):
+        raise UnsupportedError(f"{HINTS} must name other warps for each copy, got {hints}")
+    found = [_part(memory, hint, warps, audited) for memory, hint in zip(memories, hints)]
+    parts = [(copy, size) for copy, size in filter(None, found)]
+    if len(parts) != len(memories):
+        return None
+    name = parts[0][0].name
+    boxes = [f"of {'x'.join(map(str, copy.box))} by {copy.warps} warps" for copy, _ in parts]
+    details = {
+        "instruction": name,
+        "instructions": 1,
+        "boxes": [list(copy.box) for copy, _ in parts],
+        "warps": [copy.warps for copy, _ in parts],
+    }
+    moved = sum(size for _, size in parts)
+    return Cost(f"1 x {name} {', '.join(boxes)}", moved / LINE, details)
+
+
+HINTS = "warp_used_hints"
+
+
+def _part(
+    memory: IRType, hint: int, warps: int, audited: AuditedModule
+) -> tuple[TdmMessages, int] | None:
+    """Return one copy of several, and the bytes that it moves.
+
+    Raises:
+        UnsupportedError: the mover cannot do it.
+    """
+    from tt_layout.analyses.global_memory.tdm_messages import hinted_warps, tdm_copy
+
+    placed = audited.layouts.of(memory)
+    if not isinstance(placed, PlacedLayout) or placed.element_bits is None:
+        return None
+    try:
+        active = hinted_warps(hint, warps)
+        bits = placed.element_bits
+        found = _as_one(tdm_copy(placed.encoding, _block(placed), bits, active, is_store=False))
+    except LayoutError as error:
+        raise UnsupportedError(f"{memory.layout}: {error.message}") from None
+    return found, prod(found.box) * found.warps * placed.element_bytes
+
+
+def _as_one(found: TdmMessages) -> TdmMessages:
+    """Return a copy by some of the warps.
+
+    Raises:
+        LayoutError: it is several instructions of each warp.
+    """
+    if found.instructions > 1:
+        message = "a copy with warp_used_hint must be one instruction of each warp"
+        raise LayoutError(f"{message}, got {found.instructions}")
+    return found
+
+
+def _block(placed: PlacedLayout) -> tuple[int, ...]:
+    """Return the sizes of the block of each CTA."""
+    block = [vector for vector in placed.layout.vectors("block") if any(vector)]
+    return tuple(shape_per_cta(tuple(block), placed.shape))
+
+
+def _messages(
+    operation: Operation, audited: AuditedModule, placed: PlacedLayout, warps: int
+) -> TdmMessages | None:
+    from tt_layout.analyses.global_memory.tdm_messages import hinted_warps, tdm_copy, tdm_rows
+
+    bits = placed.element_bits
+    if bits is None:
+        return None
+    shape = _block(placed)
+    to_global = operation.target is None
+    rows = next((each for each in operation.types if each.kind == "tensor"), None)
+    if rows is None:
+        hint = _hint(operation, audited)
+        active = warps if hint is None else hinted_warps(hint, warps)
+        found = tdm_copy(placed.encoding, shape, bits, active, is_store=to_global)
+        return found if hint is None else _as_one(found)
+    indices = audited.layouts.linear(rows)
+    if indices is None or rows.element_bits not in (16, 32):
+        return None
+    width = rows.element_bits
+    return tdm_rows(placed.encoding, shape, indices, width, is_scatter=to_global)
+
+
+def _hint(operation: Operation, audited: AuditedModule) -> int | None:
+    """Return which warps may issue a copy, a bit for each; None where all may."""
+    full = audited.in_full(operation)
+    return full.operation.integer("warp_used_hint") if full is not None else None

@@ -1,0 +1,137 @@
+"""What loads, stores and copies of tensor memory cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.operations.cost import Cost, UnsupportedError
+from tt_layout.encodings.tensor_memory import TensorMemoryScales
+from tt_layout.errors import LayoutError
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.types import IRType
+
+if TYPE_CHECKING:
+    from tt_layout.analyses.tensor_memory.access import Message
+
+MAX_REGISTERS = "maxnreg"
+"""The attribute of the module that limits the registers of a thread."""
+
+
+def message_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return what a load from tensor memory costs, or a store to it.
+
+    Raises:
+        UnsupportedError: no message moves the layout of registers.
+    """
+    message = message_of(operation, audited)
+    if message is None:
+        return None
+    registers = message.registers * message.messages
+    layout = audited.layouts.linear(operation.moved) if operation.moved is not None else None
+    warps = layout.get_in_dim_size("warp") if layout is not None else 1
+    details = {
+        "instruction": message.name,
+        "instructions": message.messages,
+        "registers": registers,
+        "fills_cells": message.fills_cells,
+    }
+    text = f"{message.messages} x {message.name}, {registers} registers"
+    return Cost(text, registers * warps, details)
+
+
+def message_of(operation: Operation, audited: AuditedModule) -> Message | None:
+    """Return the messages of a load from tensor memory, or of a store to it.
+
+    Raises:
+        UnsupportedError: no message moves the layout of registers.
+    """
+    from tt_layout.analyses.tensor_memory.access import tensor_memory_access
+
+    is_store = operation.group != "local load"
+    register, memory = operation.source, operation.target
+    if not is_store:
+        register, memory = memory, register
+    if register is None or memory is None or memory.element_bits is None:
+        return None
+    registers, cells = audited.layouts.linear(register), audited.layouts.linear(memory)
+    if registers is None or cells is None:
+        return None
+    full = audited.in_full(operation)
+    limit = register_limit(audited, full)
+    try:
+        message = tensor_memory_access(
+            registers, cells, memory.element_bits, is_store=is_store, max_registers=limit
+        )
+    except LayoutError as error:
+        raise UnsupportedError(f"{register.layout} and {memory.layout}: {error.message}") from None
+    return replace(message, reduction=_reduction(full))
+
+
+def register_limit(audited: AuditedModule, full: FullOperation | None) -> int:
+    """Return how many registers a thread may have where an operation is executed.
+
+    That is the limit of the specialised region around it, or of the module, if that is less.
+    """
+    from tt_layout.analyses.tensor_memory.access import MAX_REGISTERS as UNLIMITED
+    from tt_layout.ir.ssa import integers
+
+    limits = [UNLIMITED]
+    for outer, region in reversed(full.within if full is not None else ()):
+        actual = integers(outer.attributes.get("actualRegisters"))
+        if outer.name.endswith("warp_specialize") and region < len(actual):
+            limits.append(actual[region])
+            break
+    limit = audited.module.number(MAX_REGISTERS)
+    return min([*limits, limit] if limit is not None else limits)
+
+
+def _reduction(full: FullOperation | None) -> str:
+    """Return how a load reduces what it loads, as the assembler spells it."""
+    attributes = full.operation.attributes if full is not None else {}
+    operation = str(attributes.get("redOp", "")).rpartition("<")[2].removesuffix(">")
+    if not operation:
+        return ""
+    flags = [name for name in ("abs", "NaN") if attributes.get(name) is True]
+    return "".join(f".{word}" for word in (operation, *flags))
+
+
+def copy_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the instructions of a copy from shared to tensor memory."""
+    from tt_layout.analyses.tensor_memory.copies import scales_copy, tensor_memory_copy
+
+    source, target = operation.source, operation.target
+    if source is None or target is None or source.element_bits is None:
+        return None
+    if isinstance(target.encoding, TensorMemoryScales):
+        copy = scales_copy(source.shape, source.element_bits)
+    else:
+        shared, memory = audited.layouts.linear(source), audited.layouts.linear(target)
+        if shared is None or memory is None:
+            return None
+        copy = tensor_memory_copy(memory, shared, source.element_bits)
+    name = copy.name(2 if audited.module.attributes.get("ttng.two-ctas") else 1)
+    details = {"instruction": name, "instructions": copy.instructions}
+    size = copy.instructions * copy.rows * copy.column_bits // 8
+    return Cost(f"{copy.instructions} x {name} per CTA", size / 128, details)
+
+
+def allocation_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the columns that an allocation of tensor memory takes, or the messages it stores."""
+    if operation.source is not None:
+        return message_cost(operation, audited)
+    columns = _columns(operation.target, audited)
+    if columns is None:
+        return None
+    return Cost(f"{columns} columns", 0, {"columns": columns})
+
+
+def _columns(memory: IRType | None, audited: AuditedModule) -> int | None:
+    from tt_layout.analyses.layouts.properties import tensor_memory_info
+    from tt_layout.placement import PlacedLayout
+
+    placed = audited.layouts.of(memory) if memory is not None else None
+    if not isinstance(placed, PlacedLayout) or memory is None:
+        return None
+    return tensor_memory_info(placed.layout, memory.element_bits, buffers=placed.buffers).words
