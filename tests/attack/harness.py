@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
 from forking import Ended, Limits, server
+from hostile_dumps import DUMPS, SIZES
 
 ROOT = Path(__file__).parent.parent.parent
 SECONDS, MEGABYTES = 10, 600
@@ -242,6 +243,24 @@ def too_large() -> Iterator[Attack]:
     yield from map(Attack, commands(layout, shared, f"tensor<{'4x' * 20}f16>"))
 
 
+def hostile_dumps() -> Iterator[Attack]:
+    """Small dumps of which much could be made, for every command that reads dumps."""
+    for build, size in itertools.product(DUMPS.values(), SIZES):
+
+        def prepare(build: Callable[[int], str] = build, size: int = size) -> None:
+            Path("dump.mlir").write_text(build(size))
+
+        for arguments in (
+            ("audit", "dump.mlir"),
+            ("audit", "dump.mlir", "--format", "json", "--value", "s=3"),
+            ("audit", "dump.mlir", "dump.mlir", "--diff"),
+            ("plot", "-i", "dump.mlir", "-o", "out.html"),
+            ("-i", "dump.mlir"),
+            ("init", "dump.mlir", "-o", "new.yaml"),
+        ):
+            yield Attack(arguments, prepare=prepare)
+
+
 SECTIONS: dict[str, Callable[[], Iterator[Attack]]] = {
     "commands x states of the streams": streams,
     "file names x places that take one": names,
@@ -249,6 +268,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Attack]]] = {
     "manifests x formats": manifests,
     "special files x places": special_files,
     "2^40 elements and rank 20 x commands": too_large,
+    "hostile dumps x commands": hostile_dumps,
 }
 
 

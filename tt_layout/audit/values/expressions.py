@@ -9,6 +9,8 @@ from tt_layout.ir.ssa.model import SsaFunction, SsaOperation
 
 MAX_TEXT = 80
 MAX_DEPTH = 24
+MAX_VALUES = 256
+"""Values that one text is made from at most."""
 
 _CASTS = frozenset({"arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast"})
 _DIVISIONS = frozenset({"arith.divsi", "arith.divui"})
@@ -52,37 +54,71 @@ class Expression(NamedTuple):
         return self.text if self.binding >= binding else f"({self.text})"
 
 
-def expression(function: SsaFunction, name: str, depth: int = 0) -> Expression:
+def expression(function: SsaFunction, name: str) -> Expression:
     """Return a scalar of a function over its arguments.
 
-    A value that is neither an argument nor arithmetic stands under its own name.
+    A value that is neither an argument nor arithmetic stands under its own name, and so does
+    one whose text is too long, or computed from itself.
     """
-    operation = function.definitions.get(name)
-    if operation is None or depth > MAX_DEPTH:
-        return Expression(name)
-    found = _of_operation(function, operation, depth)
-    return found if found is not None and len(found.text) <= MAX_TEXT else Expression(name)
+    return _Writer(function).write(name)
 
 
-def _of_operation(function: SsaFunction, operation: SsaOperation, depth: int) -> Expression | None:
-    name = operation.name
-    if name == "arith.constant":
-        value = operation.integer("value")
-        return None if value is None else Expression(str(value), _ATOM, value)
-    if name in ("tt.get_program_id", "tt.get_num_programs"):
-        axis = PROGRAM_AXES[(operation.integer("axis") or 0) % 3]
-        return Expression(f"{name.removeprefix('tt.get_')}_{axis}")
-    if len(operation.operands) != _operands_of(name):
-        return None
-    if name in _CASTS:
-        return expression(function, operation.operands[0], depth + 1)
-    if name in _DIVISIONS and (rounded := _rounded_up(function, operation, depth)) is not None:
-        return rounded
-    a, b = (expression(function, operand, depth + 1) for operand in operation.operands)
-    if name in _FUNCTIONS:
-        return Expression(f"{_FUNCTIONS[name]}({a.text}, {b.text})")
-    sign, binding = _INFIX[name]
-    return Expression(f"{a.within(binding)} {sign} {b.within(binding + 1)}", binding)
+class _Writer:
+    """Writes the values that one number is computed from, each once.
+
+    They make a graph: `MAX_VALUES` of them are followed, `MAX_DEPTH` deep; others stand under
+    their own names.
+    """
+
+    def __init__(self, function: SsaFunction) -> None:
+        self._function = function
+        self._written: dict[str, Expression] = {}
+
+    def write(self, name: str, depth: int = 0) -> Expression:
+        """Return a value as text."""
+        if name in self._written:
+            return self._written[name]
+        operation = self._function.definitions.get(name)
+        if operation is None or depth > MAX_DEPTH or len(self._written) == MAX_VALUES:
+            return Expression(name)
+        self._written[name] = Expression(name)  # what it is within itself
+        found = self._of_operation(operation, depth)
+        if found is not None and len(found.text) <= MAX_TEXT:
+            self._written[name] = found
+        return self._written[name]
+
+    def _of_operation(self, operation: SsaOperation, depth: int) -> Expression | None:
+        name = operation.name
+        if name == "arith.constant":
+            value = operation.integer("value")
+            return None if value is None else Expression(str(value), _ATOM, value)
+        if name in ("tt.get_program_id", "tt.get_num_programs"):
+            axis = PROGRAM_AXES[(operation.integer("axis") or 0) % 3]
+            return Expression(f"{name.removeprefix('tt.get_')}_{axis}")
+        if len(operation.operands) != _operands_of(name):
+            return None
+        if name in _CASTS:
+            return self.write(operation.operands[0], depth + 1)
+        if name in _DIVISIONS and (rounded := self._rounded_up(operation, depth)) is not None:
+            return rounded
+        a, b = (self.write(operand, depth + 1) for operand in operation.operands)
+        if name in _FUNCTIONS:
+            return Expression(f"{_FUNCTIONS[name]}({a.text}, {b.text})")
+        sign, binding = _INFIX[name]
+        return Expression(f"{a.within(binding)} {sign} {b.within(binding + 1)}", binding)
+
+    def _rounded_up(self, operation: SsaOperation, depth: int) -> Expression | None:
+        """Return ``(x + c - 1) / c`` as the division that it stands for."""
+        divisor = self.write(operation.operands[1], depth + 1)
+        total = self._function.definitions.get(operation.operands[0])
+        if divisor.constant is None or total is None or total.name != "arith.addi":
+            return None
+        if len(total.operands) != _operands_of(total.name):
+            return None
+        added = self.write(total.operands[1], depth + 1)
+        if added.constant != divisor.constant - 1:
+            return None
+        return ceildiv(self.write(total.operands[0], depth + 1), divisor)
 
 
 def _operands_of(name: str) -> int | None:
@@ -90,20 +126,6 @@ def _operands_of(name: str) -> int | None:
     if name in _CASTS:
         return 1
     return 2 if name in _INFIX or name in _FUNCTIONS else None
-
-
-def _rounded_up(function: SsaFunction, operation: SsaOperation, depth: int) -> Expression | None:
-    """Return ``(x + c - 1) / c`` as the division that it stands for."""
-    divisor = expression(function, operation.operands[1])
-    total = function.definitions.get(operation.operands[0])
-    if divisor.constant is None or total is None or total.name != "arith.addi":
-        return None
-    if len(total.operands) != _operands_of(total.name):
-        return None
-    added = expression(function, total.operands[1])
-    if added.constant != divisor.constant - 1:
-        return None
-    return ceildiv(expression(function, total.operands[0], depth + 1), divisor)
 
 
 def ceildiv(dividend: Expression, divisor: Expression) -> Expression:
