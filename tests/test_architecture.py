@@ -25,6 +25,7 @@ RANKS = {
     "safe_text": -1,
     "errors": 0,
     "version": 0,
+    "enums": 0,
     "arguments": 1,
     "releases": 1,
     "colour": 1,

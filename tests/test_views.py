@@ -13,6 +13,7 @@ from tiers import slow
 from work import bytes_of
 
 from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.views import box, columns, frames, whole_text
 from tt_layout.views.cells import Cells
@@ -167,7 +168,7 @@ def expected_tensor_memory(layout: LinearLayout, kind: str) -> str:
     return out
 
 
-def view_in(memory_space: str) -> Callable[..., View]:
+def view_in(memory_space: MemorySpace) -> Callable[..., View]:
     """Return the function that shows a linear layout of a memory space by any kind of view."""
 
     def view(
@@ -181,9 +182,9 @@ def view_in(memory_space: str) -> Callable[..., View]:
     return view
 
 
-distributed_view = view_in("registers")
-shared_view = view_in("shared memory")
-tensor_memory_view = view_in("tensor memory")
+distributed_view = view_in(MemorySpace.REGISTERS)
+shared_view = view_in(MemorySpace.SHARED)
+tensor_memory_view = view_in(MemorySpace.TENSOR)
 
 
 # -- random layouts -------------------------------------------------------------------------
@@ -761,7 +762,7 @@ def test_a_long_text_is_that_of_its_pieces(monkeypatch: pytest.MonkeyPatch) -> N
     ]
     offsets = LinearLayout.identity_1d(1 << 14, "offset", "dim0")
     layouts += [
-        (HARDWARE, BareLayout(offsets, padding, "shared memory")) for padding in ((), ((4, 2),))
+        (HARDWARE, BareLayout(offsets, padding, MemorySpace.SHARED)) for padding in ((), ((4, 2),))
     ]
     for kind, placed in layouts:
         view = KINDS[kind].view(placed)

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from tt_layout.algebra.padding import Padding
     from tt_layout.audit.axis import axis_info
     from tt_layout.encodings import Encoding
+    from tt_layout.enums import MemorySpace
     from tt_layout.ir import parse_ir
     from tt_layout.ir.ssa import read_functions
     from tt_layout.library.builders import (
@@ -173,7 +174,7 @@ def __dir__() -> list[str]:
     return [*__all__, "__doc__", "__file__", "__name__", "__path__"]
 
 
-def _text_of(layout: LinearLayout, memory_space: str, kind: str, padding: Padding) -> str:
+def _text_of(layout: LinearLayout, memory_space: MemorySpace, kind: str, padding: Padding) -> str:
     """Return the text of a view for the methods of layouts, importing the views when asked."""
     from tt_layout.views.kinds import text_of
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.rendering import render_svg
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
 from tt_layout.releases import Release
@@ -70,8 +71,8 @@ class PlacedLayout:
         return max(1, (self.element_bits or ASSUMED_BITS) // 8)
 
     @property
-    def memory_space(self) -> str:
-        """Where the tensor lives: ``registers``, ``shared memory`` or ``tensor memory``."""
+    def memory_space(self) -> MemorySpace:
+        """Where the tensor lives."""
         return self.encoding.memory_space
 
     @property

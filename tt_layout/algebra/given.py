@@ -1,4 +1,4 @@
-"""Bases and coordinates as users give them to linear layouts, made plain ints."""
+"""Bases, coordinates and names as users give them to linear layouts, made plain."""
 
 from __future__ import annotations
 
@@ -44,3 +44,22 @@ def require_distinct(names: Sequence[str]) -> None:
     """Raise where a name of a dimension stands twice."""
     if len(set(names)) != len(names):
         raise LayoutError(f"dimension names must differ from each other, got {list(names)}")
+
+
+def merge_names(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """Merge two orders of names as Triton does.
+
+    Where they contradict each other, the name that is earlier in the other list wins.
+    """
+    if first == second or not second:
+        return list(first)
+    merged: dict[str, None] = {}
+    left, right = list(first), list(second)
+    while left or right:
+        for names, others in ((left, second), (right, first)):
+            while names and (names[0] in merged or names[0] not in others):
+                merged[names.pop(0)] = None
+        if left and right:
+            is_left = second.index(left[0]) <= first.index(right[0])
+            merged[(left if is_left else right).pop(0)] = None
+    return list(merged)

@@ -32,10 +32,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tt_layout.algebra.given import extremes, read_bases, require_distinct
+from tt_layout.algebra.given import extremes, merge_names, read_bases, require_distinct
 from tt_layout.algebra.rendering import render
 from tt_layout.algebra.span import F2Span
 from tt_layout.arguments import checks_arguments, integer, integers
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, expect
 
 if TYPE_CHECKING:
@@ -364,7 +365,7 @@ class LinearLayout:
         expect("the outer layout", outer, LinearLayout)
         if not self.in_bases and not self.out_sizes:
             return outer
-        names = _merge(self.get_out_dim_names(), outer.get_out_dim_names())
+        names = merge_names(self.get_out_dim_names(), outer.get_out_dim_names())
         fast, slow = self._bases_over(names), outer._bases_over(names)
         inner_sizes, outer_sizes = dict(self.out_sizes), dict(outer.out_sizes)
         scale = [inner_sizes.get(name, 1) for name in names]
@@ -374,7 +375,10 @@ class LinearLayout:
                 for name, vectors in slow.items()
             }
         bases = tuple(
-            [(name, fast.get(name, ()) + slow.get(name, ())) for name in _merge([*fast], [*slow])]
+            [
+                (name, fast.get(name, ()) + slow.get(name, ()))
+                for name in merge_names([*fast], [*slow])
+            ]
         )
         sizes = zip(names, [s * outer_sizes.get(name, 1) for s, name in zip(scale, names)])
         return self._sound(bases, tuple(sizes))
@@ -607,12 +611,12 @@ class LinearLayout:
     @checks_arguments
     def get_shared_view(self, use_hw_view: bool) -> str:
         """Return the text of a layout from ``offset`` and ``block``, as Triton prints it."""
-        return render(self, "shared memory", "hardware" if use_hw_view else "tensor")
+        return render(self, MemorySpace.SHARED, "hardware" if use_hw_view else "tensor")
 
     @checks_arguments
     def get_distributed_view(self, use_hw_view: bool) -> str:
         """Return the text of a layout from ``register``, ``lane``, ``warp`` and ``block``."""
-        return render(self, "registers", "hardware" if use_hw_view else "tensor")
+        return render(self, MemorySpace.REGISTERS, "hardware" if use_hw_view else "tensor")
 
     def __str__(self) -> str:
         """Return the text of Triton's ``str``, less the line break that it begins with."""
@@ -628,25 +632,6 @@ class LinearLayout:
         if not lines:
             return f"(empty layout with out-dims [{outs}])" if outs else "(empty layout)"
         return "\n".join([*lines, f"where out dims are: [{outs}]"])
-
-
-def _merge(first: Sequence[str], second: Sequence[str]) -> list[str]:
-    """Merge two orders of names as Triton does.
-
-    Where they contradict each other, the name that stands earlier in the other list wins.
-    """
-    if first == second or not second:
-        return list(first)
-    merged: dict[str, None] = {}
-    left, right = list(first), list(second)
-    while left or right:
-        for names, others in ((left, second), (right, first)):
-            while names and (names[0] in merged or names[0] not in others):
-                merged[names.pop(0)] = None
-        if left and right:
-            is_left = second.index(left[0]) <= first.index(right[0])
-            merged[(left if is_left else right).pop(0)] = None
-    return list(merged)
 
 
 def _are_within(vectors: Sequence[Basis], sizes: Sequence[int]) -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tt_layout.algebra.padding import Padding
+from tt_layout.enums import MemorySpace
 
-Renderer = Callable[[Any, str, str, Padding], str]
+Renderer = Callable[[Any, MemorySpace, str, Padding], str]
 """From a linear layout, its memory space, the name of a view and padding to the view's text."""
 
 SvgRenderer = Callable[[Any], str]
@@ -25,7 +26,7 @@ def set_renderers(text: Renderer, svg: SvgRenderer) -> None:
     _renderers[:] = [(text, svg)]
 
 
-def render(layout: Any, memory_space: str, kind: str, padding: Padding = ()) -> str:
+def render(layout: Any, memory_space: MemorySpace, kind: str, padding: Padding = ()) -> str:
     """Return the text of a view of a linear layout."""
     ((text, _),) = _renderers
     return text(layout, memory_space, kind, padding)

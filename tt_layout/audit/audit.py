@@ -24,6 +24,7 @@ from tt_layout.audit.operations.multiplications import (
 from tt_layout.audit.values.executions import Executions
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import LayoutError
+from tt_layout.ir.data_movements import GLOBAL_KINDS
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 
@@ -156,10 +157,6 @@ def movements_of(audited: AuditedModule) -> list[Operation]:
     return sorted(found, key=lambda operation: (operation.line, operation.column))
 
 
-GLOBAL_GROUPS = ("global load", "global store", "copy to local", "copy from local")
-"""Groups of movements from and to global memory."""
-
-
 def _intensities(
     movements: Sequence[MovementRow], products: Sequence[Multiplication]
 ) -> Iterator[Intensity]:
@@ -168,7 +165,7 @@ def _intensities(
         moved = [
             _times(row.operation.bytes, row.executions.number)
             for row in movements
-            if row.operation.function == function and row.operation.group in GLOBAL_GROUPS
+            if row.operation.function == function and row.operation.group in GLOBAL_KINDS
         ]
         yield intensity(function, own, moved)
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tt_layout.audit.audit import GLOBAL_GROUPS, Audit, MovementRow
+from tt_layout.audit.audit import Audit, MovementRow
 from tt_layout.audit.findings import assumed_runs
+from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation, attribute_of
 
 
@@ -58,7 +59,7 @@ def cycles(row: MovementRow) -> float | None:
 
 def width_bytes(row: MovementRow) -> int | None:
     """Return what an access to global memory moves at once; None of others."""
-    if row.cost is None or row.operation.group not in (*GLOBAL_GROUPS, "global atomic"):
+    if row.cost is None or row.operation.group not in (*GLOBAL_KINDS, MovementKind.GLOBAL_ATOMIC):
         return None
     width: int | None = row.cost.details.get("width_bytes")
     return width

@@ -190,8 +190,7 @@ def _problems(operation: Operation, cost: Cost) -> tuple[list[str], list[str]]:
         problems.append(f"from {ends[0]} to {ends[1]} {_ROUTES[how]}{cost.text.removeprefix(how)}")
     if _has_conflicts(cost):
         kinds.append(CONFLICTS)
-        buffer = operation.source if operation.group == "local load" else operation.target
-        problems.append(f"of {layout_of(buffer)} has bank conflicts: {cost.text}")
+        problems.append(f"of {layout_of(operation.memory)} has bank conflicts: {cost.text}")
     if cost.finding is not None:
         kinds.append(NARROW)
         problems.append(cost.finding)

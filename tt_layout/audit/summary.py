@@ -17,6 +17,7 @@ from tt_layout.audit.findings import (
     is_in_loop,
 )
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
+from tt_layout.ir.data_movements import MovementKind
 
 NO_METADATA = KernelMetadata()
 """Nothing stands beside the dump."""
@@ -156,13 +157,13 @@ def _plural(noun: str) -> str:
 
 
 _VERBS = {
-    "local load": "load",
-    "local store": "store",
-    "global load": "load",
-    "global store": "store",
-    "global atomic": "atomic",
-    "copy to local": "copy",
-    "copy from local": "copy",
+    MovementKind.LOCAL_LOAD: "load",
+    MovementKind.LOCAL_STORE: "store",
+    MovementKind.GLOBAL_LOAD: "load",
+    MovementKind.GLOBAL_STORE: "store",
+    MovementKind.GLOBAL_ATOMIC: "atomic",
+    MovementKind.COPY_IN: "copy",
+    MovementKind.COPY_OUT: "copy",
 }
 
 

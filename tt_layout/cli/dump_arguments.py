@@ -15,6 +15,7 @@ import click
 
 from tt_layout.cli.output import note
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 
 if TYPE_CHECKING:
     from tt_layout.ir.module import Module
@@ -187,9 +188,9 @@ def _of_line(command: click.Command, name: DumpName) -> _Added:
     if not ends or moved is None:
         message = f"{operation.name} has no layouts"
         raise LayoutError(message, FileLocation(name.file, name.line))
-    if operation.group in ("local load", "local store") and command.name == "swizzle":
+    is_access = operation.group in LOCAL_ACCESSES
+    if is_access and command.name == "swizzle":
         return _accesses(module, operation, name)
-    is_access = operation.group in ("local load", "local store")
     if command.name in _OF_PAIRS and len(ends) < 2:
         message = f"{operation.name} has one layout, and {command.name} takes two"
         raise LayoutError(message, FileLocation(name.file, name.line))
@@ -254,17 +255,17 @@ def _refuse_parts(operation: Operation, name: DumpName) -> None:
 
 def _accesses(module: Module, operation: Operation, name: DumpName) -> _Added:
     """Return the layouts of all accesses to buffers of a layout, those that write first."""
-    memory = operation.source if operation.group == "local load" else operation.target
+    memory = operation.memory
     assert memory is not None
-    sides: dict[str, dict[str, None]] = {"local store": {}, "local load": {}}
+    sides: dict[str, dict[str, None]] = {MovementKind.LOCAL_STORE: {}, MovementKind.LOCAL_LOAD: {}}
     for one in module.operations:
         if one.group in sides:
             ends = one.source, one.target
-            register, buffer = ends if one.group == "local store" else ends[::-1]
+            register, buffer = ends if one.group is MovementKind.LOCAL_STORE else ends[::-1]
             is_same = buffer is not None and buffer.encoding == memory.encoding
             if is_same and register is not None and register.shape == memory.shape:
                 sides[one.group][str(register.encoding)] = None
-    writers, readers = list(sides["local store"]), list(sides["local load"])
+    writers, readers = list(sides[MovementKind.LOCAL_STORE]), list(sides[MovementKind.LOCAL_LOAD])
     if not writers:
         writers = readers
     more = [text for writer in writers[1:] for text in ("--writer", writer)]

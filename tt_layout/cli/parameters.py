@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tt_layout.cli.output import note
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release, release_names
 
@@ -115,7 +116,7 @@ class NotationParameter(_ParamType):
 
     name = "layout"
 
-    def __init__(self, memory_space: str | None = None) -> None:
+    def __init__(self, memory_space: MemorySpace | None = None) -> None:
         """Take the memory space in which the layout must live, where that is not open."""
         self.memory_space = memory_space
 

@@ -11,6 +11,7 @@ from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two
 from tt_layout.algebra.rendering import render
 from tt_layout.arguments import integers
 from tt_layout.encodings.forms import Form, Spelling
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Span
 from tt_layout.releases import LATEST, Release
@@ -86,7 +87,7 @@ class Encoding:
         Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp; tried in fifteen wheels.
     """
 
-    memory_space: ClassVar[str]
+    memory_space: ClassVar[MemorySpace]
     """Where the tensor lives: ``registers``, ``shared memory`` or ``tensor memory``."""
 
     @property
@@ -269,13 +270,13 @@ MAX_SHAPE_BITS = 60  # so that every index fits a signed 64-bit integer
 class DistributedEncoding(Encoding):
     """An encoding of a tensor in registers."""
 
-    memory_space = "registers"
+    memory_space = MemorySpace.REGISTERS
 
 
 class SharedEncoding(Encoding):
     """An encoding of a tensor in shared memory."""
 
-    memory_space = "shared memory"
+    memory_space = MemorySpace.SHARED
 
     def check_element(self, bits: int) -> None:
         """Raise where a buffer cannot hold elements of this many bits."""
@@ -286,4 +287,4 @@ class SharedEncoding(Encoding):
 class TensorMemoryBase(Encoding):
     """An encoding of a tensor in tensor memory."""
 
-    memory_space = "tensor memory"
+    memory_space = MemorySpace.TENSOR

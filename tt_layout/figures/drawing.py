@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure
@@ -74,7 +75,7 @@ def _default(drawn: DrawnLayout, other: DrawnLayout | None) -> str:
     spaces = {drawn.placed.memory_space, other.placed.memory_space}
     if len(spaces) == 1:
         return "compare"
-    return "copy" if "tensor memory" in spaces else "banks"
+    return "copy" if MemorySpace.TENSOR in spaces else "banks"
 
 
 def _access(

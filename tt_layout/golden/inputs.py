@@ -9,17 +9,18 @@ from functools import lru_cache
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.golden.case import Case
 from tt_layout.ir.file_aliases import FileAliases, split_module
 from tt_layout.mlir.aliases import is_alias_name
 from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import TensorType, parse_type
-from tt_layout.notation.context import SHARED, Context
+from tt_layout.notation.context import Context
 from tt_layout.notation.registry import read_layout
 from tt_layout.releases import Release
 
-SPACES = {"with": SHARED}
+SPACES = {"with": MemorySpace.SHARED}
 """Key of a case -> the memory space of its layout, where that is not open."""
 
 

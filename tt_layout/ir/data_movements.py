@@ -8,39 +8,76 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-DIALECTS = ("ttg", "ttng", "tt", "triton_gpu", "triton_nvidia_gpu", "amdg", "amdgpu", "tensor")
+from tt_layout.enums import MemorySpace, TextEnum
 
-GLOBAL = "global memory"
+
+class MovementKind(TextEnum):
+    """What totals count an operation under."""
+
+    CONVERSION = "conversion"
+    LOCAL_LOAD = "local load"
+    LOCAL_STORE = "local store"
+    GLOBAL_LOAD = "global load"
+    GLOBAL_STORE = "global store"
+    GLOBAL_ATOMIC = "global atomic"
+    COPY_IN = "copy to local"
+    COPY_OUT = "copy from local"
+    COPY_WITHIN = "copy within local"
+    ALLOCATION = "allocation"
+    REDUCTION = "reduction"
+    SCAN = "scan"
+    GATHER = "gather"
+    HISTOGRAM = "histogram"
+
+
+GLOBAL_KINDS = (
+    MovementKind.GLOBAL_LOAD,
+    MovementKind.GLOBAL_STORE,
+    MovementKind.COPY_IN,
+    MovementKind.COPY_OUT,
+)
+"""Movements from and to global memory, without atomics."""
+
+LOCAL_ACCESSES = (MovementKind.LOCAL_LOAD, MovementKind.LOCAL_STORE)
+"""Movements between registers and shared or tensor memory."""
+
+Spaces = frozenset[MemorySpace]
+REGISTERS = frozenset({MemorySpace.REGISTERS})
+MEMORY = frozenset({MemorySpace.SHARED, MemorySpace.TENSOR})
+EITHER = REGISTERS | MEMORY
+GLOBAL = frozenset({MemorySpace.GLOBAL})
+
+DIALECTS = ("ttg", "ttng", "tt", "triton_gpu", "triton_nvidia_gpu", "amdg", "amdgpu", "tensor")
 
 
 class DataMovement(NamedTuple):
     """What an operation does with data.
 
     Attributes:
-        source: ``registers``, ``memory`` (shared or tensor), ``either``, or `GLOBAL`.
+        source: the memory spaces that the data may come from; the types say which of them.
         target: the same for where the data goes.
-        group: under which heading totals count it.
+        kind: under which heading totals count it.
         is_indexed: whether a tensor of indices stands before that of the values stored, or in
             place of pointers.
         is_fused: whether it moves several buffers, the last of which is its target.
     """
 
-    source: str
-    target: str
-    group: str
+    source: Spaces
+    target: Spaces
+    kind: MovementKind
     is_indexed: bool = False
     is_fused: bool = False
 
 
-_CONVERT = DataMovement("either", "either", "conversion")
-_LOAD = DataMovement("memory", "registers", "local load")
-_STORE = DataMovement("registers", "memory", "local store")
-_FETCH = DataMovement(GLOBAL, "registers", "global load")
-_WRITE = DataMovement("registers", GLOBAL, "global store")
-_ATOMIC = DataMovement("registers", GLOBAL, "global atomic")
-_COPY_IN = DataMovement(GLOBAL, "memory", "copy to local")
-_GATHER_IN = DataMovement(GLOBAL, "memory", "copy to local", is_indexed=True)
-_COPY_OUT = DataMovement("memory", GLOBAL, "copy from local")
+_CONVERT = DataMovement(EITHER, EITHER, MovementKind.CONVERSION)
+_LOAD = DataMovement(MEMORY, REGISTERS, MovementKind.LOCAL_LOAD)
+_STORE = DataMovement(REGISTERS, MEMORY, MovementKind.LOCAL_STORE)
+_FETCH = DataMovement(GLOBAL, REGISTERS, MovementKind.GLOBAL_LOAD)
+_WRITE = DataMovement(REGISTERS, GLOBAL, MovementKind.GLOBAL_STORE)
+_ATOMIC = DataMovement(REGISTERS, GLOBAL, MovementKind.GLOBAL_ATOMIC)
+_COPY_IN = DataMovement(GLOBAL, MEMORY, MovementKind.COPY_IN)
+_GATHER_IN = DataMovement(GLOBAL, MEMORY, MovementKind.COPY_IN, is_indexed=True)
+_COPY_OUT = DataMovement(MEMORY, GLOBAL, MovementKind.COPY_OUT)
 
 DATA_MOVEMENTS: dict[str, DataMovement] = {
     "convert_layout": _CONVERT,
@@ -60,7 +97,7 @@ DATA_MOVEMENTS: dict[str, DataMovement] = {
     "tmem_alloc": _STORE,
     "alloc_tensor": _STORE,
     "insert_slice": _STORE,
-    "tmem_copy": DataMovement("memory", "memory", "copy within local"),
+    "tmem_copy": DataMovement(MEMORY, MEMORY, MovementKind.COPY_WITHIN),
     "load": _FETCH,
     "descriptor_load": _FETCH,
     "descriptor_gather": _FETCH,
@@ -98,12 +135,12 @@ DATA_MOVEMENTS: dict[str, DataMovement] = {
 a shared layout is in registers or in memory."""
 
 EXCHANGES: dict[str, DataMovement] = {
-    name: DataMovement("registers", "registers", group)
-    for name, group in (
-        ("reduce", "reduction"),
-        ("scan", "scan"),
-        ("gather", "gather"),
-        ("histogram", "histogram"),
+    name: DataMovement(REGISTERS, REGISTERS, kind)
+    for name, kind in (
+        ("reduce", MovementKind.REDUCTION),
+        ("scan", MovementKind.SCAN),
+        ("gather", MovementKind.GATHER),
+        ("histogram", MovementKind.HISTOGRAM),
     )
 }
 """The same of operations that combine what threads hold.  Their types may stand behind a region, so

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tt_layout.encodings import Encoding, SharedEncoding
-from tt_layout.ir.data_movements import DATA_MOVEMENTS, EXCHANGES, GLOBAL, DataMovement
+from tt_layout.enums import MemorySpace
+from tt_layout.ir.data_movements import (
+    DATA_MOVEMENTS,
+    EITHER,
+    EXCHANGES,
+    GLOBAL,
+    MEMORY,
+    REGISTERS,
+    DataMovement,
+    MovementKind,
+)
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import POINTER_BITS, element_bits
 
@@ -53,25 +63,30 @@ class Operation(NamedTuple):
         return EXCHANGES.get(name) or DATA_MOVEMENTS[name]
 
     @property
-    def group(self) -> str:
+    def group(self) -> MovementKind:
         """The heading that totals count it under; the layouts outweigh the name."""
         movement = self.movement
-        if movement.group == "local store" and self.source is None:
-            return "allocation"
-        if movement.group == "local store" and is_pointer(self.source):
-            return "copy to local"  # insert_slice of 2022 and 2.0 loads what it stores
-        if movement.group == "conversion":
+        if movement.kind is MovementKind.LOCAL_STORE and self.source is None:
+            return MovementKind.ALLOCATION
+        if movement.kind is MovementKind.LOCAL_STORE and is_pointer(self.source):
+            return MovementKind.COPY_IN  # insert_slice of 2022 and 2.0 loads what it stores
+        if movement.kind is MovementKind.CONVERSION:
             memories = in_memory(self.source), in_memory(self.target)
             if memories == (False, True):
-                return "local store"
+                return MovementKind.LOCAL_STORE
             if memories == (True, False):
-                return "local load"
-        return movement.group
+                return MovementKind.LOCAL_LOAD
+        return movement.kind
+
+    @property
+    def memory(self) -> IRType | None:
+        """The end of a local load or store, or of a copy, that is in shared or tensor memory."""
+        return self.source if self.group is MovementKind.LOCAL_LOAD else self.target
 
     @property
     def moved(self) -> IRType | None:
         """The type that determines how much is moved: the tensor's, else the memory's."""
-        if self.group == "allocation":
+        if self.group is MovementKind.ALLOCATION:
             return None
         types = self.source, self.target
         return next(
@@ -81,13 +96,13 @@ class Operation(NamedTuple):
     @property
     def bytes(self) -> int | None:
         """Bytes moved once through; None where the element type does not determine it."""
-        if self.group == "allocation":
+        if self.group is MovementKind.ALLOCATION:
             return 0
         if self.movement.is_fused:
             sizes = [type_bytes(each) for each in self.types if each.kind == "memdesc"]
             known = [size for size in sizes if size is not None]
             return sum(known) if len(known) == len(sizes) else None
-        if self.moved is not None and self.group == "conversion":
+        if self.moved is not None and self.group is MovementKind.CONVERSION:
             bits = moved_bits(self.moved)
             return None if bits is None else self.moved.elements * max(1, bits // 8)
         return type_bytes(self.moved) if self.moved is not None else None
@@ -134,13 +149,13 @@ def source_and_target(
     """
     movement = DATA_MOVEMENTS[name]
     before, after = list(types[:arrow]), list(types[arrow:])
-    if movement.source == "either":
+    if movement.source == EITHER:
         return (before[0] if before else None), (types[-1] if types else None)
     if movement.source == movement.target:  # a barrier's type may stand behind theirs
         memories = [t for t in types if in_memory(t)]
         return (memories[0], memories[1]) if len(memories) > 1 else (None, None)
     # Behind the arrow of 3.9's buffer_store stands the value that is stored, no result.
-    stores = movement.source == "registers" and movement.target == GLOBAL
+    stores = movement.source == REGISTERS and movement.target == GLOBAL
     source = _source(movement, types if stores else before)
     target = _target(movement, before, after)
     return source, target
@@ -148,26 +163,26 @@ def source_and_target(
 
 def _source(movement: DataMovement, operands: Sequence[IRType]) -> IRType | None:
     tensors = [t for t in operands if t.kind == "tensor" and not in_memory(t)]
-    if movement.source == "registers":
+    if movement.source == REGISTERS:
         if tensors and movement.is_indexed:
             return tensors[min(1, len(tensors) - 1)]  # a mask may follow
         if movement.target == GLOBAL and len(tensors) > 1 and "ptr" in tensors[0].element_type:
             return tensors[1]
         return tensors[0] if tensors else None
-    if movement.source == "memory":
+    if movement.source == MEMORY:
         return _moved_memory(operands)
     # What is fetched from global memory into shared memory is named by a tensor of pointers.
-    has_pointers = movement.target == "memory" and not movement.is_indexed
+    has_pointers = movement.target == MEMORY and not movement.is_indexed
     return tensors[0] if tensors and has_pointers else None
 
 
 def _target(
     movement: DataMovement, before: Sequence[IRType], after: Sequence[IRType]
 ) -> IRType | None:
-    if movement.target == "registers":
+    if movement.target == REGISTERS:
         # Until 3.9 the one type of a load is that of the pointers, or of the result.
         return next((t for t in (*after, *before) if t.kind == "tensor"), None)
-    if movement.target == "memory":
+    if movement.target == MEMORY:
         return _moved_memory([*before, *after])
     return None
 
@@ -182,14 +197,14 @@ def _moved_memory(types: Sequence[IRType]) -> IRType | None:
 def layout_of(ir_type: IRType | None) -> str:
     """Return how a report names the layout of one end of a data movement."""
     if ir_type is None:
-        return GLOBAL
+        return str(MemorySpace.GLOBAL)
     return ir_type.layout or ("no layout" if ir_type.shape else "scalar")
 
 
 def attribute_of(ir_type: IRType | None) -> str:
     """Return the layout without aliases, so that two dumps can be compared."""
     if ir_type is None:
-        return GLOBAL
+        return str(MemorySpace.GLOBAL)
     if isinstance(ir_type.encoding, Encoding):
         return str(ir_type.encoding)
     return layout_of(ir_type)

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from tt_layout.arguments import integer, integers
 from tt_layout.encodings import DistributedEncoding, Encoding
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import Target, find_target
 from tt_layout.mlir.types import TensorType, parse_type
@@ -64,7 +65,7 @@ def read(
     over: ShapeOrType | None = None,
     *,
     name: str = "<layout>",
-    memory_space: str | None = None,
+    memory_space: MemorySpace | None = None,
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> Encoding:

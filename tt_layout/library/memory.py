@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tt_layout.analyses.shared_memory.swizzle import find_swizzle as search
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, Target
 from tt_layout.library.inputs import Layout, ShapeOrType, gpu, read, with_width
@@ -57,7 +58,7 @@ def bank_conflicts(
         raise LayoutError(f"access must be {', '.join(KINDS)} or both, got {access!r}")
     tensor = with_width(shape_or_type)
     one = read(register, tensor, name="<register>")
-    other = read(shared, tensor, name="<shared>", memory_space="shared memory")
+    other = read(shared, tensor, name="<shared>", memory_space=MemorySpace.SHARED)
     kinds = KINDS if access == "both" else (access,)
     hardware = target_of(one, other, tensor) if target is None else gpu(target)
     return conflicts_report(one, other, tensor, hardware, kinds)

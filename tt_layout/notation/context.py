@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.encodings.base import Shape
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
 from tt_layout.releases import Release
 
-REGISTERS = "registers"
-SHARED = "shared memory"
 WARP_LANES = 32
 
 
@@ -36,7 +35,7 @@ class Context(NamedTuple):
     name: str = "<layout>"
     shape: Shape | None = None
     element_bits: int | None = None
-    memory_space: str | None = None
+    memory_space: MemorySpace | None = None
     release: Release | None = None
     threads_per_warp: int = WARP_LANES
     num_warps: int = 4
@@ -45,7 +44,9 @@ class Context(NamedTuple):
         """Return the context with the tensor of a type; the memory space is kept if it is set."""
         if tensor is None:
             return self
-        space = self.memory_space or (REGISTERS if tensor.kind == "tensor" else SHARED)
+        space = self.memory_space or (
+            MemorySpace.REGISTERS if tensor.kind == "tensor" else MemorySpace.SHARED
+        )
         return self._replace(
             shape=tensor.shape, element_bits=tensor.element_bits, memory_space=space
         )

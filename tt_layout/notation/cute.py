@@ -13,8 +13,9 @@ import re
 from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import Shape
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
-from tt_layout.notation.context import REGISTERS, SHARED, Context
+from tt_layout.notation.context import Context
 from tt_layout.translation.cute_memory import memory_of
 from tt_layout.translation.cute_registers import read_registers
 from tt_layout.translation.cute_text import Cute, plain, read_cute
@@ -57,9 +58,9 @@ def _registers(text: str, context: Context) -> Encoding:
 
 def _is_of_memory(cute: Cute, shape: Shape, context: Context) -> bool:
     """Tell whether a layout leads from coordinates to offsets."""
-    if cute.swizzle is not None or context.memory_space == SHARED:
+    if cute.swizzle is not None or context.memory_space is MemorySpace.SHARED:
         return True
-    if context.memory_space == REGISTERS:
+    if context.memory_space is MemorySpace.REGISTERS:
         return False
     sizes = tuple(math.prod(mode.size for mode in part) for part in cute.parts)
     return sizes == shape

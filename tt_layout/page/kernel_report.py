@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from tt_layout.audit.audit import GLOBAL_GROUPS, Audit, MovementRow
+from tt_layout.audit.audit import Audit, MovementRow
 from tt_layout.audit.findings import is_in_loop
 from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import summaries
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import Product
+from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.types import IRType
@@ -87,7 +88,7 @@ def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, str]:
 def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, Any]:
     operation, cost, executions = row.operation, row.cost, row.executions
     moved, location = operation.moved or operation.target, operation.location
-    is_allocation = operation.group == "allocation"
+    is_allocation = operation.group is MovementKind.ALLOCATION
     source = None if is_allocation else operation.source
     return {
         "line": operation.line,
@@ -111,7 +112,7 @@ def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, 
 
 def _request(operation: Operation, audit: Audit) -> dict[str, Any] | None:
     """Return the first request of an access to global memory, where its addresses are known."""
-    if audit.audited is None or operation.group not in GLOBAL_GROUPS:
+    if audit.audited is None or operation.group not in GLOBAL_KINDS:
         return None
     request = first_request(operation, audit.audited)
     return request._asdict() if request is not None else None

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.summary import NO_METADATA, Summary, summaries
-from tt_layout.ir.data_movements import GLOBAL
+from tt_layout.enums import MemorySpace
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.reports.allocation import allocation_lines
@@ -120,9 +121,9 @@ def ends_of(operation: Operation) -> list[str]:
     """Return what is moved, from where and to where."""
     moved = operation.moved or operation.target
     bare = safe(moved.bare) if moved is not None else "-"
-    if operation.group == "allocation":
+    if operation.group is MovementKind.ALLOCATION:
         return [bare, "-", safe(layout_of(operation.target))]
     source = layout_of(operation.source)
-    if operation.group == "copy to local" and operation.source is not None:
-        source = f"{GLOBAL} by {source}"
+    if operation.group is MovementKind.COPY_IN and operation.source is not None:
+        source = f"{MemorySpace.GLOBAL} by {source}"
     return [bare, safe(source), safe(layout_of(operation.target))]

@@ -12,6 +12,7 @@ from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.operations.multiplications import multiplication_data
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import NO_METADATA, Summary, kinds_of, summaries
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.reports.advice_text import reason_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
@@ -138,7 +139,7 @@ def operation_data(operation: Operation) -> dict[str, Any]:
 
 def _end(operation: Operation, is_source: bool) -> dict[str, Any] | None:
     ir_type = operation.source if is_source else operation.target
-    if is_source and operation.group == "allocation":
+    if is_source and operation.group is MovementKind.ALLOCATION:
         return None
     return {
         "layout": layout_of(ir_type),

@@ -14,6 +14,7 @@ from tt_layout.analyses.conversion.compiled_conversion import (
 from tt_layout.analyses.conversion.conversion import (
     Conversion,
     ConversionCost,
+    ConversionKind,
     classify,
     conversion_cost,
 )
@@ -21,6 +22,7 @@ from tt_layout.analyses.conversion.scratch import Scratch, scratch
 from tt_layout.analyses.shared_memory.banks import Access, registers_first
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, find_target, usual_target
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 from tt_layout.reports.conflicts import access_data, access_lines, conflicts_report, evidence
@@ -42,15 +44,15 @@ CONFLICTING_STEP = Template(
 )
 
 TRANSFERS = {
-    "local store": "a store from registers to shared memory",
-    "local load": "a load from shared memory to registers",
+    MovementKind.LOCAL_STORE: "a store from registers to shared memory",
+    MovementKind.LOCAL_LOAD: "a load from shared memory to registers",
 }
 MEANINGS = {
-    "nothing": "nothing to do: every thread has its elements in place",
-    "registers": "a permutation of registers within each thread",
-    "shuffles": "shuffles within warps",
-    "shared memory": "through shared memory",
-    "across CTAs": "across CTAs, through distributed shared memory",
+    ConversionKind.NOTHING: "nothing to do: every thread has its elements in place",
+    ConversionKind.REGISTERS: "a permutation of registers within each thread",
+    ConversionKind.SHUFFLES: "shuffles within warps",
+    ConversionKind.SHARED_MEMORY: "through shared memory",
+    ConversionKind.ACROSS_CTAS: "across CTAs, through distributed shared memory",
 }
 
 
@@ -71,9 +73,9 @@ class TransferReport(Printed):
     access: Access
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> MovementKind:
         """What it is: ``local store`` or ``local load``."""
-        return "local store" if self.access.is_store else "local load"
+        return MovementKind.LOCAL_STORE if self.access.is_store else MovementKind.LOCAL_LOAD
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""

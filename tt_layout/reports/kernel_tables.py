@@ -9,7 +9,8 @@ from tt_layout.audit.audit import Audit, MovementRow
 from tt_layout.audit.findings import REFUSED
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.values.executions import UNPLACED, Executions
-from tt_layout.ir.data_movements import GLOBAL
+from tt_layout.enums import MemorySpace
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Location, Operation, layout_of
 from tt_layout.reports.dump_text import short_layout, short_operation, short_type
 from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
@@ -134,11 +135,11 @@ def cost_text(row: MovementRow) -> str:
 
 def _ends(operation: Operation) -> str:
     """Return from where to where something is moved."""
-    target = short_layout(layout_of(operation.target)).replace(GLOBAL, "global")
-    if operation.group == "allocation":
+    target = short_layout(layout_of(operation.target)).replace(MemorySpace.GLOBAL, "global")
+    if operation.group is MovementKind.ALLOCATION:
         return target
-    source = short_layout(layout_of(operation.source)).replace(GLOBAL, "global")
-    if operation.group == "copy to local" and operation.source is not None:
+    source = short_layout(layout_of(operation.source)).replace(MemorySpace.GLOBAL, "global")
+    if operation.group is MovementKind.COPY_IN and operation.source is not None:
         source = f"global by {source}"
     return f"{source} -> {target}"
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
 from tt_layout.algebra.tiles import row_major
-from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import DistributedEncoding, Shape
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
@@ -118,8 +118,7 @@ def to_tlx(encoding: Encoding, tensor: TensorSpec) -> Translation:
     elif isinstance(encoding, DistributedEncoding):
         text = _layout_call(encoding.to_linear_layout(shape, element_bits=tensor.element_bits))
     else:
-        kind = "shared memory" if isinstance(encoding, SharedEncoding) else "tensor memory"
-        message = f"tlx.swizzled_layout is for #ttg.swizzled_shared, not {kind} as"
+        message = f"tlx.swizzled_layout is for #ttg.swizzled_shared, not {encoding.memory_space} as"
         raise refused(Reason.NO_FORM, f"{message} #{encoding.name}")
     try:
         after = read_tlx(text, shape)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.colour import COLOURS, colour_step
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 from tt_layout.placement import PlacedLayout
@@ -26,9 +27,9 @@ CHUNK_BYTES = 16
 LINE_CHUNKS = 8
 
 _GROUPS = {
-    "registers": ("warp", "lane", "thread", "register", "block"),
-    "shared memory": ("bank", "chunk", "block"),
-    "tensor memory": ("warp", "lane", "thread", "register", "block"),
+    MemorySpace.REGISTERS: ("warp", "lane", "thread", "register", "block"),
+    MemorySpace.SHARED: ("bank", "chunk", "block"),
+    MemorySpace.TENSOR: ("warp", "lane", "thread", "register", "block"),
 }
 _COORDINATES = ("row", "column")
 """Groups of elements, by their last two dimensions."""
@@ -77,7 +78,7 @@ def grouping(placed: PlacedLayout, name: str, *, of_elements: bool = False) -> G
         return lambda cells: cells.locations["slot"] * size // BANKED.bank_bytes % BANKED.banks
     if name == "chunk":
         return _chunks(placed, of_elements)
-    if placed.memory_space == "tensor memory" and name != "block":
+    if placed.memory_space is MemorySpace.TENSOR and name != "block":
         return {
             "warp": lambda cells: cells.locations["row"] // SLICE_ROWS,
             "lane": lambda cells: cells.locations["row"] % SLICE_ROWS,
@@ -137,7 +138,7 @@ def group_count(placed: PlacedLayout, name: str) -> int:
         if name == "chunk":
             unit, most = chunk_bytes(placed), LINE_CHUNKS
         return min(most, max(1, math.prod(placed.shape) * placed.element_bytes // unit))
-    if placed.memory_space == "tensor memory" and name != "block":
+    if placed.memory_space is MemorySpace.TENSOR and name != "block":
         rows, columns = layout.get_in_dim_size("row"), layout.get_in_dim_size("col")
         lanes, warps = min(SLICE_ROWS, rows), -(-rows // SLICE_ROWS)
         return {"warp": warps, "lane": lanes, "thread": rows, "register": columns}[name]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.views.selection import (
     EVERYTHING,
@@ -42,7 +43,7 @@ class ViewKind:
 
     name: str
     summary: str
-    makers: Mapping[str, str]
+    makers: Mapping[MemorySpace, str]
     selects: tuple[str, ...] = ()
     option: str = ""
 
@@ -91,9 +92,9 @@ KINDS: Mapping[str, ViewKind] = {
             TENSOR,
             "who holds each element",
             {
-                "registers": "tt_layout.views.distributed:tensor_view",
-                "shared memory": "tt_layout.views.shared:tensor_view",
-                "tensor memory": "tt_layout.views.tensor_memory:tensor_view",
+                MemorySpace.REGISTERS: "tt_layout.views.distributed:tensor_view",
+                MemorySpace.SHARED: "tt_layout.views.shared:tensor_view",
+                MemorySpace.TENSOR: "tt_layout.views.tensor_memory:tensor_view",
             },
             selects=(SLICE,),
         ),
@@ -101,9 +102,9 @@ KINDS: Mapping[str, ViewKind] = {
             HARDWARE,
             "what each location of the hardware holds",
             {
-                "registers": "tt_layout.views.distributed:hardware_view",
-                "shared memory": "tt_layout.views.shared:hardware_view",
-                "tensor memory": "tt_layout.views.tensor_memory:hardware_view",
+                MemorySpace.REGISTERS: "tt_layout.views.distributed:hardware_view",
+                MemorySpace.SHARED: "tt_layout.views.shared:hardware_view",
+                MemorySpace.TENSOR: "tt_layout.views.tensor_memory:hardware_view",
             },
             selects=tuple(LOCATION_FIELDS),
             option="--use-hw-view",
@@ -129,12 +130,14 @@ def find_kind(name: str) -> ViewKind:
     return KINDS[name]
 
 
-def text_of(layout: LinearLayout, memory_space: str, kind: str, padding: Padding = ()) -> str:
+def text_of(
+    layout: LinearLayout, memory_space: MemorySpace, kind: str, padding: Padding = ()
+) -> str:
     """Return the whole text of a view of a linear layout.
 
     Args:
         layout: from the input dimensions of the memory space.
-        memory_space: ``registers``, ``shared memory`` or ``tensor memory``.
+        memory_space: where the layout lives.
         kind: the name of a view.
         padding: of shared memory.
 

@@ -11,6 +11,7 @@ import numpy as np
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import Padding
+from tt_layout.enums import MemorySpace
 from tt_layout.views.axes import Axes
 from tt_layout.views.cell_text import Fields
 from tt_layout.views.cells import Cells, Content
@@ -43,8 +44,8 @@ class Placed(Protocol):
         """Of shared memory."""
 
     @property
-    def memory_space(self) -> str:
-        """Where it lives: ``registers``, ``shared memory`` or ``tensor memory``."""
+    def memory_space(self) -> MemorySpace:
+        """Where it lives."""
 
     @property
     def element_bytes(self) -> int:
@@ -56,7 +57,7 @@ class BareLayout(NamedTuple):
 
     layout: LinearLayout
     padding: Padding = ()
-    memory_space: str = "registers"
+    memory_space: MemorySpace = MemorySpace.REGISTERS
     element_bytes: int = 4
 
 

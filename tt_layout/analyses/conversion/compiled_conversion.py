@@ -20,7 +20,7 @@ from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion import optimal_swizzling
-from tt_layout.analyses.conversion.conversion import classify, without_replication
+from tt_layout.analyses.conversion.conversion import ConversionKind, classify, without_replication
 from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.analyses.conversion.shuffles import conversion_shuffles
 from tt_layout.analyses.shared_memory.access import (
@@ -109,7 +109,7 @@ def _compiled(
     if not found.needs_shared_memory:
         return CompiledConversion()
     layout = buffer(src, dst, bits, target)
-    crosses = found.kind == "across CTAs"
+    crosses = found.kind is ConversionKind.ACROSS_CTAS
     return CompiledConversion(
         store=_step(src, layout, bits // 8, target, is_store=True),
         load=_step(dst, layout, bits // 8, target, is_store=False, crosses=crosses),

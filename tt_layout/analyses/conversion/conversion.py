@@ -31,11 +31,20 @@ from functools import lru_cache
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
 from tt_layout.algebra.span import F2Span
 from tt_layout.arguments import checks_arguments
+from tt_layout.enums import TextEnum
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target
 
-KINDS = ("nothing", "registers", "shuffles", "shared memory", "across CTAs")
-"""Classes of conversions, the cheapest first."""
+
+class ConversionKind(TextEnum):
+    """Classes of conversions, the cheapest first."""
+
+    NOTHING = "nothing"
+    REGISTERS = "registers"
+    SHUFFLES = "shuffles"
+    SHARED_MEMORY = "shared memory"
+    ACROSS_CTAS = "across CTAs"
+
 
 INPUTS = ("register", "lane", "warp", "block")
 MAX_EXCHANGES = 1  # bits that may change between register and lane for shuffles to be chosen
@@ -70,7 +79,7 @@ class Conversion:
     """The class of a conversion and what decides it.
 
     Attributes:
-        kind: one of `KINDS`.
+        kind: its class.
         moves: the bits that are read from elsewhere.
         exchanges: how many bits change between register and lane.
         composed: new location -> old location, without registers that repeat elements.
@@ -83,20 +92,20 @@ class Conversion:
         ('shuffles', ['register bit 0 <- lane bit 0', 'lane bit 0 <- register bit 0'])
     """
 
-    kind: str
+    kind: ConversionKind
     moves: tuple[BitMove, ...]
     exchanges: int
     composed: LinearLayout
 
     @property
     def severity(self) -> int:
-        """The position of the class in `KINDS`: the higher, the further the data travels."""
-        return KINDS.index(self.kind)
+        """The position of the class: the higher, the further the data travels."""
+        return list(ConversionKind).index(self.kind)
 
     @property
     def needs_shared_memory(self) -> bool:
         """Whether the data goes through shared memory."""
-        return self.severity >= KINDS.index("shared memory")
+        return self.kind in (ConversionKind.SHARED_MEMORY, ConversionKind.ACROSS_CTAS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,18 +237,18 @@ def is_permutation(layout: LinearLayout) -> bool:
     return len(set(moved)) == len(moved) and all(x & x - 1 == 0 for x in moved)
 
 
-def _kind(composed: LinearLayout, can_shuffle: bool) -> str:
+def _kind(composed: LinearLayout, can_shuffle: bool) -> ConversionKind:
     register = composed.get_out_dim_names().index("register")
     picks = [v for name in ("warp", "block") for v in composed.vectors(name) if v[register]]
     if not _is_identity(composed, "block"):
-        return "across CTAs"
+        return ConversionKind.ACROSS_CTAS
     if not _is_identity(composed, "warp") or picks:
-        return "shared memory"
+        return ConversionKind.SHARED_MEMORY
     if _is_identity(composed, "lane"):
         sizes = composed.get_in_dim_size("register"), composed.get_out_dim_size("register")
         is_same = _is_identity(composed, "register") and sizes[0] == sizes[1]
-        return "nothing" if is_same else "registers"
-    return "shuffles" if can_shuffle else "shared memory"
+        return ConversionKind.NOTHING if is_same else ConversionKind.REGISTERS
+    return ConversionKind.SHUFFLES if can_shuffle else ConversionKind.SHARED_MEMORY
 
 
 def count_exchanges(old: LinearLayout, new: LinearLayout) -> int:

@@ -21,14 +21,14 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.encodings import Encoding
 from tt_layout.encodings.amd_mfma import AmdMfma
 from tt_layout.encodings.amd_wmma import AmdWmma
-from tt_layout.encodings.base import TensorMemoryBase
 from tt_layout.encodings.cga import shape_per_cta
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.tensor_memory import TensorMemory
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import element_bits
 
@@ -73,11 +73,9 @@ class Operand(NamedTuple):
         return bits
 
     @property
-    def where(self) -> str:
+    def where(self) -> MemorySpace:
         """Where the instructions take it from."""
-        if isinstance(self.encoding, SharedEncoding):
-            return "shared memory"
-        return "tensor memory" if isinstance(self.encoding, TensorMemoryBase) else "registers"
+        return self.encoding.memory_space
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,15 +19,23 @@ from tt_layout.audit.measured.counters import (
 )
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 
-EXCHANGES = ("conversion", "reduction", "scan", "gather", "histogram", "global atomic")
+EXCHANGES = (
+    MovementKind.CONVERSION,
+    MovementKind.REDUCTION,
+    MovementKind.SCAN,
+    MovementKind.GATHER,
+    MovementKind.HISTOGRAM,
+    MovementKind.GLOBAL_ATOMIC,
+)
 """Groups of data movements that may store to shared memory and load from it."""
 
 ACCESSES: Mapping[str, tuple[str, ...]] = {
-    "global load": (GLOBAL_LOAD,),
-    "global store": (GLOBAL_STORE,),
-    "local load": (SHARED_LOAD, LDMATRIX),
-    "local store": (SHARED_STORE,),
+    MovementKind.GLOBAL_LOAD: (GLOBAL_LOAD,),
+    MovementKind.GLOBAL_STORE: (GLOBAL_STORE,),
+    MovementKind.LOCAL_LOAD: (SHARED_LOAD, LDMATRIX),
+    MovementKind.LOCAL_STORE: (SHARED_STORE,),
     **dict.fromkeys(EXCHANGES, (SHARED_LOAD, LDMATRIX, SHARED_STORE)),
 }
 """Group of data movements -> the accesses that it may be compiled to."""
@@ -198,19 +206,19 @@ def _of_shared(row: MovementRow, audited: AuditedModule) -> Iterator[Part]:
 def _shared_accesses(row: MovementRow, cost: Cost, warps: int) -> list[_Accesses] | None:
     """Return the accesses that an operation is compiled to; None where they are not known."""
     details, group = cost.details, row.operation.group
-    if group in ("local load", "local store"):
-        access = SHARED_LOAD if group == "local load" else SHARED_STORE
+    if group in LOCAL_ACCESSES:
+        access = SHARED_LOAD if group is MovementKind.LOCAL_LOAD else SHARED_STORE
         count, each = details.get("instructions"), details.get("wavefronts_per_instruction")
         if count is None:
             return None
         total = None if each is None else count * each * warps
         return [_Accesses(access, details["instruction"], count * warps, total)]
-    if group == "conversion":
+    if group is MovementKind.CONVERSION:
         compiled = details.get("compiled")
         if compiled is None:
             return None if details.get("wavefronts") or "moved_bytes" not in details else []
         return _steps([compiled["store"]], [compiled["load"]], warps)
-    if group == "global atomic":
+    if group is MovementKind.GLOBAL_ATOMIC:
         details = details.get("result") or {}
     return _steps(details.get("stores", ()), details.get("loads", ()), warps)
 

@@ -48,7 +48,7 @@ def _conversion(
     from tt_layout.hardware import DEFAULT_TARGET, find_target
 
     found = conversion.classify(before, after)
-    text, details = found.kind, {"class": found.kind}
+    text, details = str(found.kind), {"class": found.kind}
     if bits is None:
         return Cost(text, 0, details)
     least = conversion.conversion_cost(before, after, bits, target or DEFAULT_TARGET)

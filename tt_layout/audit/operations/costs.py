@@ -19,6 +19,7 @@ from tt_layout.audit.operations.tdm import fused_cost, tdm_cost
 from tt_layout.audit.operations.tensor_memory import allocation_cost, copy_cost, message_cost
 from tt_layout.audit.operations.tma import tma_cost
 from tt_layout.errors import LayoutError
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 
 CostFunction = Callable[[Operation, AuditedModule], "Cost | None"]
@@ -27,7 +28,7 @@ CostFunction = Callable[[Operation, AuditedModule], "Cost | None"]
 def _slice_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     """Return the cost of ``insert_slice``: a store, and with pointers a load before it."""
     store = shared_cost(operation, audited)
-    if operation.group != "copy to local" or store is None:
+    if operation.group is not MovementKind.COPY_IN or store is None:
         return store
     load = global_cost(operation, audited)
     if load is None:
@@ -56,11 +57,11 @@ COSTS: dict[str, CostFunction] = {
     "async_tma_gather": tma_cost,
     "async_tma_reduce": tma_cost,
     "async_tma_scatter": tma_cost,
-    "conversion": conversion_cost,
-    "gather": exchange_cost,
-    "histogram": exchange_cost,
-    "reduction": exchange_cost,
-    "scan": exchange_cost,
+    MovementKind.CONVERSION: conversion_cost,
+    MovementKind.GATHER: exchange_cost,
+    MovementKind.HISTOGRAM: exchange_cost,
+    MovementKind.REDUCTION: exchange_cost,
+    MovementKind.SCAN: exchange_cost,
     "insert_slice": _slice_cost,
     "insert_slice_tma": _early_tma_cost,
     "store_async": _early_tma_cost,
@@ -70,13 +71,13 @@ COSTS: dict[str, CostFunction] = {
     "async_shared_store": remote_cost,
     "remote_shmem_store": remote_cost,
     "async_remote_shmem_store": remote_cost,
-    "global load": global_cost,
-    "global store": global_cost,
-    "global atomic": atomic_cost,
-    "copy to local": global_cost,
-    "copy from local": global_cost,
-    "local load": shared_cost,
-    "local store": shared_cost,
+    MovementKind.GLOBAL_LOAD: global_cost,
+    MovementKind.GLOBAL_STORE: global_cost,
+    MovementKind.GLOBAL_ATOMIC: atomic_cost,
+    MovementKind.COPY_IN: global_cost,
+    MovementKind.COPY_OUT: global_cost,
+    MovementKind.LOCAL_LOAD: shared_cost,
+    MovementKind.LOCAL_STORE: shared_cost,
     "tmem_alloc": allocation_cost,
     "tmem_copy": copy_cost,
     "tmem_load": message_cost,

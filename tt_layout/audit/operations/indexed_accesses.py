@@ -7,6 +7,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 
 
@@ -16,7 +17,7 @@ def indexed_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     Raises:
         LayoutError: they are not known, and why.
     """
-    is_load = operation.group == "local load"
+    is_load = operation.group is MovementKind.LOCAL_LOAD
     moved = operation.target if is_load else operation.source
     if moved is None or moved.element_bits is None:
         return None

@@ -12,6 +12,7 @@ from tt_layout.audit.operations.cost import Cost
 from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import BANK_BYTES
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout
@@ -28,7 +29,7 @@ def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     Raises:
         LayoutError: they are not known, and why.
     """
-    is_store = operation.group in ("local store", "copy to local")
+    is_store = operation.group in (MovementKind.LOCAL_STORE, MovementKind.COPY_IN)
     register, memory = operation.source, operation.target
     if not is_store:
         register, memory = memory, register

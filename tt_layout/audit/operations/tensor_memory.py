@@ -9,6 +9,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost, UnsupportedError
 from tt_layout.encodings.tensor_memory import TensorMemoryScales
 from tt_layout.errors import LayoutError
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
 
@@ -49,7 +50,7 @@ def message_of(operation: Operation, audited: AuditedModule) -> Message | None:
     """
     from tt_layout.analyses.tensor_memory.access import tensor_memory_access
 
-    is_store = operation.group != "local load"
+    is_store = operation.group is not MovementKind.LOCAL_LOAD
     register, memory = operation.source, operation.target
     if not is_store:
         register, memory = memory, register

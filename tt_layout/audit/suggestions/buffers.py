@@ -22,6 +22,7 @@ from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
+from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 from tt_layout.ir.operations import Operation, type_bytes
 from tt_layout.ir.types import IRType
 
@@ -103,7 +104,7 @@ def _widths(encoding: SharedEncoding) -> Iterator[SharedEncoding]:
 
 def _memory(operation: Operation) -> IRType | None:
     """Return the type of the buffer that is accessed."""
-    memory = operation.source if operation.group == "local load" else operation.target
+    memory = operation.memory
     return memory if memory is not None and isinstance(memory.encoding, SharedEncoding) else None
 
 
@@ -133,10 +134,10 @@ def _accesses(
     found: dict[tuple[LinearLayout, bool], int] = {}
     for row in audit.movements:
         operation = row.operation
-        if operation.group not in ("local load", "local store"):
+        if operation.group not in LOCAL_ACCESSES:
             continue
         register, memory = operation.source, operation.target
-        if operation.group == "local load":
+        if operation.group is MovementKind.LOCAL_LOAD:
             register, memory = memory, register
         if register is None or memory is None or memory.encoding != encoding:
             continue
@@ -146,7 +147,7 @@ def _accesses(
             if registers is None or whole is None or memory.tensor_type().shape != shape:
                 continue
             registers = LinearLayout(registers.in_bases, whole.out_sizes)
-        key = registers, operation.group == "local store"
+        key = registers, operation.group is MovementKind.LOCAL_STORE
         found[key] = found.get(key, 0) + assumed_runs(row.executions)
     return tuple(_Access(*key, runs) for key, runs in found.items())
 

@@ -21,6 +21,7 @@ from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, Recost, Su
 from tt_layout.audit.suggestions.trial import Exchange, Trial
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation
 
@@ -203,7 +204,7 @@ def _is_exact(cost: Cost) -> bool:
 
 def _cost_at_end(operation: Operation, trial: Trial) -> Cost | None:
     """Return what an operation at the end costs: of a conversion only the source changes."""
-    if operation.group != "conversion" or operation.source is None:
+    if operation.group is not MovementKind.CONVERSION or operation.source is None:
         return trial.cost(operation)
     return conversion_cost(operation._replace(source=trial.exchange.type(operation.source)), trial)
 

@@ -14,6 +14,7 @@ from tt_layout.cli.parameters import (
     type_option,
 )
 from tt_layout.encodings import Encoding
+from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, target_names
 from tt_layout.mlir.types import TensorType
@@ -31,7 +32,7 @@ from tt_layout.reports.conflicts import KINDS, conflicts_report, target_of
     """,
 )
 @click.argument("register", type=LayoutParameter(), metavar="REGISTER_LAYOUT")
-@click.argument("shared", type=LayoutParameter("shared memory"), metavar="SHARED_LAYOUT")
+@click.argument("shared", type=LayoutParameter(MemorySpace.SHARED), metavar="SHARED_LAYOUT")
 @type_option
 @click.option(
     "--target",
