@@ -1,15 +1,16 @@
 """Which buffers of shared memory a value may stand for.
 
 Source:
-    Triton, lib/Analysis/Alias.cpp; MLIR, SparseForwardDataFlowAnalysis for control flow.
+    Triton, lib/Analysis/Alias.cpp.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tt_layout.audit.allocation.numbering import SPECIALIZED, NumberedBlock, Numbering
-from tt_layout.ir.ssa import Region, SsaOperation, Value
+from tt_layout.audit.allocation.numbering import Numbering
+from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa.control_flow import ControlFlow
 
 ALLOCATIONS = frozenset({"ttg.local_alloc", "triton_gpu.local_alloc"})
 """Operations that return a new buffer of shared memory."""
@@ -17,11 +18,9 @@ ALLOCATIONS = frozenset({"ttg.local_alloc", "triton_gpu.local_alloc"})
 Edge = tuple[str, str]
 """A value, and one that it may become."""
 
-_LOOP_BOUNDS = 3  # operands of scf.for before what it iterates
-
 
 def aliases(numbering: Numbering, allocations: Sequence[SsaOperation]) -> dict[str, set[str]]:
-    """Return of each value in shared memory the results of allocations that it may be."""
+    """Return the allocations, by their results, that each value in shared memory may alias."""
     followers: dict[str, list[str]] = {}
     for old, new in _edges(numbering):
         followers.setdefault(old, []).append(new)
@@ -39,59 +38,22 @@ def aliases(numbering: Numbering, allocations: Sequence[SsaOperation]) -> dict[s
 
 
 def _edges(numbering: Numbering) -> Iterator[Edge]:
+    values = numbering.function.values
+    for source, target, _ in ControlFlow(numbering.function).edges:
+        if values[target].type.kind == "memdesc":
+            yield source, target
     for operation in numbering.operations:
-        if operation.regions:
-            yield from _through_regions(operation)
-        elif operation.name == "arith.select":
+        if operation.name == "arith.select":
             yield from (
                 (name, value.name) for value in operation.results for name in operation.operands[1:]
             )
-        elif operation.successors:
-            yield from _through_branch(operation, numbering.home(operation)[0])
-        elif operation.name not in ALLOCATIONS and _returns_memory(operation):
+        elif _is_view(operation):
             yield from ((operation.operands[0], value.name) for value in operation.results)
 
 
-def _returns_memory(operation: SsaOperation) -> bool:
+def _is_view(operation: SsaOperation) -> bool:
+    """Tell whether an operation returns the memory, or a part of it, that it takes."""
     results = operation.results
+    if operation.regions or operation.name in ALLOCATIONS:
+        return False
     return bool(results and operation.operands) and results[0].type.kind == "memdesc"
-
-
-def _through_branch(operation: SsaOperation, home: NumberedBlock) -> Iterator[Edge]:
-    targets = {sibling.block.label: sibling.block for sibling in home.siblings}
-    for successor in operation.successors:
-        block = targets.get(successor.label)
-        if block is not None:
-            yield from _named(successor.operands, block.arguments)
-
-
-def _through_regions(operation: SsaOperation) -> Iterator[Edge]:
-    operands, results, regions = operation.operands, operation.results, operation.regions
-    if operation.name == "scf.for":
-        carried = regions[0][0].arguments[1:] if regions[0] else ()
-        for passed in (operands[_LOOP_BOUNDS:], _yielded(regions[0])):
-            yield from _named(passed, carried)
-            yield from _named(passed, results)
-    elif operation.name == "scf.while" and len(regions) > 1 and all(regions):
-        before, after = regions[0], regions[1]
-        for passed in (operands, _yielded(after)):
-            yield from _named(passed, before[0].arguments)
-        for received in (after[0].arguments, results):
-            yield from _named(_yielded(before)[1:], received)
-    elif operation.name == SPECIALIZED:
-        yield from _named(_yielded(regions[0]), results)
-        for partition in regions[1:]:
-            yield from _named(operands, partition[0].arguments if partition else ())
-    else:
-        for region in regions:
-            yield from _named(_yielded(region), results)
-
-
-def _yielded(region: Region) -> tuple[str, ...]:
-    """Return what the last operation of a region hands on."""
-    last = region[-1].operations[-1:] if region else ()
-    return last[0].operands if last else ()
-
-
-def _named(passed: Sequence[str], received: Sequence[Value]) -> Iterator[Edge]:
-    yield from ((old, new.name) for old, new in zip(passed, received) if new.type.kind == "memdesc")

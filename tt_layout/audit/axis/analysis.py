@@ -10,7 +10,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from math import gcd
 
 from tt_layout.arguments import checks_arguments
@@ -26,6 +26,16 @@ from tt_layout.ir.ssa import (
     Value,
     integers,
     value_type,
+)
+from tt_layout.ir.ssa.control_flow import (
+    BOUNDS,
+    LOOPS,
+    Call,
+    Way,
+    branches,
+    by_label,
+    calls,
+    ways,
 )
 
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
@@ -62,7 +72,11 @@ def axis_info(
     attributes: dict[str, list[dict[str, Attribute]]] = {
         f.name: [dict(own) for own in f.argument_attributes] for f in (*functions, function)
     }
-    for caller in _callers_first(functions or (function,)):
+    functions = functions or (function,)
+    called: dict[str, list[Call]] = {}
+    for call in calls(functions) if len(functions) > 1 else ():
+        called.setdefault(call.caller.name, []).append(call)
+    for caller in _callers_first(functions, called):
         arguments = [
             hinted(pessimistic(rank_of(value.type)), own)
             for value, own in zip(caller.arguments, attributes[caller.name])
@@ -70,7 +84,8 @@ def axis_info(
         known = _Visitor(caller).run(arguments)
         if caller is function:
             return known
-        _pass_on(caller, known, attributes)
+        for call in called.get(caller.name, ()):
+            _pass_on(call, known, attributes)
     return axis_info(function)  # one of several of its name, or none of the functions
 
 
@@ -83,45 +98,46 @@ def unhinted_axis_info(function: SsaFunction) -> Mapping[str, AxisInfo]:
     return _Visitor(function, takes_hints=False).run(arguments)
 
 
-def _callers_first(functions: Sequence[SsaFunction]) -> list[SsaFunction]:
-    """Return the functions, each behind those that call it."""
-    if len(functions) == 1:
-        return [*functions]
-    by_name = {function.name: function for function in functions}
+def _callers_first(
+    functions: Sequence[SsaFunction], called: Mapping[str, Sequence[Call]]
+) -> list[SsaFunction]:
+    """Return the functions, callers first."""
     order: list[SsaFunction] = []
     seen: set[str] = set()
+    pending: list[tuple[SsaFunction, Iterator[SsaFunction]]] = []
 
-    def visit(function: SsaFunction) -> None:
-        if function.name in seen:
-            return
-        seen.add(function.name)
-        for operation in function.walk():
-            callee = by_name.get(str(operation.attributes.get("callee")))
+    def enter(function: SsaFunction) -> None:
+        if function.name not in seen:
+            seen.add(function.name)
+            callees = [call.callee for call in called.get(function.name, ())]
+            pending.append((function, iter(callees)))
+
+    for first in functions:
+        enter(first)
+        while pending:
+            function, callees = pending[-1]
+            callee = next(callees, None)
             if callee is not None:
-                visit(callee)
-        order.append(function)
-
-    for function in functions:
-        visit(function)
+                enter(callee)
+            else:
+                order.append(function)
+                pending.pop()
     return order[::-1]
 
 
 def _pass_on(
-    caller: SsaFunction,
+    call: Call,
     known: Mapping[str, AxisInfo],
     attributes: Mapping[str, Sequence[dict[str, Attribute]]],
 ) -> None:
-    """Make hints of what a function knows of one-dimensional values that it passes to others."""
-    for operation in caller.walk():
-        for name, own in zip(
-            operation.operands, attributes.get(str(operation.attributes.get("callee")), ())
-        ):
-            info = known.get(name)
-            if info is None or info.rank != 1:
-                continue
-            for hint, vector in zip(HINTS, info.vectors):
-                before = integers(own.get(hint)) or [MAX_DIVISOR]
-                own[hint] = gcd(vector[0], before[0])
+    """Make hints of what a function knows of one-dimensional values that it passes to another."""
+    for (name, _), hints in zip(call.passed, attributes[call.callee.name]):
+        info = known.get(name)
+        if info is None or info.rank != 1:
+            continue
+        for hint, vector in zip(HINTS, info.vectors):
+            before = integers(hints.get(hint)) or [MAX_DIVISOR]
+            hints[hint] = gcd(vector[0], before[0])
 
 
 def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
@@ -154,15 +170,6 @@ class _Visitor:
         self.values: dict[str, AxisInfo] = {}
         self.changes = 0
         self._taken: dict[int, list[AxisInfo]] = {}
-        self._structured: dict[str, Callable[[SsaOperation], None]] = {
-            "scf.for": self._for,
-            "scf.while": self._while,
-            "scf.if": self._if,
-            "scf.execute_region": self._regions,
-            "scf.index_switch": self._regions,
-            "ttg.warp_specialize": self._specialize,
-            "ttg.warp_specialize.partitions": self._partitions,
-        }
 
     def run(self, arguments: Iterable[AxisInfo]) -> Mapping[str, AxisInfo]:
         """Return what is known of every value, the arguments being known."""
@@ -201,14 +208,18 @@ class _Visitor:
     # -- operations -------------------------------------------------------------------------
 
     def _operation(self, operation: SsaOperation) -> None:
-        structured = self._structured.get(operation.name)
-        if structured is not None:
-            structured(operation)
-            return
-        for region in operation.regions:
-            if region:
-                self._forget(region[0].arguments)
-                self._region(region)
+        if operation.regions:
+            own = [way for way in ways(operation) if not way.by_element]
+            if own:
+                self._follow(operation, own)
+                return
+            for region in operation.regions:
+                if region:
+                    self._forget(region[0].arguments)
+                    self._region(region)
+            if operation.name in LOOPS:  # one that is not whole
+                self._forget(operation.results)
+                return
         if not operation.results:
             return
         operands = []
@@ -238,8 +249,7 @@ class _Visitor:
         """Visit what can be reached of a region; return the operations that leave it."""
         if len(region) == 1:
             return self._block(region[0])
-        blocks = {block.label: block for block in region}
-        blocks[""] = region[0]
+        blocks = {"": region[0], **by_label(region)}
         reached = {region[0].label}
         while True:
             before, exits = (self.changes, len(reached)), []
@@ -258,93 +268,68 @@ class _Visitor:
 
     def _branch(self, branch: SsaOperation, blocks: Mapping[str, Block], reached: set[str]) -> None:
         """Hand over what a branch passes to the blocks that it goes to."""
-        taken = branch.successors
-        if len(taken) == 2 and branch.operands:
-            condition = self._known(branch.operands[0])
-            if condition is not None and condition.constant is not None:
-                taken = taken[:1] if condition.constant else taken[1:]
-        for successor in taken:
-            block = blocks.get(successor.label)
-            if block is not None:
-                reached.add(block.label)
-                self._join(block.arguments, successor.operands)
+        for way in branches(branch, blocks):
+            if self._may_be_taken(way):
+                reached.add(blocks[str(way.end)].label)
+                self._join(way.received, way.passed)
+
+    def _may_be_taken(self, way: Way) -> bool:
+        if way.choice is None:
+            return True
+        condition = self._known(way.choice.name)
+        if condition is None or condition.constant is None:
+            return True
+        return bool(condition.constant) == way.choice.outcome
 
     # -- structured control flow ------------------------------------------------------------
 
-    def _for(self, loop: SsaOperation) -> None:
-        if len(loop.operands) < 3 or not (loop.regions and loop.regions[0]):
-            self._forget(loop.results)
-            return
-        (begin, end, step), initial = loop.operands[:3], loop.operands[3:]
+    def _follow(self, operation: SsaOperation, own: Sequence[Way]) -> None:
+        """Follow control through the regions of an operation until nothing changes any more."""
+        if operation.name == "scf.for":
+            own = self._counted(operation, own)
+        left_by: dict[int, list[SsaOperation]] = {}  # of each region that has been visited
+        pending = self._taken_to([way for way in own if way.begin is None], left_by)
+        while pending:
+            number = next(iter(pending))
+            del pending[number]
+            left_by[number] = self._region(operation.regions[number])
+            onward = [way for way in own if way.begin == number and way.by in left_by[number]]
+            pending |= self._taken_to(onward, left_by)
+        for way in own:
+            is_reached = way.begin is None or way.by in left_by.get(way.begin, ())
+            if way.end is None and is_reached and self._may_be_taken(way):
+                self._join(way.received, way.passed)
+
+    def _taken_to(self, own: Iterable[Way], visited: Container[int]) -> dict[int, None]:
+        """Hand over what ways to regions pass; return the regions that are to be visited for it."""
+        found: dict[int, None] = {}
+        for way in own:
+            if isinstance(way.end, int) and self._may_be_taken(way):
+                before = self.changes
+                self._join(way.received, way.passed)
+                if way.end not in visited or self.changes != before:
+                    found[way.end] = None
+        return found
+
+    def _counted(self, loop: SsaOperation, own: Sequence[Way]) -> Sequence[Way]:
+        """Return the ways that are taken with what is known of the number of iterations."""
+        begin, end, step = loop.operands[:BOUNDS]
         low, stride = self._known(begin), self._known(step)
         if low is None or stride is None:
-            return
-        variable, *iterated = loop.regions[0][0].arguments
+            return ()
         trips = _trips(low, self._known(end), stride)
-        if trips != 0:
-            divisor = join(low, stride)
-            assert divisor is not None
-            self._update(variable, AxisInfo.of((1,), divisor.divisibility[:1], (1,)))
-            self._join(iterated, initial)
-            for last in self._repeat(loop.regions[0], iterated if trips != 1 else ()):
-                self._join(loop.results, last.operands)
-        if trips is None or trips == 0:
-            self._join(loop.results, initial)
-
-    def _repeat(self, region: Region, iterated: Sequence[Value]) -> list[SsaOperation]:
-        """Visit the body of a loop until nothing changes; return what leaves it."""
-        while True:
-            exits = self._region(region)
-            before = self.changes
-            for last in exits:
-                self._join(iterated, last.operands)
-            if before == self.changes:
-                return exits
-
-    def _while(self, loop: SsaOperation) -> None:
-        if len(loop.regions) != 2 or not all(loop.regions):
-            self._forget(loop.results)
-            return
-        before, after = loop.regions
-        self._join(before[0].arguments, loop.operands)
-        while True:
-            changes = self.changes
-            for condition in self._region(before):
-                self._join(after[0].arguments, condition.operands[1:])
-                self._join(loop.results, condition.operands[1:])
-            for last in self._region(after):
-                self._join(before[0].arguments, last.operands)
-            if changes == self.changes:
-                return
-
-    def _if(self, choice: SsaOperation) -> None:
-        condition = self._known(choice.operands[0]) if choice.operands else None
-        regions = choice.regions
-        if condition is not None and condition.constant is not None:
-            regions = regions[:1] if condition.constant else regions[1:2]
-        self._join_regions(choice, regions)
-
-    def _regions(self, operation: SsaOperation) -> None:
-        self._join_regions(operation, operation.regions)
-
-    def _join_regions(self, operation: SsaOperation, regions: Sequence[Region]) -> None:
-        for region in regions:
-            for last in self._region(region) if region else ():
-                self._join(operation.results, last.operands)
-
-    def _specialize(self, operation: SsaOperation) -> None:
-        """Visit what each group of warps does; partitions see the values that are captured."""
-        self._join_regions(operation, operation.regions[:1])
-        self._capture(operation.regions[1:], operation.operands)
-
-    def _partitions(self, operation: SsaOperation) -> None:
-        self._capture(operation.regions, operation.operands)
-
-    def _capture(self, regions: Sequence[Region], captured: Sequence[str]) -> None:
-        for region in regions:
-            if region:
-                self._join(region[0].arguments, captured)
-                self._region(region)
+        if trips == 0:
+            return [way for way in own if way.begin is None and way.end is None]
+        divisor = join(low, stride)
+        assert divisor is not None
+        variable = AxisInfo.of((1,), divisor.divisibility[:1], (1,))
+        self._update(loop.regions[0][0].arguments[0], variable)
+        return [
+            way
+            for way in own
+            if not (way.begin is None and way.end is None and trips is not None)
+            and not (way.begin == way.end == 0 and trips == 1)
+        ]
 
 
 def _trips(low: AxisInfo, high: AxisInfo | None, step: AxisInfo) -> int | None:

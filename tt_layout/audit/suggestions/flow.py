@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from tt_layout.audit.values.structure import LOOPS
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa.control_flow import ControlFlow
 
 ELEMENTWISE = frozenset(
     {
@@ -32,7 +32,6 @@ FREE = frozenset({"arith.constant", "tt.make_range", "tt.get_program_id", *RESHA
 """Operations that are as cheap in any layout."""
 
 _WAIT = "ttng.warp_group_dot_wait"  # whose results are its operands
-_LOOP_BOUNDS = 3  # operands of scf.for before what it iterates
 
 
 class Use(NamedTuple):
@@ -68,27 +67,8 @@ class Flow:
         return found
 
     @cached_property
-    def _parents(self) -> Mapping[int, SsaOperation]:
-        """The operation in whose region each operation is."""
-        return {
-            id(inner): operation
-            for operation in self.function.walk()
-            for region in operation.regions
-            for block in region
-            for inner in block.operations
-        }
-
-    @cached_property
-    def _arguments(self) -> Mapping[str, tuple[SsaOperation, int]]:
-        """The loop that each argument of a loop's body belongs to, and its number."""
-        return {
-            argument.name: (operation, number)
-            for operation in self.function.walk()
-            if operation.name in LOOPS
-            for region in operation.regions
-            for argument_block in region[:1]
-            for number, argument in enumerate(argument_block.arguments)
-        }
+    def _control(self) -> ControlFlow:
+        return ControlFlow(self.function)
 
     def producers(self, name: str) -> list[SsaOperation]:
         """Return the operations that determine the layout of a value."""
@@ -115,57 +95,28 @@ class Flow:
 
     def _before(self, name: str) -> tuple[list[str], list[SsaOperation]]:
         """Return the values that a value is computed from, or the operation that produces it."""
+        sources = [edge.source for edge in self._control.into(name) if not edge.way.by_element]
         operation = self.function.definitions.get(name)
-        if operation is None:
-            return self._before_argument(name), []
+        if operation is None or sources:
+            return sources, []
         if is_elementwise(operation) or operation.name in RESHAPING:
             return [one for one in operation.operands if self.is_tensor(one)], []
         at = [value.name for value in operation.results].index(name)
         if operation.name == _WAIT:
             return [*operation.operands[at : at + 1]], []
-        if operation.regions and operation.name.startswith("scf."):
-            inits = operation.operands[_LOOP_BOUNDS:] if operation.name == "scf.for" else ()
-            return [*inits[at : at + 1], *self._yielded(operation, at)], []
         return [], [operation] if operation.name not in FREE else []
-
-    def _before_argument(self, name: str) -> list[str]:
-        if name not in self._arguments:
-            return []
-        loop, number = self._arguments[name]
-        if loop.name != "scf.for" or number == 0:
-            return []
-        at = number - 1
-        inits = loop.operands[_LOOP_BOUNDS:]
-        return [*inits[at : at + 1], *self._yielded(loop, at)]
-
-    def _yielded(self, operation: SsaOperation, at: int) -> Iterator[str]:
-        for region in operation.regions:
-            for block in region[-1:]:
-                for last in block.operations[-1:]:
-                    yield from last.operands[at : at + 1]
 
     def _after(self, name: str) -> tuple[list[str], list[SsaOperation]]:
         """Return the values that are computed from a value, and the operations that take it."""
-        names: list[str] = []
+        onward = [edge for edge in self._control.out_of(name) if not edge.way.by_element]
+        handed_on = {id(edge.way.by) for edge in onward}
+        names = [edge.target for edge in onward]
         anchors = []
         for operation, number in self.uses.get(name, ()):
             if is_elementwise(operation) or operation.name in RESHAPING:
                 names += [value.name for value in operation.results]
             elif operation.name == _WAIT:
                 names += [value.name for value in operation.results[number : number + 1]]
-            elif operation.name == "scf.yield":
-                parent = self._parents.get(id(operation))
-                names += self._received(parent, number) if parent is not None else []
-            elif operation.name == "scf.for" and number >= _LOOP_BOUNDS:
-                names += self._received(operation, number - _LOOP_BOUNDS)
-            else:
+            elif id(operation) not in handed_on:
                 anchors.append(operation)
         return names, anchors
-
-    def _received(self, operation: SsaOperation, at: int) -> list[str]:
-        """Return the result and the loop argument that what is yielded becomes."""
-        names = [value.name for value in operation.results[at : at + 1]]
-        if operation.name == "scf.for":
-            arguments = operation.regions[0][0].arguments
-            names += [argument.name for argument in arguments[at + 1 : at + 2]]
-        return names

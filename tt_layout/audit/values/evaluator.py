@@ -25,13 +25,11 @@ from tt_layout.audit.values.arithmetic import UndefinedError
 from tt_layout.audit.values.given import PROGRAM_AXES, GivenValues
 from tt_layout.audit.values.rules import RULES, Application, apply
 from tt_layout.audit.values.structure import Enclosing, Structure
+from tt_layout.ir.ssa.control_flow import BOUNDS, ONCE
 from tt_layout.ir.ssa.model import SsaFunction, SsaOperation
 
 MAX_ITERATIONS = 1 << 12
 """Iterations of a loop that are followed to its results, and executions that are looked at."""
-
-ONCE = frozenset({"ttg.warp_specialize", "ttg.warp_specialize.partitions", "scf.execute_region"})
-"""Operations whose regions run once."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ class Evaluator:
 
     def trip_count(self, loop: SsaOperation) -> int | Unknown:
         """Return how often the body of an ``scf.for`` runs."""
-        return _trip_count(loop, [self.value(name) for name in loop.operands[:3]])
+        return _trip_count(loop, [self.value(name) for name in loop.operands[:BOUNDS]])
 
     # -- machinery --------------------------------------------------------------------------
 
@@ -271,7 +269,7 @@ class Evaluator:
 
     def _loop_result(self, scope: Scope, operation: SsaOperation, index: int) -> Steps:
         bounds = []
-        for name in operation.operands[:3]:
+        for name in operation.operands[:BOUNDS]:
             bounds.append((yield scope, name))
         count = _trip_count(operation, bounds)
         if isinstance(count, Unknown):
@@ -280,7 +278,7 @@ class Evaluator:
         needed = {index, *self.structure.iterated_for(operation, [yielded[index]])}
         state = {}
         for k in needed:
-            state[k] = yield scope, operation.operands[3 + k]
+            state[k] = yield scope, operation.operands[BOUNDS + k]
         for iteration in range(count):
             if isinstance(state[index], Unknown):
                 return state[index]
@@ -308,7 +306,7 @@ class Evaluator:
             UnknownError: it is not known when the operation runs, or it runs too often.
         """
         around = self.structure.around(operation)[::-1]
-        wanted = {*names, *(n for e in around for n in e.operation.operands[:3])}
+        wanted = {*names, *(n for e in around for n in e.operation.operands[:BOUNDS])}
         for count, scope in enumerate(self._scopes(self._top, around, wanted)):
             if count == MAX_ITERATIONS:
                 reason = f"{place(operation)} runs more than {MAX_ITERATIONS} times"
@@ -338,14 +336,14 @@ class Evaluator:
             raise UnknownError(Unknown.because(place(operation)))
 
     def _iterations(self, scope: Scope, loop: SsaOperation, wanted: set[str]) -> Iterator[Scope]:
-        bounds = [self._run(scope, name) for name in loop.operands[:3]]
+        bounds = [self._run(scope, name) for name in loop.operands[:BOUNDS]]
         count = _trip_count(loop, bounds)
         if isinstance(count, Unknown):
             raise UnknownError(count)
         within = [name for name in wanted if self.structure.is_within(name, loop)]
         yielded = _yielded(loop, 0)
         needed = self.structure.iterated_for(loop, within)
-        state = {k: self._run(scope, loop.operands[3 + k]) for k in needed}
+        state = {k: self._run(scope, loop.operands[BOUNDS + k]) for k in needed}
         for iteration in range(count):
             inner = _iteration(scope, loop, bounds, iteration, state)
             yield inner
@@ -376,8 +374,8 @@ def _yielded(operation: SsaOperation, region: int) -> tuple[str, ...]:
 
 
 def _trip_count(loop: SsaOperation, bounds: Sequence[Known]) -> int | Unknown:
-    if len(bounds) < 3:
-        return Unknown.because(f"{place(loop)}: {len(bounds)} of its 3 bounds")
+    if len(bounds) < BOUNDS:
+        return Unknown.because(f"{place(loop)}: {len(bounds)} of its {BOUNDS} bounds")
     unknown = unknowns(bounds)
     if unknown is not None:
         return unknown

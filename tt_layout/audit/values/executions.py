@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
-from tt_layout.audit.values.evaluator import ONCE, Evaluator, Unknown, UnknownError, place
+from tt_layout.audit.values.evaluator import Evaluator, Unknown, UnknownError, place
 from tt_layout.audit.values.expressions import Expression, trip_count_text
-from tt_layout.audit.values.structure import LOOPS, Enclosing, LoopPart
+from tt_layout.audit.values.structure import Enclosing, LoopPart
+from tt_layout.ir.ssa.control_flow import BOUNDS, LOOPS, ONCE
 from tt_layout.ir.ssa.model import SsaOperation
 
 
@@ -29,7 +30,7 @@ UNPLACED = Executions(None, "unknown: it is in no function", None)
 """Of an operation outside of any function."""
 
 
-_OPERANDS = {"scf.for": 3, "scf.if": 1}
+_OPERANDS = {"scf.for": BOUNDS, "scf.if": 1}
 """Operation -> how many operands it has at least, if it is whole."""
 
 
@@ -98,7 +99,7 @@ def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation
         return _Factor(None, None, reason=place(operation))
     if operation.name == "scf.for":
         text = trip_count_text(evaluator.function, operation)
-        if _varies(evaluator, operation, operation.operands[:3], loops):
+        if _varies(evaluator, operation, operation.operands[:BOUNDS], loops):
             return _Factor(None, text)
         count = evaluator.trip_count(operation)
         return _Factor(None if isinstance(count, Unknown) else count, text)

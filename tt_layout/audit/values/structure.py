@@ -6,13 +6,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from tt_layout.ir.ssa.control_flow import LOOPS, ControlFlow
 from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation
 
-LOOPS = frozenset({"scf.for", "scf.while"})
-"""Operations whose region is run again and again."""
-
 _PARTITIONED = "ttg.warp_specialize"
-_LOOP_BOUNDS = 3  # operands of scf.for before what it iterates: lower bound, upper bound, step
 
 
 class Owner(NamedTuple):
@@ -78,6 +75,7 @@ class Structure:
 
     def __init__(self, function: SsaFunction) -> None:
         self._function = function
+        self._control = ControlFlow(function)
         self._owners: dict[str, Owner] = {}
         self._spans: dict[int, tuple[int, int]] = {}
         self._parents: dict[int, Enclosing] = {}
@@ -98,7 +96,7 @@ class Structure:
             for number, region in enumerate(operation.regions):
                 first = self._count
                 for block in region:
-                    self._own(operation, number, block, block is region[0])
+                    self._own(operation, block)
                     self._enter(block.operations)
                 parent = Enclosing(operation, number, (first, self._count))
                 for block in region:
@@ -107,9 +105,9 @@ class Structure:
             if operation.name in LOOPS:
                 self._loops.append((begin, self._count, operation.line))
 
-    def _own(self, operation: SsaOperation, region: int, block: Block, is_entry: bool) -> None:
-        for index, argument in enumerate(block.arguments):
-            first = _first_value(operation, region, index) if is_entry else None
+    def _own(self, operation: SsaOperation, block: Block) -> None:
+        for argument in block.arguments:
+            first = self._control.first_value(argument.name)
             self._owners[argument.name] = Owner(operation, first)
 
     def owner(self, name: str) -> Owner | None:
@@ -169,8 +167,6 @@ class Structure:
             loop: the loop.
             names: values within it.
         """
-        block = loop.regions[0][-1]
-        yielded = block.operations[-1].operands if block.operations else ()
         numbers = {value.name: k for k, value in enumerate(loop.regions[0][0].arguments[1:])}
         needed: set[int] = set()
         seen: set[str] = set()
@@ -178,9 +174,10 @@ class Structure:
         while pending:
             for leaf in self._leaves(pending.pop(), loop, seen):
                 number = numbers.get(leaf)
-                if number is not None and number not in needed and number < len(yielded):
+                again = self._control.again(leaf) if number is not None else None
+                if number is not None and number not in needed and again is not None:
                     needed.add(number)
-                    pending.append(yielded[number])
+                    pending.append(again)
         return sorted(needed)
 
     def sources(self, names: Iterable[str]) -> Iterator[SsaOperation]:
@@ -224,18 +221,3 @@ class Structure:
 def _label(label: str, line: int) -> SsaOperation:
     """Return what stands for the branches to a block."""
     return SsaOperation(f"cf.br to {label}", (), (), {}, (), (), line, 1, "")
-
-
-def _first_value(operation: SsaOperation, region: int, index: int) -> str | None:
-    """Return what an argument of a region's first block is when that is first entered."""
-    operands = operation.operands
-    if operation.name == "scf.for":
-        at = 0 if index == 0 else _LOOP_BOUNDS - 1 + index
-    elif operation.name == _PARTITIONED or (operation.name == "scf.while" and not region):
-        at = index
-    elif operation.name == "scf.while":
-        condition = operation.regions[0][-1].operations[-1:]
-        operands, at = (condition[0].operands, 1 + index) if condition else ((), 0)
-    else:
-        return None
-    return operands[at] if at < len(operands) else None

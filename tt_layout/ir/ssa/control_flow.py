@@ -1,0 +1,376 @@
+"""Where control may go, and which values go with it: the one place that knows it.
+
+An operation with regions says for each point that control may leave, its own beginning or the end
+of a region, where it may go from there, and which operands become which arguments or results:
+
+===============================  =============================  ==================================
+operation                        from                           to
+===============================  =============================  ==================================
+``scf.for``                      operands behind the bounds     arguments behind the variable
+\\                                operands behind the bounds     results, where it never runs
+\\                                ``scf.yield``                  arguments again; or results
+``scf.while``                    operands                       arguments of the first region
+\\                                ``scf.condition``, behind      arguments of the second; or results
+                                 the condition
+\\                                ``scf.yield``                  arguments of the first region
+``scf.if``, ``index_switch``,    ``scf.yield`` of any region    results
+``execute_region``
+``ttg.warp_specialize``          ``ttg.warp_yield``             results
+\\                                operands                       arguments of each partition
+``tt.reduce``, ``tt.scan``,      operands, element by element   arguments
+``tt.map_elementwise``           what the region returns        arguments again, and results
+``cf.br``, ``cf.cond_br``, ..    what a block is handed         its arguments
+``tt.call``                      operands                       arguments of the function
+\\                                ``tt.return``                  results
+===============================  =============================  ==================================
+
+Source:
+    MLIR, RegionBranchOpInterface and BranchOpInterface of these operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
+
+LOOPS = frozenset({"scf.for", "scf.while"})
+"""Operations whose regions run again and again."""
+
+ONCE = frozenset({"ttg.warp_specialize", "ttg.warp_specialize.partitions", "scf.execute_region"})
+"""Operations whose regions run once."""
+
+BOUNDS = 3
+"""Operands of ``scf.for`` before those that it iterates: lower bound, upper bound, step."""
+
+PARTITIONS = "ttg.warp_specialize.partitions"
+
+
+class Choice(NamedTuple):
+    """A truth value that decides whether control takes a way.
+
+    Attributes:
+        name: of the value.
+        outcome: what it is where the way is taken.
+    """
+
+    name: str
+    outcome: bool
+
+
+class Way(NamedTuple):
+    """A way that control may take.
+
+    Attributes:
+        operation: whose regions it joins; a branch, whose blocks it joins.
+        begin: the region that it leaves; None at the beginning of the operation.
+        end: the region that it enters, or the label of the block; None behind the operation.
+        passed: the values that are handed over.
+        received: what they become, one by one.
+        by: the operation that hands them over.
+        choice: what decides; None where that is not one truth value.
+        by_element: whether values are handed over element by element.
+    """
+
+    operation: SsaOperation
+    begin: int | None
+    end: int | str | None
+    passed: Sequence[str]
+    received: Sequence[Value]
+    by: SsaOperation
+    choice: Choice | None = None
+    by_element: bool = False
+
+    @property
+    def variable(self) -> Value | None:
+        """What counts the iterations, on the way into an ``scf.for``; None on others."""
+        if self.operation.name != "scf.for" or self.begin is not None or self.end is None:
+            return None
+        return next(iter(self.operation.regions[0][0].arguments), None)
+
+
+class Edge(NamedTuple):
+    """A value, one that it may become, and on which way."""
+
+    source: str
+    target: str
+    way: Way
+
+
+def ways(operation: SsaOperation) -> Iterator[Way]:
+    """Yield the ways into, between and out of the regions of an operation.
+
+    Those of an operation that is not known, or is not whole, are none.
+    """
+    rule = _RULES.get(operation.name)
+    if rule is not None and operation.regions:
+        yield from rule(operation)
+
+
+def branches(branch: SsaOperation, blocks: Mapping[str, Block]) -> Iterator[Way]:
+    """Yield the ways that a branch may take, given the blocks of its region by their labels."""
+    both = len(branch.successors) == 2 and branch.name.endswith("cond_br") and branch.operands
+    for number, successor in enumerate(branch.successors):
+        block = blocks.get(successor.label)
+        if block is not None:
+            choice = Choice(branch.operands[0], not number) if both else None
+            operands, label = successor.operands, successor.label
+            yield Way(branch, None, label, operands, block.arguments, branch, choice)
+
+
+def by_label(region: Region) -> dict[str, Block]:
+    """Return the blocks of a region by their labels."""
+    return {block.label: block for block in region}
+
+
+def last_operations(region: Region) -> Iterator[SsaOperation]:
+    """Yield the operations by which control leaves a region."""
+    for block in region:
+        for last in block.operations[-1:]:
+            if not last.successors:
+                yield last
+
+
+def _arguments(region: Region) -> tuple[Value, ...]:
+    return region[0].arguments if region else ()
+
+
+# -- operations -----------------------------------------------------------------------------
+
+
+def _for(loop: SsaOperation) -> Iterator[Way]:
+    body, initial = loop.regions[0], loop.operands[BOUNDS:]
+    if len(loop.operands) < BOUNDS or not body:
+        return
+    iterated = _arguments(body)[1:]
+    yield Way(loop, None, 0, initial, iterated, loop)
+    yield Way(loop, None, None, initial, loop.results, loop)
+    for last in last_operations(body):
+        yield Way(loop, 0, 0, last.operands, iterated, last)
+        yield Way(loop, 0, None, last.operands, loop.results, last)
+
+
+def _while(loop: SsaOperation) -> Iterator[Way]:
+    if len(loop.regions) != 2 or not all(loop.regions):
+        return
+    before, after = loop.regions
+    yield Way(loop, None, 0, loop.operands, _arguments(before), loop)
+    for last in last_operations(before):
+        condition, *passed = last.operands or ("",)
+        for end, received in ((1, _arguments(after)), (None, loop.results)):
+            yield Way(loop, 0, end, passed, received, last, Choice(condition, end is not None))
+    for last in last_operations(after):
+        yield Way(loop, 1, 0, last.operands, _arguments(before), last)
+
+
+def _if(choice: SsaOperation) -> Iterator[Way]:
+    for number in range(2):
+        decided = Choice(choice.operands[0], not number) if choice.operands else None
+        region = choice.regions[number] if number < len(choice.regions) else ()
+        end = number if region else None
+        yield Way(choice, None, end, (), (), choice, decided)
+        yield from _out_of(choice, number, region)
+
+
+def _any(operation: SsaOperation) -> Iterator[Way]:
+    for number, region in enumerate(operation.regions):
+        yield Way(operation, None, number, (), (), operation)
+        yield from _out_of(operation, number, region)
+
+
+def _out_of(operation: SsaOperation, number: int, region: Region) -> Iterator[Way]:
+    for last in last_operations(region):
+        yield Way(operation, number, None, last.operands, operation.results, last)
+
+
+def _specialize(operation: SsaOperation) -> Iterator[Way]:
+    yield Way(operation, None, 0, (), (), operation)
+    yield from _out_of(operation, 0, operation.regions[0])
+    for number, region in enumerate(operation.regions[1:], 1):
+        received = _arguments(region)
+        yield Way(operation, None, number, operation.operands, received, operation)
+        for holder in _holders(region):
+            for inner in holder.regions if not holder.operands else ():
+                yield Way(operation, None, number, operation.operands, _arguments(inner), operation)
+
+
+def _holders(region: Region) -> Iterator[SsaOperation]:
+    """Yield the operations that hold the partitions, in the generic form."""
+    yield from (o for block in region for o in block.operations if o.name == PARTITIONS)
+
+
+def _partitions(operation: SsaOperation) -> Iterator[Way]:
+    for number, region in enumerate(operation.regions):
+        yield Way(operation, None, number, operation.operands, _arguments(region), operation)
+
+
+def _elements(operation: SsaOperation) -> Iterator[Way]:
+    region, count = operation.regions[0], max(1, len(operation.operands))
+    received = _arguments(region)
+    for begin in range(0, len(received), count):
+        part = received[begin : begin + count]
+        yield Way(operation, None, 0, operation.operands, part, operation, by_element=True)
+    for last in last_operations(region):
+        returned = last.operands
+        if operation.name != "tt.map_elementwise":
+            yield Way(operation, 0, 0, returned, received[:count], last, by_element=True)
+        yield Way(operation, 0, None, returned, operation.results, last, by_element=True)
+
+
+_RULES: Mapping[str, Callable[[SsaOperation], Iterator[Way]]] = {
+    "scf.for": _for,
+    "scf.while": _while,
+    "scf.if": _if,
+    "scf.index_switch": _any,
+    "scf.execute_region": _any,
+    "ttg.warp_specialize": _specialize,
+    PARTITIONS: _partitions,
+    "tt.reduce": _elements,
+    "tt.scan": _elements,
+    "tt.map_elementwise": _elements,
+}
+
+
+# -- functions ------------------------------------------------------------------------------
+
+
+class ControlFlow:
+    """Value: the values that it may come from, and on which way; and the other way round.
+
+    Example:
+        >>> from tt_layout.ir import parse_ir
+        >>> from tt_layout.ir.ssa import read_functions
+        >>> [module] = parse_ir('''
+        ... tt.func @f(%n: i32, %x: i32, %y: i32) {
+        ...   %c = arith.constant 1 : i32
+        ...   %r:2 = scf.for %i = %c to %n step %c iter_args(%a = %x, %b = %y) -> (i32, i32) : i32 {
+        ...     scf.yield %b, %a : i32, i32
+        ...   }
+        ...   tt.return
+        ... }''')
+        >>> [function] = read_functions(module)
+        >>> flow = ControlFlow(function)
+        >>> [edge.source for edge in flow.into("%a")], [edge.source for edge in flow.into("%r#0")]
+        (['%x', '%b'], ['%x', '%b'])
+        >>> [edge.target for edge in flow.out_of("%a")]
+        ['%b', '%r#1']
+    """
+
+    def __init__(self, function: SsaFunction) -> None:
+        self.function = function
+
+    @cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """All ways between the regions and the blocks of the function, in the order of the text."""
+        return tuple(self._ways())
+
+    def _ways(self) -> Iterator[Way]:
+        yield from _between_blocks(self.function.body)
+        for operation in self.function.walk():
+            if operation.regions:
+                yield from ways(operation)
+                for region in operation.regions:
+                    yield from _between_blocks(region)
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """All edges: of each way, what it hands over."""
+        return tuple(
+            Edge(source, target.name, way)
+            for way in self.ways
+            for source, target in zip(way.passed, way.received)
+        )
+
+    @cached_property
+    def _into(self) -> Mapping[str, list[Edge]]:
+        found: dict[str, list[Edge]] = {}
+        for edge in self.edges:
+            found.setdefault(edge.target, []).append(edge)
+        return found
+
+    @cached_property
+    def _out_of(self) -> Mapping[str, list[Edge]]:
+        found: dict[str, list[Edge]] = {}
+        for edge in self.edges:
+            found.setdefault(edge.source, []).append(edge)
+        return found
+
+    def into(self, name: str) -> Sequence[Edge]:
+        """Return the edges to a value: from all values that it may be."""
+        return self._into.get(name, ())
+
+    def out_of(self, name: str) -> Sequence[Edge]:
+        """Return the edges from a value: to all values that it may become."""
+        return self._out_of.get(name, ())
+
+    def first_value(self, name: str) -> str | None:
+        """Return what an argument of a region is when control first enters that.
+
+        Of the variable of a loop that is its lower bound.  None for other values.
+        """
+        return self._first.get(name)
+
+    def again(self, name: str) -> str | None:
+        """Return what an argument of a loop's first region is when control comes there again."""
+        for edge in self.into(name):
+            if edge.way.end == 0 and edge.way.begin is not None:
+                return edge.source
+        return None
+
+    @cached_property
+    def _first(self) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        for edge in self.edges:
+            way = edge.way
+            if isinstance(way.end, int) and not way.by_element and way.begin != way.end:
+                found.setdefault(edge.target, edge.source)
+        for way in self.ways:
+            if (variable := way.variable) is not None:
+                found[variable.name] = way.operation.operands[0]
+        return found
+
+
+def _between_blocks(region: Region) -> Iterator[Way]:
+    if len(region) < 2:
+        return
+    blocks = by_label(region)
+    for block in region:
+        for last in block.operations[-1:]:
+            yield from branches(last, blocks)
+
+
+class Call(NamedTuple):
+    """A call of one function of a module by another.
+
+    Attributes:
+        caller: the function with the call.
+        operation: the call.
+        callee: the function that is called.
+    """
+
+    caller: SsaFunction
+    operation: SsaOperation
+    callee: SsaFunction
+
+    @property
+    def passed(self) -> Iterator[tuple[str, Value]]:
+        """Each value of the caller that is passed, and the argument that it becomes."""
+        yield from zip(self.operation.operands, self.callee.arguments)
+
+    @property
+    def returned(self) -> Iterator[tuple[str, Value]]:
+        """Each value of the callee that is returned, and the result that it becomes."""
+        for last in last_operations(self.callee.body):
+            yield from zip(last.operands, self.operation.results)
+
+
+def calls(functions: Sequence[SsaFunction]) -> Iterator[Call]:
+    """Yield the calls of functions of a module by others, in the order of the text."""
+    by_name = {function.name: function for function in functions}
+    for caller in functions:
+        for operation in caller.walk():
+            callee = by_name.get(str(operation.attributes.get("callee")))
+            if callee is not None:
+                yield Call(caller, operation, callee)
