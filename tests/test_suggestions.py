@@ -15,9 +15,9 @@ from command import Run, runner
 from tiers import sampled
 
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.findings import assumed_runs
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
+from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.ir import parse_ir
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

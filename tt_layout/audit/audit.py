@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
-from tt_layout.audit.findings import Finding, find, layout_findings
+from tt_layout.audit.conclusions import Conclusions, MovementRow, Total
+from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.modules.layouts import LayoutRow, layout_rows
 from tt_layout.audit.operations.atomics import scalar_atomics
-from tt_layout.audit.operations.cost import Cost, UnsupportedError
+from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.operations.costs import cost_of
 from tt_layout.audit.operations.exchanges import exchange_operations
 from tt_layout.audit.operations.multiplications import (
@@ -21,51 +21,12 @@ from tt_layout.audit.operations.multiplications import (
     intensity,
     multiplications,
 )
-from tt_layout.audit.values.executions import Executions
+from tt_layout.audit.rules import find
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import GLOBAL_KINDS
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
-
-
-@dataclass(frozen=True)
-class Total:
-    """How many operations of one name a kernel has, and what they row.
-
-    Attributes:
-        function: the kernel; None for operations outside of any.
-        operation: the name, without its dialect.
-        count: how many there are; a loop counts once.
-        bytes: what they move in all, each run once; None where a type does not determine it.
-        executions: how often they run in one program; None where that is not known.
-        executed_bytes: what they move in all, each as often as it runs; None if either is.
-    """
-
-    function: str | None
-    operation: str
-    count: int
-    bytes: int | None
-    executions: int | None
-    executed_bytes: int | None
-
-
-class MovementRow(NamedTuple):
-    """An operation, its cost, and how often it runs in one program.
-
-    Attributes:
-        operation: the operation.
-        cost: None where no analysis determines it.
-        executions: how often it runs.
-        refusal: why the compiler would refuse the operation; None where it would not.
-        cost_unknown: why there is no cost; None where there is one, or nothing to say.
-    """
-
-    operation: Operation
-    cost: Cost | None
-    executions: Executions
-    refusal: str | None = None
-    cost_unknown: str | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +56,18 @@ class Audit:
     intensities: tuple[Intensity, ...] = ()
     shared_memory: tuple[SharedMemory, ...] = ()
     audited: AuditedModule | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def conclusions(self) -> Conclusions:
+        """What the findings rest on."""
+        return Conclusions(
+            self.layouts,
+            self.movements,
+            self.multiplications,
+            self.shared_memory,
+            self.totals,
+            self.intensities,
+        )
 
     @property
     def costed_for(self) -> str | None:
@@ -134,18 +107,17 @@ def audit_module(
     audited = AuditedModule(module, shared, given)
     shared.modules.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
-    concluded = shared.modules.once(module, "rows", lambda: _conclusions(audited))
-    rows, movements, products, memories, of_layouts, sums, intensities = concluded
+    found = shared.modules.once(module, "conclusions", lambda: _conclusions(audited))
     return Audit(
         module=module,
-        layouts=rows,
-        movements=movements,
-        totals=sums,
-        findings=find(of_layouts, movements, products, memories),
+        layouts=found.layouts,
+        movements=found.movements,
+        totals=found.totals,
+        findings=shared.modules.once(module, "findings", lambda: find(found, audited)),
         arguments=arguments,
-        multiplications=products,
-        intensities=intensities,
-        shared_memory=memories,
+        multiplications=found.multiplications,
+        intensities=found.intensities,
+        shared_memory=found.shared_memory,
         audited=audited,
     )
 
@@ -174,32 +146,19 @@ def _times(size: int | None, number: int | None) -> int | None:
     return None if size is None or number is None else size * number
 
 
-Conclusions = tuple[
-    tuple[LayoutRow, ...],
-    tuple[MovementRow, ...],
-    tuple[Multiplication, ...],
-    tuple[SharedMemory, ...],
-    tuple[Finding, ...],
-    tuple[Total, ...],
-    tuple[Intensity, ...],
-]
-"""What is concluded from the text of a module."""
-
-
 def _conclusions(audited: AuditedModule) -> Conclusions:
     """Return what is said of a module that was not in the dump before."""
     module = audited.module
     rows = tuple(layout_rows(module, audited.layouts))
     movements = tuple(_movement_row(operation, audited) for operation in movements_of(audited))
     products = tuple(multiplications(audited))
-    return (
-        rows,
-        movements,
-        products,
-        tuple(module_memory(audited)),
-        tuple(layout_findings(module, rows)),
-        tuple(totals(movements)),
-        tuple(_intensities(movements, products)),
+    return Conclusions(
+        layouts=rows,
+        movements=movements,
+        multiplications=products,
+        shared_memory=tuple(module_memory(audited)),
+        totals=tuple(totals(movements)),
+        intensities=tuple(_intensities(movements, products)),
     )
 
 

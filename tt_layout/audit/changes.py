@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tt_layout.audit.audit import Audit, MovementRow
-from tt_layout.audit.findings import assumed_runs
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation, attribute_of
 

@@ -1,60 +1,130 @@
-"""What the reader of an audit should look at, the most expensive first.
+"""What a finding is: something that the reader of an audit should look at, of one or more kinds.
 
-A finding is an error, which comes first, or a data movement that costs more than it has to.  The
-latter are in the order of the cycles that they waste in one program: those of one execution, times
-how often it runs.  The order is a heuristic: a loop that runs an unknown number of times counts as
-`ASSUMED_TRIPS`, and what `Cost.extra` counts of global memory is compared with cycles of shared
-memory.
+A kind of finding is a rule: a class under `Occurrence` in a file of `tt_layout.audit.rules`, which
+finds its occurrences itself.  Nothing else names it.
+
+Findings are in the order in which a reader acts: by `Urgency`, then by the cycles that they waste
+in one program: those of one execution, times how often it runs.  That is a heuristic: a loop that
+runs an unknown number of times counts as `ASSUMED_TRIPS`, and what `Cost.extra` counts of global
+memory is compared with cycles of shared memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from tt_layout.audit.allocation import SharedMemory
-from tt_layout.audit.modules.layouts import LayoutRow, mismatches
-from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.operations.multiplications import Multiplication
-from tt_layout.audit.values.executions import Executions
-from tt_layout.errors import LayoutError
-from tt_layout.ir.module import Module
-from tt_layout.ir.operations import Location, Operation, layout_of
+from tt_layout.audit.values.executions import Executions, assumed_runs
+from tt_layout.ir.operations import Location
 
-REFUSED = "refused"
-CONVERSIONS = "conversions"
-CONFLICTS = "conflicts"
-NARROW = "narrow-loads"
-UNCOALESCED = "uncoalesced"
-KINDS = (REFUSED, CONVERSIONS, CONFLICTS, NARROW, UNCOALESCED)
-"""Kinds of findings: errors; conversions through shared memory or shuffles; accesses to shared
-memory with bank conflicts; accesses to global memory of less than 16 bytes at a time; those that
-touch more sectors than they need."""
-
-ASSUMED_TRIPS = 32
-"""How often a loop is taken to run, to put findings in order, where that is not known."""
-
-MAX_UNUSED = 1000  # aliases of a module that are read although no type uses them
+if TYPE_CHECKING:
+    from tt_layout.audit.modules.audited_module import AuditedModule
+    from tt_layout.audit.suggestions.advice import Advice, Reason
+    from tt_layout.audit.suggestions.suggestion import Suggestion
 
 
-class Movement(Protocol):
-    """What a finding needs to know of a data movement."""
+class Urgency(IntEnum):
+    """How soon a reader acts on a finding; within one, the most expensive comes first."""
+
+    ERROR = 0
+    """The compiler refuses the kernel, or it cannot be launched."""
+    SPILLS = 1
+    """Registers are spilled, which costs more than any layout."""
+    IDLE_TENSOR_CORES = 2
+    """A multiplication does not use the instructions that the GPU has for it."""
+    CYCLES = 3
+    """A data movement costs more than it has to."""
+
+
+class Counted(NamedTuple):
+    """What the line of a kernel calls findings that are alike.
+
+    Attributes:
+        noun: in the singular, behind the number; empty where occurrences are not counted.
+        rest: what follows the noun.
+
+    Example:
+        >>> Counted("load", " with bank conflicts").text(2)
+        '2 loads with bank conflicts'
+        >>> Counted("", "spills likely").text(1)
+        'spills likely'
+    """
+
+    noun: str
+    rest: str = ""
+
+    def text(self, number: int) -> str:
+        """Return the words for a number of findings."""
+        if not self.noun:
+            return self.rest
+        plural = f"{self.noun[:-1]}ies" if self.noun.endswith("y") else f"{self.noun}s"
+        return f"{number} {self.noun if number == 1 else plural}{self.rest}"
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """What a rule knows of one place where it found something: the base of all rules.
+
+    A rule is a frozen dataclass under this one, alone in a module of `tt_layout.audit.rules` that
+    is called like its kind.  Its fields are the facts of an occurrence.  The docstring of the
+    module is its documentation, under the headings that `tt_layout.audit.rules` names.
+
+    Class attributes:
+        kind: what ``--fail-on`` and JSON call it.
+        order: where it comes among the rules, in columns and in the line of a kernel.
+        urgency: of its findings.
+        heading: above its column in the table of kernels.
+        absence: what the line of a kernel says that there is none of, where no rule found anything:
+            an adjective, perhaps empty, and a plural; None for nothing.
+        no_way_out: what is printed where nothing cheaper was found; empty for nothing.
+    """
+
+    kind: ClassVar[str]
+    order: ClassVar[int]
+    heading: ClassVar[str]
+    urgency: ClassVar[Urgency] = Urgency.CYCLES
+    absence: ClassVar[tuple[str, str] | None] = None
+    no_way_out: ClassVar[str] = ""
+
+    @classmethod
+    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+        """Yield a finding, with one occurrence, for each place in a module."""
+        raise NotImplementedError
 
     @property
-    def operation(self) -> Operation:
-        """The operation."""
+    def words(self) -> str:
+        """What is wrong, as it follows the name of what it is about.
+
+        Empty where another rule that found the same data movement says it.
+        """
+        raise NotImplementedError
 
     @property
-    def cost(self) -> Cost | None:
-        """Its cost; None where no analysis determines it."""
+    def link(self) -> str:
+        """What is between that name and the words."""
+        return " "
 
     @property
-    def executions(self) -> Executions:
-        """How often it runs."""
+    def counted(self) -> Counted:
+        """What the line of a kernel calls it."""
+        raise NotImplementedError
 
     @property
-    def refusal(self) -> str | None:
-        """Why the compiler would refuse it."""
+    def cost(self) -> float:
+        """Cycles that all warps of a CTA waste in one execution; 0 where that is not known."""
+        return 0
+
+    def reason(self, finding: Finding, advice: Advice) -> Reason | None:
+        """Return which operations make the finding necessary; None where that is not asked."""
+        return None
+
+    def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+        """Return what would be cheaper, the best first."""
+        return ()
 
 
 class Finding(NamedTuple):
@@ -62,17 +132,40 @@ class Finding(NamedTuple):
 
     Attributes:
         line: of the dump.
-        message: what is wrong, in one sentence.
-        kinds: of `KINDS`, the one that it is called by first.
-        movement: the data movement that it is about; None of a finding about a layout.
-        cost: cycles that all warps of a CTA waste in one execution; 0 where that is not known.
+        name: what it is about: an operation with its dialect, a layout, ``@`` and a kernel.
+        function: the kernel; None outside of any.
+        occurrences: of each rule that found it, in their order; the findings of one data movement
+            are one finding.
+        location: in the user's program; None where the dump has none.
+        runs: how often it is executed in one program; None of what is not an operation.
+        movement: the data movement that it is about; None of anything else.
     """
 
     line: int
-    message: str
-    kinds: tuple[str, ...] = (REFUSED,)
-    movement: Movement | None = None
-    cost: float = 0
+    name: str
+    function: str | None
+    occurrences: tuple[Occurrence, ...]
+    location: Location | None = None
+    runs: Executions | None = None
+    movement: MovementRow | None = None
+
+    @staticmethod
+    def of_movement(row: MovementRow, occurrence: Occurrence) -> Finding:
+        """Return a finding about a data movement."""
+        one = row.operation
+        place = one.line, one.name, one.function
+        return Finding(*place, (occurrence,), one.location, row.executions, row)
+
+    @staticmethod
+    def of_multiplication(one: Multiplication, occurrence: Occurrence) -> Finding:
+        """Return a finding about a multiplication of matrices."""
+        place = one.line, one.name, one.function
+        return Finding(*place, (occurrence,), one.location, one.executions)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of its occurrences, the one that it is called by first."""
+        return tuple(one.kind for one in self.occurrences)
 
     @property
     def kind(self) -> str:
@@ -80,141 +173,33 @@ class Finding(NamedTuple):
         return self.kinds[0]
 
     @property
-    def function(self) -> str | None:
-        """The kernel; None outside of any."""
-        return self.movement.operation.function if self.movement is not None else None
+    def urgency(self) -> Urgency:
+        """How soon a reader acts on it."""
+        return min(one.urgency for one in self.occurrences)
 
     @property
-    def location(self) -> Location | None:
-        """The location in the user's program; None where the dump has none."""
-        return self.movement.operation.location if self.movement is not None else None
+    def is_error(self) -> bool:
+        """Whether the compiler refuses what it is about, or the kernel cannot be launched."""
+        return self.urgency == Urgency.ERROR
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in one sentence."""
+        said = [one for one in self.occurrences if one.words]
+        link = said[0].link if said else ""
+        return f"{self.name}{link}{'; it '.join(one.words for one in said)}"
+
+    @property
+    def cost(self) -> float:
+        """Cycles that all warps of a CTA waste in one execution; 0 where that is not known."""
+        return max(one.cost for one in self.occurrences)
 
     @property
     def executions(self) -> int | None:
         """How often it runs in one program; None where that is not known."""
-        return self.movement.executions.number if self.movement is not None else None
+        return self.runs.number if self.runs is not None else None
 
     @property
     def weight(self) -> float:
-        """Cycles wasted in one program: what findings are sorted by."""
-        if self.movement is None:
-            return self.cost
-        return self.cost * assumed_runs(self.movement.executions)
-
-
-def assumed_runs(executions: Executions) -> int:
-    """Return how often something runs, to compare costs by.
-
-    Example:
-        >>> assumed_runs(Executions(7, "7", None)), assumed_runs(Executions(None, "%n", None))
-        (7, 1)
-    """
-    if executions.number is not None:
-        return executions.number
-    return ASSUMED_TRIPS if is_in_loop(executions) else 1
-
-
-def is_in_loop(executions: Executions) -> bool:
-    """Tell whether something is in the body of a loop."""
-    return executions.loop is not None and executions.loop.part == "body"
-
-
-def find(
-    of_layouts: Iterable[Finding],
-    movements: Iterable[Movement],
-    products: Sequence[Multiplication],
-    memories: Sequence[SharedMemory] = (),
-) -> tuple[Finding, ...]:
-    """Return the findings of a module, errors first and then the most expensive.
-
-    Args:
-        of_layouts: what `layout_findings` yields of it.
-        movements, products, memories: of the module.
-    """
-    found = [*of_layouts]
-    for movement in movements:
-        found += _of_movement(movement)
-    found += [Finding(m.line, m.refusal) for m in memories if m.refusal is not None]
-    for product in products:
-        if product.refusal is not None:
-            found.append(Finding(product.line, f"{product.name}: {product.refusal}"))
-    return tuple(sorted(found, key=lambda one: (one.kind != REFUSED, -one.weight)))
-
-
-def layout_findings(module: Module, rows: Sequence[LayoutRow]) -> Iterator[Finding]:
-    """Yield what is wrong with the layouts of a module."""
-    yield from _unused_aliases(module, {row.layout for row in rows})
-    for row in rows:
-        if row.error is not None:
-            where = f"{row.layout} on {row.type}" if row.layout else row.type
-            yield Finding(row.line, f"{where}: {row.error.message}")
-        for message in mismatches(row, module):
-            yield Finding(row.line, message)
-
-
-def _unused_aliases(module: Module, used: set[str]) -> Iterator[Finding]:
-    """Yield what is wrong with aliases that no type uses, as far as there are not too many."""
-    from itertools import islice
-
-    unused = (name for name in module.aliases.attributes() if f"#{name}" not in used)
-    for name in islice(unused, MAX_UNUSED):
-        alias = module.aliases[name]
-        if isinstance(alias.encoding, LayoutError):
-            yield Finding(alias.line, f"#{name}: {alias.encoding.message}")
-    first = next(unused, None)
-    if first is not None:
-        message = f"of the aliases that no type uses, only the {MAX_UNUSED} before it were read"
-        yield Finding(module.aliases[first].line, f"#{first}: {message}")
-
-
-def _of_movement(movement: Movement) -> Iterator[Finding]:
-    operation, cost = movement.operation, movement.cost
-    if movement.refusal is not None:
-        message = f"{operation.name}: {movement.refusal}"
-        yield Finding(operation.line, message, (REFUSED,), movement)
-    if cost is None:
-        return
-    kinds, problems = _problems(operation, cost)
-    if kinds:
-        message = f"{operation.name} {'; it '.join(problems)}"
-        yield Finding(operation.line, message, tuple(kinds), movement, cost.extra)
-
-
-def _problems(operation: Operation, cost: Cost) -> tuple[list[str], list[str]]:
-    """Return the kinds of what a data movement does badly, and each in words."""
-    kinds, problems = [], []
-    how, details = cost.details.get("class"), cost.details
-    if how in _ROUTES:
-        kinds.append(CONVERSIONS)
-        ends = layout_of(operation.source), layout_of(operation.target)
-        problems.append(f"from {ends[0]} to {ends[1]} {_ROUTES[how]}{cost.text.removeprefix(how)}")
-    if _has_conflicts(cost):
-        kinds.append(CONFLICTS)
-        problems.append(f"of {layout_of(operation.memory)} has bank conflicts: {cost.text}")
-    if cost.finding is not None:
-        kinds.append(NARROW)
-        problems.append(cost.finding)
-    sectors, ideal = details.get("sectors"), details.get("ideal_sectors")
-    if sectors is not None and ideal is not None and sectors > ideal:
-        kinds.append(UNCOALESCED)
-        if cost.finding is None:
-            size = details["sector_bytes"]
-            unit = f"pieces of {size} bytes" if size != 32 else "sectors"
-            problems.append(f"touches {sectors} {unit} where {ideal} would do: {cost.text}")
-    return kinds, problems
-
-
-def _has_conflicts(cost: Cost) -> bool:
-    """Whether an access, or a copy into shared memory, takes wavefronts for bank conflicts."""
-    written, fewest = cost.details.get("wavefronts"), cost.details.get("ideal_wavefronts")
-    if written is not None and fewest is not None:
-        return bool(written > fewest)
-    return "ideal_wavefronts_per_instruction" in cost.details and cost.extra > 0
-
-
-_ROUTES = {
-    "shared memory": "goes through shared memory",
-    "across CTAs": "goes across CTAs",
-    "shuffles": "takes shuffles",
-}
-"""Class of a conversion -> how it is done, in words."""
+        """Cycles wasted in one program: what findings of one urgency are sorted by."""
+        return self.cost * (assumed_runs(self.runs) if self.runs is not None else 1)

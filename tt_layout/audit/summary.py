@@ -6,25 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tt_layout.audit.allocation import SharedMemory
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.findings import (
-    CONFLICTS,
-    CONVERSIONS,
-    NARROW,
-    REFUSED,
-    Finding,
-    is_in_loop,
-)
+from tt_layout.audit.findings import Counted, Finding
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
-from tt_layout.ir.data_movements import MovementKind
+from tt_layout.audit.rules import rules
+from tt_layout.audit.values.executions import is_in_loop
 
 NO_METADATA = KernelMetadata()
 """Nothing stands beside the dump."""
-
-_NOTHING = (
-    "no conversions through shared memory, no bank conflicts, no narrow or uncoalesced accesses"
-)
 
 
 @dataclass(frozen=True)
@@ -38,6 +27,8 @@ class Summary:
         findings: of the kernel, errors first, then the most expensive.
         shared_bytes: shared memory of a CTA; None where it is not known.
         shared_limit: the most that a CTA may have; None where the GPU is not known.
+        unknown_costs: data movements of which nothing is known.
+        movements: all data movements.
     """
 
     function: str | None
@@ -46,6 +37,8 @@ class Summary:
     findings: tuple[Finding, ...]
     shared_bytes: int | None = None
     shared_limit: int | None = None
+    unknown_costs: int = 0
+    movements: int = 0
 
     @property
     def weight(self) -> float:
@@ -55,7 +48,7 @@ class Summary:
     @property
     def errors(self) -> int:
         """The number of errors."""
-        return sum(finding.kind == REFUSED for finding in self.findings)
+        return sum(finding.is_error for finding in self.findings)
 
     @property
     def text(self) -> str:
@@ -64,7 +57,15 @@ class Summary:
         who += [self.target] if self.target is not None else []
         who += [_count(self.warps, "warp")] if self.warps is not None else []
         parts = [*_parts(self.findings)]
-        return f"{', '.join(who)}: {', '.join(parts) or _NOTHING}{self._shared_text()}"
+        return f"{', '.join(who)}: {', '.join(parts) or self._nothing}{self._shared_text()}"
+
+    @property
+    def _nothing(self) -> str:
+        """What is said of a kernel without findings: only what the known costs rule out."""
+        if self.unknown_costs:
+            some = f"{self.unknown_costs} of {_count(self.movements, 'data movement')}"
+            return f"no findings, but the cost of {some} is not known"
+        return _absences()
 
     def _shared_text(self) -> str:
         if not self.shared_bytes:
@@ -93,31 +94,52 @@ def summaries(audit: Audit, known: KernelMetadata = NO_METADATA) -> tuple[Summar
         >>> summary.text
         'outside of functions, 8 warps: 1 error'
     """
-    module = audit.module
     names: dict[str | None, list[Finding]] = {row.operation.function: [] for row in audit.movements}
     names |= {product.function: [] for product in audit.multiplications}
     for finding in audit.findings:
-        # What is wrong with a layout is wrong with every kernel: it is told of the first.
-        own = finding.function if finding.movement is not None else next(iter(names), None)
-        names.setdefault(own, []).append(finding)
-    stated = known.shared_bytes if known.shared_bytes is not None else module.number("shared")
-    memories = {memory.function: memory for memory in audit.shared_memory}
+        names.setdefault(finding.function, []).append(finding)
     limit = next((memory.limit for memory in audit.shared_memory), None)
     return tuple(
-        Summary(
-            known.name if known.name is not None and len(names) == 1 else name,
-            module.gpu,
-            module.number("num-warps") or known.warps,
-            tuple(found),
-            stated if stated is not None else _bytes(memories.get(name or "")),
-            limit,
-        )
+        _summary(audit, known, name, found, limit, is_only=len(names) == 1)
         for name, found in names.items()
     )
 
 
-def _bytes(memory: SharedMemory | None) -> int | None:
-    return memory.bytes if memory is not None else None
+def _summary(
+    audit: Audit,
+    known: KernelMetadata,
+    name: str | None,
+    found: Sequence[Finding],
+    limit: int | None,
+    *,
+    is_only: bool,
+) -> Summary:
+    """Return the summary of one kernel of a module."""
+    module = audit.module
+    own = [row for row in audit.movements if row.operation.function == name]
+    return Summary(
+        known.name if known.name is not None and is_only else name,
+        module.gpu,
+        module.number("num-warps") or known.warps,
+        tuple(found),
+        known.shared_bytes
+        if known.shared_bytes is not None
+        else _shared_bytes(audit, name, is_only),
+        limit,
+        sum(row.has_unknown_cost for row in own),
+        len(own),
+    )
+
+
+def _shared_bytes(audit: Audit, name: str | None, is_only: bool) -> int | None:
+    """Return the shared memory of a kernel: what is stated of it, else what its buffers need."""
+    stated = audit.module.number("shared")
+    memory = next((one for one in audit.shared_memory if one.function == name), None)
+    if stated is not None and (is_only or not audit.shared_memory):
+        return stated
+    if memory is None:
+        return None
+    return memory.stated if memory.stated is not None else memory.bytes
 
 
 def size_text(count: int) -> str:
@@ -137,59 +159,26 @@ def _count(number: int, noun: str) -> str:
 
 
 def _parts(findings: Sequence[Finding]) -> Iterator[str]:
-    errors = sum(finding.kind == REFUSED for finding in findings)
-    if errors:
-        yield _count(errors, "error")
-    groups: dict[tuple[str, str], list[Finding]] = {}
+    """Yield how many findings there are of each kind, in the order of the rules."""
+    groups: dict[tuple[int, Counted], list[Finding]] = {}
     for finding in findings:
-        for kind in finding.kinds:
-            if kind != REFUSED:
-                groups.setdefault(_words(finding, kind), []).append(finding)
-    for one, other in sorted(groups, key=_order):
-        group = groups[one, other]
-        noun = f"{len(group)} {one if len(group) == 1 else _plural(one)}{other}"
-        loops = sum(is_in_loop(f.movement.executions) for f in group if f.movement is not None)
-        yield noun + f" ({loops} in the loop)" * bool(loops)
+        for one in finding.occurrences:
+            groups.setdefault((one.order, one.counted), []).append(finding)
+    for key in sorted(groups):
+        group = groups[key]
+        runs = (finding.runs for finding in group if not finding.is_error)
+        loops = sum(is_in_loop(one) for one in runs if one is not None)
+        yield key[1].text(len(group)) + f" ({loops} in the loop)" * bool(loops)
 
 
-def _plural(noun: str) -> str:
-    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-
-
-_VERBS = {
-    MovementKind.LOCAL_LOAD: "load",
-    MovementKind.LOCAL_STORE: "store",
-    MovementKind.GLOBAL_LOAD: "load",
-    MovementKind.GLOBAL_STORE: "store",
-    MovementKind.GLOBAL_ATOMIC: "atomic",
-    MovementKind.COPY_IN: "copy",
-    MovementKind.COPY_OUT: "copy",
-}
-
-
-def _words(finding: Finding, kind: str) -> tuple[str, str]:
-    """Return what a summary calls a finding: the noun, and what stands behind it."""
-    assert finding.movement is not None
-    operation, cost = finding.movement.operation, finding.movement.cost
-    assert cost is not None
-    verb = _VERBS.get(operation.group, "access")
-    if kind == CONVERSIONS:
-        how = cost.details["class"]
-        return "conversion", {"shuffles": " by shuffles", "across CTAs": " across CTAs"}.get(
-            how, " through shared memory"
-        )
-    if kind == CONFLICTS:
-        return verb, " with bank conflicts"
-    if kind == NARROW:
-        return verb, f" of {_count(cost.details['width_bytes'], 'byte')} per thread"
-    return f"uncoalesced {verb}", ""
-
-
-def _order(words: tuple[str, str]) -> tuple[int, str, str]:
-    noun, rest = words
-    places = ["conversion", "bank conflicts", "per thread", "uncoalesced"]
-    at = next((i for i, place in enumerate(places) if place in noun + rest), len(places))
-    return at, noun, rest
+def _absences() -> str:
+    """Return what the rules rule out, those of one noun together."""
+    nouns: dict[str, list[str]] = {}
+    for adjective, noun in (rule.absence for rule in rules() if rule.absence is not None):
+        nouns.setdefault(noun, []).append(adjective)
+    return ", ".join(
+        f"no {' or '.join(own)} {noun}".replace("  ", " ") for noun, own in nouns.items()
+    )
 
 
 def worst_first(found: Sequence[Summary]) -> list[Summary]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import click
 
+from tt_layout.audit.rules import kinds
 from tt_layout.reports.program_source import ProgramSource
-from tt_layout.reports.watched_findings import NamedFinding, Watcher
+from tt_layout.reports.watched_findings import ALL, NamedFinding, Watcher
 from tt_layout.safe_text import safe
 
 MAX_NAMED = 20  # findings that are named on standard error
@@ -18,8 +19,8 @@ fail_on_option = click.option(
     "fail_on",
     multiple=True,
     metavar="KIND[=CYCLES],...",
-    help="Exit 1 for findings of these kinds that waste as many cycles: refused, conversions, "
-    "conflicts, narrow-loads, uncoalesced, all.",
+    help="Exit 1 for findings of these kinds that waste as many cycles: "
+    f"{', '.join(kinds())}, {ALL}.",
 )
 
 

@@ -165,12 +165,28 @@ class TypeUses(Sequence[TypeUse]):
 
         return dict(Counter(self._numbers))
 
-    def first_lines(self) -> dict[int, int]:
-        """Return the line of the first use of each distinct type, by its number."""
-        first: dict[int, int] = {}
-        for index, number in enumerate(self._numbers):
-            first.setdefault(number, index)
-        return {number: self._line_column(index)[0] for number, index in first.items()}
+    def first_lines(self, starts: Sequence[int] = ()) -> list[dict[int, int]]:
+        """Return the line of the first use of each distinct type, by its number.
+
+        Args:
+            starts: lines at which parts of the text begin, in ascending order.
+
+        Returns:
+            A dict for what is before the first part, and one for each part.
+        """
+        from bisect import bisect_left
+
+        places = range(len(self))
+        cuts = [
+            bisect_left(places, line, key=lambda at: self._line_column(at)[0]) for line in starts
+        ]
+        found = []
+        for begin, end in zip([0, *cuts], [*cuts, len(self)]):
+            first: dict[int, int] = {}
+            for index in range(begin, end):
+                first.setdefault(self._numbers[index], index)
+            found.append({number: self._line_column(at)[0] for number, at in first.items()})
+        return found
 
     @property
     def distinct(self) -> Sequence[IRType]:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from tt_layout.audit.audit import Audit, MovementRow
-from tt_layout.audit.findings import is_in_loop
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import summaries
+from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import Product
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind

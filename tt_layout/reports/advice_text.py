@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tt_layout.audit.findings import CONFLICTS, Finding
-from tt_layout.audit.suggestions.adviser import Adviser, Anchor
+from tt_layout.audit.findings import Finding
+from tt_layout.audit.suggestions.advice import Anchor
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Suggestion
 from tt_layout.errors import LayoutError
 from tt_layout.reports.dump_text import short_layout, short_operation
@@ -27,8 +28,8 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool) -> Itera
     shown = suggestions if is_whole else _apart(suggestions)[:MAX_SUGGESTIONS]
     for suggestion in shown:
         yield from _suggestion_lines(suggestion)
-    if CONFLICTS in finding.kinds and not suggestions:
-        yield "no layout that was tried takes fewer cycles over all accesses to its buffers"
+    if not suggestions:
+        yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
 
 
 def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from tt_layout.audit.audit import Audit, MovementRow
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.modules.layouts import LayoutRow
@@ -65,7 +66,7 @@ def _findings(audit: Audit) -> list[dict[str, Any]]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    location, movement = finding.location, finding.movement
+    location, runs = finding.location, finding.runs
     return {
         "line": finding.line,
         "message": finding.message,
@@ -75,7 +76,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "location": location._asdict() if location is not None else None,
         "cost": finding.cost,
         "executions": finding.executions,
-        "executions_text": movement.executions.text if movement is not None else None,
+        "executions_text": runs.text if runs is not None else None,
     }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.findings import REFUSED, Finding, is_in_loop
+from tt_layout.audit.findings import Finding
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.values.executions import Executions, is_in_loop
 from tt_layout.ir.operations import Location, attribute_of
 from tt_layout.reports.advice_text import advice_lines
 from tt_layout.reports.dump_text import short_operation, short_type
@@ -54,23 +55,25 @@ def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 
 def _likeness(finding: Finding) -> tuple[object, ...] | None:
-    """Return what findings that are told together have in common; None of errors."""
-    if finding.movement is None or finding.kind == REFUSED:
+    """Return what findings that are shown together have in common; None of errors."""
+    if finding.is_error:
         return None
+    own = finding.kinds, finding.function, finding.message
+    if finding.movement is None:
+        return own
     operation = finding.movement.operation
-    ends = attribute_of(operation.source), attribute_of(operation.target)
-    return finding.kinds, operation.function, operation.name, finding.message, *ends
+    return *own, attribute_of(operation.source), attribute_of(operation.target)
 
 
-def _rank(group: Sequence[Finding]) -> tuple[bool, float]:
-    return group[0].kind != REFUSED, -sum(finding.weight for finding in group)
+def _rank(group: Sequence[Finding]) -> tuple[int, float]:
+    return group[0].urgency, -sum(finding.weight for finding in group)
 
 
 def _group_lines(
     number: int, group: Sequence[Finding], program: ProgramSource
 ) -> Iterator[Line | Fitted]:
     first = group[0]
-    colour = "red" if first.kind == REFUSED else "yellow"
+    colour = "red" if first.is_error else "yellow"
     indent = len(f"  {number}. ")
     text = f"{_places(group)}: {first.message}"
     yield Paragraph(text, f"  {number}. ", indent, colour)
@@ -98,24 +101,20 @@ def _where(location: Location | None) -> str | None:
 
 def _cost(group: Sequence[Finding]) -> str:
     """Return what a group wastes, and how often."""
-    movement = group[0].movement
-    if movement is None or not group[0].cost:
+    first = group[0]
+    if not first.cost:
         return ""
-    moved = movement.operation.moved
+    moved = first.movement.operation.moved if first.movement is not None else None
     of = f" of {short_type(moved)}" if moved is not None else ""
-    what = f"{short_operation(movement.operation.name)}{of}"
-    runs = [_runs(finding) for finding in group if finding.movement is not None]
+    what = f"{short_operation(first.name)}{of}"
+    runs = [_runs(finding.runs) for finding in group if finding.runs is not None]
     each = " each" * (len(group) > 1)
     how_often = ", ".join(dict.fromkeys(runs))
-    return (
-        f"{what}: {count(round(group[0].cost, 1), 'cycle')}{each} that could be saved, {how_often}"
-    )
+    return f"{what}: {count(round(first.cost, 1), 'cycle')}{each} that could be saved, {how_often}"
 
 
-def _runs(finding: Finding) -> str:
-    """Return how often a finding's operation runs, in words."""
-    assert finding.movement is not None
-    executions = finding.movement.executions
+def _runs(executions: Executions) -> str:
+    """Return how often the operation of a finding runs, in words."""
     number, text = executions.number, executions.text
     times = "once" if text == "1" else f"{text} times"
     if number is not None and text != str(number):

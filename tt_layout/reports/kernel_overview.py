@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.findings import KINDS, NARROW, REFUSED, Finding
+from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.modules.kernel_metadata import metadata_beside
+from tt_layout.audit.rules import kinds, rules
 from tt_layout.audit.summary import Summary, kinds_of, size_text, summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
@@ -31,7 +32,7 @@ class FindingLine(NamedTuple):
     """A finding of one of many kernels.
 
     Attributes:
-        kinds: of `tt_layout.audit.findings.KINDS`.
+        kinds: of `tt_layout.audit.rules.kinds`.
         weight: cycles wasted in one program.
         line: of the dump.
         message: what is wrong.
@@ -194,7 +195,7 @@ class KernelOverview:
                 at: "red" if kernel.errors else "yellow" if kernel.findings else "green"
                 for at, kernel in enumerate(shown)
             }
-            right = ["cycles", *map(_heading, KINDS), "shared"]
+            right = ["cycles", *(rule.heading for rule in rules()), "shared"]
             header = ["cycles", "kernel", "GPU", *right[1:], "dump"]
             spare = ("shared", "GPU")
             yield FoldedTable(header, rows, right, colours, has_tail=True, spare=spare)
@@ -212,13 +213,8 @@ class KernelOverview:
         }
 
 
-def _heading(kind: str) -> str:
-    """Return the word for a kind of finding above a column."""
-    return {REFUSED: "errors", NARROW: "narrow"}.get(kind, kind)
-
-
 def _cells(kernel: KernelLine) -> list[str]:
-    counts = [str(kernel.counts.get(kind) or "-") for kind in KINDS]
+    counts = [str(kernel.counts.get(kind) or "-") for kind in kinds()]
     shared = size_text(kernel.shared_bytes) if kernel.shared_bytes is not None else "-"
     name = f"@{kernel.function}" if kernel.function is not None else "-"
     worst = kernel.findings[0].line if kernel.findings else kernel.line

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from tt_layout.audit.audit import Audit, MovementRow
-from tt_layout.audit.findings import REFUSED
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.values.executions import UNPLACED, Executions
 from tt_layout.enums import MemorySpace
@@ -57,7 +57,7 @@ def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) ->
     """Return the data movements; in the order of the text those of a loop stand together."""
     file, places = _places([row.operation.location for row in rows])
     header = ["line", file, "operation", "of", "from -> to", "runs", "cost"]
-    wrong = {f.line: "red" if f.kind == REFUSED else "yellow" for f in audit.findings}
+    wrong = {f.line: "red" if f.is_error else "yellow" for f in audit.findings}
     cells: list[Sequence[str] | str] = []
     colours: dict[int, str] = {}
     last: tuple[object, ...] | None = None
@@ -114,7 +114,7 @@ def _times(text: str, number: int | None) -> str:
 
 
 def is_repeated(row: MovementRow) -> bool:
-    """Tell whether an operation stands to a loop, or may not run."""
+    """Tell whether an operation is inside, before or after a loop, or may not run."""
     return row.executions.loop is not None or row.executions.text not in ("1", UNPLACED.text)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.findings import KINDS, Finding
+from tt_layout.audit.findings import Finding
+from tt_layout.audit.rules import kinds
 from tt_layout.errors import LayoutError
 from tt_layout.reports.kernel_overview import FindingLine
 
@@ -40,12 +41,12 @@ def read_limits(texts: Sequence[str]) -> dict[str, float]:
     limits: dict[str, float] = {}
     for part in ",".join(texts).split(","):
         name, equals, cycles = part.strip().partition("=")
-        if name not in (*KINDS, ALL):
-            raise LayoutError(f"--fail-on takes {', '.join(KINDS)} or {ALL}, got {name!r}")
+        if name not in (*kinds(), ALL):
+            raise LayoutError(f"--fail-on takes {', '.join(kinds())} or {ALL}, got {name!r}")
         if equals and not (cycles.isdecimal() and len(cycles) < 16):
             message = f"the threshold of {name} is a number of cycles"
             raise LayoutError(f"--fail-on: {message}, got {cycles!r}")
-        limits |= dict.fromkeys(KINDS if name == ALL else [name], float(cycles or 0))
+        limits |= dict.fromkeys(kinds() if name == ALL else [name], float(cycles or 0))
     return limits
 
 

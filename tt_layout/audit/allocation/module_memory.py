@@ -35,10 +35,16 @@ def module_memory(audited: AuditedModule) -> list[SharedMemory]:
         if stated is None or stated == _whole(found):
             break
     limit = target.shared_bytes(_chip(module.target)) if module.gpu is not None else None
+    most = _whole(found)
     return [
-        memory._replace(stated=None if memory.is_called else stated, limit=limit)
+        memory._replace(stated=stated if _takes(memory, most) else None, limit=limit)
         for memory in found
     ]
+
+
+def _takes(memory: SharedMemory, most: int | None) -> bool:
+    """Tell whether a function may be the kernel that takes what the module states."""
+    return not memory.is_called and (most is None or memory.bytes == most)
 
 
 def _whole(found: list[SharedMemory]) -> int | None:

@@ -96,10 +96,7 @@ class SharedMemory(NamedTuple):
         needed = self.stated if self.stated is not None else self.bytes
         if needed is None or self.limit is None or needed <= self.limit:
             return None
-        return (
-            f"@{self.function} takes {needed} bytes of shared memory, but a CTA may have "
-            f"{self.limit}"
-        )
+        return f"takes {needed} bytes of shared memory, but a CTA may have {self.limit}"
 
 
 def shared_memory(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tt_layout.audit.audit import Audit, MovementRow
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.measured.counters import COUNTERS, Counter
 from tt_layout.audit.measured.launch import Launch, Place
 from tt_layout.audit.measured.prediction import NOTHING, Prediction, predict

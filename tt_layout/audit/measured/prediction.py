@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tt_layout.audit.audit import Audit, MovementRow
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.measured.counters import (
     ASYNC_COPY,
     GLOBAL_LOAD,

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings import Encoding
 from tt_layout.ir.module import Module
@@ -27,7 +28,7 @@ MAX_LENGTH = 1 << 22
 _LINE = re.compile(r"\bline \d")
 """A line within a sentence."""
 
-_OF_NO_LINE = (Location, IRType, Encoding)
+_OF_NO_LINE = (Location, IRType, Encoding, LinearLayout)
 """What has no lines of the dump in it."""
 
 
@@ -139,7 +140,7 @@ def mover(value: Any) -> Mover | None:
     if isinstance(value, tuple):
         names = getattr(value, "_fields", [""] * len(value))
         return _mover(names, value, getattr(type(value), "_make", tuple))
-    if is_dataclass(value) and not isinstance(value, type) and hasattr(value, "line"):
+    if is_dataclass(value) and not isinstance(value, type):
         names = [item.name for item in fields(value)]
         whole = _with_keys(names)
         own = [getattr(value, name) for name in names]

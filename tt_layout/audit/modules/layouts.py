@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -16,6 +16,13 @@ from tt_layout.placement import PlacedLayout, place
 
 UNITS = (("lane", "threads-per-warp", "lanes"), ("warp", "num-warps", "warps"))
 """Input dimension, attribute of the module that must agree, and what both count."""
+
+
+class Use(NamedTuple):
+    """Where a function first uses a type: its name, None outside of any, and the line."""
+
+    function: str | None
+    line: int
 
 
 class LayoutRow(NamedTuple):
@@ -34,6 +41,7 @@ class LayoutRow(NamedTuple):
         replication: input dimension -> on how many locations of it each element is repeated.
         sizes: input dimension -> its size.
         error: why the layout, or its map over the type, is refused.
+        functions: those that use it, in the order of the text.
     """
 
     layout: str
@@ -47,6 +55,7 @@ class LayoutRow(NamedTuple):
     replication: tuple[tuple[str, int], ...] = ()
     sizes: tuple[tuple[str, int], ...] = ()
     error: LayoutError | None = None
+    functions: tuple[Use, ...] = ()
 
     def size(self, dim: str) -> int | None:
         """Return the size of an input dimension; None where the layout has none."""
@@ -143,21 +152,33 @@ def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:
         if ir_type.encoding is not None:
             key = ir_type.layout or "", ir_type.bare if ir_type.element_type else ir_type.text
             grouped.setdefault(key, []).append((number, count))
-    first = module.types.first_lines()
+    functions = sorted(module.functions, key=lambda function: function.line)
+    names = [None, *(function.name for function in functions)]
+    first = module.types.first_lines([function.line for function in functions])
     order: dict[str, int] = {}
     for layout, _ in grouped:
         order.setdefault(layout, len(order))
     for (layout, bare), members in sorted(grouped.items(), key=lambda item: order[item[0][0]]):
         ir_type = distinct[members[0][0]]
         uses = sum(count for _, count in members)
-        line = min(first[number] for number, _ in members)
+        used = tuple(_uses([number for number, _ in members], names, first))
         if isinstance(ir_type.encoding, Encoding):
             row = layouts.row(ir_type)
-            yield row._replace(layout=layout, type=bare, uses=uses, line=line)
         elif isinstance(ir_type.encoding, PlaceholderError):
-            yield LayoutRow(layout, layout, PLACEHOLDER, bare, uses, line)
+            row = LayoutRow("", layout, PLACEHOLDER, "", 0, 0)
         else:
-            yield LayoutRow(layout, layout, "", bare, uses, line, error=ir_type.encoding)
+            row = LayoutRow("", layout, "", "", 0, 0, error=ir_type.encoding)
+        yield row._replace(layout=layout, type=bare, uses=uses, line=used[0].line, functions=used)
+
+
+def _uses(
+    numbers: Sequence[int], names: Sequence[str | None], first: Sequence[Mapping[int, int]]
+) -> Iterator[Use]:
+    """Yield the functions that use any of some types, each with the line of the first use."""
+    for name, lines in zip(names, first):
+        found = [lines[number] for number in numbers if number in lines]
+        if found:
+            yield Use(name, min(found))
 
 
 def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRow:
@@ -188,9 +209,7 @@ def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:
         assumed, given = row.size(dim), module.number(attribute)
         allowed = {given} | (set(module.partition_warps) if dim == "warp" else set())
         if assumed is not None and given is not None and assumed not in allowed:
-            yield (
-                f"{row.layout} on {row.type} is for {assumed} {unit}, but the module has {given}"
-            )
+            yield f"is for {assumed} {unit}, but the module has {given}"
     assumed, given = row.size("block"), module.number("num-ctas")
     if assumed is not None and given is not None and assumed != given:
-        yield f"{row.layout} on {row.type} is for {assumed} CTAs, but the module has {given}"
+        yield f"is for {assumed} CTAs, but the module has {given}"

@@ -3,40 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.findings import CONFLICTS, CONVERSIONS, Finding
-from tt_layout.audit.modules.audited_module import FullOperation
-from tt_layout.audit.suggestions.buffers import better_buffers
-from tt_layout.audit.suggestions.conversions import better_sides
-from tt_layout.audit.suggestions.flow import Flow
+from tt_layout.audit.findings import Finding
+from tt_layout.audit.suggestions.advice import Advice, Reason
 from tt_layout.audit.suggestions.suggestion import Suggestion
-from tt_layout.ir.operations import Location
-from tt_layout.ir.ssa import SsaFunction
 
 T = TypeVar("T")
-
-
-class Anchor(NamedTuple):
-    """An operation that determines a layout.
-
-    Attributes:
-        operation: its name.
-        line: of the dump.
-        location: the location in the user's program; None where the dump has none.
-    """
-
-    operation: str
-    line: int
-    location: Location | None
-
-
-class Reason(NamedTuple):
-    """Why a conversion is there: what produces its source layout, and what takes the other."""
-
-    producers: tuple[Anchor, ...]
-    consumers: tuple[Anchor, ...]
 
 
 class Adviser:
@@ -61,8 +35,7 @@ class Adviser:
 
     def __init__(self, audit: Audit) -> None:
         self.audit = audit
-        self._flows: dict[int, Flow] = {}
-        self._suggestions: dict[tuple[object, ...], tuple[Suggestion, ...]] = {}
+        self._advice = Advice(audit.conclusions, audit.audited) if audit.audited else None
 
     def reason(self, finding: Finding) -> Reason | None:
         """Return why a conversion is there; None of any other finding."""
@@ -70,7 +43,7 @@ class Adviser:
 
     def suggestions(self, finding: Finding) -> list[Suggestion]:
         """Return what would be cheaper, the best first."""
-        return list(self._once("suggestions", finding, self._found))
+        return list(self._once("suggestions", finding, self._suggestions))
 
     def _once(self, what: str, finding: Finding, answer: Callable[[Finding], T]) -> T:
         """Return an answer, which is the same for modules of one text but for the lines."""
@@ -82,47 +55,13 @@ class Adviser:
         return audited.shared.modules.once(audited.module, question, lambda: answer(finding))
 
     def _reason(self, finding: Finding) -> Reason | None:
-        full = self._conversion(finding)
-        if full is None:
+        if self._advice is None:
             return None
-        flow, function = self._flow(full.function), full.function
-        ends = (
-            flow.producers(full.operation.operands[0]),
-            flow.consumers(full.operation.results[0].name),
-        )
-        return Reason(
-            *(tuple(Anchor(o.name, o.line, function.location(o)) for o in end) for end in ends)
-        )
+        found = (one.reason(finding, self._advice) for one in finding.occurrences)
+        return next((reason for reason in found if reason is not None), None)
 
-    def _found(self, finding: Finding) -> tuple[Suggestion, ...]:
-        audited, movement = self.audit.audited, finding.movement
-        if audited is None or movement is None:
+    def _suggestions(self, finding: Finding) -> tuple[Suggestion, ...]:
+        if self._advice is None:
             return ()
-        operation = movement.operation
-        key: tuple[object, ...] = operation.line, operation.column
-        full = self._conversion(finding)
-        if full is None:
-            key = operation.group, operation.source, operation.target
-        if key not in self._suggestions:
-            found: list[Suggestion] = []
-            if full is not None:
-                found = better_sides(self.audit, audited, full, self._flow(full.function))
-            elif CONFLICTS in finding.kinds:
-                found = better_buffers(self.audit, audited, operation)
-            self._suggestions[key] = tuple(found)
-        return self._suggestions[key]
-
-    def _conversion(self, finding: Finding) -> FullOperation | None:
-        """Return the conversion that a finding is about; None of any other finding."""
-        audited, movement = self.audit.audited, finding.movement
-        if audited is None or movement is None or CONVERSIONS not in finding.kinds:
-            return None
-        full = audited.in_full(movement.operation)
-        whole = full is not None and full.operation.operands and full.operation.results
-        return full if whole else None
-
-    def _flow(self, function: SsaFunction) -> Flow:
-        number = id(function)
-        if number not in self._flows:
-            self._flows[number] = Flow(function)
-        return self._flows[number]
+        found = (one.suggestions(finding, self._advice) for one in finding.occurrences)
+        return next((tuple(suggestions) for suggestions in found if suggestions), ())

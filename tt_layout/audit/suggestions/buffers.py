@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.shared_memory.candidates import SwizzleProblem
-from tt_layout.audit.audit import Audit
-from tt_layout.audit.findings import assumed_runs
+from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.multiplications import Multiplication, multiplications
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange, Trial
+from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
@@ -63,11 +63,13 @@ class _Access(NamedTuple):
     runs: int
 
 
-def better_buffers(audit: Audit, audited: AuditedModule, operation: Operation) -> list[Suggestion]:
+def better_buffers(
+    concluded: Conclusions, audited: AuditedModule, operation: Operation
+) -> list[Suggestion]:
     """Return layouts that save cycles over all accesses, the best of each family, best first.
 
     Args:
-        audit: of the module.
+        concluded: what is concluded from the module.
         audited: the module.
         operation: an access to the buffers whose layout is in question.
     """
@@ -81,14 +83,14 @@ def better_buffers(audit: Audit, audited: AuditedModule, operation: Operation) -
         return []
     found = []
     shape = memory.tensor_type().shape
-    accesses = _accesses(audit, audited, memory.encoding, shape)
+    accesses = _accesses(concluded, audited, memory.encoding, shape)
     gpu = find_target(audited.gpu)
     families = ("nvmma",) if readers else _families(gpu)
     candidates: Iterable[SharedEncoding] = _widths(memory.encoding)
     if accesses:
         candidates = _candidates(accesses, shape, size // memory.elements, gpu, families)
     for encoding in candidates:
-        one = try_layout(audit, audited, memory, encoding)
+        one = try_layout(concluded, audited, memory, encoding)
         if one is not None and one.saved > 0:
             found.append(one)
     found.sort(key=lambda one: (-one.saved, len(one.worse)))
@@ -128,11 +130,11 @@ def _other_readers(audited: AuditedModule, encoding: Encoding) -> bool | None:
 
 
 def _accesses(
-    audit: Audit, audited: AuditedModule, encoding: Encoding, shape: tuple[int, ...]
+    concluded: Conclusions, audited: AuditedModule, encoding: Encoding, shape: tuple[int, ...]
 ) -> tuple[_Access, ...]:
     """Return the accesses to buffers of a layout, of one shape, each kind once."""
     found: dict[tuple[LinearLayout, bool], int] = {}
-    for row in audit.movements:
+    for row in concluded.movements:
         operation = row.operation
         if operation.group not in LOCAL_ACCESSES:
             continue
@@ -224,7 +226,7 @@ def _oddity(encoding: SharedEncoding, element_bytes: int) -> tuple[int, ...]:
 
 
 def try_layout(
-    audit: Audit, audited: AuditedModule, memory: IRType, encoding: Encoding
+    concluded: Conclusions, audited: AuditedModule, memory: IRType, encoding: Encoding
 ) -> Suggestion | None:
     """Return what it saves to use another layout wherever one stands; None where it cannot be."""
     assert isinstance(memory.encoding, Encoding)
@@ -232,7 +234,7 @@ def try_layout(
         return None
     trial = Trial(audited, Exchange({memory.encoding: encoding}))
     recosts: list[Recost] = []
-    for row in audit.movements:
+    for row in concluded.movements:
         if trial.exchange.operation(row.operation) is row.operation:
             continue
         try:
@@ -242,7 +244,7 @@ def try_layout(
         if (after is None) != (row.cost is None) or _is_narrowed(row.cost, after):
             return None
         recosts.append(Recost(row.operation, row.executions, row.cost, after))
-    if not _keeps_multiplications(audit, trial):
+    if not _keeps_multiplications(concluded, trial):
         return None
     return Suggestion(EVERYWHERE, memory.layout or str(memory.encoding), encoding, tuple(recosts))
 
@@ -254,11 +256,11 @@ def _is_narrowed(before: Cost | None, after: Cost | None) -> bool:
     return bool(after.details["width_bytes"] < before.details["width_bytes"])
 
 
-def _keeps_multiplications(audit: Audit, trial: Trial) -> bool:
+def _keeps_multiplications(concluded: Conclusions, trial: Trial) -> bool:
     """Tell whether the matrix instructions stay as they are."""
-    if not audit.multiplications:
+    if not concluded.multiplications:
         return True
-    return list(map(_instruction, audit.multiplications)) == [
+    return list(map(_instruction, concluded.multiplications)) == [
         _instruction(product) for product in multiplications(trial)
     ]
 

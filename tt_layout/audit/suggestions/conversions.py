@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tt_layout.audit.audit import Audit
+from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.conversions import conversion_cost
 from tt_layout.audit.operations.cost import Cost
@@ -52,26 +52,26 @@ class _Region:
 
 
 def better_sides(
-    audit: Audit, audited: AuditedModule, full: FullOperation, flow: Flow
+    concluded: Conclusions, audited: AuditedModule, full: FullOperation, flow: Flow
 ) -> list[Suggestion]:
     """Return the sides of a conversion that would be cheaper in the layout of the other side.
 
     Args:
-        audit: of the module.
+        concluded: what is concluded from the module.
         audited: the module.
         full: the conversion.
         flow: the values of its function.
     """
     found = []
     for where in (FORWARD, BACKWARD):
-        one = _try_side(audit, audited, full, where, flow)
+        one = _try_side(concluded, audited, full, where, flow)
         if one is not None and one.saved > 0:
             found.append(one)
     return sorted(found, key=lambda one: -one.saved)
 
 
 def _try_side(
-    audit: Audit, audited: AuditedModule, full: FullOperation, where: str, flow: Flow
+    concluded: Conclusions, audited: AuditedModule, full: FullOperation, where: str, flow: Flow
 ) -> Suggestion | None:
     """Return what it saves to use the layout of one side on the other; None where it cannot be."""
     conversion, function = full.operation, full.function
@@ -87,7 +87,7 @@ def _try_side(
         return None
     exchange = Exchange({old.encoding: new.encoding})
     try:
-        recosts = [*_recosts(audit, audited, region, conversion, exchange, flow)]
+        recosts = [*_recosts(concluded, audited, region, conversion, exchange, flow)]
     except LayoutError:
         return None
     lines = tuple(sorted({one.line for one in (*region.inner, *region.ends)}))
@@ -168,7 +168,7 @@ def is_free(flow: Flow, name: str, budget: int = MAX_REGION) -> bool:
 
 
 def _recosts(
-    audit: Audit,
+    concluded: Conclusions,
     audited: AuditedModule,
     region: _Region,
     conversion: SsaOperation,
@@ -180,7 +180,7 @@ def _recosts(
     Raises:
         LayoutError: the compiler would refuse one, or its cost cannot be told.
     """
-    rows = {(row.operation.line, row.operation.column): row for row in audit.movements}
+    rows = {(row.operation.line, row.operation.column): row for row in concluded.movements}
     trial = Trial(audited, exchange)
     gone = rows[conversion.line, conversion.column]
     yield Recost(gone.operation, gone.executions, gone.cost, None)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tt_layout.audit.findings import assumed_runs
 from tt_layout.audit.operations.cost import Cost
-from tt_layout.audit.values.executions import Executions
+from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
 

@@ -26,6 +26,27 @@ class Executions(NamedTuple):
     loop: LoopPart | None
 
 
+ASSUMED_TRIPS = 32
+"""How often a loop is taken to run, to compare costs, where that is not known."""
+
+
+def assumed_runs(executions: Executions) -> int:
+    """Return how often something runs, to compare costs by.
+
+    Example:
+        >>> assumed_runs(Executions(7, "7", None)), assumed_runs(Executions(None, "%n", None))
+        (7, 1)
+    """
+    if executions.number is not None:
+        return executions.number
+    return ASSUMED_TRIPS if is_in_loop(executions) else 1
+
+
+def is_in_loop(executions: Executions) -> bool:
+    """Tell whether something is in the body of a loop."""
+    return executions.loop is not None and executions.loop.part == "body"
+
+
 UNPLACED = Executions(None, "unknown: it is in no function", None)
 """Of an operation outside of any function."""
 

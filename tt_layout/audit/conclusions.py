@@ -1,0 +1,95 @@
+"""What is concluded from the text of a module, before anything is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tt_layout.audit.allocation import SharedMemory
+from tt_layout.audit.modules.layouts import LayoutRow
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.multiplications import Intensity, Multiplication
+from tt_layout.audit.values.executions import Executions
+from tt_layout.ir.data_movements import MovementKind
+from tt_layout.ir.operations import Operation
+
+_ACCESSES = {
+    MovementKind.LOCAL_LOAD: "load",
+    MovementKind.LOCAL_STORE: "store",
+    MovementKind.GLOBAL_LOAD: "load",
+    MovementKind.GLOBAL_STORE: "store",
+    MovementKind.GLOBAL_ATOMIC: "atomic",
+    MovementKind.COPY_IN: "copy",
+    MovementKind.COPY_OUT: "copy",
+}
+"""Kind of data movements -> what one of them is called."""
+
+
+@dataclass(frozen=True)
+class Total:
+    """How many operations of one name a kernel has, and what they move.
+
+    Attributes:
+        function: the kernel; None for operations outside of any.
+        operation: the name, without its dialect.
+        count: how many there are; a loop counts once.
+        bytes: what they move in all, each run once; None where a type does not determine it.
+        executions: how often they run in one program; None where that is not known.
+        executed_bytes: what they move in all, each as often as it runs; None if either is.
+    """
+
+    function: str | None
+    operation: str
+    count: int
+    bytes: int | None
+    executions: int | None
+    executed_bytes: int | None
+
+
+class MovementRow(NamedTuple):
+    """An operation, its cost, and how often it runs in one program.
+
+    Attributes:
+        operation: the operation.
+        cost: None where no analysis determines it.
+        executions: how often it runs.
+        refusal: why the compiler would refuse the operation; None where it would not.
+        cost_unknown: why there is no cost; None where there is one, or nothing to say.
+    """
+
+    operation: Operation
+    cost: Cost | None
+    executions: Executions
+    refusal: str | None = None
+    cost_unknown: str | None = None
+
+    @property
+    def access(self) -> str:
+        """What the operation is as an access to memory, as a noun."""
+        return _ACCESSES.get(self.operation.group, "access")
+
+    @property
+    def has_unknown_cost(self) -> bool:
+        """Whether nothing is known of what it costs, though it moves data."""
+        moves = self.operation.group is not MovementKind.ALLOCATION
+        return self.cost is None and moves and self.refusal is None
+
+
+class Conclusions(NamedTuple):
+    """What a module contains, with costs.
+
+    Attributes:
+        layouts: a row for each layout and type.
+        movements: the operations that move data, in the order of the text.
+        multiplications: the operations that multiply matrices, in the order of the text.
+        shared_memory: of the functions that have any.
+        totals: by kernel and operation.
+        intensities: of the kernels that multiply matrices.
+    """
+
+    layouts: tuple[LayoutRow, ...]
+    movements: tuple[MovementRow, ...]
+    multiplications: tuple[Multiplication, ...]
+    shared_memory: tuple[SharedMemory, ...]
+    totals: tuple[Total, ...]
+    intensities: tuple[Intensity, ...]

@@ -1,0 +1,77 @@
+"""The kinds of findings: a file each, and a rule by being here.
+
+A rule is a frozen dataclass under `tt_layout.audit.findings.Occurrence`, in a module called like
+its kind.  The module's docstring is the documentation of the kind, under the headings `HEADINGS`;
+the table in ``docs/audit.md`` is made from it.  Text, JSON, page, the table of kernels,
+annotations, ``--fail-on`` and the order of findings follow from the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.findings import Finding, Occurrence
+
+if TYPE_CHECKING:
+    from tt_layout.audit.modules.audited_module import AuditedModule
+
+HEADINGS = ("What:", "Cost:", "Why:", "How to fix:", "When it does not pay:")
+"""The parts of a rule's documentation: what is found and counted, why that is bad, the way out."""
+
+
+@cache
+def rules() -> tuple[type[Occurrence], ...]:
+    """Return every rule, in its order.
+
+    Example:
+        >>> [rule.kind for rule in rules()][:2]
+        ['refused', 'conversions']
+    """
+    names = (f"{__name__}.{found.name}" for found in iter_modules(__path__))
+    return tuple(sorted((rule for name in names for rule in _rules_of(name)), key=_order))
+
+
+def _rules_of(module: str) -> Iterator[type[Occurrence]]:
+    for found in vars(import_module(module)).values():
+        is_rule = isinstance(found, type) and issubclass(found, Occurrence)
+        if is_rule and found.__module__ == module and "kind" in vars(found):
+            yield found
+
+
+def _order(rule: type[Occurrence]) -> int:
+    return rule.order
+
+
+def kinds() -> tuple[str, ...]:
+    """Return what ``--fail-on`` takes, in the order of the rules."""
+    return tuple(rule.kind for rule in rules())
+
+
+def find(found: Conclusions, audited: AuditedModule) -> tuple[Finding, ...]:
+    """Return the findings of a module, in the order in which a reader acts."""
+    merged: dict[object, Finding] = {}
+    for rule in rules():
+        for number, finding in enumerate(rule.find(found, audited)):
+            key = _movement(finding) or (rule.kind, number)
+            if key in merged:
+                known = merged[key]
+                finding = known._replace(occurrences=known.occurrences + finding.occurrences)
+            merged[key] = finding
+    return tuple(sorted(merged.values(), key=_rank))
+
+
+def _movement(finding: Finding) -> object:
+    """Return the data movement that a finding is about, unless that is an error; else None."""
+    if finding.movement is None or finding.is_error:
+        return None
+    operation = finding.movement.operation
+    return operation.line, operation.column
+
+
+def _rank(finding: Finding) -> tuple[int, float, int]:
+    return finding.urgency, -finding.weight, 0 if finding.is_error else finding.line

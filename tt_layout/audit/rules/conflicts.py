@@ -1,0 +1,97 @@
+"""``conflicts``: an access to shared memory whose lanes wait for each other.
+
+What: loads and stores of shared memory, and asynchronous copies into it whose addresses are
+    known, with bank conflicts
+
+Cost: those of the conflicts, of all warps
+
+Why: a bank serves one word in a cycle.  Lanes that touch other words of one bank take turns, and
+    the shared memory of a multiprocessor does nothing else meanwhile.
+
+How to fix: another swizzle, or padding: the report tries the layouts that the compiler has, and
+    the best linear one, over every access to the buffers of that layout.
+
+When it does not pay: a layout without conflicts for one access may cost another access more,
+    which the report counts; where tensor cores or global memory are the bottleneck, nothing is
+    gained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.findings import Counted, Finding, Occurrence
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.suggestions.advice import Advice
+from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.ir.operations import layout_of
+
+
+@dataclass(frozen=True)
+class Conflict(Occurrence):
+    """An access to shared memory with bank conflicts.
+
+    Attributes:
+        access: what the access is, as a noun.
+        buffer: the layout of the buffer, as the dump writes it.
+        counts: instructions and cycles, in words.
+        cycles: of the conflicts, of all warps.
+    """
+
+    kind: ClassVar[str] = "conflicts"
+    order: ClassVar[int] = 20
+    heading: ClassVar[str] = "conflicts"
+    absence: ClassVar[tuple[str, str] | None] = "", "bank conflicts"
+    no_way_out: ClassVar[str] = (
+        "no layout that was tried takes fewer cycles over all accesses to its buffers"
+    )
+
+    access: str
+    buffer: str
+    counts: str
+    cycles: float
+
+    @classmethod
+    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+        """Yield the accesses of a module with bank conflicts."""
+        for row in found.movements:
+            cost, one = row.cost, row.operation
+            if cost is not None and _has_conflicts(cost):
+                facts = row.access, layout_of(one.memory), cost.text, cost.extra
+                yield Finding.of_movement(row, cls(*facts))
+
+    @property
+    def words(self) -> str:
+        """Of which layout, and what the access takes."""
+        return f"of {self.buffer} has bank conflicts: {self.counts}"
+
+    @property
+    def counted(self) -> Counted:
+        """Loads, stores or copies."""
+        return Counted(self.access, " with bank conflicts")
+
+    @property
+    def cost(self) -> float:
+        """The cycles of the conflicts."""
+        return self.cycles
+
+    def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+        """Return layouts that save cycles over all accesses to the buffers."""
+        from tt_layout.audit.suggestions.buffers import better_buffers
+
+        assert finding.movement is not None
+        operation = finding.movement.operation
+        key = operation.group, operation.source, operation.target
+        return advice.once(key, lambda: better_buffers(advice.found, advice.audited, operation))
+
+
+def _has_conflicts(cost: Cost) -> bool:
+    """Whether an access, or a copy into shared memory, takes wavefronts for bank conflicts."""
+    written, fewest = cost.details.get("wavefronts"), cost.details.get("ideal_wavefronts")
+    if written is not None and fewest is not None:
+        return bool(written > fewest)
+    return "ideal_wavefronts_per_instruction" in cost.details and cost.extra > 0

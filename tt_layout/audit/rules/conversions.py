@@ -1,0 +1,116 @@
+"""``conversions``: a change of layout that moves data between threads.
+
+What: conversions through shared memory, across CTAs or by shuffles
+
+Cost: all of them
+
+Why: a conversion computes nothing.  One through shared memory stores and loads every element,
+    waits for all warps in between, and takes scratch memory.
+
+How to fix: let one side of it work in the layout of the other side: the report names the
+    operations that determine either layout, and costs what would change.
+
+When it does not pay: the layout of a matrix instruction is given, and a store or load to global
+    memory in it may touch more lines than the conversion takes cycles; a conversion that runs
+    once beside a loop is seldom worth a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.findings import Counted, Finding, Occurrence
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.suggestions.advice import Advice, Anchor, Reason
+from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.ir.operations import layout_of
+
+_ROUTES = {
+    "shared memory": ("goes through shared memory", " through shared memory"),
+    "across CTAs": ("goes across CTAs", " across CTAs"),
+    "shuffles": ("takes shuffles", " by shuffles"),
+}
+"""Class of a conversion -> how it is done, as a verb, and behind a noun."""
+
+
+@dataclass(frozen=True)
+class Conversion(Occurrence):
+    """A conversion that moves data between threads.
+
+    Attributes:
+        source, target: the layouts, as the dump writes them.
+        route: its class, of `_ROUTES`.
+        counts: what it takes, in words.
+        cycles: of one execution.
+    """
+
+    kind: ClassVar[str] = "conversions"
+    order: ClassVar[int] = 10
+    heading: ClassVar[str] = "conversions"
+    absence: ClassVar[tuple[str, str] | None] = "", "conversions through shared memory"
+
+    source: str
+    target: str
+    route: str
+    counts: str
+    cycles: float
+
+    @classmethod
+    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+        """Yield the conversions of a module that move data between threads."""
+        for row in found.movements:
+            cost = row.cost
+            route = cost.details.get("class") if cost is not None else None
+            if cost is not None and route in _ROUTES:
+                ends = layout_of(row.operation.source), layout_of(row.operation.target)
+                counts = cost.text.removeprefix(route)
+                yield Finding.of_movement(row, cls(*ends, route, counts, cost.extra))
+
+    @property
+    def words(self) -> str:
+        """From which layout to which, how, and what that takes."""
+        return f"from {self.source} to {self.target} {_ROUTES[self.route][0]}{self.counts}"
+
+    @property
+    def counted(self) -> Counted:
+        """Conversions of one class."""
+        return Counted("conversion", _ROUTES[self.route][1])
+
+    @property
+    def cost(self) -> float:
+        """All of it."""
+        return self.cycles
+
+    def reason(self, finding: Finding, advice: Advice) -> Reason | None:
+        """Return what produces its source layout, and what takes the other."""
+        full = _whole(finding, advice)
+        if full is None:
+            return None
+        flow, function = advice.flow(full.function), full.function
+        ends = (
+            flow.producers(full.operation.operands[0]),
+            flow.consumers(full.operation.results[0].name),
+        )
+        return Reason(
+            *(tuple(Anchor(o.name, o.line, function.location(o)) for o in end) for end in ends)
+        )
+
+    def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+        """Return the sides that would be cheaper in the layout of the other side."""
+        from tt_layout.audit.suggestions.conversions import better_sides
+
+        full = _whole(finding, advice)
+        if full is None:
+            return ()
+        return better_sides(advice.found, advice.audited, full, advice.flow(full.function))
+
+
+def _whole(finding: Finding, advice: Advice) -> FullOperation | None:
+    """Return a conversion with its operand and its result; None where one is missing."""
+    assert finding.movement is not None
+    full = advice.audited.in_full(finding.movement.operation)
+    is_whole = full is not None and full.operation.operands and full.operation.results
+    return full if is_whole else None

@@ -1,0 +1,73 @@
+"""``narrow-loads``: an access to global memory of less than 16 bytes of a thread at a time.
+
+What: accesses to global memory of less than 16 bytes at a time, with what limits them, where,
+    and the way out (`docs/global-memory.md`)
+
+Cost: the requests beyond those of 16 bytes, one each
+
+Why: each instruction issues requests of its own; at 4 bytes of a thread there are four times as
+    many as at 16, and the load-store unit takes them one by one.
+
+How to fix: the message names what limits the width: the layout, the alignment of a pointer, a
+    stride or a mask that the compiler knows too little of, and the hint that tells it.
+
+When it does not pay: a kernel that waits for DRAM is not faster with fewer requests; a small
+    tensor has not enough elements for all threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.findings import Counted, Finding, Occurrence
+from tt_layout.audit.modules.audited_module import AuditedModule
+
+
+@dataclass(frozen=True)
+class NarrowAccess(Occurrence):
+    """An access that moves fewer bytes at a time than it could.
+
+    Attributes:
+        access: what the access is, as a noun.
+        width_bytes: that a thread moves at a time.
+        limit: what limits it, and the way out.
+        cycles: that requests and sectors beyond those needed take.
+    """
+
+    kind: ClassVar[str] = "narrow-loads"
+    order: ClassVar[int] = 30
+    heading: ClassVar[str] = "narrow"
+    absence: ClassVar[tuple[str, str] | None] = "narrow", "accesses"
+
+    access: str
+    width_bytes: int
+    limit: str
+    cycles: float
+
+    @classmethod
+    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+        """Yield the narrow accesses of a module."""
+        for row in found.movements:
+            if row.cost is not None and row.cost.finding is not None:
+                width, noun = row.cost.details["width_bytes"], row.access
+                facts = noun, width, row.cost.finding, row.cost.extra
+                yield Finding.of_movement(row, cls(*facts))
+
+    @property
+    def words(self) -> str:
+        """How wide it is, what limits it, and the way out."""
+        return self.limit
+
+    @property
+    def counted(self) -> Counted:
+        """Accesses of one width."""
+        plural = "s" * (self.width_bytes != 1)
+        return Counted(self.access, f" of {self.width_bytes} byte{plural} per thread")
+
+    @property
+    def cost(self) -> float:
+        """The requests and sectors beyond those needed, in cycles."""
+        return self.cycles

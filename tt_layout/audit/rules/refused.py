@@ -1,0 +1,105 @@
+"""``refused``: what the compiler, or the GPU, does not take.
+
+What: errors: layouts that are refused, layouts for another number of warps, lanes or CTAs than
+    the module has, operations without an instruction for such layouts, more shared memory than a
+    CTA may have
+
+Cost: not counted
+
+Why: the kernel does not compile, or cannot be launched.  In a dump that a compiler wrote it
+    means a pass that went wrong, or a dialect of a fork.
+
+How to fix: the message names the rule that is broken and what was found.
+
+When it does not pay: a dump between two passes may break a rule that the next pass mends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import ClassVar
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.modules.layouts import LayoutRow, mismatches
+from tt_layout.errors import LayoutError
+
+MAX_UNUSED = 1000  # aliases of a module that are read although no type uses them
+
+
+@dataclass(frozen=True)
+class Refused(Occurrence):
+    """An error.
+
+    Attributes:
+        refusal: why it is refused.
+        is_predicate: whether that continues the name, rather than follows its colon.
+    """
+
+    kind: ClassVar[str] = "refused"
+    order: ClassVar[int] = 0
+    heading: ClassVar[str] = "errors"
+    urgency: ClassVar[Urgency] = Urgency.ERROR
+
+    refusal: str
+    is_predicate: bool = False
+
+    @classmethod
+    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+        """Yield the errors of layouts, data movements, shared memory and multiplications."""
+        yield from _unused_aliases(audited, {row.layout for row in found.layouts})
+        for row in found.layouts:
+            yield from _of_layout(row, audited)
+        for movement in found.movements:
+            if movement.refusal is not None:
+                yield Finding.of_movement(movement, cls(movement.refusal))
+        for memory in found.shared_memory:
+            if memory.refusal is not None:
+                why = (cls(memory.refusal, is_predicate=True),)
+                yield Finding(memory.line, f"@{memory.function}", memory.function, why)
+        for product in found.multiplications:
+            if product.refusal is not None:
+                yield Finding.of_multiplication(product, cls(product.refusal))
+
+    @property
+    def words(self) -> str:
+        """Why it is refused."""
+        return self.refusal
+
+    @property
+    def link(self) -> str:
+        """A colon, or nothing but a space."""
+        return " " if self.is_predicate else ": "
+
+    @property
+    def counted(self) -> Counted:
+        """Errors, of whatever they are."""
+        return Counted("error")
+
+
+def _of_layout(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:
+    """Yield what is wrong with a layout, in each function that uses it."""
+    name = f"{row.layout} on {row.type}" if row.layout else row.type
+    wrong = [Refused(text, is_predicate=True) for text in mismatches(row, audited.module)]
+    if row.error is not None:
+        wrong.insert(0, Refused(row.error.message))
+    for one in wrong:
+        yield from (Finding(use.line, name, use.function, (one,)) for use in row.functions)
+
+
+def _unused_aliases(audited: AuditedModule, used: set[str]) -> Iterator[Finding]:
+    """Yield what is wrong with aliases that no type uses, as far as there are not too many."""
+    aliases, functions = audited.module.aliases, audited.module.functions
+    function = functions[0].name if len(functions) == 1 else None
+    unused = (name for name in aliases.attributes() if f"#{name}" not in used)
+    for name in islice(unused, MAX_UNUSED):
+        alias = aliases[name]
+        if isinstance(alias.encoding, LayoutError):
+            yield Finding(alias.line, f"#{name}", function, (Refused(alias.encoding.message),))
+    first = next(unused, None)
+    if first is not None:
+        message = f"of the aliases that no type uses, only the {MAX_UNUSED} before it were read"
+        yield Finding(aliases[first].line, f"#{first}", function, (Refused(message),))

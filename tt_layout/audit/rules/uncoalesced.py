@@ -1,0 +1,85 @@
+"""``uncoalesced``: an access to global memory that touches more sectors than its bytes fill.
+
+What: accesses to global memory that touch more sectors than they need
+
+Cost: the bytes of the others, 64 in a cycle
+
+Why: memory moves whole sectors of 32 bytes (64 on AMD).  What the access does not use of them is
+    moved for nothing.
+
+How to fix: let neighbouring lanes access neighbouring addresses: another order of the layout, or
+    of the pointers' dimensions, or another arrangement of the data.
+
+When it does not pay: the rest of a sector may be used by the next access before it leaves the
+    cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.findings import Counted, Finding, Occurrence
+from tt_layout.audit.modules.audited_module import AuditedModule
+
+SECTOR_BYTES = 32  # NVIDIA's
+
+
+@dataclass(frozen=True)
+class Uncoalesced(Occurrence):
+    """An access that touches more sectors than it needs.
+
+    Attributes:
+        access: what the access is, as a noun.
+        sectors, ideal: those touched, and those that the bytes fill.
+        sector_bytes: of one.
+        counts: what the access takes, in words; empty where the finding says why it is narrow.
+        cycles: that requests and sectors beyond those needed take.
+    """
+
+    kind: ClassVar[str] = "uncoalesced"
+    order: ClassVar[int] = 40
+    heading: ClassVar[str] = "uncoalesced"
+    absence: ClassVar[tuple[str, str] | None] = "uncoalesced", "accesses"
+
+    access: str
+    sectors: int
+    ideal: int
+    sector_bytes: int
+    counts: str
+    cycles: float
+
+    @classmethod
+    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+        """Yield the accesses of a module that touch too many sectors."""
+        for row in found.movements:
+            if row.cost is None:
+                continue
+            details, noun = row.cost.details, row.access
+            sectors, ideal = details.get("sectors"), details.get("ideal_sectors")
+            if sectors is None or ideal is None or sectors <= ideal:
+                continue
+            counts = row.cost.text if row.cost.finding is None else ""
+            numbers = sectors, ideal, details["sector_bytes"]
+            yield Finding.of_movement(row, cls(noun, *numbers, counts, row.cost.extra))
+
+    @property
+    def words(self) -> str:
+        """How many sectors it touches, and how many would do."""
+        if not self.counts:
+            return ""
+        is_sector = self.sector_bytes == SECTOR_BYTES
+        unit = "sectors" if is_sector else f"pieces of {self.sector_bytes} bytes"
+        return f"touches {self.sectors} {unit} where {self.ideal} would do: {self.counts}"
+
+    @property
+    def counted(self) -> Counted:
+        """Accesses of one direction."""
+        return Counted(f"uncoalesced {self.access}")
+
+    @property
+    def cost(self) -> float:
+        """The requests and sectors beyond those needed, in cycles."""
+        return self.cycles

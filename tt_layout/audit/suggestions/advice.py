@@ -1,0 +1,63 @@
+"""What the rules look at to say why a finding is there, and what would be cheaper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.suggestions.flow import Flow
+from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.ir.operations import Location
+from tt_layout.ir.ssa import SsaFunction
+
+
+class Anchor(NamedTuple):
+    """An operation that determines a layout.
+
+    Attributes:
+        operation: its name.
+        line: of the dump.
+        location: the location in the user's program; None where the dump has none.
+    """
+
+    operation: str
+    line: int
+    location: Location | None
+
+
+class Reason(NamedTuple):
+    """Why a conversion is there: what produces its source layout, and what takes the other."""
+
+    producers: tuple[Anchor, ...]
+    consumers: tuple[Anchor, ...]
+
+
+class Advice:
+    """A module with what suggestions for several of its findings have in common.
+
+    Attributes:
+        found: what is concluded from the module.
+        audited: the module.
+    """
+
+    def __init__(self, found: Conclusions, audited: AuditedModule) -> None:
+        self.found, self.audited = found, audited
+        self._flows: dict[int, Flow] = {}
+        self._known: dict[object, tuple[Suggestion, ...]] = {}
+
+    def flow(self, function: SsaFunction) -> Flow:
+        """Return the values of a function and who uses them."""
+        number = id(function)
+        if number not in self._flows:
+            self._flows[number] = Flow(function)
+        return self._flows[number]
+
+    def once(
+        self, question: object, answer: Callable[[], Sequence[Suggestion]]
+    ) -> tuple[Suggestion, ...]:
+        """Return suggestions that several findings share, sought once."""
+        if question not in self._known:
+            self._known[question] = tuple(answer())
+        return self._known[question]
