@@ -313,6 +313,20 @@ def test_the_scripts_give_no_name_twice() -> None:
     assert sorted(names) == sorted(set(names))
 
 
+def test_no_script_has_a_variable_that_all_can_change() -> None:
+    """What changes is in ``state``, which the address keeps, and in ``page`` beside it."""
+    folder = Path(sys.modules["tt_layout.page"].__file__ or "").parent
+    for name in SCRIPTS:
+        text = (folder / name).read_text(encoding="utf-8")
+        assert re.findall(r"^(?:let|var) .*", text, re.MULTILINE) == [], name
+
+
+def test_no_script_silences_the_compiler_that_checks_its_types() -> None:
+    folder = Path(sys.modules["tt_layout.page"].__file__ or "").parent
+    texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.js")]
+    assert not [text for text in texts if re.search(r"@ts-(ignore|expect-error|nocheck)", text)]
+
+
 def test_no_script_can_end_its_element() -> None:
     folder = Path(sys.modules["tt_layout.page"].__file__ or "").parent
     assert sorted(path.name for path in folder.glob("*.js")) == sorted(SCRIPTS)

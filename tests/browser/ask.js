@@ -29,33 +29,33 @@ function ask({
     evaluate: () => points.map((point) => evaluate(layout, point)),
     holders: () => built(layout).inverse.holders(element),
     where: () => {
-      const view = views[grid] ?? multiplicationView;
+      const view = page.views[grid] ?? page.multiplicationView;
       view.reveal(...cell);
       return view.middle(...cell);
     },
     lit: () => {
-      const pen = multiplicationView.over.getContext("2d");
-      const { gutter, stageSize } = multiplicationView;
+      const pen = page.multiplicationView.over.getContext("2d");
+      const { gutter, stageSize } = page.multiplicationView;
       const isClear = (cell) => {
-        const [x, y] = multiplicationView.middle(...cell);
+        const [x, y] = page.multiplicationView.middle(...cell);
         const isInSight = x > gutter && y > HEAD && x < stageSize[0] && y < stageSize[1];
         return isInSight && !pen.getImageData(x, y, 1, 1).data[3];
       };
-      return multiplicationView.source.matrices.map(({ left, top, rows, columns }) =>
+      return page.multiplicationView.source.matrices.map(({ left, top, rows, columns }) =>
         Array.from({ length: rows }, (_, y) =>
           Array.from({ length: columns }, (_, x) => isClear([left + x, top + y])),
         ),
       );
     },
     multiplied: () =>
-      multiplicationView.source.matrices.map((matrix) => ({
+      page.multiplicationView.source.matrices.map((matrix) => ({
         at: [matrix.left, matrix.top],
         texts: Array.from({ length: matrix.rows }, (_, y) =>
           Array.from({ length: matrix.columns }, (_, x) => matrix.text(x, y)),
         ),
       })),
-    cells: () => views[grid].source.cells(element),
-    marks: () => views[grid].source.marks?.all ?? [],
+    cells: () => page.views[grid].source.cells(element),
+    marks: () => page.views[grid].source.marks?.all ?? [],
     read: () => orError(() => readLayout(attribute, type, release)),
     notation: () => orError(() => readNotation(attribute, type, release, lanes)),
     multiplication: () => multiplicationOf(readNotation(attribute, type, release)),

@@ -2,118 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from compiler.generate import random_cases
-from compiler.round_trip import given
-from test_notation import BUFFER, FAULTS, REGISTERS, SHARED, TENSOR
+from test_page_notations import OF_64, placed
 
 from browser.conftest import Open
 from browser.open_page import Opened
-from browser.test_evaluation import ask_all
 from browser.test_page_in_browser import UNNAMED
-from tt_layout.mlir.types import parse_type
-from tt_layout.notation.context import Context
-from tt_layout.notation.registry import read_layout
 from tt_layout.page.dump import page_of
 from tt_layout.page.examples import EXAMPLES
 from tt_layout.page.playground import playground
-from tt_layout.placement import PlacedLayout, place
-from tt_layout.translation import RefusedError, translate
 
 GLUON = "gl.BlockedLayout([1, 2], [8, 4], [2, 2], [1, 0])"
 SWAPPED = "gl.BlockedLayout([2, 1], [4, 8], [2, 2], [0, 1])"
-NOTATIONS = ("gluon", "cute", "linear-layout", "bases", "tlx", "json")
-CASES = 45
-OTHER_WORDS = {
-    "(64,64):(64,4096)",
-    "gl.SliceLayout(0if 1 else 2, 1)",
-    '{"register": [[true]]}',
-    "{",
-}
-"""Faults that Python's own words name otherwise than JavaScript's."""
-
-
-def placed(text: str, type_text: str, lanes: int = 32) -> PlacedLayout:
-    """Return the layout of a text over a type; `16x16xf16` leaves open in which memory it is."""
-    over = parse_type(type_text)
-    context = Context(threads_per_warp=lanes).over(over)
-    if type_text[0].isdigit():
-        context = context._replace(memory_space=None)
-    encoding = read_layout(text, context)
-    if type_text[0].isdigit() and encoding.memory_space != "registers":
-        over = parse_type(f"!ttg.memdesc<{type_text}>")
-    return place(encoding, over)
-
-
-def assert_alike(answer: dict[str, Any], own: PlacedLayout, text: str) -> None:
-    assert "error" not in answer, (text, answer)
-    assert answer["ins"] == [[n, [list(v) for v in vs]] for n, vs in own.layout.in_bases], text
-    assert answer["outs"] == [list(pair) for pair in own.layout.out_sizes], text
-    assert answer["padding"] == [list(pair) for pair in own.padding], text
-    assert answer["release"] == str(own.encoding.release), text
-
-
-def translated(seed: int) -> Iterator[tuple[str, str]]:
-    """Yield random layouts in every notation that expresses them, each with its type."""
-    for case in random_cases(seed, CASES):
-        own = given(case.question(), "3.9")
-        if own is None:
-            continue
-        sizes = "x".join(map(str, own.shape))
-        type_text = f"{sizes}x{case.elem}"
-        is_held = own.encoding.memory_space == "registers"
-        type_text = f"tensor<{type_text}>" if is_held else f"!ttg.memdesc<{type_text}>"
-        for target in NOTATIONS:
-            try:
-                result = translate(own.encoding, target, own.shape, element_bits=own.element_bits)
-            except RefusedError:
-                continue
-            yield result.text, type_text
 
 
 @pytest.fixture
 def page(open_file: Open) -> Opened:
     return open_file(playground())
-
-
-def asked(page: Opened, texts: list[tuple[str, str]]) -> list[Any]:
-    questions = [
-        {"what": "notation", "attribute": text, "type": type_text, "release": ""}
-        for text, type_text in texts
-    ]
-    return ask_all(page, questions)
-
-
-def test_texts_of_every_notation_mean_what_the_library_reads(page: Opened, seed: int) -> None:
-    texts = [(text, TENSOR) for text in REGISTERS] + [(text, BUFFER) for text in SHARED]
-    texts += [(example.layout, example.type) for example in EXAMPLES]
-    texts += [(example.other, example.type) for example in EXAMPLES if example.other]
-    texts += list(translated(seed))
-    assert len(texts) > 3 * CASES
-    for (text, type_text), answer in zip(texts, asked(page, texts)):
-        assert_alike(answer, placed(text, type_text), text)
-
-
-def test_faults_and_releases_are_those_of_the_library(page: Opened) -> None:
-    texts = [(text, TENSOR) for text in FAULTS]
-    for (text, _), answer in zip(texts, asked(page, texts)):
-        assert answer.get("error"), text
-        if text not in OTHER_WORDS:
-            assert FAULTS[text] in answer["error"], text
-    blocked = "sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]"
-    texts = [
-        (f"#ttg.blocked<{{{blocked}}}>", "tensor<32xf16>"),
-        (f"#triton_gpu.blocked<{{{blocked}}}>", "tensor<32xf16>"),
-        ("gl.BlockedLayout([2], [32], [1], [0], [1], [1], [0])", "tensor<32xf16>"),
-    ]
-    answers = asked(page, texts)
-    assert [answer["release"] for answer in answers] == ["3.9", "3.2", "3.5"]
-    for (text, type_text), answer in zip(texts, answers):
-        assert_alike(answer, placed(text, type_text), text)
 
 
 # -- in use -----------------------------------------------------------------------------------
@@ -168,25 +75,6 @@ def test_a_link_restores_what_was_typed(page: Opened) -> None:
     assert page.address == wanted
     page.page.click("#swap")
     assert (page.address["a"], page.address["o"]) == (SWAPPED, GLUON)
-
-
-OF_64 = "((4,16),(2,2)):((32,1),(16,128))"
-
-
-@pytest.mark.parametrize(
-    ("text", "type_text"),
-    [
-        (OF_64, "16x16xf32"),
-        ("make_layout_tv(thr_layout=(16,8):(8,1), val_layout=(1,8):(8,1))", "tensor<16x64xf16>"),
-        ("gl.CoalescedLayout()", "tensor<32x64xf32>"),
-    ],
-)
-def test_warps_have_64_lanes_where_that_is_chosen(page: Opened, text: str, type_text: str) -> None:
-    for lanes in (32, 64):
-        question = {"attribute": text, "type": type_text, "release": "", "lanes": lanes}
-        answer = page.ask(what="notation", **question)
-        assert_alike(answer, placed(text, type_text, lanes), text)
-        assert len(dict(map(tuple, answer["ins"]))["lane"]) == {32: 5, 64: 6}[lanes]
 
 
 def test_the_lanes_are_kept_in_the_link_and_in_an_edit(page: Opened, open_file: Open) -> None:

@@ -3,6 +3,8 @@
 The templates beside this module do the work in the browser; here they are only filled in.  What
 is embedded of a layout are its basis vectors: the page evaluates and inverts them itself.
 
+    types.js         the types of what scripts hand each other, for the compiler that checks them
+    state.js         the file's data, what the address keeps, and what follows from both
     algebra.js       linear layouts over F2
     syntax.js        attributes and types as MLIR writes them
     spellings.js     attributes in the spelling of a release
@@ -17,6 +19,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     cute.js          CuTe layouts
     notations.js     which notation a text is in, and the layout that it means
     compare.js       what moves between two layouts, in words
+    targets.js       the GPUs that the page knows
     access.js        what moving a tensor to and from shared memory costs
     layout.js        the locations of a layout, and groups of them: warps, banks, ...
     colour.js        the palette
@@ -30,7 +33,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     report.js        the findings and data movements of a dump
     dump.js          the dump's text, and what its lines lead to
     playground.js    the texts of a page without a layout of its own
-    page.js          state, controls, address
+    page.js          controls, address
 """
 
 from __future__ import annotations
@@ -58,6 +61,8 @@ from tt_layout.safe_text import safe
 from tt_layout.version import __version__
 
 SCRIPTS = (
+    "types.js",
+    "state.js",
     "algebra.js",
     "syntax.js",
     "spellings.js",
@@ -72,6 +77,7 @@ SCRIPTS = (
     "cute.js",
     "notations.js",
     "compare.js",
+    "targets.js",
     "access.js",
     "layout.js",
     "colour.js",
@@ -89,7 +95,10 @@ SCRIPTS = (
     "page.js",
 )
 _COMMENTS = re.compile(
-    r"^\s*(?://.*|/\*(?s:.*?)\*/)\n|(?<=[;,{}()\[\]]) (?://.*|/\*.*\*/)$", re.MULTILINE
+    r"^\s*(?://.*|/\*(?:(?!\*/)(?s:.))*\*/)\n"  # on lines of their own
+    r"|(?<=[;,{}()\[\]]) (?://.*|/\*.*\*/)$"  # behind code
+    r"|/\*\* @type (?:(?!\*/).)*\*/ ",  # before what they give a type
+    re.MULTILINE,
 )
 _WHITE_SPACE = re.compile(r"^[ \n]+|\n[ \n]*(?=[})\]])", re.MULTILINE)
 """Indentation, empty lines, and the ends of lines before a closing bracket."""

@@ -402,7 +402,7 @@ function mayBe(width, alignment, pairs) {
 }
 
 /** Count how many instructions of each width and form the accesses from one address are. */
-function pairUp(pieces, pairs, found, mayPair = () => true) {
+function pairUp(pieces, pairs, found, mayPair = (_piece, _other) => true) {
   for (let at = 0; at < pieces.length; ) {
     const piece = pieces[at];
     const other = pieces[at + 1];

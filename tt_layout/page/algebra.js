@@ -102,7 +102,13 @@ function unflatten(flat, sizes) {
   });
 }
 
-/** Return the output of a layout at a point. */
+/**
+ * Return the output of a layout at a point.
+ *
+ * @param {Linear} layout
+ * @param {number[]} point
+ * @returns {number[]}
+ */
 function evaluate(layout, point) {
   const value = layout.outs.map(() => 0);
   layout.ins.forEach(([, vectors], d) => {
@@ -117,11 +123,11 @@ function evaluate(layout, point) {
 /** Who holds an element: the inputs that reach an output. */
 class Inverse {
   /**
-   * @param layout the layout
-   * @param skips  whether a bit (dimension, bit) is left out: no input with it set
-   *               is a holder
+   * @param {Linear} layout
+   * @param {(d: number, bit: number) => boolean} skips whether a bit is left out: no input with it
+   *   set is a holder
    */
-  constructor(layout, skips = () => false) {
+  constructor(layout, skips = (_d, _bit) => false) {
     this.sizes = layout.outs.map(([, size]) => size);
     this.width = layout.ins.length;
     this.positions = [];
@@ -203,49 +209,104 @@ class Inverse {
 
 // -- products, as tt_layout.algebra.linear_layout and tt_layout.algebra.tiles ------------------------
 
-/** Return the layout without any dimension. */
+/**
+ * Return the layout without any dimension.
+ *
+ * @returns {Linear}
+ */
 function emptyLayout() {
   return { ins: [], outs: [] };
 }
 
-/** Return the identity of `size` from one input to one output. */
+/**
+ * Return the identity of `size` from one input to one output.
+ *
+ * @param {number} size
+ * @param {string} input
+ * @param {string} output
+ * @returns {Linear}
+ */
 function identity(size, input, output) {
   const vectors = Array.from({ length: log2(size) }, (_, bit) => [2 ** bit]);
   return { ins: [[input, vectors]], outs: [[output, size]] };
 }
 
-/** Return `size` positions of an input that all lead to 0. */
+/**
+ * Return `size` positions of an input that all lead to 0.
+ *
+ * @param {number} size
+ * @param {string} input
+ * @returns {Linear}
+ */
 function zeros(size, input) {
   return { ins: [[input, Array(log2(size)).fill([])]], outs: [] };
 }
 
-/** Return a tile of `sizes` that an input walks through in `order`. */
+/**
+ * Return a tile of `sizes` that an input walks through in `order`.
+ *
+ * @param {string} input
+ * @param {number[]} sizes
+ * @param {number[]} order
+ */
 function identityNd(input, sizes, order) {
   return order.map((d) => identity(sizes[d], input, `dim${d}`)).reduce(times, emptyLayout());
 }
 
-/** Return the tile of identityNd, except that one dimension repeats itself. */
+/**
+ * Return the tile of identityNd, except that one dimension repeats itself.
+ *
+ * @param {string} input
+ * @param {number[]} sizes
+ * @param {number[]} order
+ * @param {number} repeated
+ */
 function broadcastNd(input, sizes, order, repeated) {
   const factor = (d) => (d === repeated ? zeros(sizes[d], input) : identity(sizes[d], input, `dim${d}`));
   return order.map(factor).reduce(times, emptyLayout());
 }
 
-/** Return the basis vectors of an input, none for one that the layout lacks. */
+/**
+ * Return the basis vectors of an input, none for one that the layout lacks.
+ *
+ * @param {{ ins: Linear["ins"] }} layout
+ * @param {string} name
+ * @returns {number[][]}
+ */
 function vectorsOf({ ins }, name) {
   return (ins.find(([own]) => own === name) ?? [, []])[1];
 }
 
-/** Return the layout with the basis vectors of an input replaced. */
+/**
+ * Return the layout with the basis vectors of an input replaced.
+ *
+ * @param {Linear} layout
+ * @param {string} name
+ * @param {number[][]} vectors
+ * @returns {Linear}
+ */
 function withVectors({ ins, outs }, name, vectors) {
   return { ins: ins.map(([own, old]) => [own, own === name ? vectors : old]), outs };
 }
 
-/** Return the layout with its inputs listed as `names`. */
+/**
+ * Return the layout with its inputs listed as `names`.
+ *
+ * @param {Linear} layout
+ * @param {string[]} names
+ * @returns {Linear}
+ */
 function withIns(layout, names) {
   return { ins: names.map((name) => [name, vectorsOf(layout, name)]), outs: layout.outs };
 }
 
-/** Return the layout with its outputs listed as `names`; those it lacks have size 1. */
+/**
+ * Return the layout with its outputs listed as `names`; those it lacks have size 1.
+ *
+ * @param {Linear} layout
+ * @param {string[]} names
+ * @returns {Linear}
+ */
 function withOuts(layout, names) {
   const at = names.map((name) => layout.outs.findIndex(([own]) => own === name));
   const pick = (vector) => at.map((k) => (k < 0 ? 0 : vector[k]));
@@ -255,14 +316,26 @@ function withOuts(layout, names) {
   };
 }
 
-/** Return the same function into other outputs of the same total size, the first one lowest. */
+/**
+ * Return the same function into other outputs of the same total size, the first one lowest.
+ *
+ * @param {Linear} layout
+ * @param {Linear["outs"]} outs
+ * @returns {Linear}
+ */
 function reshaped(layout, outs) {
   const sizesOf = (own) => own.map(([, size]) => size);
   const move = (vector) => unflatten(flatten(vector, sizesOf(layout.outs)), sizesOf(outs));
   return { ins: layout.ins.map(([name, vectors]) => [name, vectors.map(move)]), outs };
 }
 
-/** Return the product of two layouts, `inner` in the lower bits. */
+/**
+ * Return the product of two layouts, `inner` in the lower bits.
+ *
+ * @param {Linear} inner
+ * @param {Linear} outer
+ * @returns {Linear}
+ */
 function times(inner, outer) {
   const union = (a, b) => [...new Set([...a, ...b].map(([name]) => name))];
   const names = union(inner.outs, outer.outs);
@@ -277,7 +350,13 @@ function times(inner, outer) {
   };
 }
 
-/** Repeat a layout with its first input until it covers the sizes, dimension by dimension. */
+/**
+ * Repeat a layout with its first input until it covers the sizes, dimension by dimension.
+ *
+ * @param {Linear} layout
+ * @param {(name: string) => number} sizeOf
+ * @returns {Linear}
+ */
 function grow(layout, sizeOf) {
   const first = layout.ins[0][0];
   return layout.outs.reduce((grown, [name, size]) => {
@@ -286,9 +365,17 @@ function grow(layout, sizeOf) {
   }, layout);
 }
 
-/** Clip a layout to sizes: bases that lead out repeat elements, or are dropped. */
+/**
+ * Clip a layout to sizes: bases that lead out repeat elements, or are dropped.
+ *
+ * @param {Linear} layout
+ * @param {(name: string) => number} sizeOf
+ * @param {boolean} dropRegisters
+ * @returns {Linear}
+ */
 function clip(layout, sizeOf, dropRegisters) {
   let { ins } = layout;
+  /** @type {Linear["outs"]} */
   const outs = layout.outs.map(([name, size], at) => {
     const kept = Math.min(size, sizeOf(name));
     const steps = new Set(ins.flatMap(([, vectors]) => vectors.map((v) => v[at])));
@@ -308,7 +395,16 @@ function clipVectors(vectors, at, clipped, drop) {
   return vectors.map((v) => (clipped.has(v[at]) ? v.with(at, 0) : v));
 }
 
-/** Lay the tile of a CTA over a tensor, and the CTAs of a cluster around it. */
+/**
+ * Lay the tile of a CTA over a tensor, and the CTAs of a cluster around it.
+ *
+ * @param {Linear} tile
+ * @param {Linear} cga
+ * @param {number[]} shape
+ * @param {number[]} order
+ * @param {boolean} dropRegisters
+ * @returns {Linear}
+ */
 function cover(tile, cga, shape, order, dropRegisters = false) {
   const names = shape.map((_, d) => `dim${d}`);
   const sizeOf = (name) => shape[names.indexOf(name)];
@@ -320,4 +416,19 @@ function cover(tile, cga, shape, order, dropRegisters = false) {
   );
   const fitted = clip(grow(ordered, perCta), perCta, dropRegisters);
   return withOuts(times(fitted, blocks), names);
+}
+
+// -- what is worked out once ---------------------------------------------------------------------
+
+/**
+ * Return a function that works something out when it is first asked for.
+ *
+ * @template T
+ * @param {() => T} work
+ * @returns {() => T}
+ */
+function once(work) {
+  /** @type {T | undefined} */
+  let found;
+  return () => (found ??= work());
 }

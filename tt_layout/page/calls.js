@@ -6,8 +6,15 @@ const MAX_CALL_DEPTH = 64;
 
 /** A call: its name, the arguments by place, and those by name. */
 class Call {
-  constructor(name, positional = [], keywords = {}) {
-    Object.assign(this, { name, positional, keywords });
+  /**
+   * @param {string} name
+   * @param {any[]} positional
+   */
+  constructor(name, positional = []) {
+    this.name = name;
+    this.positional = positional;
+    /** @type {Record<string, any>} */
+    this.keywords = {};
   }
 
   /** The name of the class without that of its module. */
@@ -16,10 +23,14 @@ class Call {
   }
 }
 
+/** @typedef {{ at?: number, word?: string, number?: string, string?: string, sign?: string }} Token */
+
 /** A text of calls, lists and constants, read from left to right. */
 class CallReader {
+  /** @param {string} text */
   constructor(text) {
     this.text = text;
+    /** @type {Token[]} */
     this.tokens = [];
     CALL_TOKEN.lastIndex = 0;
     while (CALL_TOKEN.lastIndex < text.trimEnd().length) {
@@ -33,6 +44,7 @@ class CallReader {
     this.depth = 0;
   }
 
+  /** @returns {Token} */
   get token() {
     return this.tokens[this.next] ?? {};
   }

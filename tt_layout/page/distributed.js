@@ -14,9 +14,16 @@ function cgaLayout(cga, rank) {
   return spanned([["block", cga]], rank);
 }
 
-/** Return bases with the sizes that they span. */
+/**
+ * Return bases with the sizes that they span.
+ *
+ * @param {any[]} ins
+ * @param {number} rank
+ * @returns {Linear}
+ */
 function spanned(ins, rank) {
   const vectors = ins.flatMap(([, own]) => own);
+  /** @type {Array<[string, number]>} */
   const outs = Array.from({ length: rank }, (_, d) => {
     const largest = Math.max(0, ...vectors.map((v) => v[d]));
     return [`dim${d}`, 2 ** (largest ? Math.floor(Math.log2(largest)) + 1 : 0)];

@@ -1,17 +1,14 @@
 // The dump's text and the program's beside the grids, and what their lines lead to.
 
-let dumpText;
-let programText;
-
 /** Show the text of the dump, mark the lines of the layout, and reveal the one that is chosen. */
 function showSource() {
   if (!DATA.dump) return;
   byId("source-title").textContent = DATA.dump.name;
-  dumpText.show(DATA.dump.text);
+  page.dumpText.show(DATA.dump.text);
   const { line, uses } = DATA.layouts[state.layout];
-  const isNew = dumpText.found !== state.line;
-  dumpText.mark(new Set([line, ...uses]), state.line);
-  if (isNew && state.line !== null) dumpText.reveal(state.line);
+  const isNew = page.dumpText.found !== state.line;
+  page.dumpText.mark(new Set([line, ...uses]), state.line);
+  if (isNew && state.line !== null) page.dumpText.reveal(state.line);
   showProgram();
 }
 
@@ -23,10 +20,10 @@ function showProgram() {
   byId("program").hidden = file === undefined;
   if (file === undefined) return;
   byId("program-title").textContent = file;
-  programText.show(programs[file]);
-  const isNew = programText.found !== location?.line;
-  programText.mark(new Set(linesOfProgram(file)), location?.file === file ? location.line : null);
-  if (isNew && programText.found) programText.reveal(programText.found);
+  page.programText.show(programs[file]);
+  const isNew = page.programText.found !== location?.line;
+  page.programText.mark(new Set(linesOfProgram(file)), location?.file === file ? location.line : null);
+  if (isNew && page.programText.found) page.programText.reveal(page.programText.found);
 }
 
 /** Return the lines of a program that move data in the module that is shown. */
@@ -46,20 +43,22 @@ function selectProgramLine(line) {
   selectLine(own[(at + 1) % own.length].line);
 }
 
-let usersOfLines;
+/** Return the layouts that each line of the dump defines or uses. */
+const usersOfLines = once(() => {
+  /** @type {Map<number | null, number[]>} */
+  const users = new Map();
+  DATA.layouts.forEach((spec, k) =>
+    new Set([spec.line, ...spec.uses]).forEach((line) => {
+      if (!users.has(line)) users.set(line, []);
+      users.get(line).push(k);
+    }),
+  );
+  return users;
+});
 
 /** Return the layouts that a line defines or uses. */
 function layoutsOfLine(line) {
-  if (!usersOfLines) {
-    usersOfLines = new Map();
-    DATA.layouts.forEach((spec, k) =>
-      new Set([spec.line, ...spec.uses]).forEach((one) => {
-        if (!usersOfLines.has(one)) usersOfLines.set(one, []);
-        usersOfLines.get(one).push(k);
-      }),
-    );
-  }
-  return usersOfLines.get(line) ?? [];
+  return usersOfLines().get(line) ?? [];
 }
 
 /** Return what stands behind a line: the names of its layouts. */
@@ -114,14 +113,14 @@ function connectDump() {
   byId("dump").hidden = !DATA.dump;
   byId("body").classList.toggle("dumped", Boolean(DATA.dump));
   document.documentElement.classList.toggle("whole", Boolean(DATA.dump));
-  dumpText = new TextPane(byId("source-lines"), "line", {
+  page.dumpText = new TextPane(byId("source-lines"), "line", {
     choose: selectLine,
     chips: chipsOfLine,
   });
-  programText = new TextPane(byId("program-lines"), "program-line", {
+  page.programText = new TextPane(byId("program-lines"), "program-line", {
     choose: selectProgramLine,
     chips: () => [],
   });
   byId("report").addEventListener("keydown", onReportKey);
-  byId("module").onchange = (event) => chooseModule(Number(event.target.value));
+  onChoice("module", (value) => chooseModule(Number(value)));
 }

@@ -137,7 +137,13 @@ function fittingAttribute({ attribute, style }, values) {
   );
 }
 
-/** Return the text of an attribute whose keys are enclosed in a style. */
+/**
+ * Return the text of an attribute whose keys are enclosed in a style.
+ *
+ * @param {string} name
+ * @param {string} style
+ * @param {Record<string, any>} values
+ */
 function attributeText(name, style, { paddings, alignment, ...values }) {
   const pairs = Object.entries(values).map(([key, value]) => `${key} = ${show(value)}`);
   const inner = style === "STRUCT" ? pairs.join(", ") : `{${pairs.join(", ")}}`;
@@ -284,7 +290,13 @@ function readTlx(text, { shape }) {
   return tlxSwizzle({ vectorSize: 2 ** M, perPhase, maxPhase: 2 ** B, order });
 }
 
-/** Return the arguments that a call must have; others than these may stand behind them. */
+/**
+ * Return the arguments that a call must have; others than these may stand behind them.
+ *
+ * @param {Call} call
+ * @param {string[]} words
+ * @returns {any}
+ */
 function tlxArguments({ own, positional, keywords }, words) {
   const given = Object.fromEntries(words.map((word, at) => [word, positional[at]]));
   Object.assign(given, keywords);

@@ -27,12 +27,44 @@ const MOVES = {
   End: [Infinity, 0],
 };
 
-/** Return an element of the document. */
+/**
+ * Return an element of the document.
+ *
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
 function byId(id) {
   return document.getElementById(id);
 }
 
-/** Make an element with properties and children. */
+/**
+ * Return a box, a list or a button of the document, which has a value or can be disabled.
+ *
+ * @param {string} id
+ */
+function control(id) {
+  return /** @type {HTMLInputElement} */ (byId(id));
+}
+
+/**
+ * Do something with the value of a list when another is chosen.
+ *
+ * @param {string} id
+ * @param {(value: string) => void} act
+ */
+function onChoice(id, act) {
+  byId(id).onchange = () => act(control(id).value);
+}
+
+/**
+ * Make an element with properties and children.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Partial<HTMLElementTagNameMap[Tag]> | Record<string, any>} properties
+ * @param {Array<Node | string>} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 function make(tag, properties = {}, ...children) {
   const node = Object.assign(document.createElement(tag), properties);
   node.append(...children);
@@ -87,12 +119,18 @@ function roomBelow() {
 /** A pane with a grid. */
 class GridView {
   /**
-   * @param pane     the section that the grid fills
-   * @param handlers { hover(source, x, y), leave(), pin(source, x, y, adds) }
+   * @param {HTMLElement} pane the section that the grid fills
+   * @param {any} handlers `hover(source, x, y)`, `leave()`, `pin(source, x, y, adds)`
    */
   constructor(pane, handlers) {
     this.pane = pane;
     this.handlers = handlers;
+    /** The source of the cells: a TensorSource, a HardwareSource or a MultiplicationSource. @type {any} */
+    this.source = undefined;
+    /** The pixels that are drawn on. @type {[number, number] | undefined} */
+    this.stageSize = undefined;
+    this.width = 0; // of a cell, in pixels
+    this.height = 0;
     this.zoom = 0;
     this.cursor = [0, 0];
     this.dirty = new Set();
@@ -658,8 +696,8 @@ class GridView {
     const clamp = (value, count) => Math.max(0, Math.min(count - 1, value));
     this.cursor = [clamp(x, this.source.columns), clamp(y, this.source.rows)];
     this.reveal(...this.cursor);
-    this.cell.setAttribute("aria-colindex", this.cursor[0] + 1);
-    this.cell.parentElement.setAttribute("aria-rowindex", this.cursor[1] + 1);
+    this.cell.setAttribute("aria-colindex", String(this.cursor[0] + 1));
+    this.cell.parentElement.setAttribute("aria-rowindex", String(this.cursor[1] + 1));
     this.cell.textContent = this.source.say(...this.cursor);
     this.handlers.hover(this.source, ...this.cursor);
   }

@@ -3,10 +3,11 @@
 /**
  * Return the layout of a tile.
  *
- * @param tile  its steps: which input walks through which axis, how far
- * @param axes  axis -> the dimension along which it lies, the innermost of a dimension first;
- *              an axis that is left out is repeated
- * @param sizes axis -> its size, where it is filled, and the sizes that steps name
+ * @param {any[]} tile its steps: which input walks through which axis, how far
+ * @param {Record<string, number>} axes axis -> the dimension along which it is, the innermost of a
+ *   dimension first; an axis that is left out is repeated
+ * @param {Record<string, any>} sizes axis -> its size, where it is filled, and the sizes that steps name
+ * @returns {Linear}
  */
 function tileLayout(tile, axes, sizes) {
   const walked = Object.fromEntries(tile.map(([input]) => [input, []]));
@@ -25,7 +26,14 @@ function tileLayout(tile, axes, sizes) {
 
 const INPUTS = ["register", "lane", "row", "col"];
 
-/** Return the layout of steps along axes, with those of a dimension one around the other. */
+/**
+ * Return the layout of steps along axes, with those of a dimension one around the other.
+ *
+ * @param {Record<string, Array<[string, number]>>} walked
+ * @param {Record<string, number>} spans
+ * @param {Record<string, number>} axes
+ * @returns {Linear}
+ */
 function ontoDims(walked, spans, axes) {
   const dims = [...new Set(Object.values(axes))];
   const totals = Object.fromEntries(dims.map((d) => [d, 1]));
@@ -114,7 +122,7 @@ function layVolta(values, shape, release) {
   const tile = times(tileLayout(volta, axes, { rows, columns }), warps);
   const sizeOf = (name) => shape[Number(name.slice(3))];
   const grown = times(grow(tile, sizeOf), cgaLayout([], 2));
-  const byDim = [...vectorsOf(grown, "register")].sort((a, b) => (a[1] > 0) - (b[1] > 0));
+  const byDim = [...vectorsOf(grown, "register")].sort((a, b) => Number(a[1] > 0) - Number(b[1] > 0));
   return clip(withVectors(grown, "register", byDim), sizeOf, false);
 }
 

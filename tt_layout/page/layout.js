@@ -11,8 +11,8 @@ const LINE_CHUNKS = 8;
 /** A layout with everything that is derived from it. */
 class Model {
   /**
-   * @param spec   the layout as the file embeds it
-   * @param memory the { banks, bankBytes } of shared memory, such as a GPU of the file
+   * @param {Spec} spec the layout as the file embeds it
+   * @param {{ banks: number, bankBytes: number }} memory what shared memory consists of
    */
   constructor(spec, memory) {
     this.spec = spec;
@@ -192,8 +192,23 @@ function emptyBits(ins) {
  * such as a row of tensor memory, is another name for it in a search.
  */
 class Group {
+  /**
+   * @param {Model} model
+   * @param {string} id
+   * @param {string} label
+   * @param {number} size how many groups there are
+   * @param {(place: number[]) => number} key
+   * @param {{ isLinear?: boolean, nameOf?: (key: number) => string, place?: string }} more
+   */
   constructor(model, id, label, size, key, { isLinear = true, nameOf = String, place } = {}) {
-    Object.assign(this, { model, id, label, size, key, isLinear, nameOf, place });
+    this.model = model;
+    this.id = id;
+    this.label = label;
+    this.size = size;
+    this.key = key;
+    this.isLinear = isLinear;
+    this.nameOf = nameOf;
+    this.place = place;
     this.kernel = isLinear ? reducedSpan(model.inverse.kernel.map(key)) : [];
   }
 
@@ -302,7 +317,10 @@ function groupsOf(model) {
 
 /** The tensor, or a plane of it: two dimensions side by side, the others fixed. */
 class TensorPlane {
-  /** @param slice { rows, columns, at }: the dimensions shown, and the coordinate in the others */
+  /**
+   * @param {number[]} shape
+   * @param {Slice} slice the dimensions shown, and the coordinate in the others
+   */
   constructor(shape, slice) {
     this.shape = shape;
     this.slice = slice;

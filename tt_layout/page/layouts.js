@@ -3,12 +3,17 @@
 /** A box with a list of the page's layouts. */
 class LayoutBox {
   /**
-   * @param input  where the filter is written
-   * @param list   what it opens
-   * @param choose what is called with the number of a layout
+   * @param {HTMLInputElement} input where the filter is written
+   * @param {HTMLElement} list what it opens
+   * @param {(number: number) => void} choose what is called with the number of a layout
    */
   constructor(input, list, choose) {
-    Object.assign(this, { input, list, choose });
+    this.input = input;
+    this.list = list;
+    this.choose = choose;
+    this.chosen = 0;
+    /** @type {number[]} */
+    this.numbers = [];
     this.active = 0;
     this.shown = [];
     input.addEventListener("focus", () => this.#open(""));
@@ -22,7 +27,8 @@ class LayoutBox {
 
   /** Show the layout that is chosen, of those of the lines given. */
   show(chosen, numbers) {
-    Object.assign(this, { chosen, numbers });
+    this.chosen = chosen;
+    this.numbers = numbers;
     if (document.activeElement !== this.input) this.input.value = layoutInWords(chosen);
   }
 

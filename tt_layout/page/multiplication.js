@@ -7,7 +7,11 @@ const PER_GAP = [48, 24]; // columns and rows for each of the gap between matric
 
 /** The first rows and columns of a matrix; of those before them the first. */
 class FirstPlane extends TensorPlane {
-  /** @param isTurned whether columns are drawn as rows */
+  /**
+   * @param {number[]} shape
+   * @param {number[]} size how many columns and rows there are
+   * @param {boolean} isTurned whether columns are drawn as rows
+   */
   constructor(shape, [columns, rows], isTurned) {
     const [last, other] = [shape.length - 1, shape.length - 2];
     const axes = isTurned ? { rows: last, columns: other } : { rows: other, columns: last };
@@ -15,7 +19,7 @@ class FirstPlane extends TensorPlane {
     Object.assign(this, { rows, columns });
   }
 
-  /** Return the cell of an element, or null where it is not drawn. */
+  /** Return the cell of an element, or null where it is not drawn. @override */
   cell(element) {
     const cell = super.cell(element);
     return cell && cell[0] < this.columns && cell[1] < this.rows ? cell : null;
@@ -25,13 +29,27 @@ class FirstPlane extends TensorPlane {
 /** A matrix of a multiplication: what is drawn of it, and who holds that. */
 class Matrix {
   /**
-   * @param part   as the file embeds it; its layout is null where no lane holds it
-   * @param colour one of MATRIX_COLOURS
-   * @param ground the colour of the page
+   * @param {any} part as the file embeds it; its layout is null where no lane holds it
+   * @param {string} colour one of MATRIX_COLOURS
+   * @param {number[]} ground the colour of the page
    */
-  constructor({ layout, isTurned, ...drawn }, colour, ground) {
-    Object.assign(this, drawn);
-    [this.columns, this.rows] = this.size;
+  constructor({ layout, isTurned, name, title, size, axes, place, step }, colour, ground) {
+    /** @type {string} */
+    this.title = title;
+    /** Where it is among the matrices, from the left and from above. @type {number[]} */
+    this.place = place;
+    /** How many of K go together. @type {number | null} */
+    this.step = step;
+    /** @type {string} */
+    this.name = name;
+    /** @type {string[]} */
+    this.axes = axes;
+    /** @type {number[]} */
+    this.size = size;
+    this.columns = this.size[0];
+    this.rows = this.size[1];
+    this.left = 0; // of its first cell in the grid
+    this.top = 0;
     if (!layout) return;
     this.model = new Model(layout, usualTarget());
     this.colouring = new Colouring(this.model, colour);
@@ -87,18 +105,22 @@ class Matrix {
 /** The matrices of a multiplication as one source of cells, with gaps between them. */
 class MultiplicationSource {
   /**
-   * @param multiplication { title, about, parts } as the file embeds it
-   * @param colour         one of MATRIX_COLOURS
-   * @param ground         the colour of the page
+   * @param {Multiplication} multiplication as the file embeds it
+   * @param {string} colour one of MATRIX_COLOURS
+   * @param {number[]} ground the colour of the page
    */
   constructor({ title, about, parts }, colour, ground) {
     this.kind = "multiplication";
     this.isWhole = true;
-    [, this.title] = title;
+    this.title = title[1];
     this.about = about;
     this.matrices = parts.map((part) => new Matrix(part, colour, ground));
-    [this.columns, this.columnRuns] = this.#arrange(0);
-    [this.rows, this.rowRuns, this.captionRows] = this.#arrange(1);
+    const [across, down] = [this.#arrange(0), this.#arrange(1)];
+    this.columns = across.end;
+    this.columnRuns = across.runs;
+    this.rows = down.end;
+    this.rowRuns = down.runs;
+    this.captionRows = down.gap;
     this.#chooseColours(ground);
     const labels = this.matrices.map((matrix) => matrix.longestLabel);
     this.longestLabel = labels.reduce((long, own) => (own.length > long.length ? own : long));
@@ -106,7 +128,7 @@ class MultiplicationSource {
 
   /**
    * Put the matrices beside each other, or below, each with its place there and a gap between.
-   * Return where the last ends, the [start, end] of each place, and the gap.
+   * Return where the last ends, the [start, end] `runs` of each place, and the gap.
    */
   #arrange(axis) {
     const sizes = [];
@@ -115,7 +137,7 @@ class MultiplicationSource {
     let end = axis ? 0 : -gap; // above the first stands its caption
     const found = sizes.map((size) => [end + gap, (end += gap + size)]);
     for (const matrix of this.matrices) matrix[["left", "top"][axis]] = found[matrix.place[axis]][0];
-    return [end, found, gap];
+    return { end, runs: found, gap };
   }
 
   /** Choose the colours of the matrix with most groups, and those of cells without one. */
@@ -217,7 +239,11 @@ function dimension(axis) {
   return axis === "block" ? "k" : axis;
 }
 
-/** Return a test of cells: whether they are within the first and last column and row. */
+/**
+ * Return a test of cells: whether they are within the first and last column and row.
+ *
+ * @param {number[][]} ranges
+ */
 function isWithin([[left, right], [top, bottom]]) {
   return (x, y) => x >= left && x <= right && y >= top && y <= bottom;
 }
@@ -256,21 +282,23 @@ function spanInWords(noun, [first, last]) {
 
 // -- which there is -----------------------------------------------------------------------------
 
-let multiplicationsByLine;
+const multiplicationsByLine = once(
+  () =>
+    new Map(
+      dumpModules().flatMap(({ multiplications }) =>
+        (multiplications ?? []).map((one) => [one.line, one]),
+      ),
+    ),
+);
 
 /** Return the multiplication on a line of the dump, if there is one. */
 function multiplicationOn(line) {
-  multiplicationsByLine ??= new Map(
-    dumpModules().flatMap(({ multiplications }) =>
-      (multiplications ?? []).map((one) => [one.line, one]),
-    ),
-  );
-  return multiplicationsByLine.get(line);
+  return multiplicationsByLine().get(line);
 }
 
 /** Return the multiplication on the line, or that of the layout; null for none. */
 function multiplicationThere() {
-  if (!DATA.dump) return ownMultiplication;
+  if (!DATA.dump) return page.ownMultiplication;
   return (!state.edit && multiplicationOn(state.line)) || null;
 }
 
@@ -293,18 +321,13 @@ function resultsOf(multiplication) {
 
 // -- what is pointed at -------------------------------------------------------------------------
 
-let multiplicationView;
-/** What is under the pointer or the cursor, as state.lit: { name, cell }. */
-let pointed = null;
-
 function connectMultiplication() {
-  multiplicationView = new GridView(byId("multiplication"), {
+  page.multiplicationView = new GridView(byId("multiplication"), {
     hover: (source, x, y) => pointAt(cellOf(source, x, y)),
     leave: () => pointAt(null),
     pin: (source, x, y) => light(cellOf(source, x, y)),
   });
-  byId("view").onchange = (event) =>
-    change(() => Object.assign(state, { view: event.target.value, colour: "", lit: null }));
+  onChoice("view", (view) => change(() => Object.assign(state, { view, colour: "", lit: null })));
 }
 
 function cellOf(source, x, y) {
@@ -319,7 +342,7 @@ function readLit(text) {
 }
 
 function pointAt(cell) {
-  pointed = cell;
+  page.pointed = cell;
   showPointed();
 }
 
@@ -333,24 +356,24 @@ function light(cell) {
 function showMultiplication(ground) {
   const multiplication = multiplicationShown();
   document.querySelector("main").classList.toggle("multiplied", Boolean(multiplication));
-  multiplicationView.pane.hidden = !multiplication;
-  for (const id of ["tensor", "hardware"]) views[id].pane.hidden = Boolean(multiplication);
-  views.other.pane.hidden = !other || Boolean(multiplication);
+  page.multiplicationView.pane.hidden = !multiplication;
+  for (const id of ["tensor", "hardware"]) page.views[id].pane.hidden = Boolean(multiplication);
+  page.views.other.pane.hidden = !page.other || Boolean(multiplication);
   if (!multiplication) return;
-  multiplicationView.show(new MultiplicationSource(multiplication, state.colour, ground));
-  showLegend(multiplicationView.source.colouring, ground);
+  page.multiplicationView.show(new MultiplicationSource(multiplication, state.colour, ground));
+  showLegend(page.multiplicationView.source.colouring, ground);
   showPointed();
 }
 
 /** Show what is pointed at or lit, in the grid and in words. */
 function showPointed() {
-  const { source } = multiplicationView;
-  const shown = pointed ?? state.lit;
+  const { source } = page.multiplicationView;
+  const shown = page.pointed ?? state.lit;
   const drawn = shown && source.matrices.find(({ name }) => name === shown.name);
   const isInside = drawn && shown.cell[0] < drawn.columns && shown.cell[1] < drawn.rows;
   const selection = { group: true, scope: state.scope, element: shown, isPinned: false };
-  multiplicationView.highlight(isInside ? [selection] : []);
+  page.multiplicationView.highlight(isInside ? [selection] : []);
   byId("said").textContent = isInside ? multipliedInWords(source.matrices, drawn, state.scope, ...shown.cell) : "";
-  const isOfLayout = isInside && show(drawn.model?.spec.ins) === show(model.spec.ins);
-  matrix.workOut(isOfLayout ? model.inverse.place(drawn.source.element(...shown.cell)) : null);
+  const isOfLayout = isInside && show(drawn.model?.spec.ins) === show(page.model.spec.ins);
+  page.matrix.workOut(isOfLayout ? page.model.inverse.place(drawn.source.element(...shown.cell)) : null);
 }

@@ -1,47 +1,8 @@
 // The page itself: what is shown, and how the controls, the grids and the address change it.
 
-const DATA = JSON.parse(byId("data").textContent);
 const THEMES = ["auto", "light", "dark"];
 const EDIT_DELAY = 150;
 const CYCLE_TIME = 900; // milliseconds for which a cycle is shown
-
-/** The state that the address keeps; the rest follows from it. */
-const state = {
-  layout: 0,
-  edit: null, // { attribute, type } or { bases }
-  colour: "",
-  scope: "element",
-  pins: [], // { scope, element }
-  slice: null,
-  compare: null, // -1 for nothing, null for what is usual
-  banks: null, // null for those of the GPU
-  isStore: false,
-  target: "", // the usual one
-  isMarked: true, // whether the words that an access touches are marked
-  view: null, // "layout" or "mma", null for what is usual
-  lit: null, // of a multiplication the { name, cell } of a matrix that is kept lit
-  module: 0, // of the dump
-  line: null, // of the dump, the one that was chosen
-};
-
-/** What is under the pointer or the cursor: { element, place }. */
-let hovered = null;
-/** The layout shown, the one it is compared with, and what moves between them. */
-let model;
-let other = null;
-let movement = null;
-/** The multiplication that the layout is the result of; null where it is of none, and in a dump. */
-let ownMultiplication = null;
-/** The access between the two, { register, shared } with its { cost }, or an { error } instead. */
-let access = null;
-let planes;
-let views;
-let matrix;
-let accessView;
-/** The cycle of the access that alone is marked, -1 for all; and what steps through them. */
-let cycle = -1;
-let playing = null;
-let layoutBox;
 
 // -- layouts ----------------------------------------------------------------------------------
 
@@ -91,7 +52,7 @@ function sameShape(a, b) {
 function comparable() {
   return DATA.layouts.flatMap((spec, k) => {
     const isOther = k !== state.layout || state.edit;
-    return isOther && sameShape(spec, model.spec) ? [k] : [];
+    return isOther && sameShape(spec, page.model.spec) ? [k] : [];
   });
 }
 
@@ -111,45 +72,35 @@ function usualCompare() {
 
 /** Make everything anew that follows from the state. */
 function rebuild() {
-  model = new Model(currentSpec(), usualTarget());
+  page.model = new Model(currentSpec(), usualTarget());
   state.compare ??= usualCompare();
   if (!comparable().includes(state.compare)) state.compare = -1;
-  other = state.compare < 0 ? null : new Model(DATA.layouts[state.compare], usualTarget());
-  for (const shown of [model, other]) shown?.setMemory(drawnMemory());
-  movement = other && other.memory === model.memory ? new Movement(model, other) : null;
-  access = accessPair(model, other);
-  if (access) Object.assign(access, workedOut(access, targetFor(access.register), state.isStore));
-  state.slice = checkedSlice(state.slice, model.shape);
-  ownMultiplication = DATA.dump ? null : multiplicationOf(model.spec, DATA.operand);
+  page.other = state.compare < 0 ? null : new Model(DATA.layouts[state.compare], usualTarget());
+  for (const shown of [page.model, page.other]) shown?.setMemory(drawnMemory());
+  page.movement = page.other && page.other.memory === page.model.memory ? new Movement(page.model, page.other) : null;
+  page.access = accessPair(page.model, page.other);
+  if (page.access) Object.assign(page.access, workedOut(page.access, targetFor(page.access.register), state.isStore));
+  state.slice = checkedSlice(state.slice, page.model.shape);
+  page.ownMultiplication = DATA.dump ? null : multiplicationOf(page.model.spec, DATA.operand);
   if (!multiplicationThere()) state.view = null;
   state.view ??= usualView();
   if (!multiplicationShown()) state.lit = null;
-  if (state.colour === "origin") state.colour = movement ? `from:${usualColour()}` : "";
+  if (state.colour === "origin") state.colour = page.movement ? `from:${usualColour()}` : "";
   if (!colourIds().includes(state.colour)) state.colour = defaultColour();
-  if (!["element", ...model.groups.map(({ id }) => id)].includes(state.scope))
+  if (!["element", ...page.model.groups.map(({ id }) => id)].includes(state.scope))
     state.scope = "element";
   const inside = ({ element }) =>
-    element.length === model.shape.length && element.every((x, d) => x < model.shape[d]);
+    element.length === page.model.shape.length && element.every((x, d) => x < page.model.shape[d]);
   state.pins = state.pins.filter(
     (pin) =>
-      inside(pin) && (pin.scope === "element" || model.groups.some(({ id }) => id === pin.scope)),
+      inside(pin) && (pin.scope === "element" || page.model.groups.some(({ id }) => id === pin.scope)),
   );
-  if (hovered) hovered = null;
+  if (page.hovered) page.hovered = null;
   stopPlaying();
-  cycle = -1;
+  page.cycle = -1;
   showControls();
-  matrix.show(model);
+  page.matrix.show(page.model);
   showGrids();
-}
-
-function targetNamed(name) {
-  return DATA.targets.find((target) => target.name === name);
-}
-
-/** Return the target that is meant where none is chosen: the first that has these lanes. */
-function usualTarget(register) {
-  const usual = DATA.usualTargets.map(targetNamed);
-  return usual.find(({ lanes }) => lanes === register?.size("lane")) ?? usual[0];
 }
 
 /** Return the target that was chosen, if it has the lanes of these registers. */
@@ -161,31 +112,26 @@ function targetFor(register) {
 
 /** Return the { banks, bankBytes } of the GPU, with the banks that were chosen in their place. */
 function drawnMemory() {
-  const { banks, bankBytes } = targetFor(accessPair(model, other)?.register);
+  const { banks, bankBytes } = targetFor(accessPair(page.model, page.other)?.register);
   return { banks: state.banks ?? banks, bankBytes };
-}
-
-/** Return the numbers of banks that GPUs have. */
-function bankCounts() {
-  return [...new Set(DATA.targets.map(({ banks }) => banks))].sort((a, b) => a - b);
 }
 
 /** Return the first group that distinguishes locations. */
 function usualColour() {
-  const group = model.groups.find(({ size, id }) => size > 1 && id !== "thread");
-  return (group ?? model.groups[0]).id;
+  const group = page.model.groups.find(({ size, id }) => size > 1 && id !== "thread");
+  return (group ?? page.model.groups[0]).id;
 }
 
 /** Return what cells are coloured by where nothing is said. */
 function defaultColour() {
-  return multiplicationShown()?.colour ?? (movement ? "moves" : usualColour());
+  return multiplicationShown()?.colour ?? (page.movement ? "moves" : usualColour());
 }
 
 function colourIds() {
   if (multiplicationShown()) return MATRIX_COLOURS;
-  const dims = dimIds(model.shape.length);
-  const groups = model.groups.map(({ id }) => id);
-  const origins = movement ? ["moves", ...groups.map((id) => `from:${id}`)] : [];
+  const dims = dimIds(page.model.shape.length);
+  const groups = page.model.groups.map(({ id }) => id);
+  const origins = page.movement ? ["moves", ...groups.map((id) => `from:${id}`)] : [];
   return [...origins, ...groups, ...dims, "none"];
 }
 
@@ -211,34 +157,34 @@ function showGrids() {
   const ground = rgb(themeColours().panel);
   showMultiplication(ground);
   if (multiplicationShown()) return;
-  byId("panes").classList.toggle("three", Boolean(other));
-  byId("panes").dataset.wide = access ? (model.memory === SHARED ? "hardware" : "other") : "";
-  const moving = state.colour === "moves" ? movement : null;
-  const origin = state.colour.startsWith("from:") ? model : null;
+  byId("panes").classList.toggle("three", Boolean(page.other));
+  byId("panes").dataset.wide = page.access ? (page.model.memory === SHARED ? "hardware" : "other") : "";
+  const moving = state.colour === "moves" ? page.movement : null;
+  const origin = state.colour.startsWith("from:") ? page.model : null;
   const colouringOf = (one) =>
     origin ? new OriginColouring(origin, state.colour) : new Colouring(one, state.colour, moving);
-  const colouring = colouringOf(model);
-  planes = new TensorPlane(model.shape, state.slice);
-  views.tensor.show(new TensorSource(model, planes, colouring, ground));
+  const colouring = colouringOf(page.model);
+  page.planes = new TensorPlane(page.model.shape, state.slice);
+  page.views.tensor.show(new TensorSource(page.model, page.planes, colouring, ground));
   const title = {
     [REGISTERS]: "Registers",
     [SHARED]: "Shared memory",
     [TENSOR_MEMORY]: "Tensor memory",
   };
   const nameOf = (one) =>
-    movement ? `${title[one.memory]} of ${shortName(one.spec)}` : title[one.memory];
+    page.movement ? `${title[one.memory]} of ${shortName(one.spec)}` : title[one.memory];
   const marksOf = (one) =>
-    state.isMarked && access?.cost && access.shared === one
-      ? new AccessMarks(access.cost, one, cycle)
+    state.isMarked && page.access?.cost && page.access.shared === one
+      ? new AccessMarks(page.access.cost, one, page.cycle)
       : null;
-  views.hardware.show(
-    new HardwareSource(model, colouring, ground, nameOf(model), marksOf(model)),
+  page.views.hardware.show(
+    new HardwareSource(page.model, colouring, ground, nameOf(page.model), marksOf(page.model)),
   );
-  if (other) {
-    const theirs = colouringOf(other);
-    const source = new HardwareSource(other, theirs, ground, nameOf(other), marksOf(other));
+  if (page.other) {
+    const theirs = colouringOf(page.other);
+    const source = new HardwareSource(page.other, theirs, ground, nameOf(page.other), marksOf(page.other));
     if (theirs.label !== colouring.label) source.about += `, coloured by ${theirs.label}`;
-    views.other.show(source);
+    page.views.other.show(source);
   }
   showLegend(colouring, ground);
   showSelection();
@@ -278,18 +224,18 @@ function showLegend(colouring, ground) {
 /** Return what is to be highlighted. */
 function selections() {
   const all = state.pins.map((pin) => ({ ...pin, isPinned: true }));
-  if (hovered?.element) all.push({ scope: state.scope, element: hovered.element, isPinned: false });
-  return all.map((one) => ({ ...one, group: model.groups.find(({ id }) => id === one.scope) }));
+  if (page.hovered?.element) all.push({ scope: state.scope, element: page.hovered.element, isPinned: false });
+  return all.map((one) => ({ ...one, group: page.model.groups.find(({ id }) => id === one.scope) }));
 }
 
 /** Show what is hovered and pinned, in the grids, in words and in the matrix. */
 function showSelection() {
   if (multiplicationShown()) return showPointed();
   const chosen = selections();
-  Object.values(views).forEach((view) => view.source && view.highlight(chosen));
+  Object.values(page.views).forEach((view) => view.source && view.highlight(chosen));
   const last = chosen.at(-1);
-  matrix.workOut(hovered?.place ?? (last ? model.inverse.place(last.element) : null));
-  byId("said").textContent = hovered?.text ?? (last ? selectionInWords(last) : "");
+  page.matrix.workOut(page.hovered?.place ?? (last ? page.model.inverse.place(last.element) : null));
+  byId("said").textContent = page.hovered?.text ?? (last ? selectionInWords(last) : "");
   return showPins();
 }
 
@@ -310,7 +256,7 @@ function pinButton(text, k) {
 }
 
 function pinInWords({ scope, element }) {
-  const group = model.groups.find(({ id }) => id === scope);
+  const group = page.model.groups.find(({ id }) => id === scope);
   if (!group) return `(${element.join(", ")})`;
   return `${group.label} ${group.keysOf(element).slice(0, 4).map(group.nameOf).join(", ")}`;
 }
@@ -324,36 +270,36 @@ function selectionInWords({ group, element }) {
 
 function elementInWords(element) {
   const name = `Element (${element.join(", ")})`;
-  const was = `${name}, ${model.holdersInWords(element)}`;
-  const place = model.inverse.place(element);
-  if (!other && place && model.inverse.replication === 1) {
-    return model.memory === SHARED
-      ? `${name} at ${model.describe(place)}`
-      : `${was}: ${model.describe(place)}`;
+  const was = `${name}, ${page.model.holdersInWords(element)}`;
+  const place = page.model.inverse.place(element);
+  if (!page.other && place && page.model.inverse.replication === 1) {
+    return page.model.memory === SHARED
+      ? `${name} at ${page.model.describe(place)}`
+      : `${was}: ${page.model.describe(place)}`;
   }
-  if (!other) return was;
-  const now = other.holdersInWords(element);
-  const verdict = movement ? (movesElement(movement, element) ? "moves" : "stays") : "also";
-  return `${was}; ${verdict}, in ${other.spec.name} ${now}`;
+  if (!page.other) return was;
+  const now = page.other.holdersInWords(element);
+  const verdict = page.movement ? (movesElement(page.movement, element) ? "moves" : "stays") : "also";
+  return `${was}; ${verdict}, in ${page.other.spec.name} ${now}`;
 }
 
 /** React to a cell under the pointer or the cursor. */
 function hover(source, x, y) {
   const element = source.element(x, y);
   if (!element) {
-    hovered = { element: null, place: null, text: source.say(x, y) };
+    page.hovered = { element: null, place: null, text: source.say(x, y) };
     return showSelection();
   }
-  const isOwn = source.model === model && source.kind === "hardware";
-  const place = isOwn ? source.place(x, y) : model.inverse.place(element);
-  hovered = { element, place, text: elementInWords(element) };
-  if (isOwn && model.inverse.replication > 1) hovered.text = `${model.label(place)}: ${hovered.text}`;
-  if (source.marks) hovered.text += source.marks.inWords(x, y);
+  const isOwn = source.model === page.model && source.kind === "hardware";
+  const place = isOwn ? source.place(x, y) : page.model.inverse.place(element);
+  page.hovered = { element, place, text: elementInWords(element) };
+  if (isOwn && page.model.inverse.replication > 1) page.hovered.text = `${page.model.label(place)}: ${page.hovered.text}`;
+  if (source.marks) page.hovered.text += source.marks.inWords(x, y);
   return showSelection();
 }
 
 function leave() {
-  hovered = null;
+  page.hovered = null;
   showSelection();
 }
 
@@ -398,14 +344,14 @@ function find(text) {
 
 function checkedElement(element) {
   const isInside =
-    element.length === model.shape.length && element.every((value, d) => value < model.shape[d]);
+    element.length === page.model.shape.length && element.every((value, d) => value < page.model.shape[d]);
   if (!isInside)
-    throw new TextError(`no element (${element.join(", ")}) in ${model.shape.join(" × ")}`);
+    throw new TextError(`no element (${element.join(", ")}) in ${page.model.shape.join(" × ")}`);
   return element;
 }
 
 function findThread(block, thread, register) {
-  const lanes = model.size("lane");
+  const lanes = page.model.size("lane");
   const place = {
     block,
     lane: Number(thread) % lanes,
@@ -425,8 +371,8 @@ function findNamed(clean) {
   if (!pairs.length || rest) throw new TextError("write 3,5 or T37:2 or offset 96 or warp 2");
   const [word] = pairs[0];
   const group =
-    model.groups.find(({ label, place }) => [label, place].includes(word)) ??
-    model.groups.find(({ id }) => id === word);
+    page.model.groups.find(({ label, place }) => [label, place].includes(word)) ??
+    page.model.groups.find(({ id }) => id === word);
   if (pairs.length === 1 && group) return findGroup(group, pairs[0][1]);
   const coordinates = Object.fromEntries(
     pairs.map(([word, value]) => [word === "column" ? "col" : word, value]),
@@ -437,40 +383,40 @@ function findNamed(clean) {
 function findGroup(group, value) {
   if (group.id === "bank") return findBank(group, value);
   if (value >= group.size) throw new TextError(`there is no ${group.label} ${value}`);
-  if (model.memory === TENSOR_MEMORY && group.id !== "block") {
+  if (page.model.memory === TENSOR_MEMORY && group.id !== "block") {
     const [name, size] = { warp: ["row", 32], register: ["col", 1] }[group.id] ?? ["row", 1];
     return findPlace({ [name]: size * value }, group.id);
   }
-  if (group.id in model.dims) return findPlace({ [group.id]: value }, group.id);
+  if (group.id in page.model.dims) return findPlace({ [group.id]: value }, group.id);
   if (group.id === "thread") return findThread(undefined, value, undefined);
   if (group.id === "chunk")
-    return findSlot(Math.ceil((8 * value * model.chunkBytes) / model.bits), group.id);
-  return findSlot(value * model.perLine, group.id);
+    return findSlot(Math.ceil((8 * value * page.model.chunkBytes) / page.model.bits), group.id);
+  return findSlot(value * page.model.perLine, group.id);
 }
 
 /** Find the first element in a bank, which may lie in others, too. */
 function findBank(group, bank) {
-  const key = Math.floor(bank / model.banksOfElement);
+  const key = Math.floor(bank / page.model.banksOfElement);
   if (key >= group.size) throw new TextError(`there is no bank ${bank}`);
-  return findSlot(Math.ceil((key * model.banksOfElement * model.bankBits) / model.bits), group.id);
+  return findSlot(Math.ceil((key * page.model.banksOfElement * page.model.bankBits) / page.model.bits), group.id);
 }
 
 function findSlot(slot, scope) {
-  return findPlace({ offset: model.offsetAt(slot) ?? model.size("offset") }, scope);
+  return findPlace({ offset: page.model.offsetAt(slot) ?? page.model.size("offset") }, scope);
 }
 
 function findPlace(coordinates, scope) {
   for (const [name, value] of Object.entries(coordinates)) {
     if (value === undefined) continue;
-    if (!(name in model.dims)) throw new TextError(`this layout has no ${name}`);
-    if (Number(value) >= model.size(name))
-      throw new TextError(`${name} must be in 0..${model.size(name) - 1}, got ${value}`);
+    if (!(name in page.model.dims)) throw new TextError(`this layout has no ${name}`);
+    if (Number(value) >= page.model.size(name))
+      throw new TextError(`${name} must be in 0..${page.model.size(name) - 1}, got ${value}`);
   }
   const numbers = Object.fromEntries(
     Object.entries(coordinates).map(([name, value]) => [name, Number(value ?? 0)]),
   );
-  const place = model.placeOf(numbers);
-  const element = model.element(place);
+  const place = page.model.placeOf(numbers);
+  const element = page.model.element(place);
   if (!element) throw new TextError("no element is stored there");
   return { element, scope, place };
 }
@@ -478,7 +424,7 @@ function findPlace(coordinates, scope) {
 /** Find what the search box names: pin it and bring it into sight. */
 function search(event) {
   event.preventDefault();
-  const box = byId("search");
+  const box = control("search");
   report("search", () => {
     const { element, scope, place } = find(box.value);
     change(
@@ -491,10 +437,10 @@ function search(event) {
         showGrids();
       },
     );
-    const cell = planes.cell(element);
-    if (cell) Object.assign(views.tensor, { cursor: cell }).reveal(...cell);
-    const there = place ?? model.inverse.place(element);
-    if (there) views.hardware.reveal(...views.hardware.source.plane.cell(there));
+    const cell = page.planes.cell(element);
+    if (cell) Object.assign(page.views.tensor, { cursor: cell }).reveal(...cell);
+    const there = place ?? page.model.inverse.place(element);
+    if (there) page.views.hardware.reveal(...page.views.hardware.source.plane.cell(there));
   });
 }
 
@@ -517,7 +463,7 @@ function report(id, action) {
 // -- controls -------------------------------------------------------------------------------------
 
 function fillSelect(id, options, value) {
-  const select = byId(id);
+  const select = control(id);
   select.replaceChildren(
     ...options.map(([key, text]) => make("option", { value: key, textContent: text })),
   );
@@ -526,15 +472,15 @@ function fillSelect(id, options, value) {
 
 /** Set all controls to the state. */
 function showControls() {
-  const { spec } = model;
+  const { spec } = page.model;
   byId("name").textContent = spec.name;
   byId("type").textContent = spec.type;
   showTitles();
   document.title = `${DATA.dump?.name ?? spec.title ?? spec.name} · tt-layout`;
-  const dims = dimIds(model.shape.length).map((id, d) => [id, id === `dim${d}` ? id : `${id} (dim${d})`]);
-  const groups = model.groups.map(({ id, label }) => [id, label]);
+  const dims = dimIds(page.model.shape.length).map((id, d) => [id, id === `dim${d}` ? id : `${id} (dim${d})`]);
+  const groups = page.model.groups.map(({ id, label }) => [id, label]);
   const from = groups.map(([id, label]) => [`from:${id}`, `${label} it comes from`]);
-  const origins = movement ? [["moves", "what moves"], ...from] : [];
+  const origins = page.movement ? [["moves", "what moves"], ...from] : [];
   const matrixGroups = MATRIX_COLOURS.map((id) => [id, id]);
   const isMultiplied = Boolean(multiplicationShown());
   const colours = isMultiplied
@@ -543,12 +489,12 @@ function showControls() {
   fillSelect("colour", colours, state.colour);
   const scopes = isMultiplied ? matrixGroups : groups;
   fillSelect("scope", [["element", "element"], ...scopes], state.scope);
-  byId("view").value = state.view;
+  control("view").value = state.view;
   byId("view-label").hidden = !multiplicationThere();
   const others = comparable().map((k) => [k, comparableName(k)]);
   fillSelect("compare", [[-1, "nothing"], ...others], state.compare);
   byId("compare-label").hidden = !others.length || Boolean(DATA.playground && !state.edit);
-  byId("banks-label").hidden = ![model, other].some((m) => m?.memory === SHARED);
+  byId("banks-label").hidden = ![page.model, page.other].some((m) => m?.memory === SHARED);
   const counts = bankCounts().map((count) => [count, count]);
   fillSelect("banks", counts, drawnMemory().banks);
   showSlice();
@@ -565,30 +511,30 @@ function showControls() {
 /** Show what stands above a figure of the same, too: attributes, or what is multiplied. */
 function showTitles() {
   const multiplication = multiplicationShown();
-  const against = multiplication ? null : other;
-  byId("attribute").textContent = multiplication?.title[0] ?? model.spec.attribute;
+  const against = multiplication ? null : page.other;
+  byId("attribute").textContent = multiplication?.title[0] ?? page.model.spec.attribute;
   byId("against").textContent = against?.spec.attribute ?? "";
   byId("against-line").hidden = !against;
-  const signs = against && movement ? ["- ", "+ "] : ["", ""];
+  const signs = against && page.movement ? ["- ", "+ "] : ["", ""];
   ["sign", "other-sign"].forEach((id, k) => (byId(id).textContent = signs[k]));
 }
 
 /** Show the box in which another layout is chosen, where there is another. */
 function showLayouts() {
   byId("layouts").hidden = DATA.layouts.length < 2 || Boolean(DATA.playground);
-  layoutBox.show(state.layout, choosableLayouts());
+  page.layoutBox.show(state.layout, choosableLayouts());
 }
 
 /** Show the controls of a tensor of rank above 2. */
 function showSlice() {
   const box = byId("slice");
-  box.hidden = model.shape.length < 3;
+  box.hidden = page.model.shape.length < 3;
   if (box.hidden) return;
   const { rows, columns, at } = state.slice;
-  const dims = model.shape.map((_, d) => [d, `dim${d}`]);
+  const dims = page.model.shape.map((_, d) => [d, `dim${d}`]);
   fillSelect("slice-rows", dims, rows);
   fillSelect("slice-columns", dims, columns);
-  const further = model.shape.flatMap((size, d) =>
+  const further = page.model.shape.flatMap((size, d) =>
     d === rows || d === columns ? [] : [sliceControl(d, size, at[d])],
   );
   const kept = document.activeElement?.id;
@@ -602,7 +548,7 @@ function sliceControl(d, size, value) {
     change(
       () => (state.slice = { ...state.slice, at: state.slice.at.with(d, wished) }),
       () => {
-        slider.value = number.value = wished;
+        slider.value = number.value = String(wished);
         showGrids();
       },
     );
@@ -622,7 +568,7 @@ function sliceControl(d, size, value) {
 
 /** Swap the two dimensions shown where the same one is chosen for both. */
 function chooseAxis(axis, against) {
-  const wished = Number(byId(`slice-${axis}`).value);
+  const wished = Number(control(`slice-${axis}`).value);
   const slice = { ...state.slice, [axis]: wished };
   if (slice.rows === slice.columns) slice[against] = state.slice[axis];
   change(() => (state.slice = slice), rebuild);
@@ -631,60 +577,60 @@ function chooseAxis(axis, against) {
 /** Say how two layouts differ. */
 function showComparison() {
   const box = byId("comparison");
-  box.hidden = !other || Boolean(access);
+  box.hidden = !page.other || Boolean(page.access);
   if (box.hidden) return;
-  byId("comparison-title").textContent = `Compared with ${other.spec.name}`;
+  byId("comparison-title").textContent = `Compared with ${page.other.spec.name}`;
   byId("comparison-words").replaceChildren(
     ...differencesInWords().map((text) => make("li", { textContent: text })),
   );
 }
 
 function differencesInWords() {
-  if (!movement)
+  if (!page.movement)
     return [
       "The layouts are in different memory spaces: selections are linked, but nothing is compared.",
     ];
-  const changes = changesInWords(model.layout, other.layout);
+  const changes = changesInWords(page.model.layout, page.other.layout);
   if (!changes.length) return ["The same function: nothing moves."];
   const more = changes.length - MAX_CHANGES;
   const bits = more > 0 ? [...changes.slice(0, MAX_CHANGES), `${more} more bits differ`] : changes;
-  return [`${movement.moved} of ${product(model.shape)} elements move`, ...bits];
+  return [`${page.movement.moved} of ${product(page.model.shape)} elements move`, ...bits];
 }
 
 /** Say what the access between two layouts costs. */
 function showAccess() {
-  accessView.show(access, state.isMarked);
-  if (!access) return;
-  const target = targetFor(access.register);
+  page.accessView.show(page.access, state.isMarked);
+  if (!page.access) return;
+  const target = targetFor(page.access.register);
   const sameLanes = DATA.targets.filter(({ lanes }) => lanes === target.lanes);
   const options = sameLanes.map(({ name, title }) => [name, `${name}, ${title}`]);
   fillSelect("access-target", options, target.name);
-  byId("access-kind").value = state.isStore ? "store" : "load";
-  byId("access-shown").checked = state.isMarked;
-  if (access.cost) accessView.showCycle(access.cost, cycle, playing);
+  control("access-kind").value = state.isStore ? "store" : "load";
+  control("access-shown").checked = state.isMarked;
+  if (page.access.cost) page.accessView.showCycle(page.access.cost, page.cycle, page.playing);
 }
 
 /** Mark the next cycle, or the one before; all of them stand before the first. */
 function stepCycle(by) {
-  const count = wavefrontCount(access.cost) + 1;
-  cycle = ((cycle + 1 + by + count) % count) - 1;
-  accessView.showCycle(access.cost, cycle, playing);
+  const count = wavefrontCount(page.access.cost) + 1;
+  page.cycle = ((page.cycle + 1 + by + count) % count) - 1;
+  page.accessView.showCycle(page.access.cost, page.cycle, page.playing);
   showGrids();
 }
 
 /** Show the cycles of an access one after the other, or stop. */
 function play() {
-  if (playing) stopPlaying();
+  if (page.playing) stopPlaying();
   else {
-    playing = setInterval(() => stepCycle(1), CYCLE_TIME);
+    page.playing = setInterval(() => stepCycle(1), CYCLE_TIME);
     stepCycle(1);
   }
-  accessView.showCycle(access.cost, cycle, playing);
+  page.accessView.showCycle(page.access.cost, page.cycle, page.playing);
 }
 
 function stopPlaying() {
-  clearInterval(playing);
-  playing = null;
+  clearInterval(page.playing);
+  page.playing = null;
 }
 
 function stepBy(by) {
@@ -713,22 +659,22 @@ function chooseLayout(k) {
 /** Fill the boxes of the editor, but for the one that is being written in. */
 function showEditor() {
   const writing = document.activeElement;
-  const readable = isReadable(model.spec.attribute);
-  setBox("edit-attribute", model.spec.attribute, writing);
-  setBox("edit-type", model.spec.type, writing);
-  byId("edit-type").disabled = !readable;
-  byId("reset").disabled = !state.edit;
-  const names = model.spec.ins.map(([name]) => name);
+  const readable = isReadable(page.model.spec.attribute);
+  setBox("edit-attribute", page.model.spec.attribute, writing);
+  setBox("edit-type", page.model.spec.type, writing);
+  control("edit-type").disabled = !readable;
+  control("reset").disabled = !state.edit;
+  const names = page.model.spec.ins.map(([name]) => name);
   const boxes = byId("edit-bases");
   if (boxes.dataset.names !== names.join()) {
     boxes.dataset.names = names.join();
     boxes.replaceChildren(...names.map(basesBox));
   }
-  model.spec.ins.forEach(([name, vectors]) => setBox(`edit-${name}`, show(vectors), writing));
+  page.model.spec.ins.forEach(([name, vectors]) => setBox(`edit-${name}`, show(vectors), writing));
 }
 
 function setBox(id, text, writing) {
-  const box = byId(id);
+  const box = control(id);
   if (box === writing) return;
   box.value = text;
   box.removeAttribute("aria-invalid");
@@ -756,43 +702,41 @@ function basesBox(name) {
   );
 }
 
-let waiting;
-
 /** Do something when the writer pauses. */
 function later(action) {
-  clearTimeout(waiting);
-  waiting = setTimeout(action, EDIT_DELAY);
+  clearTimeout(page.waiting);
+  page.waiting = setTimeout(action, EDIT_DELAY);
 }
 
 function editBases(name) {
   report(`edit-${name}`, () => {
-    const bases = Object.fromEntries(model.spec.ins);
-    bases[name] = parseBases(name, byId(`edit-${name}`).value, model.shape);
+    const bases = Object.fromEntries(page.model.spec.ins);
+    bases[name] = parseBases(name, control(`edit-${name}`).value, page.model.shape);
     // Bases are of the layout in the file; an attribute that was edited first is kept as its type.
     const original = DATA.layouts[state.layout];
-    const ins = model.spec.ins.map(([own]) => [own, bases[own]]);
-    const text = attributeOf(model.memory, ins);
-    if (sameShape(original, model.spec)) change(() => (state.edit = { bases }), rebuild);
+    const ins = page.model.spec.ins.map(([own]) => [own, bases[own]]);
+    const text = attributeOf(page.model.memory, ins);
+    if (sameShape(original, page.model.spec)) change(() => (state.edit = { bases }), rebuild);
     else
-      change(() => (state.edit = { attribute: readOrFail(text), type: model.spec.type }), rebuild);
+      change(() => (state.edit = { attribute: readOrFail(text), type: page.model.spec.type }), rebuild);
   });
 }
 
 /** Return an attribute text if it can be read over the current type. */
 function readOrFail(text) {
-  readLayout(text, model.spec.type, model.spec.release);
+  readLayout(text, page.model.spec.type, page.model.spec.release);
   return text;
 }
 
 /** Follow an edit of the attribute or of the type; an error is shown under the box at fault. */
 function editAttribute(id) {
   report(id, () => {
-    const attribute = byId("edit-attribute").value;
-    const type = byId("edit-type").value;
+    const attribute = control("edit-attribute").value;
+    const type = control("edit-type").value;
     const original = DATA.layouts[state.layout];
-    const read = readNotation(attribute, type, model.spec.release, lanesOf(original));
+    const read = readNotation(attribute, type, page.model.spec.release, lanesOf(original));
     if (read.memory !== original.memory)
-      throw new TextError(`this layout is of ${model.memory}`);
+      throw new TextError(`this layout is of ${page.model.memory}`);
     change(() => (state.edit = { attribute, type }), rebuild);
   });
 }
@@ -810,7 +754,7 @@ function writeAddress() {
   const { edit, slice } = state;
   const isUsual =
     show([slice.rows, slice.columns, slice.at]) ===
-    show(Object.values(checkedSlice(null, model.shape)));
+    show(Object.values(checkedSlice(null, page.model.shape)));
   const parts = {
     l: state.layout || (DATA.dump ? 0 : ""),
     ...(DATA.playground
@@ -837,7 +781,7 @@ function writeAddress() {
 }
 
 function isUsualTarget() {
-  return !access || targetFor(access.register) === usualTarget(access.register);
+  return !page.access || targetFor(page.access.register) === usualTarget(page.access.register);
 }
 
 /** Return a number of the address if it is an index below `count`. */
@@ -941,19 +885,18 @@ function onKey(event) {
     /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range";
   if (event.key === "/" && !isWriting) {
     event.preventDefault();
-    byId("search").select();
+    control("search").select();
     byId("search").focus();
   } else if (event.key === "Escape") {
     if (isWriting) return event.target.blur();
-    hovered = null;
+    page.hovered = null;
     change(() => Object.assign(state, { pins: [], lit: null }), showSelection);
   }
   return undefined;
 }
 
 function connect() {
-  const choose = (id, act, display) =>
-    (byId(id).onchange = (event) => change(() => act(event.target.value), display));
+  const choose = (id, act, display = rebuild) => onChoice(id, (value) => change(() => act(value), display));
   choose("colour", (value) => (state.colour = value), showGrids);
   choose("scope", (value) => (state.scope = value), showSelection);
   choose("banks", (value) => (state.banks = Number(value)), rebuild);
@@ -964,9 +907,9 @@ function connect() {
   );
   choose("access-kind", (value) => (state.isStore = value === "store"), rebuild);
   choose("access-target", (value) => (state.target = value), rebuild);
-  byId("access-shown").onchange = (event) =>
+  byId("access-shown").onchange = () =>
     change(
-      () => (state.isMarked = event.target.checked),
+      () => (state.isMarked = control("access-shown").checked),
       () => {
         showAccess();
         showGrids();
@@ -981,7 +924,7 @@ function connect() {
   byId("theme").onclick = nextTheme;
   byId("skip").onclick = (event) => {
     event.preventDefault();
-    (multiplicationShown() ? multiplicationView : views.tensor).stage.focus();
+    (multiplicationShown() ? page.multiplicationView : page.views.tensor).stage.focus();
   };
   byId("reset").onclick = () => change(() => (state.edit = null), rebuild);
   byId("edit-attribute").oninput = () => later(() => editAttribute("edit-attribute"));
@@ -998,19 +941,19 @@ function connect() {
 function start() {
   setTheme(remember("tt-layout-theme") ?? "auto");
   const handlers = { hover, leave, pin };
-  views = Object.fromEntries(
+  page.views = Object.fromEntries(
     ["tensor", "hardware", "other"].map((id) => [id, new GridView(byId(id), handlers)]),
   );
-  matrix = new MatrixView(byId("matrix-table"), byId("matrix-sum"));
-  accessView = new AccessView(byId("access"));
-  layoutBox = new LayoutBox(byId("layout-filter"), byId("layout-list"), chooseLayout);
+  page.matrix = new MatrixView(byId("matrix-table"), byId("matrix-sum"));
+  page.accessView = new AccessView(byId("access"));
+  page.layoutBox = new LayoutBox(control("layout-filter"), byId("layout-list"), chooseLayout);
   connectMultiplication();
   connectDump();
   connect();
   if (DATA.playground) connectPlayground();
   readAddress();
   rebuild();
-  [...Object.values(views), multiplicationView].forEach((view) => view.paint());
+  [...Object.values(page.views), page.multiplicationView].forEach((view) => view.paint());
   performance.mark("tt-layout-drawn");
 }
 

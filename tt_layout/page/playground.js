@@ -6,9 +6,6 @@ const TEXT_KEYS = { layout: "a", type: "t", other: "o", release: "r", lanes: "h"
 const LANES = [["", "32"], ["64", "64"]];
 const COPIED_TIME = 4000; // milliseconds for which it is said that the link was copied
 
-/** The texts that are shown, the last ones that could be read. */
-let texts = null;
-
 /** Return the texts that the page starts with. */
 function usualTexts() {
   const [{ layout, type, other }] = DATA.playground.examples;
@@ -54,17 +51,17 @@ function takeTexts(wanted) {
   const { layouts, errors } = readTexts(wanted);
   for (const [box, message] of Object.entries(errors)) showError(`text-${box}`, message);
   if (errors.layout || errors.type) return false;
-  const isOnlyOther = texts && show(firstTexts(wanted)) === show(firstTexts(texts));
+  const isOnlyOther = page.texts && show(firstTexts(wanted)) === show(firstTexts(page.texts));
   if (errors.other && isOnlyOther) return false;
-  texts = errors.other ? { ...wanted, other: "" } : wanted;
+  page.texts = errors.other ? { ...wanted, other: "" } : wanted;
   const shown = errors.other ? layouts.slice(0, 1) : layouts;
   DATA.isPair = shown.length === 2;
   DATA.layouts = shown;
   return true;
 }
 
-function firstTexts({ other, ...first }) {
-  return Object.values(first);
+function firstTexts(texts) {
+  return Object.values({ ...texts, other: "" });
 }
 
 /** Show what is wrong with the text of a box; nothing where the message is empty. */
@@ -75,7 +72,7 @@ function showError(id, message) {
 }
 
 function writtenTexts() {
-  return Object.fromEntries(TEXT_BOXES.map((box) => [box, byId(`text-${box}`).value]));
+  return Object.fromEntries(TEXT_BOXES.map((box) => [box, control(`text-${box}`).value]));
 }
 
 /** Follow what is written in the boxes. */
@@ -108,7 +105,7 @@ function swapTexts() {
 }
 
 function fillTexts(given) {
-  for (const box of TEXT_BOXES) byId(`text-${box}`).value = given[box];
+  for (const box of TEXT_BOXES) control(`text-${box}`).value = given[box];
 }
 
 /** Mark the example that stands in the boxes. */
@@ -124,8 +121,8 @@ function markExample() {
 
 /** Return the parts of the address that keep the texts. */
 function addressOfTexts() {
-  if (show(Object.values(texts)) === show(Object.values(usualTexts()))) return {};
-  return Object.fromEntries(TEXT_BOXES.map((box) => [TEXT_KEYS[box], texts[box]]));
+  if (show(Object.values(page.texts)) === show(Object.values(usualTexts()))) return {};
+  return Object.fromEntries(TEXT_BOXES.map((box) => [TEXT_KEYS[box], page.texts[box]]));
 }
 
 /** Take the texts of an address; those that cannot be read stand in the boxes with their errors. */
@@ -138,12 +135,12 @@ function takeAddress(parts) {
     if (!DATA.releases.includes(given.release)) given.release = "";
     if (!LANES.some(([value]) => value === given.lanes)) given.lanes = "";
   }
-  texts = null;
+  page.texts = null;
   fillTexts(given);
   if (!takeTexts(given)) {
     const { layouts } = readTexts(usual);
     Object.assign(DATA, { layouts, isPair: layouts.length === 2 });
-    texts = usual;
+    page.texts = usual;
   }
   markExample();
 }
@@ -176,7 +173,7 @@ function connectPlayground() {
   for (const box of TEXT_BOXES) byId(`text-${box}`).oninput = () => later(followTexts);
   byId("copy-link").onclick = copyLink;
   byId("swap").onclick = swapTexts;
-  byId("examples-box").open = matchMedia("(min-width: 1100px)").matches;
+  /** @type {HTMLDetailsElement} */ (byId("examples-box")).open = matchMedia("(min-width: 1100px)").matches;
 }
 
 /** Return a row of buttons for each group of examples. */

@@ -15,14 +15,13 @@ function moduleOfLine(line) {
   return Math.max(0, dumpModules().findLastIndex(({ first }) => first <= line));
 }
 
-let movementsByLine;
+const movementsByLine = once(
+  () => new Map(dumpModules().flatMap(({ movements }) => movements.map((one) => [one.line, one]))),
+);
 
 /** Return the data movement on a line of the dump, if there is one. */
 function movementOn(line) {
-  movementsByLine ??= new Map(
-    dumpModules().flatMap(({ movements }) => movements.map((one) => [one.line, one])),
-  );
-  return movementsByLine.get(line);
+  return movementsByLine().get(line);
 }
 
 /** Return the line that a page opens on: the first finding's, or that of what costs most. */
@@ -68,7 +67,7 @@ function showReport() {
   const box = byId("report");
   if (!dumpModules().length) return;
   if (box.dataset.module !== String(state.module)) fillReport(box);
-  for (const node of box.querySelectorAll("[data-line]"))
+  for (const node of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll("[data-line]")))
     node.classList.toggle("found", Number(node.dataset.line) === state.line);
   keepOneStop(box);
   box.querySelector(".found")?.scrollIntoView({ block: "nearest" });
@@ -152,7 +151,7 @@ function movementRow(movement) {
 /** Let the Tab key stop once in the list: arrows move in it. */
 function keepOneStop(box) {
   const buttons = [...box.querySelectorAll("button")];
-  const current = box.querySelector(".found button") ?? buttons[0];
+  const current = buttons.find((node) => node.closest(".found")) ?? buttons[0];
   for (const node of buttons) node.tabIndex = node === current ? 0 : -1;
 }
 
@@ -160,7 +159,7 @@ function onReportKey(event) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!step) return;
   const buttons = [...byId("report").querySelectorAll("button")];
-  const next = buttons[buttons.indexOf(document.activeElement) + step];
+  const next = buttons[buttons.findIndex((node) => node === document.activeElement) + step];
   if (next) {
     buttons.forEach((node) => (node.tabIndex = node === next ? 0 : -1));
     next.focus();

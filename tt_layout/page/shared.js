@@ -141,7 +141,11 @@ function checkComponent(offset, block, release) {
     throw new TextError("the bases of offset must differ from each other");
 }
 
-/** Return the linear component: unpadded offset to element; null where it is for any shape. */
+/**
+ * Return the linear component: unpadded offset to element; null where it is for any shape.
+ *
+ * @param {any} values
+ */
 function component({ order, shape, offset, block }) {
   if (offset) return spanned([["offset", offset], ["block", block]], [...offset, ...block][0].length);
   if (!shape) return null;
@@ -224,7 +228,7 @@ function fitNvmma(values, shape, release) {
   const { swizzlingByteWidth: width, transposed } = values;
   if (!width) return;
   if (shape.length < 2) throw new TextError("a swizzled nvmma_shared needs two dimensions or more");
-  const columns = coreMatrix(values).outs[1][1];
+  const [, [, columns]] = coreMatrix(values).outs;
   const inner = transposed ? 0 : shape.length - 1;
   const held = boxOf(values, shape, release);
   const found = Math.min(BOX_LIMIT, held[inner]);
@@ -288,7 +292,12 @@ function swizzledBox(values, held) {
   );
 }
 
-/** Return 8 rows of `swizzlingByteWidth` bytes, each xored by its phase. */
+/**
+ * Return 8 rows of `swizzlingByteWidth` bytes, each xored by its phase.
+ *
+ * @param {{ swizzlingByteWidth: number, elementBitWidth: number, fp4Padded?: boolean }} values
+ * @returns {Linear}
+ */
 function coreMatrix({ swizzlingByteWidth: width, elementBitWidth: bits, fp4Padded = false }) {
   const phase = (row) => (128 / bits) * (Math.floor((row * width) / 128) % (width / 16));
   const columns = (8 * width) / bits;
@@ -296,6 +305,7 @@ function coreMatrix({ swizzlingByteWidth: width, elementBitWidth: bits, fp4Padde
   const down = [1, 2, 4].map((row) => [row, phase(row)]);
   const packed = ([row, column]) => [row, Math.floor(column / 16) * 8 + (column % 8)];
   const vectors = [...across, ...down];
+  /** @type {Array<[string, number]>} */
   const outs = [
     ["dim0", CORE_ROWS],
     ["dim1", fp4Padded ? columns / 2 : columns],

@@ -50,7 +50,7 @@ class OriginColouring extends Colouring {
     this.label = `${this.label} it comes from`;
   }
 
-  /** Without an element the place is one of the origin's own. */
+  /** Without an element the place is one of the origin's own. @override */
   shade(place, element) {
     const held = element ? this.origin.inverse.place(element) : place;
     return held ? super.shade(held, element) : -1;
@@ -66,8 +66,18 @@ function movesElement(movement, element) {
 
 /** The tensor: a cell for each element of a plane of it. */
 class TensorSource {
+  /**
+   * @param {Model} model
+   * @param {TensorPlane} plane
+   * @param {Colouring} colouring
+   * @param {number[]} ground the colour of the page
+   */
   constructor(model, plane, colouring, ground) {
-    Object.assign(this, { model, plane, colouring });
+    this.model = model;
+    this.plane = plane;
+    this.colouring = colouring;
+    /** The key of a cell's first holder. @type {((x: number, y: number) => number | null) | undefined} */
+    this.keyAt = undefined;
     this.kind = "tensor";
     this.columns = plane.columns;
     this.rows = plane.rows;
@@ -208,8 +218,17 @@ function planeInWords(model, plane) {
 
 /** The hardware: a cell for each place. */
 class HardwareSource {
+  /**
+   * @param {Model} model
+   * @param {Colouring} colouring
+   * @param {number[]} ground the colour of the page
+   * @param {string} title
+   * @param {AccessMarks | null} marks what an access touches
+   */
   constructor(model, colouring, ground, title, marks) {
-    Object.assign(this, { model, colouring, marks });
+    this.model = model;
+    this.colouring = colouring;
+    this.marks = marks;
     this.kind = "hardware";
     this.plane = hardwarePlane(model);
     this.columns = this.plane.columns;

@@ -6,12 +6,15 @@ const TEXT_MARGIN = 20; // lines above and below those in sight
 /** A box that scrolls over the lines of a text; one line is current, some are marked. */
 class TextPane {
   /**
-   * @param box      the element to fill
-   * @param prefix   what the ids of its lines begin with
-   * @param handlers { choose(line), chips(line): elements that stand behind a line }
+   * @param {HTMLElement} box the element to fill
+   * @param {string} prefix what the ids of its lines begin with
+   * @param {{ choose(line: number): void, chips(line: number): HTMLElement[] }} handlers what
+   *   choosing a line does, and what is shown behind it
    */
   constructor(box, prefix, handlers) {
-    Object.assign(this, { box, prefix, handlers });
+    this.box = box;
+    this.prefix = prefix;
+    this.handlers = handlers;
     this.lines = [];
     this.rows = new Map(); // line -> its row in the document
     this.marked = new Set();
@@ -110,8 +113,8 @@ class TextPane {
     row.dataset.line = line;
     row.style.top = `${(line - 1) * TEXT_ROW}px`;
     row.setAttribute("role", "option");
-    row.setAttribute("aria-posinset", line);
-    row.setAttribute("aria-setsize", this.lines.length);
+    row.setAttribute("aria-posinset", String(line));
+    row.setAttribute("aria-setsize", String(this.lines.length));
     return row;
   }
 
@@ -121,8 +124,8 @@ class TextPane {
   }
 
   #onKey(event) {
-    const page = Math.floor(this.box.clientHeight / TEXT_ROW) - 1;
-    const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page };
+    const fitting = Math.floor(this.box.clientHeight / TEXT_ROW) - 1;
+    const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -fitting, PageDown: fitting };
     const ends = { Home: 1, End: this.lines.length };
     if (event.key === "Enter") this.#choose(this.current);
     else if (event.key in steps || event.key in ends) {

@@ -1,0 +1,163 @@
+// The types of what the scripts hand each other, for the compiler that checks them; no code.
+
+/**
+ * A linear layout: the basis vectors of each input's bits, and the size of each output.
+ *
+ * @typedef {{ ins: Array<[string, number[][]]>, outs: Array<[string, number]> }} Linear
+ */
+
+/**
+ * A layout as the file embeds it, by tt_layout.page.embedded.
+ *
+ * @typedef {object} Spec
+ * @property {string} attribute
+ * @property {string} type
+ * @property {string} memory where the tensor is: REGISTERS, SHARED or TENSOR_MEMORY
+ * @property {Array<[string, number[][]]>} ins the basis vectors of each input's bits
+ * @property {Array<[string, number]>} outs the sizes of the tensor
+ * @property {number | null} bits of an element
+ * @property {Array<[number, number]>} padding intervals, each with what is added after it
+ * @property {string} release
+ * @property {string} name
+ * @property {string} [title]
+ * @property {number | null} [line] of the dump, where it is defined
+ * @property {number[]} [uses] lines of the dump
+ *
+ * @typedef {object} Phase
+ * @property {number[]} masks of lanes that are served together
+ * @property {number} banks
+ *
+ * @typedef {object} Target
+ * @property {string} name
+ * @property {string} title
+ * @property {number} lanes
+ * @property {number} banks
+ * @property {number} bankBytes
+ * @property {number} maxVectorBytes
+ * @property {Record<number, Phase>} loadPhases
+ * @property {Record<number, Phase>} storePhases
+ * @property {Phase} matrixPhase
+ * @property {boolean} mergesWideLoads
+ * @property {boolean} pairsAccesses
+ * @property {Record<number, { name: string, widthBytes: number, addresses: Array<[string, number]> }>} transposingReads
+ * @property {string[]} mnemonics of loads and of stores
+ * @property {string} cycle what the vendor calls one
+ * @property {string[]} matrixInstructions
+ * @property {string} source
+ * @property {boolean} verified
+ * @property {string} standing
+ *
+ * @typedef {object} DumpFinding
+ * @property {number[]} lines
+ * @property {string} message
+ * @property {string} kind
+ * @property {string[]} advice
+ *
+ * @typedef {object} DumpMovement
+ * @property {number} line
+ * @property {string} name
+ * @property {string} group
+ * @property {string | null} function
+ * @property {string | null} type
+ * @property {string | null} from
+ * @property {string | null} to
+ * @property {Array<number | null>} layouts their numbers on the page
+ * @property {number} bytes
+ * @property {string} runs
+ * @property {boolean} inLoop
+ * @property {string | null} cost
+ * @property {number} weight
+ * @property {Record<string, number | string>} facts
+ * @property {{ file: string, line: number } | null} location
+ * @property {any} request
+ *
+ * @typedef {object} Multiplication
+ * @property {string[]} title
+ * @property {string} about
+ * @property {string} colour
+ * @property {any[]} parts
+ * @property {number} [line]
+ *
+ * @typedef {object} DumpModule
+ * @property {number} number
+ * @property {number} first the line where it, or its first alias, begins
+ * @property {number} line
+ * @property {string | null} pass
+ * @property {string | null} stage
+ * @property {string | null} target
+ * @property {string[]} summary
+ * @property {DumpFinding[]} findings
+ * @property {DumpMovement[]} movements
+ * @property {Multiplication[]} multiplications
+ *
+ * @typedef {object} Example
+ * @property {string} group
+ * @property {string} name
+ * @property {string} layout
+ * @property {string} type
+ * @property {string} other
+ * @property {string} view
+ *
+ * @typedef {object} PageData
+ * @property {Spec[]} layouts
+ * @property {{ name: string, text: string, modules: DumpModule[], programs: Record<string, string>, line: number | null } | null} dump
+ * @property {boolean} isPair
+ * @property {boolean} isMultiplied
+ * @property {string | null} operand
+ * @property {{ examples: Example[] } | null} playground
+ * @property {Target[]} targets
+ * @property {{ cells: string[], shades: number }} palette
+ * @property {string[]} usualTargets
+ * @property {string[]} releases
+ * @property {any[]} encodings
+ * @property {any[]} keys
+ * @property {string[]} wrappers
+ * @property {string[]} placeholders
+ * @property {Record<string, string>} styles
+ * @property {Record<string, any>} tiles
+ * @property {Record<string, any>} multiplying
+ * @property {Record<string, any[]>} gluon
+ * @property {any[]} parameters
+ *
+ * @typedef {{ rows: number, columns: number, at: number[] }} Slice
+ *
+ * @typedef {{ name: string, cell: number[] }} Lit
+ *
+ * @typedef {object} State
+ * @property {number} layout
+ * @property {{ attribute?: string, type?: string, bases?: Record<string, number[][]> } | null} edit
+ * @property {string} colour
+ * @property {string} scope
+ * @property {Array<{ scope: string, element: number[] }>} pins
+ * @property {Slice | null} slice
+ * @property {number | null} compare
+ * @property {number | null} banks
+ * @property {boolean} isStore
+ * @property {string} target
+ * @property {boolean} isMarked
+ * @property {string | null} view
+ * @property {Lit | null} lit
+ * @property {number} module
+ * @property {number | null} line
+ *
+ * @typedef {object} Shown
+ * @property {Record<string, string> | null} texts
+ * @property {Model | null} model
+ * @property {Model | null} other
+ * @property {Movement | null} movement
+ * @property {Multiplication | null} ownMultiplication
+ * @property {{ register: Model, shared: Model, cost?: any, error?: string } | null} access
+ * @property {TensorPlane | null} planes
+ * @property {{ element: number[] | null, place: number[] | null, text: string } | null} hovered
+ * @property {Lit | null} pointed
+ * @property {number} cycle
+ * @property {ReturnType<typeof setInterval> | null} playing
+ * @property {ReturnType<typeof setTimeout> | null} waiting
+ * @property {Record<string, GridView> | null} views
+ * @property {MatrixView | null} matrix
+ * @property {AccessView | null} accessView
+ * @property {GridView | null} multiplicationView
+ * @property {LayoutBox | null} layoutBox
+ * @property {TextPane | null} dumpText
+ * @property {TextPane | null} programText
+ */
