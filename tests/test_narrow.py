@@ -30,7 +30,11 @@ else:
 MISTAKES = {
     "attention": ("divisibility", "make.py:97", "make start a multiple of 16"),
     "column_major": ("layout", None, "a layout whose order begins with 0"),
-    "grouped_matmul": ("contiguity", "make.py:66", "make n a multiple of 16, or add tl.max"),
+    "grouped_matmul": (
+        "contiguity",
+        "make.py:66",
+        "% breaks the run unless n is a multiple of 16: make n a",
+    ),
     "layer_norm": ("mask", "make.py:84", "make n a multiple of 16"),
     "matmul": ("contiguity", "make.py:50", "pass inner_a as 1, or as a tl.constexpr"),
     "softmax": ("divisibility", "make.py:37", "make stride a multiple of 16"),

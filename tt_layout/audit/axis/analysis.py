@@ -46,7 +46,9 @@ _HINTS = frozenset(HINTS)
 
 @checks_arguments
 def axis_info(
-    function: SsaFunction, functions: Sequence[SsaFunction] = ()
+    function: SsaFunction,
+    functions: Sequence[SsaFunction] = (),
+    supposed: Mapping[str, AxisInfo] | None = None,
 ) -> Mapping[str, AxisInfo]:
     """Return what the compiler knows of every value of a function, by its name.
 
@@ -54,6 +56,7 @@ def axis_info(
         function: as `tt_layout.read_functions` returns it.
         functions: all functions of the module, where some of them call the function: what they
             know of what they pass is known of the arguments.
+        supposed: what is to be known of some of its values, whatever follows.
 
     Example:
         >>> from tt_layout.ir import parse_ir
@@ -81,12 +84,12 @@ def axis_info(
             hinted(pessimistic(rank_of(value.type)), own)
             for value, own in zip(caller.arguments, attributes[caller.name])
         ]
-        known = _Visitor(caller).run(arguments)
+        known = _Visitor(caller, supposed if caller is function else None).run(arguments)
         if caller is function:
             return known
         for call in called.get(caller.name, ()):
             _pass_on(call, known, attributes)
-    return axis_info(function)  # one of several of its name, or none of the functions
+    return axis_info(function, (), supposed)  # one of several of its name, or none of the functions
 
 
 def unhinted_axis_info(function: SsaFunction) -> Mapping[str, AxisInfo]:
@@ -163,8 +166,15 @@ class _Visitor:
         changes: how often something known has changed.
     """
 
-    def __init__(self, function: SsaFunction, *, takes_hints: bool = True) -> None:
+    def __init__(
+        self,
+        function: SsaFunction,
+        supposed: Mapping[str, AxisInfo] | None = None,
+        *,
+        takes_hints: bool = True,
+    ) -> None:
         self.function = function
+        self.supposed = supposed or {}
         self.takes_hints = takes_hints
         self.types = {name: value.type for name, value in function.values.items()}
         self.values: dict[str, AxisInfo] = {}
@@ -174,7 +184,7 @@ class _Visitor:
     def run(self, arguments: Iterable[AxisInfo]) -> Mapping[str, AxisInfo]:
         """Return what is known of every value, the arguments being known."""
         for value, info in zip(self.function.arguments, arguments):
-            self.values[value.name] = info
+            self.values[value.name] = self.supposed.get(value.name, info)
         if self.function.body:
             self._region(self.function.body)
         for name, type_ in self.types.items():
@@ -241,7 +251,7 @@ class _Visitor:
         attributes = operation.attributes if self.takes_hints else {}
         for value in operation.results:
             found = pessimistic(rank_of(value.type)) if info is None else info
-            self._update(value, hinted(found, attributes))
+            self._update(value, self.supposed.get(value.name, hinted(found, attributes)))
 
     # -- blocks -----------------------------------------------------------------------------
 

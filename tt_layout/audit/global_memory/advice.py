@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tt_layout.audit.global_memory.origins import Origin
+from tt_layout.audit.global_memory.origins import CONSTANCY, Origin
 
 SPECIALIZED = 16
 """The divisor of integer arguments that Triton compiles a kernel of its own for."""
@@ -18,6 +18,9 @@ _HOW = {
     "arith.shli": "<<",
     "arith.shrsi": ">>",
     "arith.shrui": ">>",
+    "arith.addi": "+",
+    "arith.subi": "-",
+    "arith.muli": "*",
     "arith.select": "tl.where",
     "arith.minsi": "tl.minimum",
     "arith.maxsi": "tl.maximum",
@@ -29,19 +32,33 @@ def _name(value: str) -> str:
     return value.lstrip("%")
 
 
+def _how(origin: Origin) -> str:
+    return _HOW.get(origin.kind, origin.kind)
+
+
 def _hint(count: int) -> str:
     return f"tl.max_contiguous(tl.multiple_of(offsets, {count}), {count})"
+
+
+def bytes_text(count: int) -> str:
+    """Return what an access moves at a time.
+
+    Example:
+        >>> bytes_text(1), bytes_text(16)
+        ('1 byte at a time', '16 bytes at a time')
+    """
+    return f"{count} byte{'s' * (count != 1)} at a time"
 
 
 # -- layouts --------------------------------------------------------------------------------
 
 
-def other_order(contiguous: int, fastest: int) -> str:
+def other_order(contiguous: int, fastest: int, layout: str) -> str:
     """Return what to do where memory runs along another dimension than the registers."""
     return (
         f"the addresses are contiguous along dimension {contiguous}, the registers along "
-        f"dimension {fastest}: use a layout whose order begins with {contiguous}, or swap the "
-        "dimensions of the pointers"
+        f"dimension {fastest}: swap the dimensions of the pointers, or use a layout whose order "
+        f"begins with {contiguous}{layout}"
     )
 
 
@@ -53,14 +70,16 @@ def shared_layout(together: int, wanted: int) -> str:
     )
 
 
-def neighbours(dim: int, wanted: int, *, is_blocked: bool) -> str:
+def neighbours(dim: int, wanted: int, layout: str, *, is_blocked: bool) -> str:
     """Return what to do where a thread holds too few neighbours."""
-    if is_blocked:
-        return f"let each thread hold {wanted} neighbours: sizePerThread[{dim}] = {wanted}"
-    return (
-        f"convert to a layout in which each thread holds {wanted} neighbours along dimension "
-        f"{dim}, such as a blocked one with sizePerThread[{dim}] = {wanted}"
-    )
+    way = "let" if is_blocked else "convert to a layout that lets"
+    return f"{way} each thread hold {wanted} neighbours along dimension {dim}{layout}"
+
+
+def of_its_layout(held: int) -> str:
+    """Return why no argument or hint helps an access in a layout that other values determine."""
+    plural = "s" if held != 1 else ""
+    return f"its layout gives each thread {held} neighbour{plural}, whatever is known of addresses"
 
 
 def element_count(elements: int, threads: int) -> str:
@@ -68,6 +87,11 @@ def element_count(elements: int, threads: int) -> str:
     return (
         f"{elements} elements for {threads} threads: use a larger block, or fewer warps (num_warps)"
     )
+
+
+def nothing(held: int) -> str:
+    """Return that nothing helps."""
+    return f"{held} elements are as many as one instruction can move of this tensor"
 
 
 # -- addresses ------------------------------------------------------------------------------
@@ -79,106 +103,188 @@ _ONCE = (
     ("store", "store one of them"),
     ("to_local", "copy them once, and broadcast what is read from shared memory"),
 )
-"""A part of an operation's name -> what to do where all of its elements have one address."""
+"""A part of an operation's name -> what to do with elements that have one address."""
 
 
 def _once(operation: str) -> str:
-    """Return what to do with elements that all have one address."""
+    """Return what to do with elements that have one address."""
     name = operation.rpartition(".")[2]
     found = (way for part, way in _ONCE if part in name)
     return next(found, "load them once, and broadcast the result")
 
 
-def contiguity(origin: Origin, operation: str, apart: int | None = None) -> str:
-    """Return what to do where neighbours are not known to lie next to each other.
+def one_address(dim: int, operation: str) -> str:
+    """Return what to do where all elements along a dimension have one address."""
+    return f"all elements along dimension {dim} have one address: {_once(operation)}"
 
-    Args:
-        origin: where that was lost.
-        operation: the name of the access.
-        apart: the constant that it multiplied by; None where it did not, or by another value.
-    """
-    least, factor = origin.trace.least, _name(origin.factor)
-    if origin.kind == "arith.muli" and apart is not None:
+
+def repeated(count: int, operation: str) -> str:
+    """Return what to do where groups of neighbours have one address each."""
+    return f"groups of {count} neighbours have one address each: {_once(operation)}"
+
+
+def apart(by: str, *, is_free: bool = False) -> str:
+    """Return what to do where neighbours are a number of elements, or an argument, apart."""
+    if is_free:
+        name = _name(by)
         return (
-            f"neighbours are {apart} elements apart: access all that lies between them, too, and "
-            "take it apart in registers (tl.reshape, tl.split, tl.join), or store what belongs "
-            "together side by side"
+            f"neighbours are {name} elements apart: pass {name} as 1, or as a tl.constexpr that is "
+            "1, or let the fastest dimension of the tensor be the one that is contiguous in memory"
         )
-    if origin.kind == "arith.muli":
+    if by.startswith("%") or by == "None":
+        distance = f"{_name(by)} elements" if by != "None" else "some elements"
         return (
-            f"neighbours are {factor or 'a stride'} elements apart: pass {factor or 'it'} as 1, or "
-            "as a tl.constexpr that is 1, or let the fastest dimension of the tensor be the one "
+            f"neighbours are {distance} apart: let the fastest dimension of the tensor be the one "
             "that is contiguous in memory"
         )
-    if origin.kind in ("arith.remsi", "arith.remui"):
+    return (
+        f"neighbours are {by} elements apart: access all that lies between them, too, and "
+        "take it apart in registers (tl.reshape, tl.split, tl.join), or store what belongs "
+        "together side by side"
+    )
+
+
+def unseen(origin: Origin, count: int) -> str:
+    """Return a hint that is true, whatever the arguments are."""
+    if origin.trace.wanted == CONSTANCY:
+        hint = f"{count} neighbours are equal: add tl.max_constancy(offsets, {count})"
+    else:
+        hint = f"{count} neighbours are contiguous: add {_hint(count)}"
+    return f"the compiler does not see through {_how(origin)}, but {hint}"
+
+
+def unseen_if(origin: Origin, count: int, given: int | None, *, suffices: bool) -> str:
+    """Return a hint that is true where an argument is a multiple of `SPECIALIZED`.
+
+    Args:
+        origin: where the property was lost.
+        count: of how many neighbours the hint is.
+        given: the argument; None where it is not known.
+        suffices: whether the compiler needs no hint, once it knows of the multiple.
+    """
+    name, how, hint = _name(origin.factor), _how(origin), _hint(count)
+    what = "breaks the run"
+    if origin.trace.wanted == CONSTANCY:
+        hint, what = f"tl.max_constancy(offsets, {count})", "changes within the run"
+    add = f"or, only if it always is one, add {hint}" if suffices else f"and add {hint}"
+    way = multiple(origin, given)
+    return f"{how} {what} unless {name} is a multiple of {SPECIALIZED}: {way}, {add}"
+
+
+def of_loaded(origin: Origin) -> str:
+    """Return the hint for offsets that are loaded, with the condition under which it is true."""
+    least = origin.trace.least
+    if origin.trace.wanted == CONSTANCY:
+        what, hint = f"{least} neighbours are equal", f"tl.max_constancy(offsets, {least})"
+    elif origin.trace.wanted:
+        what, hint = f"they are multiples of {least}", f"tl.multiple_of(offsets, {least})"
+    else:
+        what = f"{least} neighbours are contiguous, the first a multiple of {least}"
+        hint = _hint(least)
+    return f"the offsets are loaded, and depend on the data: only if {what} always, add {hint}"
+
+
+def of_data(origin: Origin) -> str:
+    """Return why there is no hint."""
+    return f"the offsets depend on the data ({origin.kind}): no hint is true of all data"
+
+
+def no_run(origin: Origin) -> str:
+    """Return why there is no hint for offsets that follow from the arguments."""
+    if origin.trace.wanted == CONSTANCY:
+        return f"{_how(origin)} gives neighbours different offsets: no hint is true of them"
+    return f"{_how(origin)} leaves neighbours apart: no hint is true of them"
+
+
+# -- alignment ------------------------------------------------------------------------------
+
+
+def argument(origin: Origin, given: int | None) -> str:
+    """Return what to do about an argument that is not known to be a multiple."""
+    text, name, number = multiple(origin, given), _name(origin.factor), origin.trace.least
+    if origin.is_pointer:
+        return text
+    way = _COMBINED.get(origin.combined, "what is computed from it")
+    if origin.combined == "tt.addptr":
+        number = max(SPECIALIZED, number)
+    return f"{text}, or, only if {name} always is one, add tl.multiple_of({way}, {number})"
+
+
+_COMBINED = {
+    "arith.muli": "the product",
+    "arith.addi": "the sum",
+    "tt.addptr": "the pointer",
+}
+"""Operation that takes an argument -> what to call its result, which a hint can be about.
+
+A hint about an argument itself is lost: it is no operation that could carry it.
+"""
+
+
+def multiple(origin: Origin, given: int | None) -> str:
+    """Return how to make an argument a multiple."""
+    name, wanted = _name(origin.factor), origin.trace.least
+    number = max(SPECIALIZED, wanted) if origin.kind == "argument" else SPECIALIZED
+    if origin.is_pointer:
+        return f"pass {name} aligned to {number} bytes"
+    if given is not None and given % number == 0:
         return (
-            f"% may break the run: make {factor} a multiple of {SPECIALIZED}, or add {_hint(least)}"
+            f"{name} is {given}, a multiple of {number}, but the kernel was not compiled for that: "
+            f"take {name} out of do_not_specialize"
         )
-    if origin.kind == "tt.load":
-        return f"the offsets are loaded: where they are contiguous, add {_hint(least)}"
-    if origin.kind in ("tt.splat", "tt.broadcast"):
-        way = _once(operation)
-        return f"all elements along dimension {origin.trace.dim} have one address: {way}"
-    if origin.kind == "tt.make_range":
-        hint = f"add {_hint(least)} if they are contiguous"
-        return f"the offsets grow together along the dimension: {hint}"
-    how = _HOW.get(origin.kind, origin.kind)
-    hint = f"where the offsets are contiguous, add {_hint(least)}"
-    return f"the compiler does not see through {how}: {hint}"
+    return f"make {name} a multiple of {number}, padding what it measures"
 
 
-def divisibility(origin: Origin) -> str:
-    """Return what to do where the first address is not known to be aligned."""
-    least, factor = origin.trace.least, _name(origin.factor)
-    if origin.kind == "argument":
-        return f"{_argument(origin)}, or add tl.multiple_of({factor}, {_multiple(origin)})"
+def undivided(origin: Origin) -> str:
+    """Return a hint about alignment that is true, whatever the arguments are."""
+    least = origin.trace.least
+    return (
+        f"the compiler does not see through {_how(origin)}, but the offset is a multiple of "
+        f"{least}: add tl.multiple_of(offset, {least})"
+    )
+
+
+def misaligned(origin: Origin) -> str:
+    """Return what to do where an offset is not a multiple."""
+    least = origin.trace.least
     if origin.kind == "arith.constant":
         return f"an offset is constant, and not a multiple of {least}: pad it to one"
-    if origin.kind == "tt.load":
-        return f"the offset is loaded: where it is a multiple of {least}, add tl.multiple_of"
     if origin.kind == "tt.get_program_id":
         return (
             f"the number of the program is not a multiple of {least}: multiply it by a block size"
         )
-    how = _HOW.get(origin.kind, origin.kind)
-    return (
-        f"the compiler does not see through {how}: where the offset is a multiple of {least}, add "
-        f"tl.multiple_of(offset, {least})"
-    )
-
-
-def _argument(origin: Origin) -> str:
-    name = _name(origin.factor)
-    if origin.is_pointer:
-        return f"pass {name} aligned to {max(SPECIALIZED, origin.trace.least)} bytes"
-    return f"make {name} a multiple of {_multiple(origin)}, padding what it measures"
-
-
-def _multiple(origin: Origin) -> int:
-    return max(SPECIALIZED, origin.trace.least)
+    return f"the offset that {_how(origin)} gives is not always a multiple of {least}: pad it"
 
 
 # -- masks ----------------------------------------------------------------------------------
 
 
-def bound(origin: Origin, wanted: int) -> str:
+def bound(origin: Origin, given: int | None) -> str:
     """Return what to do where the bound of a mask may lie between neighbours."""
-    why = f"so that {wanted} neighbours have one mask"
-    if origin.kind == "argument":
-        return f"{_argument(origin)}, {why}, or leave the mask out where it always holds"
-    if origin.kind == "arith.constant":
-        return f"the bound is constant, and not a multiple of {wanted}: pad it to one, {why}"
-    return f"let the bound of the mask be a multiple of {wanted}, {why}"
-
-
-def predicate(origin: Origin) -> str:
-    """Return what to do where a comparison is one that the compiler does not follow."""
-    return "compare the offsets with < or >= a bound: the compiler follows these"
-
-
-def mask(origin: Origin) -> str:
-    """Return what to do where a mask comes from something else."""
-    if origin.kind == "tt.load":
-        return "the mask is loaded: load without one, and choose with tl.where"
     least = origin.trace.least
-    return f"let the mask be the same for {least} neighbours, or load without it and use tl.where"
+    text = f"{multiple(origin, given)}, so that {least} neighbours have one mask"
+    if origin.is_pointer:
+        return text
+    return f"{text}, or, only if it always is one, add tl.max_constancy(mask, {least})"
+
+
+def constant_bound(wanted: int) -> str:
+    """Return what to do where the bound of a mask is constant."""
+    why = f"so that {wanted} neighbours have one mask"
+    return f"the bound is constant, and not a multiple of {wanted}: pad it to one, {why}"
+
+
+def same_mask(count: int) -> str:
+    """Return a hint about a mask that is true, whatever the arguments are."""
+    return (
+        f"{count} neighbours always have one mask, which the compiler does not see: add "
+        f"tl.max_constancy(mask, {count})"
+    )
+
+
+def differing_mask(*, is_load: bool, is_data: bool) -> str:
+    """Return what to do where neighbours differ in a mask."""
+    why = "the mask depends on the data" if is_data else "neighbours differ in the mask"
+    if not is_load:
+        return f"{why}: a store cannot be wider than what is stored together"
+    return f"{why}: keep only the bounds in the mask of the load, and choose with tl.where"

@@ -43,6 +43,7 @@ class Origin(NamedTuple):
         kind: ``argument``, ``join``, or the name of the operation that lost it.
         factor: the operand to blame: a stride, a divisor, a bound; or the argument.
         is_pointer: whether that is a pointer.
+        combined: of an argument, the name of the operation that first combines it with others.
     """
 
     operation: SsaOperation | None
@@ -50,6 +51,7 @@ class Origin(NamedTuple):
     kind: str
     factor: str
     is_pointer: bool = False
+    combined: str = ""
 
 
 _PASSED_ON = frozenset(
@@ -64,6 +66,17 @@ _PASSED_ON = frozenset(
         "tt.bitcast",
     }
 )
+
+
+_MOVING = _PASSED_ON | {"tt.expand_dims", "tt.trans"}
+"""Operations of one operand that compute nothing."""
+
+_MOVED_ONLY = (*_MOVING, "tt.reshape", "tt.join", "tt.split", "tt.cat")
+_COMPUTED = ("arith.", "tt.addptr", "tt.make_range", "tt.get_program_id", "tt.get_num_programs")
+
+
+_CUTTING = ("arith.div", "arith.rem", "arith.shr", "arith.and", "arith.or", "arith.xor")
+"""Operations that make neighbours equal, or leave them different, whatever their operands are."""
 
 
 class Origins:
@@ -91,11 +104,12 @@ class Origins:
         """Return where what a trace wants was lost."""
         seen: set[Trace] = set()
         used_by: SsaOperation | None = None
+        combined = ""
         while trace not in seen:
             seen.add(trace)
             if trace.name in self.sources.arguments:
                 is_pointer = self.types[trace.name].pointee is not None
-                return Origin(used_by, trace, "argument", trace.name, is_pointer)
+                return Origin(used_by, trace, "argument", trace.name, is_pointer, combined)
             operation = self.sources.definition(trace.name)
             if operation is None:
                 following = self._joined(trace, seen)
@@ -107,6 +121,8 @@ class Origins:
                     factor = self._factor(trace, operation)
                     return Origin(operation, trace, operation.name, factor)
                 used_by = operation
+                if operation.name not in _MOVING:
+                    combined = operation.name
             trace = following
         return Origin(used_by, trace, "join", trace.name)
 
@@ -173,6 +189,23 @@ class Origins:
             else:
                 break
         return name
+
+    def rests_on_data(self, name: str) -> bool:
+        """Tell whether a value is computed from more than arguments and the program's number."""
+        pending, seen = [name], set[str]()
+        while pending:
+            current = pending.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            operation = self.sources.definition(current)
+            if operation is not None:
+                is_known = operation.name in _MOVED_ONLY or operation.name.startswith(_COMPUTED)
+                if not is_known or operation.name.startswith("arith.fpto"):
+                    return True
+                pending += operation.operands
+            pending += self.sources.joined.get(current, ())
+        return False
 
     # -- contiguity -------------------------------------------------------------------------
 
@@ -251,7 +284,8 @@ class Origins:
         if operation.name == "arith.cmpi":
             return None
         is_known = operation.name.startswith("arith.") or operation.name == "tt.addptr"
-        is_cut = operation.name.startswith(("arith.div", "arith.rem"))
+        is_mask = self._type(trace.name).integer_bits == 1
+        is_cut = operation.name.startswith(_CUTTING) and not is_mask
         return (
             self._most_limiting(self._operands(trace, operation))
             if is_known and not is_cut

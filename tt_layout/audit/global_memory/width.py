@@ -19,8 +19,8 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -31,12 +31,14 @@ from tt_layout.analyses.global_memory.global_access import (
     neighbours_along,
 )
 from tt_layout.analyses.shared_memory.access import access_map, compiler_vector
-from tt_layout.audit.axis import AxisInfo, unhinted_axis_info
+from tt_layout.audit.axis import AxisInfo, axis_info, unhinted_axis_info
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.origins import Origins
 from tt_layout.audit.global_memory.sources import Sources
 from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.audit.values.trials import Trials
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
@@ -93,17 +95,32 @@ class Kernel:
         known: what the axis analysis knows of each value.
         layouts: over their types.
         target: the GPU that it is for.
+        given: what its arguments are.
+        functions: all functions of the module.
+        explains: whether it is looked for what would make accesses wider.
     """
 
     function: SsaFunction
     known: Mapping[str, AxisInfo]
     layouts: PlacedLayouts
     target: Target
+    given: GivenValues = field(default_factory=GivenValues)
+    functions: Sequence[SsaFunction] = ()
+    explains: bool = True
 
     @cached_property
     def origins(self) -> Origins:
         """Where properties of its values were lost."""
         return Origins(Sources(self.function), self.known)
+
+    @cached_property
+    def trials(self) -> Trials:
+        """What is true of its values, whatever its arguments are."""
+        return Trials(self.function, self.given, self.layouts)
+
+    def supposing(self, supposed: Mapping[str, AxisInfo]) -> Kernel:
+        """Return the kernel as if more were known of some of its values."""
+        return replace(self, known=axis_info(self.function, self.functions, supposed))
 
     @cached_property
     def unhinted(self) -> Mapping[str, AxisInfo]:

@@ -190,7 +190,10 @@ class AuditedModule:
             return None
         if number not in self._kernels:
             known = axis_info(function, self.functions)
-            self._kernels[number] = Kernel(function, known, self.layouts, find_target(name))
+            target, functions = find_target(name), tuple(self.functions)
+            self._kernels[number] = Kernel(
+                function, known, self.layouts, target, self.given, functions
+            )
         return self._kernels[number]
 
     def executions(self, operation: Operation) -> Executions:

@@ -101,7 +101,7 @@ class Trial(AuditedModule):
         functions = self._audited.functions
         original = next(one for one in functions if self._functions.get(id(one)) is function)
         known = self._audited.kernel(original)
-        return replace(known, function=function) if known is not None else None
+        return replace(known, function=function, explains=False) if known is not None else None
 
     def cost(self, operation: Operation) -> Cost | None:
         """Return what an operation would cost.

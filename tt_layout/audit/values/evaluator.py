@@ -271,7 +271,7 @@ class Evaluator:
         bounds = []
         for name in operation.operands[:BOUNDS]:
             bounds.append((yield scope, name))
-        count = _trip_count(operation, bounds)
+        count = self._trips(operation, bounds)
         if isinstance(count, Unknown):
             return count
         yielded = _yielded(operation, 0)
@@ -290,6 +290,10 @@ class Evaluator:
                 following[k] = yield inner, yielded[k]
             state = following
         return state[index]
+
+    def _trips(self, loop: SsaOperation, bounds: list[Known]) -> int | Unknown:
+        """Return how often a loop with such bounds runs."""
+        return _trip_count(loop, bounds)
 
     # -- every execution --------------------------------------------------------------------
 
@@ -337,7 +341,7 @@ class Evaluator:
 
     def _iterations(self, scope: Scope, loop: SsaOperation, wanted: set[str]) -> Iterator[Scope]:
         bounds = [self._run(scope, name) for name in loop.operands[:BOUNDS]]
-        count = _trip_count(loop, bounds)
+        count = self._trips(loop, bounds)
         if isinstance(count, Unknown):
             raise UnknownError(count)
         within = [name for name in wanted if self.structure.is_within(name, loop)]

@@ -1,0 +1,216 @@
+"""What is advised against narrow accesses is true of the program, and has an effect.
+
+Each case is an expression of offsets or of a mask; `test_hints.py` of ``tests/compiler`` compiles
+what is advised.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tt_layout import parse_ir
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.values.given import GivenValues
+
+INTS = "tensor<1024xi32, #l>"
+BITS = "tensor<1024xi1, #l>"
+POINTERS = "tensor<1024x!tt.ptr<f16>, #l>"
+
+
+def module(
+    lines: str,
+    access: str = "%x = tt.load %p : {pointers}",
+    *,
+    layout: str = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], "
+    "warpsPerCTA = [4], order = [0]}>",
+    stride: str = "",
+) -> str:
+    """Return a kernel whose offsets are ``%o``, and its mask ``%m`` where the access has one.
+
+    Its values are ``%r`` (a range), ``%b`` (the number of the program times 1024), ``%n`` (an
+    argument) and ``%s`` (another, with ``stride`` as attributes).
+    """
+    text = lines.replace("INTS", INTS).replace("BITS", BITS)
+    used = access.format(pointers=POINTERS)
+    return f"""
+#l = {layout}
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+tt.func @f(%x0: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %n: i32, %s: i32 {stride},
+           %i: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}) {{
+  %pid = tt.get_program_id x : i32
+  %k = arith.constant 1024 : i32
+  %b = arith.muli %pid, %k : i32
+  %r = tt.make_range {{end = 1024 : i32, start = 0 : i32}} : {INTS}
+  %bs = tt.splat %b : i32 -> {INTS}
+  %ns = tt.splat %n : i32 -> {INTS}
+  %ss = tt.splat %s : i32 -> {INTS}
+  %q = arith.addi %bs, %r : {INTS}
+  {text}
+  %xs = tt.splat %x0 : !tt.ptr<f16> -> {POINTERS}
+  %p = tt.addptr %xs, %o : {POINTERS}, {INTS}
+  {used}
+  tt.return
+}}
+}}
+"""
+
+
+def constant(name: str, number: int) -> str:
+    return f"{name} = arith.constant dense<{number}> : INTS\n"
+
+
+def advised(text: str, **values: int) -> str:
+    """Return the advice on the access of a kernel."""
+    [one] = parse_ir(text)
+    given = GivenValues(values) if values else None
+    limits = [
+        row.cost.details["limited_by"]
+        for row in audit_module(one, given=given).movements
+        if row.cost is not None and row.cost.details.get("limited_by")
+    ]
+    return str(limits[-1]["advice"])
+
+
+HINT = "tl.max_contiguous"
+CONSTANT = "tl.max_constancy"
+
+
+@pytest.mark.parametrize(
+    ("lines", "says", "never"),
+    [
+        (constant("%c", 128) + "%o = arith.divsi %q, %c : INTS",
+         "groups of 128 neighbours have one address each: load them once", HINT),
+        (constant("%c", 128) + "%d = arith.divsi %r, %c : INTS\n%o = arith.addi %d, %bs : INTS",
+         "groups of 128 neighbours have one address each", HINT),
+        (constant("%c", 1) + "%o = arith.xori %q, %c : INTS",
+         "^ leaves neighbours apart: no hint is true of them", HINT),
+        (constant("%c", 32) + "%o = arith.xori %q, %c : INTS",
+         "8 neighbours are contiguous: add tl.max_contiguous(tl.multiple_of(offsets, 8), 8) "
+         "(then 16 bytes at a time)", "only if"),
+        (constant("%c", 16) + "%o = arith.muli %q, %c : INTS",
+         "neighbours are 16 elements apart", HINT),
+        (constant("%c", 63) + "%o = arith.andi %q, %c : INTS",
+         "8 neighbours are contiguous: add tl.max_contiguous(tl.multiple_of(offsets, 8), 8)",
+         "only if"),
+        ('%o = "tt.scan"(%r) <{axis = 0 : i32, reverse = false}> ({\n'
+         "^bb0(%u: i32, %v: i32):\n%w = arith.addi %u, %v : i32\ntt.scan.return %w : i32\n"
+         "}) : (INTS) -> INTS", "depend on the data (tt.scan): no hint is true of all data", HINT),
+        ("%is = tt.splat %i : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>, #l>\n"
+         "%ip = tt.addptr %is, %r : tensor<1024x!tt.ptr<i32>, #l>, INTS\n"
+         "%o = tt.load %ip : tensor<1024x!tt.ptr<i32>, #l>",
+         "the offsets are loaded, and depend on the data: only if 8 neighbours are contiguous, the "
+         "first a multiple of 8 always, add tl.max_contiguous", "tl.max_constancy"),
+        (constant("%c", -8) + "%d = arith.andi %r, %c : INTS\n%o = arith.addi %q, %d : INTS",
+         "8 neighbours are equal: add tl.max_constancy(offsets, 8); and the compiler does not see "
+         "through &, but the offset is a multiple of 8: add tl.multiple_of(offset, 8) (then 16 "
+         "bytes at a time)", HINT),
+        (constant("%c", 2) + "%d = arith.muli %r, %c : INTS\n%o = arith.addi %d, %r : INTS",
+         "neighbours are 3 elements apart", HINT),
+        ("%o = arith.addi %r, %r : INTS", "neighbours are 2 elements apart", HINT),
+        ("%o = arith.muli %r, %ns : INTS",
+         "neighbours are n elements apart: pass n as 1", HINT),
+        ("%o = arith.addi %bs, %ss : INTS", "all elements along dimension 0 have one address",
+         HINT),
+        ("%o = arith.remsi %q, %ns : INTS", "% breaks the run unless n is a multiple of 16", "??"),
+    ],
+)  # fmt: skip
+def test_a_hint_is_true_of_the_offsets(lines: str, says: str, never: str) -> None:
+    text = advised(module(lines))
+    assert says in text
+    assert never not in text
+
+
+def test_one_address_is_said_of_one_address_only() -> None:
+    range_ = "%o = arith.divsi %r, %c : INTS"
+    assert "one address:" not in advised(module(constant("%c", 128) + range_))
+    lines = (
+        constant("%c", 2) + constant("%e", 16) + constant("%f", 4)
+        + "%d = arith.muli %r, %c : INTS\n%g = arith.addi %d, %f : INTS\n"
+        + "%o = arith.muli %g, %e : INTS"
+    )  # fmt: skip
+    assert "neighbours are 32 elements apart" in advised(module(lines))
+
+
+def test_a_stride_that_is_a_multiple_of_16_cannot_be_1() -> None:
+    lines = "%o = arith.muli %r, %ss : INTS"
+    text = advised(module(lines, stride="{tt.divisibility = 16 : i32}"))
+    assert "as 1" not in text
+    assert "neighbours are s elements apart" in text
+
+
+def test_a_stride_that_is_given_decides() -> None:
+    lines = "%o = arith.muli %r, %ss : INTS"
+    assert "as 1" in advised(module(lines))
+    assert "as 1" not in advised(module(lines), s=64)
+
+
+def test_a_vector_in_the_layout_of_others_stays_narrow() -> None:
+    parent = (
+        "#ttg.slice<{dim = 0, parent = #ttg.blocked<{sizePerThread = [1, 1], "
+        "threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>}>"
+    )
+    text = advised(module("%o = arith.muli %r, %ns : INTS", layout=parent))
+    assert text == "its layout gives each thread 1 neighbour, whatever is known of addresses"
+
+
+SHIFTED = "%o = arith.addi %r, %ns : INTS"
+
+
+def test_a_hint_about_an_argument_is_lost() -> None:
+    """``tl.multiple_of(n, 16)`` has no operation to be kept at: the sum has."""
+    text = advised(module(SHIFTED))
+    assert "make n a multiple of 16" in text
+    assert "only if n always is one, add tl.multiple_of(the sum, 8)" in text
+
+
+def test_an_argument_that_is_a_multiple_is_not_specialized() -> None:
+    text = advised(module(SHIFTED), n=4096)
+    assert "n is 4096, a multiple of 16, but the kernel was not compiled for that" in text
+    assert "take n out of do_not_specialize" in text
+    assert "padding" not in text
+    assert "padding" in advised(module(SHIFTED), n=1000)
+
+
+MASKED = "%y = tt.load %p, %m : {pointers}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("%m = arith.cmpi slt, %q, %ns : INTS", "add tl.max_constancy(mask, 8)"),
+        ("%m = arith.cmpi sge, %q, %ns : INTS", "make n a multiple of 16"),
+        ("%m = arith.cmpi sle, %r, %ns : INTS", "keep only the bounds in the mask of the load"),
+        ("%m = arith.cmpi eq, %r, %ns : INTS", "choose with tl.where"),
+        (constant("%c", -8) + "%d = arith.andi %q, %c : INTS\n"
+         "%m = arith.cmpi eq, %d, %ns : INTS", "8 neighbours always have one mask"),
+    ],
+)  # fmt: skip
+def test_a_hint_is_true_of_the_mask(lines: str, says: str) -> None:
+    text = advised(module(lines + "\n%o = arith.addi %bs, %r : INTS", MASKED))
+    assert says in text
+    assert "compare the offsets" not in text
+
+
+def test_a_triangle_belongs_into_where() -> None:
+    """Rows against columns: the comparison is one that the compiler follows, and differs."""
+    lines = "%m = arith.cmpi sge, %ns, %q : INTS\n%o = arith.addi %bs, %r : INTS"
+    text = advised(module(lines, MASKED))
+    assert text == (
+        "neighbours differ in the mask: keep only the bounds in the mask of the load, and choose "
+        "with tl.where (then 16 bytes at a time)"
+    )
+    stored = advised(module(lines, "tt.store %p, %v, %m : {pointers}").replace(
+        "%xs =", "%v = arith.constant dense<1.0> : tensor<1024xf16, #l>\n  %xs ="))  # fmt: skip
+    assert "tl.where" not in stored
+
+
+def test_a_layout_is_advised_whole() -> None:
+    """``sizePerThread[0] = 8`` alone would repeat lanes."""
+    layout = (
+        "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
+    )
+    text = advised(module("%o = arith.addi %bs, %r : INTS", layout=layout))
+    [found] = re.findall(r"#ttg\.blocked<\{.*\}>", text)
+    assert found == layout.replace("sizePerThread = [1]", "sizePerThread = [8]")

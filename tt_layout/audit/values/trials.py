@@ -1,0 +1,247 @@
+"""What is true of a value whatever the arguments are, as far as trials of arguments show.
+
+A hint to the compiler must never be false.  So the value that it would be about is evaluated for
+several arguments that the kernel allows, and for those that are given: odd and even multiples,
+large and small, of what they are known to be a multiple of.  What a kernel loads, or computes in
+floating point, is made up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.audit.values.evaluator import Evaluator, Known, Scope, Steps, Unknown, UnknownError
+from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
+from tt_layout.audit.values.rules import MAX_ELEMENTS
+from tt_layout.ir.ssa import Attribute, SsaFunction, SsaOperation, ValueType
+
+MULTIPLIERS = (3, 68, 1021, 6)
+"""What arguments are multiples of, odd and even: smaller than a block, about as large, larger."""
+
+PROGRAMS = (0, 0, 0, 0, 5, 3, 1)
+"""The number of the first program in each trial: in the first one, bounds fall into every block."""
+
+MAX_EXECUTIONS = 3
+"""Executions of an operation that are looked at in each trial, and iterations of other loops."""
+
+Supposed = Mapping[str, tuple[int, bool]]
+"""Argument -> a number, and whether it is exactly that, or a multiple of it."""
+
+
+class Facts(NamedTuple):
+    """What is true of a value along a dimension in every trial.
+
+    Attributes:
+        contiguity: the longest groups of elements, a power of two, of which each is one more than
+            the one before, and the first is a multiple of their number.
+        constancy: the longest groups of equal elements, a power of two.
+        apart: how far neighbours are from each other, where that is always the same.
+        factor: the argument that neighbours are apart by; empty where they are not.
+    """
+
+    contiguity: int
+    constancy: int
+    apart: int | None
+    factor: str
+
+
+class Trials:
+    """Trials of the arguments of a function.
+
+    Example:
+        >>> from tt_layout.ir import parse_ir
+        >>> from tt_layout.ir.ssa import read_functions
+        >>> [module] = parse_ir('''
+        ... tt.func @f(%n: i32) {
+        ...   %c = arith.constant dense<4> : tensor<64xi32>
+        ...   %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+        ...   %s = tt.splat %n : i32 -> tensor<64xi32>
+        ...   %x = arith.xori %r, %c : tensor<64xi32>
+        ...   %d = arith.divsi %r, %c : tensor<64xi32>
+        ...   %p = arith.muli %r, %s : tensor<64xi32>
+        ...   tt.return
+        ... }''')
+        >>> [function] = read_functions(module)
+        >>> trials = Trials(function, GivenValues(), PlacedLayouts())
+        >>> for name in ("%x", "%d", "%p"):
+        ...     print(trials.facts(name, 0))
+        Facts(contiguity=4, constancy=1, apart=None, factor='')
+        Facts(contiguity=1, constancy=4, apart=None, factor='')
+        Facts(contiguity=1, constancy=1, apart=None, factor='%n')
+    """
+
+    def __init__(self, function: SsaFunction, given: GivenValues, layouts: PlacedLayouts) -> None:
+        self._function = function
+        self._given = given
+        self._layouts = layouts
+        self._evaluators: dict[object, list[_Trial]] = {}
+
+    def facts(self, name: str, dim: int, supposed: Supposed | None = None, unit: int = 1) -> Facts:
+        """Return what is true of a value along a dimension.
+
+        Args:
+            name: of the value.
+            dim: the dimension.
+            supposed: what arguments are taken to be.
+            unit: bytes of an element, of addresses.
+        """
+        trials = self._trials(supposed or {})
+        found = [[array // unit for array in self._values(trial, name)] for trial in trials]
+        arrays = [array for one in found for array in one]
+        if not arrays or any(array.ndim <= dim for array in arrays):
+            return Facts(1, 1, None, "")
+        steps = [_step(one, dim) for one in found]
+        return Facts(
+            contiguity=min(_longest(array, dim, _is_run) for array in arrays),
+            constancy=min(_longest(array, dim, _is_constant) for array in arrays),
+            apart=steps[0] if len(set(steps)) == 1 else None,
+            factor=self._factor(trials, steps),
+        )
+
+    def always_divides(
+        self, divisor: int, name: str, dim: int, run: int = 1, supposed: Supposed | None = None
+    ) -> bool:
+        """Tell whether the first of each ``run`` elements is a multiple of a number in all trials.
+
+        Args:
+            divisor: the number.
+            name: of the value.
+            dim: the dimension of the runs.
+            run: how many elements they have.
+            supposed: what arguments are taken to be.
+        """
+        arrays = (a for t in self._trials(supposed or {}) for a in self._values(t, name))
+        firsts = [_groups(a, dim, run)[:, 0] if a.ndim > dim else a for a in arrays]
+        return bool(firsts) and not any((first % divisor).any() for first in firsts)
+
+    def _trials(self, supposed: Supposed) -> list[_Trial]:
+        key = tuple(sorted(supposed.items()))
+        if key not in self._evaluators:
+            tried = [self._arguments(number, supposed) for number in range(len(PROGRAMS))]
+            given = {n: v for n, v in self._given.values.items() if f"%{n}" not in supposed}
+            tried += [GivenValues({**tried[0].values, **given})] * bool(given)
+            self._evaluators[key] = [
+                _Trial(self._function, values, self._layouts, number)
+                for number, values in enumerate(tried)
+            ]
+        return self._evaluators[key]
+
+    def _arguments(self, trial: int, supposed: Supposed) -> GivenValues:
+        first = PROGRAMS[trial]
+        values = {name: first and first + at for at, name in enumerate(PROGRAM_IDS)}
+        values |= dict.fromkeys(PROGRAM_COUNTS, 64 + MULTIPLIERS[trial % len(MULTIPLIERS)])
+        function = self._function
+        for at, (value, own) in enumerate(zip(function.arguments, function.argument_attributes)):
+            number, is_exact = supposed.get(value.name, (_divisor(value.type, own), False))
+            multiplier = MULTIPLIERS[(trial + at) % len(MULTIPLIERS)]
+            if value.type.kind == "scalar" and _is_address(value.type):
+                values[value.name[1:]] = number if is_exact else number * multiplier
+            elif value.type.kind == "scalar" and value.type.integer_bits == 1:
+                values[value.name[1:]] = (trial + at) % 2
+        return GivenValues(values)
+
+    @staticmethod
+    def _values(trial: _Trial, name: str) -> Iterator[Ints]:
+        """Yield a value as the first executions of its operation have it."""
+        operation = trial.function.definitions.get(name)
+        known: list[Known] = []
+        if operation is not None:
+            try:
+                executions = trial.each_execution(operation, [name])
+                known = [value for [value] in islice(executions, MAX_EXECUTIONS)]
+            except UnknownError:
+                pass
+        for value in known or [trial.value(name)]:
+            if not isinstance(value, Unknown):
+                yield np.asarray(value)
+
+    def _factor(self, trials: list[_Trial], steps: list[int | None]) -> str:
+        """Return the argument whose value neighbours are apart by in every trial."""
+        for value in self._function.arguments:
+            if value.type.integer_bits is not None and value.type.kind == "scalar":
+                values = [trial.scalar(value.name) for trial in trials]
+                if values == steps and len(set(steps)) > 1:
+                    return value.name
+        return ""
+
+
+def _is_address(type_: ValueType) -> bool:
+    """Tell whether a type is one of pointers, or of integers that offsets are computed of."""
+    return type_.pointee is not None or (type_.integer_bits or 0) >= 16
+
+
+def _divisor(type_: ValueType, attributes: Mapping[str, Attribute]) -> int:
+    """Return what every value of an argument is known to be a multiple of."""
+    own = attributes.get("tt.divisibility")
+    if isinstance(own, int) and own > 0:
+        return own
+    return max(1, (type_.bits or 8) // 8) if type_.pointee is not None else 1
+
+
+class _Trial(Evaluator):
+    """Evaluates values for the arguments of one trial, and makes up what they do not determine."""
+
+    def __init__(
+        self, function: SsaFunction, given: GivenValues, layouts: PlacedLayouts, number: int
+    ) -> None:
+        super().__init__(function, given, layouts)
+        self._number = number
+
+    def _steps(self, scope: Scope, name: str) -> Steps:
+        found = yield from super()._steps(scope, name)
+        return self._made_up(name) if isinstance(found, Unknown) else found
+
+    def _trips(self, loop: SsaOperation, bounds: list[Known]) -> int | Unknown:
+        count = super()._trips(loop, bounds)
+        return MAX_EXECUTIONS if isinstance(count, Unknown) else min(count, MAX_EXECUTIONS)
+
+    def _made_up(self, name: str) -> Known:
+        """Return numbers for a value that only the data determine."""
+        type_ = self.function.values[name].type if name in self.function.values else None
+        if type_ is None or (type_.integer_bits is None and type_.pointee is None):
+            return Unknown()
+        if int(np.prod(type_.shape)) > MAX_ELEMENTS:
+            return Unknown()
+        random = np.random.default_rng([self._number, crc32(name.encode())])
+        bits = min(20, type_.integer_bits or 20)
+        return random.integers(0, 1 << max(1, bits - 1), type_.shape, dtype=np.int64)
+
+
+def _groups(array: Ints, dim: int, size: int) -> Ints:
+    """Return the groups of neighbours along a dimension, a row each."""
+    return np.moveaxis(array, dim, -1).reshape(-1, size)
+
+
+def _is_run(groups: Ints) -> bool:
+    first = groups[:, :1]
+    size = groups.shape[1]
+    return not (first % size).any() and bool((groups == first + np.arange(size)).all())
+
+
+def _is_constant(groups: Ints) -> bool:
+    return bool((groups == groups[:, :1]).all())
+
+
+def _longest(array: Ints, dim: int, holds: object) -> int:
+    """Return how many neighbours have a property, a power of two."""
+    assert callable(holds)
+    size = 1
+    while array.shape[dim] % (2 * size) == 0 and holds(_groups(array, dim, 2 * size)):
+        size *= 2
+    return size
+
+
+def _step(arrays: list[Ints], dim: int) -> int | None:
+    """Return how far all neighbours are from each other; None where that differs."""
+    found: set[int] = set()
+    for array in arrays:
+        if array.shape[dim] > 1:
+            found |= set(np.unique(np.diff(array, axis=dim))[:2].tolist())
+    return found.pop() if len(found) == 1 else None
