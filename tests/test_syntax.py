@@ -8,6 +8,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import (
     MAX_DEPTH,
+    MAX_EXPANDED,
     Aliases,
     AliasNode,
     AttributeNode,
@@ -189,11 +190,25 @@ def test_aliases_are_replaced_wherever_they_stand() -> None:
 def test_aliases_of_aliases_do_not_grow_without_bound() -> None:
     definitions = {"a0": parse("1")}
     definitions |= {f"a{i}": parse(f"[#a{i - 1}, #a{i - 1}]") for i in range(1, 50)}
-    node = Aliases(definitions).expand(parse("#a49"))
-    for _ in range(49):
+    aliases = Aliases(definitions)
+    node = aliases.expand(parse("#a12"))
+    for _ in range(12):
         assert isinstance(node, ListNode)
+        assert node.items[0] is node.items[1]
         node = node.items[0]
     assert plain(node) == 1
+    with pytest.raises(LayoutError, match=f"has more than {MAX_EXPANDED} values"):
+        aliases.expand(parse("#a49"))
+
+
+def test_brackets_count_through_aliases_whichever_is_expanded_first() -> None:
+    definitions = {"a0": parse("1")} | {f"a{i}": parse(f"[#a{i - 1}]") for i in range(1, 200)}
+    aliases = Aliases(definitions)
+    for i in range(MAX_DEPTH + 1):
+        aliases.expand(parse(f"#a{i}"))
+    for i in range(MAX_DEPTH + 1, 200):
+        with pytest.raises(LayoutError, match=f"may nest {MAX_DEPTH} deep at most"):
+            aliases.expand(parse(f"#a{i}"))
 
 
 @pytest.mark.parametrize(

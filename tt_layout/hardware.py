@@ -24,7 +24,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, quoted
 
 
 class Phase(NamedTuple):
@@ -562,13 +562,13 @@ def find_target(name: str) -> Target:
     """
     found = TARGETS.get(name) or _row_of(name)
     if found is None:
-        raise LayoutError(f"unknown target {name!r}; choose from {', '.join(TARGETS)}")
+        raise LayoutError(f"unknown target {quoted(name)}; choose from {', '.join(TARGETS)}")
     return found
 
 
 def _row_of(chip: str) -> Target | None:
     """Return the row that a GPU belongs to, if there is one."""
-    if match := re.fullmatch(r"sm_?(\d+)[af]?", chip):
+    if match := re.fullmatch(r"sm_?(\d{1,4})[af]?", chip):
         older = [row for row in ROWS if 0 <= _capability(row) <= int(match[1])]
         return max(older, key=_capability, default=None)
     fits = [(prefix, row) for row in ROWS for prefix in row.chips if chip.startswith(prefix)]

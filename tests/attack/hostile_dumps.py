@@ -59,6 +59,68 @@ def last_two(count: int) -> str:
     return bounded_loop(steps, names[-1])
 
 
+def used(definitions: list[str], layout: str, elements: str = "64x64xf16") -> str:
+    """Return a dump of definitions and a tensor with a layout."""
+    lines = "\n".join(definitions)
+    return f"""{lines}
+{HEAD}  tt.func @f(%v: tensor<{elements}, {layout}>) {{
+    tt.return
+  }}
+}}
+"""
+
+
+def doubled(count: int) -> list[str]:
+    """Return aliases of which each uses the one before twice, named ``#d0`` and so on."""
+    pairs = (f"#d{n + 1} = #x.pair<a = #d{n}, b = #d{n}>" for n in range(count))
+    return [f"#d0 = {BLOCKED}", *pairs]
+
+
+def doubled_width(count: int) -> str:
+    """Return a dump of an operand whose ``kWidth`` is such an alias."""
+    parent = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2]}>"
+    operand = f"#ttg.dot_op<{{opIdx = 0, parent = {parent}, kWidth = #d{count}}}>"
+    return used(doubled(count), operand)
+
+
+def slices(count: int) -> str:
+    """Return a dump of aliases of which each is a slice of the one before."""
+    of = (f"#d{n + 1} = #ttg.slice<{{dim = 0, parent = #d{n}}}>" for n in range(count))
+    return used([f"#d0 = {BLOCKED}", *of], f"#d{count}")
+
+
+def calls(count: int) -> str:
+    """Return a dump of functions of which each calls the next."""
+    value = "%v: tensor<64x64xf16, #a>"
+    functions = [
+        f"  tt.func private @f{n}({value}) {{\n"
+        f"    tt.call @f{n + 1}(%v) : (tensor<64x64xf16, #a>) -> ()\n    tt.return\n  }}\n"
+        for n in range(count)
+    ]
+    last = f"  tt.func private @f{count}({value}) {{\n    tt.return\n  }}\n"
+    return f"{HEAD}{''.join(functions)}{last}}}\n"
+
+
+def one_line(text: str) -> str:
+    """Return a dump with operations on one line."""
+    return f"{HEAD}  tt.func @f(%s: i32, %v: tensor<64x64xf16, #a>) {{ {text} tt.return }}\n}}\n"
+
+
+def joined(parts: str, count: int, between: str = " ") -> str:
+    """Return a text again and again, its number in the place of ``@``."""
+    return between.join(parts.replace("@", str(n)) for n in range(count))
+
+
+def long_list(count: int) -> str:
+    """Return a dump of a layout of many bases, and of one of many dimensions."""
+    ones = f"[{joined('1', count, ', ')}]"
+    keys = ", ".join(f"{key} = {ones}" for key in ("sizePerThread", "threadsPerWarp"))
+    order = f"warpsPerCTA = {ones}, order = [{joined('@', count, ', ')}]"
+    bases = f"{{register = [{joined('[0, 1]', count, ', ')}], lane = [], warp = [], block = []}}"
+    return used([f"#d0 = #ttg.linear<{bases}>", f"#d1 = #ttg.blocked<{{{keys}, {order}}}>"], "#d1")
+
+
+EMPTY = "#ttg.blocked<{sizePerThread = [], threadsPerWarp = [], warpsPerCTA = [], order = []}>"
 CYCLE = bounded_loop(["%x = arith.addi %x, %x : i32"], "%x")
 
 DUMPS: Mapping[str, Callable[[int], str]] = {
@@ -67,6 +129,17 @@ DUMPS: Mapping[str, Callable[[int], str]] = {
     "quotients that share": shared_quotients,
     "the least of the last two": last_two,
     "a bound computed from itself": lambda n: CYCLE,
+    "aliases that double": lambda n: used(doubled(min(n, 63)), f"#d{min(n, 63)}"),
+    "a number that doubles": lambda n: doubled_width(min(n, 63)),
+    "slices of slices": slices,
+    "calls of calls": calls,
+    "operations on a line": lambda n: one_line(joined("%a@ = arith.addi %s, %s : i32", n * 2)),
+    "operands of an operation": lambda n: one_line(f"my.op {joined('%s@', n * 12, ', ')} : i32"),
+    "values without an operation": lambda n: one_line(joined("%a", n * 25, ", ")),
+    "a long string": lambda n: one_line(f'my.op %s {{s = "{"x" * (n << 12)}"}} : i32'),
+    "a string of escapes": lambda n: one_line('my.op "' + "x\\\\" * (n << 11) + '" %s : i32'),
+    "a long list": long_list,
+    "a tensor without dimensions": lambda n: used([f"#d0 = {EMPTY}"], "#d0", "f16"),
 }
 """What is hostile -> a dump of it, of a size."""
 SIZES = (12, 60, 1000)

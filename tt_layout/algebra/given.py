@@ -8,12 +8,16 @@ from typing import Any
 
 from tt_layout.errors import LayoutError, shown
 
+MAX_BITS = 64
+"""Bits of an index, and dimensions of a tensor."""
+
 
 def read_bases(bases: Any) -> tuple[tuple[str, tuple[tuple[int, ...], ...]], ...]:
     """Return bases, given as pairs or as a mapping, as tuples.
 
     Raises:
         TypeError: they are of another kind.
+        LayoutError: an input has more bits than an index, or a vector as many numbers.
 
     Example:
         >>> read_bases({"lane": [[1], [2]]})
@@ -21,13 +25,18 @@ def read_bases(bases: Any) -> tuple[tuple[str, tuple[tuple[int, ...], ...]], ...
     """
     pairs = bases.items() if isinstance(bases, Mapping) else bases
     try:
-        return tuple(
+        read = tuple(
             (name, tuple(tuple(map(operator.index, vector)) for vector in vectors))
             for name, vectors in pairs
         )
     except (TypeError, ValueError):
         words = "bases must be pairs of a name and basis vectors of integers"
         raise TypeError(f"{words}, got {shown(bases)}") from None
+    for name, vectors in read:
+        if len(vectors) > MAX_BITS or any(len(vector) > MAX_BITS for vector in vectors):
+            message = f"{name} has {len(vectors)} bases of up to {max(map(len, vectors))} numbers"
+            raise LayoutError(f"{message}; at most {MAX_BITS} of each are possible")
+    return read
 
 
 def extremes(name: str, values: Any) -> tuple[int, int]:

@@ -179,6 +179,8 @@ class Encoding:
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape as a tuple if the encoding can be placed over it."""
         sizes = integers("the shape", shape)
+        if not sizes:
+            raise LayoutError("a layout needs a shape of one dimension or more, got []")
         if self.rank is not None and len(sizes) != self.rank:
             raise LayoutError(
                 f"#{self.name} is for {self.rank} dimension{'s' if self.rank != 1 else ''}, "

@@ -31,6 +31,9 @@ from tt_layout.mlir.syntax import (
 )
 from tt_layout.releases import Release
 
+MAX_ENTRIES = 64
+"""Entries of a list: dimensions, or bases of one input; an index has no more bits."""
+
 Values = dict[str, Any]
 
 
@@ -104,6 +107,9 @@ class ListKind:
         """Return the elements as a tuple."""
         if not isinstance(node, ListNode):
             raise LayoutError(f"expected a list, got {node.span.text}", node.span)
+        if len(node.items) > MAX_ENTRIES:
+            message = f"a list may have {MAX_ENTRIES} entries at most, got {len(node.items)}"
+            raise LayoutError(message, node.span)
         return tuple(self.element.read(item, reader) for item in node.items)
 
     def show(self, value: Sequence[Any]) -> str:

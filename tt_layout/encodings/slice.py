@@ -55,7 +55,8 @@ class Slice(DistributedEncoding):
     @property
     def rank(self) -> int | None:
         """One less than the parent's."""
-        return None if self.parent.rank is None else self.parent.rank - 1
+        parent_rank = self.parent.rank
+        return None if parent_rank is None else parent_rank - 1
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""

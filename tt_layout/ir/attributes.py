@@ -6,20 +6,20 @@ import re
 
 from tt_layout.ir.dump_part import Part
 from tt_layout.ir.module import AttributeValue
-from tt_layout.mlir.source import Source
+from tt_layout.mlir.source import QUOTED, STRING, Source
 
 _PIECE = re.compile(
-    r"""(?P<open>[{\[(<])
-      | (?P<close>[}\])>])
+    rf"""(?P<open>[{{\[(<])
+      | (?P<close>[}}\])>])
       | (?P<comma>,)
-      | "(?:[^"\\\n]|\\.)*"
+      | {QUOTED}
       | //[^\n]*""",
     re.VERBOSE,
 )
 _ENTRY = re.compile(
-    r"""\s*"?(?P<name>[A-Za-z_][\w.$-]*)"?\s*
-        (?:=\s*(?:"(?P<string>(?:[^"\\]|\\.)*)"
-               | (?P<integer>-?\d{1,20})\s*(?::\s*\w+)?
+    rf"""\s*"?(?P<name>[A-Za-z_][\w.$-]*)"?\s*
+        (?:=\s*(?:"(?P<string>{STRING})"
+               | (?P<integer>-?\d{{1,20}})\s*(?::\s*\w+)?
                | (?P<boolean>true|false)
                | (?P<other>.*)))?\s*""",
     re.VERBOSE | re.DOTALL,

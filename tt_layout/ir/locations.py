@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from tt_layout.ir.operations import Location
 from tt_layout.ir.tokens import LOCATION
 from tt_layout.mlir.aliases import Definition
-from tt_layout.mlir.source import Source
+from tt_layout.mlir.source import QUOTED, STRING, Source
 
 _PIECE = re.compile(
-    r"""[^"\#()]*(?:
-        "(?P<file>(?:[^"\\\n]|\\.)*)"\s*:\s*(?P<line>\d{1,9})\s*:\s*(?P<column>\d{1,9})
-      | "(?:[^"\\\n]|\\.)*"
+    rf"""[^"\#()]*(?:
+        "(?P<file>{STRING})"\s*:\s*(?P<line>\d{{1,9}})\s*:\s*(?P<column>\d{{1,9}})
+      | {QUOTED}
       | \#(?P<alias>[\w$-]+)
       | (?P<open>\((?<!loc\())
       | (?P<close>\)))""",

@@ -14,6 +14,7 @@ import re
 from string import ascii_letters, digits
 
 from tt_layout.ir.data_movements import DATA_MOVEMENTS, DIALECTS
+from tt_layout.mlir.source import QUOTED
 
 _DIALECTS = "|".join(sorted(DIALECTS, key=len, reverse=True))
 _MOVES = "|".join(sorted(DATA_MOVEMENTS, key=len, reverse=True))
@@ -36,9 +37,9 @@ def _after(*words: str) -> str:
     return "(?:" + "|".join(rf"(?<={w})(?<!{_IN_NAME}{w})" for w in map(re.escape, words)) + ")"
 
 
-_SKIPPED = r"""
+_SKIPPED = rf"""
         /(?:/(?:[ ]-----(?P<split>[^\n]*)|[^\n]*))
-      | "[^"\\\n]*(?:\\.[^"\\\n]*)*"
+      | {QUOTED}
 """
 
 _REST = rest_of_group()

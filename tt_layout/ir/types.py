@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.mlir.source import Source
+from tt_layout.mlir.source import STRING, Source
 from tt_layout.mlir.syntax import AliasNode, Node, Parser, WordNode
 from tt_layout.mlir.types import TensorType, element_bits
 
@@ -47,7 +47,7 @@ MAX_RANK = 64
 _SPACED = re.compile(
     r"[^\S ]|[ ]{2}|[ ][\]>}),]|[\[<{(][ ]|,\S|[^ ]=|=[^ ]|[ ]:[ ]?\+|:[ ]\+|\+[ ]"
 )
-_PIECES = re.compile(r'"(?:[^"\\\n]|\\.)*"|:\s*\+|[,=:]|[^\s",=:]+|"')
+_PIECES = re.compile(rf'"{STRING}"|:\s*\+|[,=:]|[^\s",=:]+|"')
 _PLUS = re.compile(r"^:\s*\+")
 _GLUE = {",": ", ", "=": " = ", ":": " : "}
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 BLOCK = 1 << 12  # characters whose lines are counted at once
+STRING = r'[^"\\\n]*(?:\\.[^"\\\n]*){0,65535}'
+"""The pattern of a string without its quotes; a bound on the escapes is one on the memory."""
+QUOTED = rf'"{STRING}(?:"|\\[^\n]*)'
+"""The pattern of a string; one of too many escapes goes on to the end of its line."""
 EXCERPT_WIDTH = 110  # columns of a source line that a message shows
 
 

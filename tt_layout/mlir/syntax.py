@@ -21,21 +21,22 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 from tt_layout.errors import LayoutError
-from tt_layout.mlir.source import Source, Span
+from tt_layout.mlir.source import STRING, Source, Span
 
 T = TypeVar("T")
 
 MAX_DEPTH = 64  # brackets within brackets; real layouts need fewer than ten
+MAX_EXPANDED = 1 << 16  # nodes of an attribute with its aliases expanded; real ones have hundreds
 
 _TOKEN = re.compile(
-    r"""(?P<space>(?:\s|//[^\n]*)+)
+    rf"""(?P<space>(?:\s|//[^\n]*)+)
       | (?P<attribute>\#[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+)
       | (?P<alias>\#[\w$-]+)
       | (?P<number>-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?))
       | (?P<word>[A-Za-z_][\w$]*)
-      | (?P<string>"(?:[^"\\\n]|\\.)*")
+      | (?P<string>"{STRING}")
       | (?P<type>![\w.$]+)
-      | (?P<mark>[<>{}\[\](),=:+])""",
+      | (?P<mark>[<>{{}}\[\](),=:+])""",
     re.VERBOSE | re.ASCII,
 )
 _EQUALS = re.compile(r"\s*=")
@@ -344,10 +345,19 @@ def refuse_repeated(entries: list[EntryNode]) -> None:
         seen.add(entry.key)
 
 
+class _Expanded(NamedTuple):
+    """What an alias stands for, its nodes, and how deep brackets nest in it."""
+
+    node: Node
+    size: int
+    height: int
+
+
 class Aliases:
     """What the aliases of a file stand for; expands them where they are used.
 
-    Each alias is expanded once, so that aliases of aliases cannot grow without bound.
+    Each alias is expanded once.  One that is used twice counts twice, as whoever walks over the
+    tree meets it twice: what has more than `MAX_EXPANDED` nodes is refused.
 
     Example:
         >>> node = Parser(Source("[4, #eight]")).parse_value()
@@ -358,33 +368,74 @@ class Aliases:
 
     def __init__(self, definitions: Mapping[str, Node]) -> None:
         self.definitions = definitions
-        self._expanded: dict[str, Node] = {}
+        self._expanded: dict[str, _Expanded] = {}
+        self._within: list[str] = []
+        self._count = self._depth = self._deepest = 0  # of what is being expanded
 
-    def expand(self, node: Node, within: tuple[str, ...] = ()) -> Node:
+    def expand(self, node: Node) -> Node:
         """Return the tree with every alias replaced by what it stands for.
 
         Raises:
-            LayoutError: an alias is not defined, stands for itself, or nests too deep.
+            LayoutError: an alias is not defined, stands for itself, nests too deep, or grows too
+                large.
         """
-        if isinstance(node, AliasNode):
-            return self._expand_alias(node, within)
-        if isinstance(node, ListNode):
-            return ListNode(node.span, tuple(self.expand(n, within) for n in node.items))
-        if isinstance(node, EntryNode):
-            value = self.expand(node.value, within)
-            return EntryNode(node.span, node.key, value, node.is_quoted)
-        if isinstance(node, DictNode):
-            entries = (self.expand(entry, within) for entry in node.entries)
-            return DictNode(node.span, tuple(e for e in entries if isinstance(e, EntryNode)))
-        if isinstance(node, AttributeNode) and node.body is not None:
-            body = tuple(self.expand(item, within) for item in node.body)
-            return AttributeNode(node.span, node.name, node.name_span, body)
-        return node
+        self._within.clear()
+        self._count = self._depth = self._deepest = 0
+        return self._expand(node)
 
-    def _expand_alias(self, alias: AliasNode, within: tuple[str, ...]) -> Node:
-        name = alias.name
-        if name in self._expanded:
-            return self._expanded[name]
+    def _expand(self, node: Node) -> Node:
+        self._count += 1
+        if isinstance(node, AliasNode):
+            return self._expand_alias(node)
+        if isinstance(node, EntryNode):
+            return node._replace(value=self._expand(node.value))
+        if not isinstance(node, (ListNode, DictNode, AttributeNode)):
+            return node
+        self._check_depth(1, node.span)
+        self._depth += 1
+        expanded = self._with_expanded_items(node)
+        self._depth -= 1
+        return expanded
+
+    def _with_expanded_items(self, node: ListNode | DictNode | AttributeNode) -> Node:
+        if isinstance(node, ListNode):
+            return node._replace(items=tuple(map(self._expand, node.items)))
+        if isinstance(node, AttributeNode):
+            return node._replace(body=node.body and tuple(map(self._expand, node.body)))
+        entries = map(self._expand, node.entries)
+        return node._replace(entries=tuple(e for e in entries if isinstance(e, EntryNode)))
+
+    def _expand_alias(self, alias: AliasNode) -> Node:
+        if alias.name not in self._expanded:
+            self._check_definition(alias)
+            self._expanded[alias.name] = self._expand_definition(alias.name)
+        expanded = self._expanded[alias.name]
+        self._count += expanded.size
+        self._check_depth(expanded.height, alias.span)
+        if self._count > MAX_EXPANDED:
+            message = f"with its aliases expanded, #{alias.name} has more than {MAX_EXPANDED}"
+            raise LayoutError(f"{message} values, the most that is read", alias.span)
+        return expanded.node
+
+    def _expand_definition(self, name: str) -> _Expanded:
+        count, deepest, self._deepest = self._count, self._deepest, self._depth
+        self._within.append(name)
+        node = self._expand(self.definitions[name])
+        self._within.pop()
+        expanded = _Expanded(node, self._count - count, self._deepest - self._depth)
+        self._count, self._deepest = count, deepest
+        return expanded
+
+    def _check_depth(self, levels: int, span: Span) -> None:
+        """Raise if brackets nest too deep with so many levels more."""
+        self._deepest = max(self._deepest, self._depth + levels)
+        if self._deepest > MAX_DEPTH:
+            message = f"brackets may nest {MAX_DEPTH} deep at most"
+            raise LayoutError(f"{message}; with their aliases expanded they nest deeper", span)
+
+    def _check_definition(self, alias: AliasNode) -> None:
+        """Raise if an alias cannot be expanded here."""
+        name, within = alias.name, self._within
         if name in within:
             chain = " -> ".join(f"#{n}" for n in (*within[within.index(name) :], name))
             raise LayoutError(f"the alias #{name} is defined by itself: {chain}", alias.span)
@@ -395,5 +446,3 @@ class Aliases:
         if len(within) >= MAX_DEPTH:
             message = f"aliases may nest {MAX_DEPTH} deep at most; here they nest deeper"
             raise LayoutError(message, alias.span)
-        self._expanded[name] = self.expand(self.definitions[name], (*within, name))
-        return self._expanded[name]

@@ -154,21 +154,33 @@ class _Allocator:
         self._warps, self._rules = warps, rules
         self._dispatches_by_warp = dispatches_by_warp
         self._known: dict[str, SharedMemory] = {}
-        self._called = {
-            _callee(operation)
+        self._callees = {
+            function.name: [_callee(o) for o in function.walk() if o.name in CALLS]
             for function in functions
-            for operation in function.walk()
-            if operation.name in CALLS
         }
+        self._called = {name for callees in self._callees.values() for name in callees}
 
     def of(self, function: SsaFunction) -> SharedMemory:
-        name = function.name
-        if name not in self._known:
-            memory = SharedMemory(name, (), None, name in self._called, function.line)
-            self._known[name] = memory  # for a function that calls itself
-            found = self._placed(list(self._needs(function)))
-            self._known[name] = memory._replace(allocations=found, bytes=_extent(found))
-        return self._known[name]
+        for name in self._callees_first(function.name):
+            needed = self._functions[name]
+            found = self._placed(list(self._needs(needed)))
+            is_called = name in self._called
+            self._known[name] = SharedMemory(name, found, _extent(found), is_called, needed.line)
+        return self._known[function.name]
+
+    def _callees_first(self, name: str) -> Iterator[str]:
+        """Yield functions that are not placed yet, each behind those that it calls, itself last."""
+        pending = [] if name in self._known else [(name, iter(self._callees[name]))]
+        seen = {name, *self._known}
+        while pending:
+            name, callees = pending[-1]
+            callee = next((c for c in callees if c in self._callees and c not in seen), None)
+            if callee is None:
+                yield name
+                pending.pop()
+            else:
+                seen.add(callee)
+                pending.append((callee, iter(self._callees[callee])))
 
     def _placed(self, needs: list[_Need]) -> tuple[Allocation, ...]:
         """Return the allocations with their offsets, in the order of the text."""
@@ -239,14 +251,19 @@ class _Allocator:
         """Return what an operation needs while it runs."""
         name, line = operation.name, operation.line
         if name in CALLS:
-            callee = self._functions.get(_callee(operation))
-            size = self.of(callee).bytes if callee is not None else 0
+            size = self._size_of(_callee(operation))
             kind, alignment = "call", SCRATCH_ALIGNMENT
         else:
             size = scratch_bytes(operation, around)
             kind = "scratch"
             alignment = CAPTURE_ALIGNMENT if name == SPECIALIZED else SCRATCH_ALIGNMENT
         return _need(kind, name, None, line, size, alignment) if size != 0 else None
+
+    def _size_of(self, callee: str) -> int | None:
+        """Return the bytes of a function; None of one that the functions placed so far call."""
+        if callee not in self._functions:
+            return 0
+        return self._known[callee].bytes if callee in self._known else None
 
 
 _ORDER = ("buffer", "warps", "scratch", "call")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from tt_layout.ir.ssa.tokens import BALANCED
+from tt_layout.mlir.source import QUOTED, STRING
 
 _INTEGER = re.compile(r"(-?(?:0x[\da-fA-F]{1,40}|\d{1,40}))\s*(?::\s*(?:[su]?i\d+|index))?")
 _BOOLEAN = re.compile(r"(true|false)\s*(?::\s*i1)?")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_STRING = re.compile(rf'"({STRING})"')
 _ENTRY = re.compile(r'\s*(?:"([^"\n]*)"|([A-Za-z_][\w$.-]*))\s*', re.ASCII)
 _TYPED = re.compile(r"> ?: ?")
 """Between the values of ``dense<...>`` and their type."""
@@ -16,7 +17,7 @@ _BLANKS = re.compile(r"\s+")
 _NUMBER = re.compile(r"-?\d+")
 _PIECE = re.compile(
     rf"""(?P<open>[{{\[(]) | (?P<close>[}}\])]) | (?P<comma>,)
-      | "(?:[^"\\]|\\.)*" | //[^\n]* | -> | [\#!\w.]*{BALANCED} | [^\[\](){{}},"/<>-]+ | .""",
+      | {QUOTED} | //[^\n]* | -> | [\#!\w.]*{BALANCED} | [^\[\](){{}},"/<>-]+ | .""",
     re.VERBOSE | re.ASCII,
 )
 

@@ -14,6 +14,9 @@ from tt_layout.ir.ssa.attributes import Attribute
 from tt_layout.ir.ssa.draft import Template
 from tt_layout.ir.ssa.model import Successor
 
+MAX_LENGTH = 1 << 12
+"""Characters of a line that is kept; longer ones are seldom alike."""
+
 _NAMES = re.compile(r"(%[\w$.-]+(?:#\d+)?)", re.ASCII)
 
 
@@ -38,10 +41,16 @@ def _parts(line: str) -> _Line:
         head = line
     texts = _NAMES.split(head)
     names = texts[1::2]
+    first = _first_places(names)
     # Where a name comes twice, what it stands for in both places is the same.
-    equal = tuple(map(names.index, names)) if len(set(names)) < len(names) else ()
+    equal = tuple([first[name] for name in names]) if len(first) < len(names) else ()
     shape = "\n".join(texts[::2]), is_located, equal
     return _Line(shape, names, f"#{alias[:-1]}" if is_located else None)
+
+
+def _first_places(names: Sequence[str]) -> dict[str, int]:
+    """Return where each name comes first."""
+    return {name: place for place, name in reversed([*enumerate(names)])}
 
 
 class _Pattern(NamedTuple):
@@ -120,7 +129,7 @@ class KnownLines:
 
 def _pattern(line: _Line, template: Template) -> _Pattern | None:
     """Return an operation with the places of its names; None where these are not all known."""
-    places = {name: line.names.index(name) for name in line.names}
+    places = _first_places(line.names)
     results = [name for name, _ in template.results]
     handed = [name for successor in template.successors for name in successor.operands]
     if not places.keys() >= {*results, *template.operands, *handed}:

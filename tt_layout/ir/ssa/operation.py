@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from tt_layout.ir.ssa.attributes import Attribute, attribute_value, parse_dictionary
 from tt_layout.ir.ssa.draft import Draft
 from tt_layout.ir.ssa.model import Region, Successor
-from tt_layout.ir.ssa.tokens import DICTIONARY, RESULT, RESULTS, SCALAR, Cursor, closing, compact
+from tt_layout.ir.ssa.tokens import DICTIONARY, RESULT, SCALAR, VALUES, Cursor, closing, compact
 
 _BARE = frozenset({"return", "call", "br", "cond_br"})
 """Operations of old releases without a dialect; they begin a line."""
@@ -53,10 +53,11 @@ class OperationReader:
         """Return the operation and its regions; None for a token that begins none."""
         cursor, results = self.cursor, []
         if cursor.kind == "value":
-            match = RESULTS.match(cursor.source, cursor.start)
-            if match is not None:
+            match = VALUES.match(cursor.source, cursor.start)
+            assert match is not None
+            cursor.move_to(match.end())
+            if match.group("equals"):
                 results = RESULT.findall(match.group())
-                cursor.move_to(match.end())
         generic = cursor.kind == "string"
         if not generic and cursor.kind != "word":
             cursor.advance()
@@ -82,7 +83,10 @@ class OperationReader:
         if not kind or draft.location is not None:
             return True
         if kind == "value":
-            begins = RESULTS.match(cursor.source, cursor.start) is not None
+            if cursor.source[cursor.last_end - 1] == ",":
+                return False  # one of several, of which the first was looked at
+            match = VALUES.match(cursor.source, cursor.start)
+            begins = match is not None and bool(match.group("equals"))
             return begins and not (draft.name == "scf.for" and not draft.operands)
         if kind == "word":
             return "." in cursor.text or (cursor.text in _BARE and cursor.begins_line())

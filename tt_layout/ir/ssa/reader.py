@@ -17,7 +17,7 @@ from tt_layout.arguments import checks_arguments
 from tt_layout.ir.module import Function, Module
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
 from tt_layout.ir.ssa.draft import Template
-from tt_layout.ir.ssa.lines import KnownLines
+from tt_layout.ir.ssa.lines import MAX_LENGTH, KnownLines
 from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.names import Names
 from tt_layout.ir.ssa.operation import Arguments, OperationReader
@@ -218,8 +218,10 @@ class _FunctionReader:
     def _known(self) -> SsaOperation | None:
         """Return the operation at the cursor if one has been read that differs in names alone."""
         cursor, start = self.cursor, self.cursor.start
+        if not cursor.begins_line():
+            return None
         end = self._line_end(start)
-        template = self.lines.find(self.text[start:end])
+        template = self.lines.find(self.text[start:end]) if end - start <= MAX_LENGTH else None
         if template is None:
             return None
         cursor.move_to(end)
@@ -236,7 +238,7 @@ class _FunctionReader:
         draft, regions = read
         template = draft.template(start)
         end = self._line_end(start)
-        if cursor.last_end <= end <= cursor.start and not regions:
+        if cursor.last_end <= end <= min(cursor.start, start + MAX_LENGTH) and not regions:
             self.lines.add(self.text[start:end], template)
         return self._place(template, start, tuple(regions))
 

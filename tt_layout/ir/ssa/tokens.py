@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tt_layout.mlir.source import QUOTED
+
 _DEPTH = 7  # of <...>; what nests deeper is read as single marks
 
 
@@ -25,7 +27,7 @@ TOKEN = re.compile(
       | (?P<word>[A-Za-z_][\w$.]*)
       | (?P<attribute>\#[A-Za-z_][\w$.-]*(?:{BALANCED})?)
       | (?P<number>-?(?:0x[\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?))
-      | (?P<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*")
+      | (?P<string>{QUOTED})
       | (?P<symbol>@(?:[\w$.-]+|"[^"\n]*"))
       | (?P<block>\^[\w$.-]+)
       | (?P<arrow>->)
@@ -66,8 +68,8 @@ def compact(text: str) -> str:
 
 
 _PACK = rf"{_VALUE}(?:\s*:\s*\d+)?"
-RESULTS = re.compile(rf"{_PACK}(?:\s*,\s*{_PACK})*\s*=(?!=)", re.ASCII)
-"""What stands before the name of an operation that returns something."""
+VALUES = re.compile(rf"{_PACK}(?:\s*,\s*{_PACK})*(?P<equals>\s*=(?!=))?", re.ASCII)
+"""Values beside each other: results of an operation, if an equals sign follows."""
 
 RESULT = re.compile(rf"({_VALUE})(?:\s*:\s*(\d+))?", re.ASCII)
 
@@ -126,7 +128,7 @@ class Cursor:
         return "\n" in self.source[self.last_end : self.start]
 
 
-_BRACKET = re.compile(r'[({\[]|(?P<end>[)}\]])|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|//[^\n]*')
+_BRACKET = re.compile(rf"[({{\[]|(?P<end>[)}}\]])|{QUOTED}|//[^\n]*")
 
 
 def closing(source: str, offset: int) -> int:
