@@ -26,6 +26,7 @@ RANKS = {
     "errors": 0,
     "version": 0,
     "enums": 0,
+    "worker": 0,
     "arguments": 1,
     "releases": 1,
     "colour": 1,

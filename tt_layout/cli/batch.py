@@ -20,6 +20,7 @@ from tt_layout.reports.kernel_overview import (
     KernelOverview,
     PassedOver,
 )
+from tt_layout.worker import begin_worker
 
 FEW = 24
 """Dumps for which no other processes are started."""
@@ -115,9 +116,7 @@ def _start(is_partial: bool, release: Release | None, given: GivenValues | None)
 
 def _start_process(*settings: object) -> None:
     """Begin in a process of its own, in which garbage is collected between dumps."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    begin_worker()
     gc.disable()
     gc.freeze()
     _start(*settings)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.golden.files import read_golden, remove_actual, write_actual, write_golden
 from tt_layout.golden.kinds import KINDS
 from tt_layout.golden.manifest import Check, Manifest, owned, read_manifest
+from tt_layout.worker import begin_worker
 
 STATES = ("passed", "written", "changed", "missing", "orphan", "error")
 """What may come of a check; an orphan is a golden file that no case owns."""
@@ -170,7 +171,7 @@ def _run_in_processes(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
 
     jobs = min(jobs, len(checks))
     chunk = max(1, min(64, len(checks) // (4 * jobs)))
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), begin_worker) as pool:
         try:
             with _ignored_interrupts():  # which the processes that are started here take over
                 outcomes = pool.map(run_check, checks, chunksize=chunk)

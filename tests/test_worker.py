@@ -1,0 +1,92 @@
+"""Processes that share work: none is left behind, however the first one ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import product
+from pathlib import Path
+
+import pytest
+from tiers import slow
+
+ROOT = Path(__file__).parent.parent
+BLOCKED = (
+    "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], "
+    "warpsPerCTA = [4, 1], order = [1, 0]}>"
+)
+CASE = "  - {{name: c{n}, layout: '{layout}', type: tensor<2048x2048xf16>, views: [tensor]}}\n"
+PROGRAM = """
+import sys
+import tt_layout.cli.batch, tt_layout.golden.runner
+from tt_layout.__main__ import main
+
+tt_layout.cli.batch.FEW = 1
+tt_layout.cli.batch.os.cpu_count = lambda: 2
+tt_layout.golden.runner.TRIAL_SECONDS = tt_layout.golden.runner.SHARED_SECONDS = -1.0
+sys.argv = ["tt-layout", *sys.argv[1:]]
+main()
+"""
+COMMANDS = {"check": ("check", "--jobs", "2", "--max-cases", "100"), "audit": ("audit", "kernels")}
+SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGINT)
+ENDS = list(product(COMMANDS, SIGNALS))
+SECONDS = 60  # after which a process is taken to stay for ever
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+
+
+def members(session: int) -> list[int]:
+    """Return the processes of a session."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, of = path.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(of) == session and state != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+def wait_for(count: int, session: int, *, at_most: bool) -> list[int]:
+    """Return the processes of a session once there are so many."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        found = members(session)
+        if len(found) <= count if at_most else len(found) >= count:
+            return found
+        time.sleep(0.02)
+    return members(session)
+
+
+def work(folder: Path, command: str) -> None:
+    """Make files that keep a command busy."""
+    cases = (CASE.format(n=n, layout=BLOCKED) for n in range(64))
+    (folder / "layouts.yaml").write_text(f"version: 1\ncases:\n{''.join(cases)}")
+    kernel = (ROOT / "examples/kernels/matmul-sm80.ttgir").read_text(encoding="utf-8")
+    (folder / "kernels").mkdir()
+    for n in range(400 if command == "audit" else 0):
+        (folder / f"kernels/{n}.ttgir").write_text(kernel.replace("%cst", f"%cst{n}"))
+
+
+@pytest.mark.parametrize(("command", "number"), [ENDS[0], *(slow(*end) for end in ENDS[1:])])
+def test_no_process_is_left_behind(command: str, number: signal.Signals, tmp_path: Path) -> None:
+    work(tmp_path, command)
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *COMMANDS[command]],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "CI": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert len(wait_for(3, process.pid, at_most=False)) >= 3
+    time.sleep(0.3)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=SECONDS)
+    assert wait_for(0, process.pid, at_most=True) == []
+    assert "Traceback" not in errors

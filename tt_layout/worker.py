@@ -1,0 +1,28 @@
+"""Processes that share the work of a command: they end with it, and say nothing of that."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+
+def begin_worker() -> None:
+    """Begin in a process of its own: call this first in it.
+
+    Interrupts are left to the process that started it.  Where that one ends in whatever way,
+    this one ends, too: it would wait for work for ever, or fail to hand over what it has.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
