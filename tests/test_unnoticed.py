@@ -1,0 +1,426 @@
+"""Faults that no other test noticed: what mutants of the package survived, a case each.
+
+`tests/mutants` makes mutants and looks who survives.  A case comes here where no file of its
+subject is the better place.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import Run, runner
+
+from tt_layout import LayoutError, parse_ir, parse_layout
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.conversion.conversion import without_replication
+from tt_layout.analyses.conversion.optimal_swizzling import Swizzler
+from tt_layout.analyses.layouts.layout_difference import compare
+from tt_layout.analyses.shared_memory.access import AccessMap, choose_instruction
+from tt_layout.analyses.shared_memory.addresses import first_instruction
+from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
+from tt_layout.analyses.tensor_memory.registers import register_layouts
+from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.axis import axis_info
+from tt_layout.audit.changes import changes
+from tt_layout.audit.values.evaluator import Evaluator, Unknown
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.encodings.cga import split_of_bases
+from tt_layout.encodings.slice import Slice
+from tt_layout.hardware import find_target
+from tt_layout.ir.module import Module
+from tt_layout.ir.ssa import read_functions
+from tt_layout.mlir.types import parse_type
+from tt_layout.placement import place
+from tt_layout.terminal.options import DisplayOptions
+from tt_layout.terminal.present import Presentation
+from tt_layout.translation import RefusedError, translate
+from tt_layout.translation.gluon import read_gluon
+from tt_layout.views.kinds import KINDS
+from tt_layout.views.printed import print_view
+from tt_layout.views.request import ViewRequest
+
+ROWS = (
+    "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], "
+    "order = [1, 0]}>"
+)
+PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+TILE = f"!ttg.memdesc<32x64xf32, {PLAIN}, #ttg.shared_memory, mutable>"
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
+def module_of(body: str, *, target: str = "cuda:90", warps: int = 8) -> Module:
+    head = f'"ttg.num-warps" = {warps} : i32, ttg.target = "{target}"'
+    function = f"  tt.func @f(%x: i32) {{\n{body}\n    tt.return\n  }}"
+    [module] = parse_ir(f"#rows = {ROWS}\nmodule attributes {{{head}}} {{\n{function}\n}}")
+    return module
+
+
+# -- shared memory ------------------------------------------------------------------------------
+
+
+def test_the_first_instruction_of_a_part_begins_where_the_part_does() -> None:
+    """Lanes a word apart, a word of padding after each 8, in a part that begins at byte 72."""
+    gpu = find_target("sm90")
+    offsets = AccessMap((), (1, 2, 4, 8, 16), (), 4, padding=((8, 1),), start=72)
+    instruction = choose_instruction(offsets, is_store=False, target=gpu)
+    lanes, words = first_instruction(offsets, instruction, gpu.phase(4, is_store=False), gpu)
+    expected = [lane + lane // 8 + 72 // 4 for lane in range(32)]
+    assert dict(zip(lanes[0].tolist(), words[0, :, 0].tolist())) == dict(enumerate(expected))
+
+
+def test_a_buffer_of_the_first_operation_alone_shares_memory() -> None:
+    """The free time of all memory begins with the first operation."""
+    buffers = [Buffer(64, 16, (0, 3)), Buffer(128, 16, (2, 4)), Buffer(128, 16, (0, 1))]
+    assert place_buffers(buffers) == [128, 0, 0]
+
+
+def alloc(name: str) -> str:
+    return f"    {name} = ttg.local_alloc : () -> {TILE}\n"
+
+
+def load(name: str, of: str) -> str:
+    return f"    {name} = ttg.local_load {of} : {TILE} -> tensor<32x64xf32, #rows>\n"
+
+
+def offsets_of(body: str) -> dict[str | None, int]:
+    [memory] = audit_module(module_of(body)).shared_memory
+    return {each.value: each.offset for each in memory.allocations if each.offset is not None}
+
+
+LOOP = """    %c0 = arith.constant 0 : i32
+{before}    cf.br ^loop(%c0 : i32)
+  ^loop(%i: i32):
+{within}    %t = arith.cmpi slt, %i, %x : i32
+    cf.cond_br %t, ^loop(%i : i32), ^end
+  ^end:"""
+
+
+def test_a_buffer_made_in_a_block_that_branches_to_itself_ends_with_its_last_use() -> None:
+    within = alloc("%a") + load("%v", "%a") + alloc("%b") + load("%w", "%b")
+    assert offsets_of(LOOP.format(before="", within=within)) == {"%a": 0, "%b": 0}
+
+
+def test_a_buffer_made_before_a_block_that_branches_to_itself_is_live_throughout() -> None:
+    within = load("%v", "%a") + alloc("%b") + load("%w", "%b")
+    found = offsets_of(LOOP.format(before=alloc("%a"), within=within))
+    assert found == {"%a": 0, "%b": 32 * 64 * 4}
+
+
+def test_what_is_copied_in_the_background_is_live_until_that_is_waited_for() -> None:
+    body = (
+        f"{alloc('%a')}    %t = ttng.async_tma_copy_local_to_global %d[%x, %x] %a : "
+        f"!tt.tensordesc<tensor<32x64xf32>>, {TILE} -> !ttg.async.token\n"
+        f"{alloc('%b')}    ttng.async_tma_store_token_wait %t : !ttg.async.token\n{alloc('%c')}"
+    )
+    assert offsets_of(body) == {"%a": 0, "%b": 32 * 64 * 4, "%c": 0}
+
+
+# -- exchanges ----------------------------------------------------------------------------------
+
+
+def test_amd_pairs_the_loads_of_a_scan_at_their_distances() -> None:
+    """Two chunks of four warps: each joins four sums of the first, and three of the second."""
+    line = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [4], "
+    source = f"tensor<512xf32, {line}order = [0]}}>>"
+    body = f"""
+    %a = arith.constant dense<1.0> : {source}
+    %r = "tt.scan"(%a) <{{axis = 0 : i32}}> ({{
+    ^bb0(%m: f32, %n: f32):
+      %s = arith.addf %m, %n : f32
+      tt.scan.return %s : f32
+    }}) : ({source}) -> {source}"""
+    [row] = audit_module(module_of(body, target="hip:gfx942", warps=4)).movements
+    assert row.cost is not None
+    loads = "1 x ds_read_b128, 1 x ds_read_b64, 1 x ds_read_b32"
+    assert loads in row.cost.text
+
+
+def converted(src: str, dst: str, shape: list[int]) -> Swizzler:
+    before, after = (
+        without_replication(parse_layout(text).to_linear_layout(shape)) for text in (src, dst)
+    )
+    return Swizzler.of(before, after, 8, find_target("sm90"))
+
+
+BLOCKED = (
+    "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}, "
+    "CGALayout = [{}]}}>"
+)
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "shape", "vector"),
+    [
+        (
+            BLOCKED.format([1, 1], [4, 8], [4, 1], [1, 0], [1, 0]),
+            BLOCKED.format([1, 1], [32, 1], [2, 2], [1, 0], [1, 0]),
+            [8, 8],
+            (8,),
+        ),
+        (
+            BLOCKED.format([1, 2], [4, 8], [1, 4], [1, 0], [1, 0]),
+            BLOCKED.format([1, 1], [16, 2], [4, 1], [0, 1], [0, 1]),
+            [64, 8],
+            (16,),
+        ),
+    ],
+)
+def test_bits_of_warps_that_fill_up_a_bank(
+    src: str, dst: str, shape: list[int], vector: tuple[int, ...]
+) -> None:
+    """Any of the source's; of the destination's those that are no CTA of the source."""
+    assert converted(src, dst, shape).plain().vector == vector
+
+
+# -- layouts ------------------------------------------------------------------------------------
+
+
+def test_a_difference_names_replication() -> None:
+    before = LinearLayout.from_bases([("lane", [[1], [2]]), ("warp", [[4]])], ["dim0"])
+    after = LinearLayout.from_bases([("lane", [[1], [2]]), ("warp", [[4], [0]])], ["dim0"])
+    words = compare(before, after).words()
+    assert words[-2:] == ["warps: 2, now 4", "replication over warps: 1, now 2"]
+
+
+def test_bases_that_depend_on_each_other_are_pointed_at() -> None:
+    text = "#ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 1], [1, 0]]}, alignment = 16>"
+    with pytest.raises(LayoutError, match="must be independent of each other") as caught:
+        parse_layout(text)
+    assert str(caught.value).splitlines()[2].index("^") == text.index("[[0, 1]")
+
+
+def test_no_element_is_without_bits() -> None:
+    text = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 0}>"
+    with pytest.raises(LayoutError, match="elementBitWidth must be positive, got 0") as caught:
+        parse_layout(text, release="3.7")
+    assert str(caught.value).splitlines()[2].index("^") == text.index("0}>")
+    with pytest.raises(LayoutError, match="must be positive"):
+        parse_layout(text, release="3.6").to_linear_layout([8, 8])
+
+
+@pytest.mark.parametrize(
+    ("cga", "per_cga", "order"),
+    [
+        (((0, 0), (1, 0)), (2, 2), (1, 0)),  # dim1 is not moved in: it is repeated first
+        (((0, 0), (0, 1)), (2, 2), (0, 1)),
+        (((0, 0), (0, 0)), (1, 4), (1, 0)),
+        (((1, 0), (0, 0)), (4, 1), (0, 1)),
+    ],
+)
+def test_a_repeating_cta_in_front_is_of_a_dimension_that_none_moves_in(
+    cga: tuple[tuple[int, ...], ...], per_cga: tuple[int, ...], order: tuple[int, ...]
+) -> None:
+    values = split_of_bases(cga, 2)
+    assert (values["CTAsPerCGA"], values["CTAOrder"]) == (per_cga, order)
+
+
+def test_a_slice_has_a_rank_where_its_parent_has_one() -> None:
+    """Only nvmma_shared of releases until 3.5 has none; it is no parent, which is said later."""
+    text = NVMMA.format(128, 16, "")
+    whole = parse_layout(text, release="3.5")
+    assert whole.rank is None
+    assert Slice(dim=0, parent=whole).rank is None
+    assert Slice(dim=0, parent=parse_layout(ROWS)).rank == 1
+
+
+HALVES = {
+    (64, 2, 8): ([], [0, 0], [0, 1]),
+    (64, 2, 4): ([], [0, 1], None),
+    (64, 32, 4): ([[0, 1], [0, 2], [0, 4], [0, 8]], [0, 16], None),
+    (128, 2, 8): ([], [16, 0], [0, 1]),
+}
+"""Rows, columns, warps -> registers, the last bit of the lane, the third of the warp."""
+
+
+@pytest.mark.parametrize("case", HALVES)
+def test_what_the_upper_lanes_of_half_the_rows_hold(case: tuple[int, int, int]) -> None:
+    rows, columns, warps = case
+    attr = f"#ttng.tensor_memory_encoding<blockM = {rows}, blockN = {columns}, colStride = 1>"
+    memory = parse_layout(attr).to_linear_layout([rows, columns])
+    [found] = [each for each in register_layouts(memory, 32, warps) if each.variant == "32x32b"]
+    registers, lane, warp = HALVES[case]
+    vectors = {name: list(map(list, found.layout.vectors(name))) for name in ("lane", "warp")}
+    assert [list(v) for v in found.layout.vectors("register")] == registers
+    assert vectors["lane"][-1] == lane
+    assert vectors["warp"][2:] == ([] if warp is None else [warp])
+
+
+# -- translations -------------------------------------------------------------------------------
+
+LEADING = (
+    "#triton_gpu.shared<{{vec = {}, perPhase = {}, maxPhase = {}, order = {}, "
+    "hasLeadingOffset = true}}>"
+)
+NVMMA = "#ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = false, elementBitWidth = {}{}}}>"
+SWIZZLED = "#ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = {}, order = [1, 0]}}>"
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "more"), [([64, 64], [1, 0], ""), ([1, 64, 64], [2, 1, 0], ", rank = 3")]
+)
+def test_leading_offsets_keep_their_rank(shape: list[int], order: list[int], more: str) -> None:
+    encoding = parse_layout(LEADING.format(8, 1, 8, order), release="3.2")
+    written = translate(encoding, "3.9", shape, element_bits=16).text
+    assert written == NVMMA.format(128, 16, more)
+
+
+@pytest.mark.parametrize(
+    ("width", "bits", "fields"),
+    [(32, 16, (8, 4, 2)), (64, 16, (8, 2, 4)), (64, 8, (16, 2, 4)), (128, 32, (4, 1, 8))],
+)
+def test_phases_of_a_leading_offset(width: int, bits: int, fields: tuple[int, ...]) -> None:
+    encoding = parse_layout(NVMMA.format(width, bits, ""))
+    written = translate(encoding, "3.2", [64, 64], element_bits=bits).text
+    assert written == LEADING.format(*fields, [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (NVMMA.format(128, 16, ""), "not shared memory as #ttg.nvmma_shared"),
+        (
+            "#ttng.tensor_memory_encoding<blockM = 64, blockN = 64, colStride = 1>",
+            "not tensor memory as #ttng.tensor_memory_encoding",
+        ),
+        (ROWS.replace("}>", ", CGALayout = [[1, 0]]}>"), "does not tell CTAs from warps"),
+        (ROWS.replace("[4, 8]", "[8, 8]"), "counts 32 lanes per warp, got 64"),
+    ],
+)
+def test_what_tlx_has_no_constructor_for(text: str, words: str) -> None:
+    with pytest.raises(RefusedError, match=words):
+        translate(parse_layout(text), "tlx", [64, 64], element_bits=16)
+
+
+@pytest.mark.parametrize(
+    ("element", "width"), [("gl.float64", 64), ("gl.float32", 32), ("gl.float16", 32)]
+)
+def test_the_element_of_an_old_mfma_is_its_width(element: str, width: int) -> None:
+    text = "version=3, instr_shape=[16, 16], transposed=True, warps_per_cta=[4, 1]"
+    found = read_gluon(f"gl.amd.AMDMFMALayout({text}, elem_type={element})")
+    assert ("elementType = f64" in str(found)) is (width == 64)
+
+
+@pytest.mark.parametrize(
+    ("phases", "size", "written"),
+    [
+        (2, 2, "Swizzle<1,0,1> o (2,2):(2,1)"),
+        (2, 4, "Swizzle<1,0,2> o (4,4):(4,1)"),
+        (8, 8, "Swizzle<3,0,3> o (8,8):(8,1)"),
+        (32, 32, "Swizzle<5,0,5> o (32,32):(32,1)"),
+    ],
+)
+def test_swizzles_of_every_width(phases: int, size: int, written: str) -> None:
+    assert translate(parse_layout(SWIZZLED.format(phases)), "cute", [size, size]).text == written
+
+
+def test_no_swizzle_is_wider_than_five_bits() -> None:
+    with pytest.raises(RefusedError, match="nor one Swizzle"):
+        translate(parse_layout(SWIZZLED.format(64)), "cute", [64, 64])
+
+
+# -- audits -------------------------------------------------------------------------------------
+
+
+def test_a_constant_keeps_its_divisor_in_another_shape() -> None:
+    module = module_of(
+        "    %c = arith.constant dense<12> : tensor<8x4xi32>\n"
+        "    %r = tt.reshape %c : tensor<8x4xi32> -> tensor<2x16xi32>"
+    )
+    [function] = read_functions(module)
+    info = axis_info(function, [function])["%r"]
+    assert info.vectors == ((1, 1), (4, 4), (2, 16))
+    assert info.constant == 12
+
+
+def conversions(*rows: tuple[int, int]) -> Audit:
+    """Return the audit of conversions of so many rows, each on a line of the program."""
+    body = "\n".join(
+        f"    %{number} = ttg.convert_layout %a : tensor<{size}x64xf32, #rows> -> "
+        f'tensor<{size}x64xf32, {ROWS.replace("[1, 0]", "[0, 1]")}> loc("k.py":{line}:1)'
+        for number, (size, line) in enumerate(rows)
+    )
+    return audit_module(module_of(body))
+
+
+def test_what_two_audits_differ_in_comes_by_what_a_line_costs_more_or_less() -> None:
+    """Line 1 saves 512 of its 1024 cycles; line 2, which is new, costs 2048."""
+    before, after = conversions((512, 1)), conversions((256, 1), (1024, 2))
+    found = [(each.sign, each.operation.location, each.cycles) for each in changes(before, after)]
+    assert [(sign, place.line if place else None, cost) for sign, place, cost in found] == [
+        ("+", 2, 2048),
+        ("-", 1, 1024),
+        ("+", 1, 512),
+    ]
+
+
+def test_axis_info_names_the_function(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.ttir"
+    path.write_text("tt.func @first(%n: i32) {\n}\ntt.func @second(%m: i32) {\n}\n")
+    lines = run("audit", str(path), "--axis-info").out.splitlines()
+    assert [line for line in lines if line.startswith("values")] == [
+        "values of @first",
+        "values of @second",
+    ]
+
+
+def test_a_slice_beyond_its_tensor_is_unknown() -> None:
+    text = (
+        "    %i = tt.make_range {{end = 4 : i32, start = 0 : i32}} : tensor<4xi32>\n"
+        "    %r = amdg.extract_slice %i [{}] : tensor<4xi32> to tensor<2xi32>"
+    )
+    within, beyond = (evaluated(text.format(first)) for first in (2, 3))
+    assert within == [2, 3]
+    assert beyond is None
+
+
+def evaluated(body: str) -> list[int] | None:
+    """Return the elements of ``%r``; None where they are not known."""
+    [function] = read_functions(module_of(body))
+    found = Evaluator(function, GivenValues()).value("%r")
+    return None if isinstance(found, Unknown) else found.tolist()
+
+
+# -- the terminal -------------------------------------------------------------------------------
+
+WIDE = (
+    "#ttg.blocked<{sizePerThread = [1, 128], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], "
+    "order = [1, 0]}>"
+)
+
+
+def test_numbers_of_columns_that_would_touch_are_left_out(run: Run) -> None:
+    arguments = "-l", WIDE, "-t", "tensor<32x128xf16>", "--compact", "--header"
+    lines = run(*arguments, "--slice", "0:2,98:104").out.splitlines()[1:]
+    assert lines == [
+        "dim0   98 99 100   102",
+        "   0 [ 0  0  0  0  0  0  ]",
+        "   1 [ 1  1  1  1  1  1  ]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("color_by", "last"), [("warp", " ... 15"), ("thread", " ... 511 (repeats every 32)")]
+)
+def test_a_legend_says_that_colours_repeat(color_by: str, last: str, run: Run) -> None:
+    layout = WIDE.replace("[1, 128]", "[1, 1]").replace("[32, 1]", "[1, 32]")
+    layout = layout.replace("warpsPerCTA = [1, 1]", "warpsPerCTA = [4, 4]")
+    shown = ("--legend", "--color", "always", "--color-by", color_by)
+    out = run("-l", layout, "-t", "tensor<4x128xf16>", *shown).out
+    assert out.splitlines()[-1].endswith(f"\x1b[0m{last}")
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(20, 2), (30, 3), (34, 4), (42, 4), (60, 4), (66, 8), (72, 8)]
+)
+def test_more_columns_than_four_are_shown_by_fours(width: int, shown: int) -> None:
+    layout = WIDE.replace("[1, 128]", "[2, 2]").replace("[32, 1]", "[4, 8]")
+    placed = place(parse_layout(layout), parse_type("tensor<8x64xf16>"))
+    printed = print_view(ViewRequest(placed, KINDS["tensor"]))
+    note = Presentation([printed], DisplayOptions(), width).note()
+    assert note is not None
+    assert f"shown is dim1 0:{shown} of 64; the next with --slice :,{shown}:" in note
