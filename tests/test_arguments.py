@@ -21,7 +21,7 @@ from tt_layout.analyses.layouts.point import holders, locate
 from tt_layout.analyses.layouts.properties import layout_info, shared_info
 from tt_layout.analyses.shared_memory.swizzle import find_swizzle
 from tt_layout.encodings.parsing import parse_layout
-from tt_layout.translation import translate
+from tt_layout.notation.translation import translate
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], "

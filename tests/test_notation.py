@@ -17,9 +17,10 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import parse_type
 from tt_layout.notation.context import Context
-from tt_layout.notation.registry import is_notation, read_layout
+from tt_layout.notation.refusal import RefusedError
+from tt_layout.notation.registry import NOTATIONS, is_notation, read_layout
+from tt_layout.notation.translation import translate
 from tt_layout.releases import Release
-from tt_layout.translation import RefusedError, translate
 
 TENSOR, BUFFER = "tensor<64x64xf16>", "!ttg.memdesc<64x64xf16>"
 ROWS = (
@@ -320,7 +321,7 @@ def test_a_text_of_several_lines_comes_from_standard_input(run: Run) -> None:
     assert run("info", "-", "-t", TENSOR, stdin=LINES.encode()).out.startswith(ROWS_AS_BASES)
 
 
-TARGETS = ("3.9", "linear", "gluon", "cute", "json", "linear-layout", "bases", "tlx")
+TARGETS = ("3.9", *NOTATIONS)
 
 
 @pytest.mark.parametrize("count", [2, slow(100)])
@@ -379,3 +380,15 @@ class Walk:
                 assert found.vectors(name) == vectors, (self.own, target)
         assert found.out_dims == self.layout.out_dims
         assert addresses(after, found) == addresses(self.own.encoding, found)
+
+
+def test_the_guide_has_every_notation() -> None:
+    guide = (Path(__file__).parent.parent / "docs" / "translate.md").read_text(encoding="utf-8")
+    assert [name for name in NOTATIONS if f"\n| `{name}` |" not in guide] == []
+
+
+@pytest.mark.parametrize("name", NOTATIONS)
+def test_a_text_is_in_one_notation(name: str) -> None:
+    rows = read_layout("gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])")
+    text = translate(rows, name, [16, 32], element_bits=16).text
+    assert [other for other in NOTATIONS if NOTATIONS[other].recognises(text)] == [name]

@@ -24,6 +24,8 @@ from tt_layout.hardware import TARGETS
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.notation.context import Context
+from tt_layout.notation.gluon.constructors import CONSTRUCTORS
+from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.registry import read_layout
 from tt_layout.page import SCRIPTS, EmbeddedDump, PageLayout, build
 from tt_layout.page.dump import page_of, page_of_dump
@@ -33,8 +35,6 @@ from tt_layout.page.playground import playground
 from tt_layout.page.rules import encoding_rules
 from tt_layout.placement import place
 from tt_layout.releases import LATEST, Release
-from tt_layout.translation.constructors import CONSTRUCTORS
-from tt_layout.translation.signatures import own_name
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], "

@@ -25,10 +25,10 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import product_of
 from tt_layout.mlir.types import element_bits, parse_type
+from tt_layout.notation.releases.eras import respelled
 from tt_layout.page.multiplications import check_multiplication, multiplication_data
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import LATEST, Release
-from tt_layout.translation.eras import respelled
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "triton-3.9.0-lit.jsonl"
 LAYOUTS = pytest.mark.parametrize("layouts", [40, slow(500)])

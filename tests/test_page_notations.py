@@ -14,10 +14,11 @@ from tiers import slow
 
 from tt_layout.mlir.types import parse_type
 from tt_layout.notation.context import Context
+from tt_layout.notation.refusal import RefusedError
 from tt_layout.notation.registry import read_layout
+from tt_layout.notation.translation import translate
 from tt_layout.page.examples import EXAMPLES
 from tt_layout.placement import PlacedLayout, place
-from tt_layout.translation import RefusedError, translate
 
 GLUON = "gl.BlockedLayout([1, 2], [8, 4], [2, 2], [1, 0])"
 SWAPPED = "gl.BlockedLayout([2, 1], [4, 8], [2, 2], [0, 1])"

@@ -14,13 +14,13 @@ from compiler.round_trip import ALL_TARGETS, Given, check_targets, given
 from tiers import slow
 
 import tt_layout
+from tt_layout.notation.checking import natural_shapes
+from tt_layout.notation.cute.text import read_cute
+from tt_layout.notation.gluon.text import read_gluon
+from tt_layout.notation.notations.json import read_json
+from tt_layout.notation.refusal import Reason, RefusedError
+from tt_layout.notation.translation import translate
 from tt_layout.releases import LATEST
-from tt_layout.translation import RefusedError, translate
-from tt_layout.translation.as_json import read_json
-from tt_layout.translation.checking import natural_shapes
-from tt_layout.translation.cute_text import read_cute
-from tt_layout.translation.gluon import read_gluon
-from tt_layout.translation.refusal import Reason
 
 ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
@@ -214,7 +214,7 @@ def test_without_a_type_shapes_hold_the_whole_tile() -> None:
 def test_an_unknown_target(target: str) -> None:
     with pytest.raises(
         tt_layout.LayoutError,
-        match=r"known are linear, gluon, .*tlx, 2022",
+        match=r"known are bases, cute, gluon, .*tlx, 2022",
     ):
         translate(tt_layout.parse_layout(ROWS), target)
 

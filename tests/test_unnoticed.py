@@ -31,11 +31,12 @@ from tt_layout.hardware import find_target
 from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import read_functions
 from tt_layout.mlir.types import parse_type
+from tt_layout.notation.gluon.text import read_gluon
+from tt_layout.notation.refusal import RefusedError
+from tt_layout.notation.translation import translate
 from tt_layout.placement import place
 from tt_layout.terminal.options import DisplayOptions
 from tt_layout.terminal.present import Presentation
-from tt_layout.translation import RefusedError, translate
-from tt_layout.translation.gluon import read_gluon
 from tt_layout.views.kinds import KINDS
 from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest
@@ -167,6 +168,12 @@ BLOCKED = (
             BLOCKED.format([1, 1], [16, 2], [4, 1], [0, 1], [0, 1]),
             [64, 8],
             (16,),
+        ),
+        (
+            BLOCKED.format([1, 2], [4, 8], [2, 2], [0, 1], "").replace(", CGALayout = []", ""),
+            BLOCKED.format([1, 1], [32, 1], [4, 1], [0, 1], "").replace(", CGALayout = []", ""),
+            [64, 32],
+            (64, 32),
         ),
     ],
 )
@@ -404,7 +411,12 @@ def test_numbers_of_columns_that_would_touch_are_left_out(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("color_by", "last"), [("warp", " ... 15"), ("thread", " ... 511 (repeats every 32)")]
+    ("color_by", "last"),
+    [
+        ("warp", " ... 15"),
+        ("lane", " ... 31"),
+        ("thread", " ... 511 (repeats every 32)"),
+    ],
 )
 def test_a_legend_says_that_colours_repeat(color_by: str, last: str, run: Run) -> None:
     layout = WIDE.replace("[1, 128]", "[1, 1]").replace("[32, 1]", "[1, 32]")
@@ -415,7 +427,7 @@ def test_a_legend_says_that_colours_repeat(color_by: str, last: str, run: Run) -
 
 
 @pytest.mark.parametrize(
-    ("width", "shown"), [(20, 2), (30, 3), (34, 4), (42, 4), (60, 4), (66, 8), (72, 8)]
+    ("width", "shown"), [(12, 1), (20, 2), (30, 3), (34, 4), (42, 4), (60, 4), (66, 8), (72, 8)]
 )
 def test_more_columns_than_four_are_shown_by_fours(width: int, shown: int) -> None:
     layout = WIDE.replace("[1, 128]", "[2, 2]").replace("[32, 1]", "[4, 8]")
@@ -423,4 +435,5 @@ def test_more_columns_than_four_are_shown_by_fours(width: int, shown: int) -> No
     printed = print_view(ViewRequest(placed, KINDS["tensor"]))
     note = Presentation([printed], DisplayOptions(), width).note()
     assert note is not None
-    assert f"shown is dim1 0:{shown} of 64; the next with --slice :,{shown}:" in note
+    columns = f"0:{shown}" if shown > 1 else "0"
+    assert f"shown is dim1 {columns} of 64; the next with --slice :,{shown}:" in note

@@ -18,8 +18,8 @@ from typing import Any
 
 import tt_layout
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
+from tt_layout.notation.checking import own_shape
 from tt_layout.releases import Release
-from tt_layout.translation.checking import own_shape
 
 
 class Wheel:

@@ -12,7 +12,7 @@ from compiler.test_tensor_memory import held_by
 from tt_layout import LayoutError, parse_layout
 from tt_layout.analyses.tensor_memory.access import HALVES, TILES, tensor_memory_access
 from tt_layout.analyses.tensor_memory.registers import register_layouts
-from tt_layout.translation.linear import encoding_of_layout
+from tt_layout.notation.functions import encoding_of_layout
 
 SHARED = "#ttg.shared_memory"
 TENSOR = "#ttng.tensor_memory"

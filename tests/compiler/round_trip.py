@@ -17,15 +17,16 @@ from tt_layout.algebra.padding import padded
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.mlir.types import element_bits
 from tt_layout.notation.context import Context
-from tt_layout.notation.registry import read_layout
+from tt_layout.notation.cute.text import read_cute
+from tt_layout.notation.gluon.text import read_gluon
+from tt_layout.notation.notations.json import read_json
+from tt_layout.notation.refusal import Reason, RefusedError
+from tt_layout.notation.registry import NOTATIONS, read_layout
+from tt_layout.notation.result import Translation
+from tt_layout.notation.translation import translate
 from tt_layout.releases import LATEST, Release
-from tt_layout.translation import TARGETS, RefusedError, Translation, translate
-from tt_layout.translation.as_json import read_json
-from tt_layout.translation.cute_text import read_cute
-from tt_layout.translation.gluon import read_gluon
-from tt_layout.translation.refusal import Reason
 
-ALL_TARGETS = (*map(str, Release), *TARGETS)
+ALL_TARGETS = (*map(str, Release), *NOTATIONS)
 MAX_PLACES = 1 << 12
 REASONS: dict[object, str] = {reason: reason.value for reason in Reason}
 """Every refusal has one of these."""

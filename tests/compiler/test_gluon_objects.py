@@ -15,7 +15,8 @@ from compiler.agreement import Comparison
 from compiler.generate import random_cases
 from compiler.round_trip import given
 from compiler.wheel import Wheel
-from tt_layout.translation import RefusedError, translate
+from tt_layout.notation.refusal import RefusedError
+from tt_layout.notation.translation import translate
 
 HERE = Path(__file__).parent
 CASES = 40

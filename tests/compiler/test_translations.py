@@ -23,7 +23,8 @@ from compiler.round_trip import ALL_TARGETS, REASONS, Given, check_targets, give
 from compiler.wheel import Wheel
 from tt_layout.encodings import Encoding
 from tt_layout.mlir.types import element_bits
-from tt_layout.translation import RefusedError, translate
+from tt_layout.notation.refusal import RefusedError
+from tt_layout.notation.translation import translate
 
 READS = Path(__file__).with_name("reads.py")
 CASES = 1500

@@ -121,7 +121,7 @@ def chosen(options: argparse.Namespace) -> list[Mutant]:
     if not options.line:
         return sample(options.count, options.seed)
     wanted = {tuple(place.rsplit(":", 1)) for place in options.line}
-    paths = (PACKAGE / module for module, _ in wanted)
+    paths = (PACKAGE / module for module in sorted({module for module, _ in wanted}))
     found = [mutant for path in paths for mutant in mutants_of(path)]
     return [mutant for mutant in found if (mutant.module, str(mutant.line)) in wanted]
 

@@ -188,9 +188,11 @@ class LayoutParameter(NotationParameter):
     def read_file(self, source: Source, context: Context) -> Encoding:
         """Return the layout that a whole file is: JSON, or any notation on standard input."""
         if source.name.endswith(".json"):
-            from tt_layout.notation.bases import read
+            from tt_layout.notation.notations import bases, json
 
-            return read(source.text, context._replace(name=source.name))
+            notation = json if json.is_json_of_layout(source.text) else bases
+            found: Encoding = notation.read(source.text, context._replace(name=source.name))
+            return found
         return super().read(source.text, context._replace(name=source.name))
 
 

@@ -9,13 +9,13 @@ from tt_layout.analyses.layouts.point import MAX_HOLDERS
 from tt_layout.arguments import integer
 from tt_layout.errors import LayoutError
 from tt_layout.library.inputs import Layout, ShapeOrType, place, read, type_of
+from tt_layout.notation.result import Translation
+from tt_layout.notation.translation import translate as translated
 from tt_layout.releases import Release
 from tt_layout.reports.convert import ConversionReport, TransferReport, conversion_report
 from tt_layout.reports.difference import DifferenceReport
 from tt_layout.reports.info import InfoReport, info_of
 from tt_layout.reports.where import WhereReport, element_report, location_report
-from tt_layout.translation import Translation
-from tt_layout.translation import translate as translated
 
 
 def layout_info(

@@ -1,8 +1,13 @@
 """Every notation in which people write layouts down, and the objects that stand for them.
 
-One file for each notation: what its texts look like, and how one is read to an encoding.
-`registry.read_layout` finds out which it is; every command, manifest and function of the library
-that takes a layout takes it through here.
+==============  ============================================================================
+`notations`     one file for each: how its texts look, how one is read, how one is written
+`registry`      finds out in which of them a text is
+`translation`   the same layout in another: exact, or refused with the reason
+`releases`      the attributes of other releases of Triton
+`cute`          what CuTe layouts are, for the notations that have some
+`gluon`         classes of Gluon, called in texts and found as objects
+==============  ============================================================================
 
-Read next:   `context`, `registry`, then `cute`, which leaves most open.
+Every command, manifest and function of the library that takes a layout takes it through here.
 """

@@ -15,15 +15,15 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.notation.context import Context
-from tt_layout.notation.gluon import resolve
+from tt_layout.notation.functions import encoding_of_function
+from tt_layout.notation.gluon.calls import BARRIER, Call
+from tt_layout.notation.gluon.constructors import CONSTRUCTORS
+from tt_layout.notation.gluon.signatures import own_name
+from tt_layout.notation.notations.gluon import resolve
 from tt_layout.notation.registry import read_layout
 from tt_layout.placement import PlacedLayout
 from tt_layout.releases import Release
 from tt_layout.safe_text import shortened
-from tt_layout.translation.calls import BARRIER, Call
-from tt_layout.translation.constructors import CONSTRUCTORS
-from tt_layout.translation.linear_text import encoding_of_function
-from tt_layout.translation.signatures import own_name
 
 GLUON = {*(own_name(one.name) for _, one in CONSTRUCTORS), BARRIER, "AutoLayout", "CoalescedLayout"}
 """The classes of Gluon."""

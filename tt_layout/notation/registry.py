@@ -1,40 +1,48 @@
-"""The notations, and which of them a text is in."""
+"""Every notation by its name, and which of them a text is in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
-from tt_layout.notation import bases, cute, gluon, linear_layout, tlx
 from tt_layout.notation.context import Context
+from tt_layout.notation.notation import Notation
 
 
-class Notation(NamedTuple):
-    """A notation.
+class Registry(Mapping[str, Notation]):
+    """Name -> notation, in alphabetical order; its module is imported when it is asked for.
 
-    Attributes:
-        example: of it, short enough for a message.
-        recognises: whether a text is meant to be in it.
-        read: the layout of such a text.
+    Example:
+        >>> "cute" in NOTATIONS, "nothing" in NOTATIONS
+        (True, False)
     """
 
-    example: str
-    recognises: Callable[[str], bool]
-    read: Callable[[str, Context], Encoding]
+    def __init__(self) -> None:
+        folder = Path(__file__).parent / "notations"
+        modules = sorted(path.stem for path in folder.glob("[a-z]*.py"))
+        self._modules = {module.replace("_", "-"): module for module in modules}
+
+    def __getitem__(self, name: str) -> Notation:
+        module = import_module(f"{__package__}.notations.{self._modules[name]}")
+        notation: Notation = module.NOTATION
+        return notation
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._modules
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
 
 
-NOTATIONS: dict[str, Notation] = {
-    "LinearLayout": Notation("register=1 -> (0, 1)", linear_layout.recognises, linear_layout.read),
-    "bases": Notation('{"register": [[0, 1]]}', bases.recognises, bases.read),
-    "TLX": Notation("tlx.swizzled_layout(3, 3, 3, order=[1, 0])", tlx.recognises, tlx.read),
-    "CuTe": Notation("(8,4):(4,1)", cute.recognises, cute.read),
-    "Gluon": Notation("gl.BlockedLayout(...)", gluon.recognises, gluon.read),
-}
-"""Name -> notation, other than that of attributes; the first that recognises a text reads it."""
+NOTATIONS = Registry()
 
 
 def is_notation(text: str) -> bool:

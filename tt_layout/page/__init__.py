@@ -52,8 +52,8 @@ from typing import Any
 from tt_layout.colour import CELLS, SHADES
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import ROWS, USUAL_TARGETS, PhaseTable, Target, find_target
+from tt_layout.notation.registry import NOTATIONS
 from tt_layout.page.embedded import check_sizes, embedded
-from tt_layout.page.notation_data import gluon_classes
 from tt_layout.page.rules import SCRIPTS_RELEASE, encoding_rules
 from tt_layout.placement import PlacedLayout
 from tt_layout.releases import Release
@@ -194,7 +194,7 @@ def build(
 
 
 def known_data(target: str | None) -> dict[str, Any]:
-    """Return what every page knows: GPUs, colours, releases, encodings, the classes of Gluon.
+    """Return what every page knows: GPUs, colours, releases, encodings, what notations need.
 
     Args:
         target: the GPU whose shared memory is meant; None for the usual one.
@@ -210,7 +210,11 @@ def known_data(target: str | None) -> dict[str, Any]:
         "usualTargets": list(dict.fromkeys(one.name for one in (*chosen, *USUAL_TARGETS))),
         "releases": [str(release) for release in Release],
         **encoding_rules(),
-        "gluon": gluon_classes(SCRIPTS_RELEASE, parameters),
+        **{
+            name: notation.page(SCRIPTS_RELEASE, parameters)
+            for name, notation in NOTATIONS.items()
+            if notation.page is not None
+        },
         "parameters": parameters,
     }
 

@@ -1,4 +1,4 @@
-// CuTe layouts, such as Swizzle<3,3,3> o (64,64):(64,1): read as tt_layout.translation.cute_text, and
+// CuTe layouts, such as Swizzle<3,3,3> o (64,64):(64,1): read as tt_layout.notation.cute.text, and
 // as attributes as cute_memory and cute_registers there.  A part is a list of { size, stride }.
 
 const CUTE_NUMBERS = "(\\d{1,6}),(\\d{1,6}),(-?\\d{1,6})";

@@ -1,4 +1,4 @@
-// Constructors of Gluon and of TLX.  Their parameters are those of tt_layout.translation.signatures,
+// Constructors of Gluon and of TLX.  Their parameters are those of tt_layout.notation.gluon.signatures,
 // which the file embeds; here is only what they mean where it is not one key of the attribute.
 
 const BARRIER = "MBarrierLayout";

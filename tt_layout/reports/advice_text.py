@@ -82,7 +82,7 @@ def _suggestion_lines(suggestion: Suggestion) -> Iterator[str]:
 
 def gluon(suggestion: Suggestion) -> str | None:
     """Return the layout of a suggestion as Gluon constructs it; None where it cannot."""
-    from tt_layout.translation.gluon import constructor_call
+    from tt_layout.notation.gluon.text import constructor_call
 
     try:
         return constructor_call(suggestion.encoding)

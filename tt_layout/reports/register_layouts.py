@@ -8,10 +8,10 @@ from typing import Any
 
 from tt_layout.analyses.tensor_memory.registers import RegisterLayout
 from tt_layout.encodings import Encoding
+from tt_layout.notation.functions import encoding_of_layout
+from tt_layout.notation.gluon.text import constructor_call
 from tt_layout.reports.report import GAP, Line
 from tt_layout.reports.suggestion import JSON_VERSION
-from tt_layout.translation.gluon import constructor_call
-from tt_layout.translation.linear import encoding_of_layout
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.encodings import Encoding
+from tt_layout.notation.result import Translation
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
-from tt_layout.translation import Translation
 
 JSON_VERSION = 1
 

@@ -17,11 +17,13 @@ from tt_layout.encodings import Encoding
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
+from tt_layout.notation.notations.json import is_json_of_layout, read_json
+from tt_layout.notation.registry import NOTATIONS
+from tt_layout.notation.result import TensorSpec
+from tt_layout.notation.translation import translate
 from tt_layout.placement import place
 from tt_layout.releases import release_names
 from tt_layout.reports.translation import TranslationReport
-from tt_layout.translation import TARGETS, TensorSpec, translate
-from tt_layout.translation.as_json import is_json_of_layout, read_json
 
 
 class Given(NamedTuple):
@@ -60,7 +62,7 @@ class GivenParameter(LayoutParameter):
     "--to",
     required=True,
     metavar="FORMAT",
-    help=f"A release ({release_names()}), {', '.join(TARGETS)}.",
+    help=f"A release ({release_names()}), {', '.join(NOTATIONS)}.",
 )
 @tensor_option("The tensor type to check it over.")
 @reading_options

@@ -24,8 +24,8 @@ from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.encodings.slice import Slice
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.encodings.tensor_memory import TensorMemory, TensorMemoryScales
-from tt_layout.translation.checking import spanned
-from tt_layout.translation.refusal import Reason, refused
+from tt_layout.notation.checking import spanned
+from tt_layout.notation.refusal import Reason, refused
 
 Arguments = dict[str, Any]
 

@@ -10,9 +10,11 @@ from tt_layout.arguments import integer, integers
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
+from tt_layout.notation.checking import known_shape, padding_of
+from tt_layout.notation.context import Context
+from tt_layout.notation.notation import Notation
+from tt_layout.notation.result import TensorSpec, Translation
 from tt_layout.releases import Release
-from tt_layout.translation.checking import known_shape, padding_of
-from tt_layout.translation.result import TensorSpec, Translation
 
 VERSION = 1
 _ATTRIBUTE = re.compile(r'"attribute"\s*:')
@@ -30,7 +32,7 @@ class Read(NamedTuple):
     tensor: TensorSpec
 
 
-def to_json(encoding: Encoding, tensor: TensorSpec) -> Translation:
+def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
     """Return the JSON of a layout over a shape.
 
     Raises:
@@ -79,6 +81,15 @@ def is_json_of_layout(text: str) -> bool:
     return text.lstrip().startswith("{") and _ATTRIBUTE.search(text) is not None
 
 
+def read(text: str, context: Context) -> Encoding:
+    """Return the layout of the JSON.
+
+    Raises:
+        LayoutError: the text is not such JSON, or its bases are not those of its attribute.
+    """
+    return read_json(text).encoding
+
+
 def read_json(text: str) -> Read:
     """Return the layout that JSON written by this module describes.
 
@@ -87,7 +98,7 @@ def read_json(text: str) -> Read:
 
     Example:
         >>> shared = parse_layout("#ttg.shared_linear<{offset = [[1]]}, alignment = 16>")
-        >>> read_json(to_json(shared, TensorSpec((2,))).text).encoding == shared
+        >>> read_json(write(shared, TensorSpec((2,))).text).encoding == shared
         True
     """
     try:
@@ -123,3 +134,6 @@ def _reason(error: Exception) -> str:
 def list_of(value: Any) -> Any:
     """Return a value with dictionaries as lists, so that their order counts."""
     return list(value.items()) if isinstance(value, dict) else value
+
+
+NOTATION = Notation(is_json_of_layout, read, write)

@@ -18,8 +18,8 @@ from tt_layout.encodings.amd_wmma import cta_layout_of
 from tt_layout.encodings.cga import SPLIT_NAMES, bases_of_split
 from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.parsing import parse_layout
+from tt_layout.notation.gluon.constructors import CONSTRUCTORS, Arguments, Constructor
 from tt_layout.releases import LATEST, Release
-from tt_layout.translation.constructors import CONSTRUCTORS, Arguments, Constructor
 
 SPLIT = ("ctas_per_cga", "cta_split_num", "cta_order")
 CGA = "cga_layout"

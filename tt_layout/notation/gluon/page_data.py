@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from tt_layout.encodings.forms import Form, never
-from tt_layout.releases import Release
-from tt_layout.translation.constructors import CONSTRUCTORS, Constructor
-from tt_layout.translation.signatures import (
+from tt_layout.notation.gluon.constructors import CONSTRUCTORS, Constructor
+from tt_layout.notation.gluon.signatures import (
     KINDS,
     REQUIRED,
     Signature,
     own_name,
     signatures_of,
 )
+from tt_layout.releases import Release
 
 _UNCHANGED = Signature._field_defaults["update"]
 

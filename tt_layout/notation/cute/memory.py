@@ -13,8 +13,8 @@ from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
-from tt_layout.translation.cute_text import Cute, check_linear
-from tt_layout.translation.linear import DEFAULT_ALIGNMENT
+from tt_layout.notation.cute.text import Cute, check_linear
+from tt_layout.notation.functions import DEFAULT_ALIGNMENT
 
 
 def memory_of(cute: Cute, shape: Shape, alignment: int = DEFAULT_ALIGNMENT) -> Encoding:
@@ -30,7 +30,7 @@ def memory_of(cute: Cute, shape: Shape, alignment: int = DEFAULT_ALIGNMENT) -> E
         LayoutError: the layout does not fit the shape, or no attribute expresses it.
 
     Example:
-        >>> from tt_layout.translation.cute_text import read_cute
+        >>> from tt_layout.notation.cute.text import read_cute
         >>> print(memory_of(read_cute("Swizzle<1,0,1> o (2,2):(2,1)"), (2, 2)))
         #ttg.shared_linear<{offset = [[0, 1], [1, 1]]}, alignment = 16>
         >>> print(memory_of(read_cute("(2,2):(4,1)"), (2, 2)))

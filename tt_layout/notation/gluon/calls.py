@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.errors import LayoutError, nearest
-from tt_layout.releases import LATEST, Release
-from tt_layout.translation.constructors import CONSTRUCTORS, Arguments, Constructor
-from tt_layout.translation.eras import lost_between, respelled
-from tt_layout.translation.signatures import (
+from tt_layout.notation.gluon.constructors import CONSTRUCTORS, Arguments, Constructor
+from tt_layout.notation.gluon.signatures import (
     KINDS,
     REQUIRED,
     Signature,
@@ -22,6 +20,8 @@ from tt_layout.translation.signatures import (
     own_name,
     signatures_of,
 )
+from tt_layout.notation.releases.eras import lost_between, respelled
+from tt_layout.releases import LATEST, Release
 
 BARRIER = "MBarrierLayout"
 """A swizzled shared layout of one element."""

@@ -9,8 +9,8 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.base import Shape
 from tt_layout.errors import LayoutError
-from tt_layout.translation.refusal import Reason, refused
-from tt_layout.translation.result import TensorSpec
+from tt_layout.notation.refusal import Reason, refused
+from tt_layout.notation.result import TensorSpec
 
 REPEATING_SIZE = 1 << 12  # a size at which every tile repeats
 SIZES = (256, 512)

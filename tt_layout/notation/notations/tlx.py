@@ -22,21 +22,37 @@ from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import DistributedEncoding, Shape
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
-from tt_layout.translation.calls import Call
-from tt_layout.translation.checking import check_same, known_shape
-from tt_layout.translation.cute import flat_strides, modes_of
-from tt_layout.translation.cute_registers import registers_of, thread_value
-from tt_layout.translation.cute_text import Mode, cute_of, overlapping
-from tt_layout.translation.gluon import read_call
-from tt_layout.translation.refusal import Reason, refused
-from tt_layout.translation.result import TensorSpec, Translation
-from tt_layout.translation.signatures import own_name
+from tt_layout.notation.checking import check_same, known_shape
+from tt_layout.notation.context import Context
+from tt_layout.notation.cute.registers import registers_of, thread_value
+from tt_layout.notation.cute.text import Mode, cute_of, overlapping
+from tt_layout.notation.cute.writing import flat_strides, modes_of
+from tt_layout.notation.gluon.calls import Call
+from tt_layout.notation.gluon.signatures import own_name
+from tt_layout.notation.gluon.text import read_call
+from tt_layout.notation.notation import Notation
+from tt_layout.notation.refusal import Reason, refused
+from tt_layout.notation.result import TensorSpec, Translation
 
 NAMES = ("swizzled_layout", "swizzled_shared_layout_encoding", "make_default", "layout")
-HEAD = re.compile(rf"\s*(?:\w+\.)*(?:{'|'.join(NAMES)})\s*\(")
+_HEAD = re.compile(rf"\s*(?:\w+\.)*(?:{'|'.join(NAMES)})\s*\(")
 _SWIZZLE = ("B", "M", "S", "order")
 _PHASES = ("vectorSize", "perPhase", "maxPhase", "order")
 WARP = 32
+
+
+def recognises(text: str) -> bool:
+    """Tell whether a text begins like a constructor of TLX."""
+    return _HEAD.match(text) is not None
+
+
+def read(text: str, context: Context) -> Encoding:
+    """Return the layout of a constructor over the tensor.
+
+    Raises:
+        LayoutError: it is not such a constructor, or depends on a shape that is not known.
+    """
+    return read_tlx(text, context.shape and context.tensor_shape("TLX"))
 
 
 def read_tlx(text: str, shape: Shape | None) -> Encoding:
@@ -106,7 +122,7 @@ def _swizzled(arguments: dict[str, Any], shape: Shape) -> Encoding:
     return _checked({**phases, "order": order})
 
 
-def to_tlx(encoding: Encoding, tensor: TensorSpec) -> Translation:
+def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
     """Return the constructor of a layout in TLX over a shape.
 
     Raises:
@@ -163,3 +179,6 @@ def _strides(layout: LinearLayout) -> list[tuple[int, ...]]:
 def _tuples(groups: Sequence[Sequence[Mode]], at: int) -> tuple[tuple[int, ...], ...]:
     """Return the sizes or the strides of modes, as Python writes them."""
     return tuple(tuple(mode[at] for mode in own) for own in groups)
+
+
+NOTATION = Notation(recognises, read, write)

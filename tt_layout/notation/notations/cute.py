@@ -16,9 +16,11 @@ from tt_layout.encodings.base import Shape
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.notation.context import Context
-from tt_layout.translation.cute_memory import memory_of
-from tt_layout.translation.cute_registers import read_registers
-from tt_layout.translation.cute_text import Cute, plain, read_cute
+from tt_layout.notation.cute.memory import memory_of
+from tt_layout.notation.cute.registers import read_registers
+from tt_layout.notation.cute.text import Cute, plain, read_cute
+from tt_layout.notation.cute.writing import to_cute
+from tt_layout.notation.notation import Notation
 
 _LAYOUT = re.compile(r"[_(),\s]*\d[\d_(),\s]*:[\d_(),\s]*")
 _HEAD = re.compile(
@@ -64,3 +66,6 @@ def _is_of_memory(cute: Cute, shape: Shape, context: Context) -> bool:
         return False
     sizes = tuple(math.prod(mode.size for mode in part) for part in cute.parts)
     return sizes == shape
+
+
+NOTATION = Notation(recognises, read, write=to_cute)

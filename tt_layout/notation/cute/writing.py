@@ -25,10 +25,10 @@ from tt_layout.algebra.padding import Padding, padded
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.errors import LayoutError
-from tt_layout.translation.checking import known_shape, padding_of
-from tt_layout.translation.cute_text import Cute, Mode, Swizzle, overlapping, read_cute
-from tt_layout.translation.refusal import Reason, refused
-from tt_layout.translation.result import TensorSpec, Translation
+from tt_layout.notation.checking import known_shape, padding_of
+from tt_layout.notation.cute.text import Cute, Mode, Swizzle, overlapping, read_cute
+from tt_layout.notation.refusal import Reason, refused
+from tt_layout.notation.result import TensorSpec, Translation
 
 Strides = tuple[int, ...]
 

@@ -22,8 +22,8 @@ from tt_layout.algebra.tiles import dim_names, row_major
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import Bases, Shape
 from tt_layout.errors import LayoutError
-from tt_layout.translation.cute_text import Cute, Mode, check_linear, plain, read_cute
-from tt_layout.translation.linear import encoding_of_layout
+from tt_layout.notation.cute.text import Cute, Mode, check_linear, plain, read_cute
+from tt_layout.notation.functions import encoding_of_layout
 
 _TILED = re.compile(r"Tiler_MN:\s*(\S+?)(?=Tiled)TiledLayout_TV:(.*?)(?:Copy_Atom.*)?", re.DOTALL)
 _TILED_HEAD = re.compile(r"(?:TiledCopy|TiledMMA)?(?=Tiler_MN:)")

@@ -21,11 +21,11 @@ from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.swizzled_shared import AmdRotatingShared, SwizzledShared
 from tt_layout.errors import LayoutError
+from tt_layout.notation.checking import check_same
+from tt_layout.notation.refusal import Reason, RefusedError, refused
+from tt_layout.notation.releases.inferred_fields import with_inferred_fields
+from tt_layout.notation.result import TensorSpec, Translation
 from tt_layout.releases import Release, in_words
-from tt_layout.translation.checking import check_same
-from tt_layout.translation.inferred_fields import with_inferred_fields
-from tt_layout.translation.refusal import Reason, RefusedError, refused
-from tt_layout.translation.result import TensorSpec, Translation
 
 
 def to_release(encoding: Encoding, release: Release, tensor: TensorSpec) -> Translation:

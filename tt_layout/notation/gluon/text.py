@@ -13,14 +13,14 @@ from typing import Any
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError, quoted
 from tt_layout.mlir.source import Source
+from tt_layout.notation.checking import check_same
+from tt_layout.notation.gluon.calls import Call, encoding_of_call
+from tt_layout.notation.gluon.constructors import CONSTRUCTORS, Constructor
+from tt_layout.notation.gluon.signatures import own_name
+from tt_layout.notation.refusal import Reason, refused
+from tt_layout.notation.releases.eras import in_release
+from tt_layout.notation.result import TensorSpec, Translation
 from tt_layout.releases import LATEST, Release
-from tt_layout.translation.calls import Call, encoding_of_call
-from tt_layout.translation.checking import check_same
-from tt_layout.translation.constructors import CONSTRUCTORS, Constructor
-from tt_layout.translation.eras import in_release
-from tt_layout.translation.refusal import Reason, refused
-from tt_layout.translation.result import TensorSpec, Translation
-from tt_layout.translation.signatures import own_name
 
 PREFIX = "gl."
 WRAPPERS = {"constexpr"}

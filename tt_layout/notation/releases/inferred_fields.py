@@ -16,7 +16,7 @@ from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.slice import Slice
 from tt_layout.encodings.tensor_memory import CELL_BITS, TensorMemory
-from tt_layout.translation.result import TensorSpec
+from tt_layout.notation.result import TensorSpec
 
 
 @singledispatch

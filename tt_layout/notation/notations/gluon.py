@@ -8,9 +8,11 @@ from tt_layout.analyses.layouts.builders import coalesced_blocked
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.notation.context import Context
-from tt_layout.translation.calls import Call, encoding_of_call
-from tt_layout.translation.gluon import read_call
-from tt_layout.translation.signatures import own_name
+from tt_layout.notation.gluon.calls import Call, encoding_of_call
+from tt_layout.notation.gluon.page_data import gluon_classes
+from tt_layout.notation.gluon.signatures import own_name
+from tt_layout.notation.gluon.text import read_call, to_gluon
+from tt_layout.notation.notation import Notation
 
 _HEAD = re.compile(r"\s*(?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*|constexpr)\s*\(")
 VECTOR_BITS = 128
@@ -62,3 +64,6 @@ def _coalesced(context: Context) -> Encoding:
         num_warps=context.num_warps,
         threads_per_warp=context.threads_per_warp,
     )
+
+
+NOTATION = Notation(recognises, read, write=to_gluon, page=gluon_classes)

@@ -1,0 +1,1 @@
+"""The attributes of other releases: a layout as each of them spells it."""
