@@ -45,15 +45,17 @@ RANKS = {
     "reports": 7,
     "page": 8,
     "golden": 8,
+    "watching": 8,
     "pytest_plugin": 9,
     "cli": 9,
     "library": 9,
+    "watch": 10,
     "__init__": 10,
     "__main__": 10,
 }
 """Every part of the package -> its rank."""
 
-EDGE = {"cli", "__main__"}
+EDGE = {"cli", "watch", "__main__"}
 """What talks to the user; nothing else prints or exits."""
 
 MAX_MODULE_LINES = 400

@@ -29,6 +29,7 @@ Kernels, from a dump or compiled:
     explore_ir                  the page of all their layouts
     parse_ir, read_functions, axis_info
                                 their types, values and addresses as data
+    watch                       audit every kernel that the program compiles or launches
 
 Pictures:
     draw                        a figure: ``.svg``, ``.png``, ``.save(path)``
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from tt_layout.placement import PlacedLayout
     from tt_layout.releases import Release
     from tt_layout.reports.audit_ir import audit_ir
+    from tt_layout.watching.session import watch
 
 _HOMES = {
     "Encoding": "tt_layout.encodings",
@@ -120,6 +122,7 @@ _HOMES = {
     "read_functions": "tt_layout.ir.ssa",
     "to_linear_layout": "tt_layout.library.parsing",
     "translate": "tt_layout.library.layouts",
+    "watch": "tt_layout.watching.session",
 }
 
 __all__ = [
@@ -153,6 +156,7 @@ __all__ = [
     "read_functions",
     "to_linear_layout",
     "translate",
+    "watch",
 ]
 
 

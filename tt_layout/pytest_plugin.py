@@ -1,7 +1,7 @@
-"""A pytest plugin: each case of a manifest is a test.
+"""A pytest plugin: each case of a manifest is a test, and ``--tt-audit`` watches the kernels.
 
-It does nothing until the ini option ``tt_layout_manifests`` lists manifests, as patterns of
-paths below pytest's root folder:
+Manifests are tests once the ini option ``tt_layout_manifests`` lists them, as patterns of paths
+below pytest's root folder:
 
     [tool.pytest.ini_options]
     tt_layout_manifests = ["tests/goldens/layouts.yaml"]
@@ -23,12 +23,37 @@ if TYPE_CHECKING:
     from tt_layout.golden.runner import Outcome
 
 OPTION = "tt_layout_manifests"
+AUDIT = "--tt-audit"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that lists manifests."""
+    """Add the option that lists manifests, and those that watch kernels."""
     text = "patterns of the manifests of tt-layout whose cases are tests, such as */layouts.yaml"
     parser.addini(OPTION, text, type="args", default=[])
+    group = parser.getgroup("tt-layout")
+    group.addoption(
+        AUDIT,
+        nargs="?",
+        const="",
+        metavar="KIND[=CYCLES],...",
+        help="Audit every Triton kernel that the tests compile or launch; with kinds of findings,"
+        " such as --tt-audit=conflicts=500,registers, fail if there are any.",
+    )
+    group.addoption(
+        f"{AUDIT}-report",
+        metavar="FILE",
+        help="Write the audit of the kernels into a file: .html, .json, .xml, or text.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin to watch, if that is asked for."""
+    kinds, report = config.getoption(AUDIT), config.getoption(f"{AUDIT}-report")
+    if kinds is None and report is None:
+        return
+    from tt_layout.watching.pytest_session import WatchedTests
+
+    config.pluginmanager.register(WatchedTests(config, kinds or "", report), "tt_layout_watch")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

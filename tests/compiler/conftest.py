@@ -50,4 +50,5 @@ collect_ignore = [
     "inside.py",
     "lowering.py",
     "reads.py",
+    "watched_program.py",
 ]

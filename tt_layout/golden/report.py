@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tt_layout.errors import LayoutError
 from tt_layout.golden.manifest import DEFAULT_PATH
 from tt_layout.golden.runner import Outcome, Results
 from tt_layout.golden.short_diff import cut_diff, printable
 from tt_layout.safe_text import safe, safe_lines
+
+if TYPE_CHECKING:
+    from tt_layout.reports.junit import Case
 
 JSON_VERSION = 1
 
@@ -155,39 +158,20 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
 
 def as_junit(results: Results) -> str:
     """Return the outcomes as JUnit XML, a test case each."""
-    import xml.etree.ElementTree as ET
+    from tt_layout.reports.junit import to_junit
 
-    counts = results.counts
-    failures = counts["changed"] + counts["missing"] + counts["orphan"]
-    suite = ET.Element(
-        "testsuite",
-        name=_xml(results.manifest),
-        tests=str(len(results.outcomes)),
-        failures=str(failures),
-        errors=str(counts["error"]),
-        skipped="0",
-    )
-    for outcome in results.outcomes:
-        path, line = place(outcome)
-        case = ET.SubElement(
-            suite, "testcase", classname=_xml(results.manifest), name=_xml(outcome.id)
-        )
-        case.set("file", path)
-        case.set("line", str(line))
-        if outcome.state in ("passed", "written"):
-            continue
-        kind = "error" if outcome.state == "error" else "failure"
-        result = ET.SubElement(case, kind, type=outcome.state, message=_xml(_message(outcome)))
-        result.text = _xml(describe(outcome))
-    root = ET.Element("testsuites")
-    root.append(suite)
-    ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    return to_junit(results.manifest, map(_junit_case, results.outcomes))
 
 
-def _xml(text: str) -> str:
-    """Replace the characters that XML does not have."""
-    return "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text)
+def _junit_case(outcome: Outcome) -> Case:
+    from tt_layout.reports.junit import Case, Problem
+
+    case = Case(outcome.id, *place(outcome))
+    if outcome.state in ("passed", "written"):
+        return case
+    is_error = outcome.state == "error"
+    problem = Problem(is_error, outcome.state, _message(outcome), describe(outcome))
+    return case._replace(problem=problem)
 
 
 def _message(outcome: Outcome) -> str:

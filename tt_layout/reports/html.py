@@ -31,6 +31,13 @@ style="color:color-mix(in srgb,#d8382e 60%,currentColor)">a &lt; b</div></div>'
     return f'<div style="{STYLE}">{"".join(_parts(safe_elements(report)))}</div>'
 
 
+def to_page(title: str, report: Report) -> str:
+    """Return a report as a page of its own."""
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title>'
+    theme = "<style>:root{color-scheme:light dark}</style>"
+    return f"<!doctype html>\n<html lang=en>{head}{theme}<body>{to_html(report)}</body></html>\n"
+
+
 def _parts(elements: Iterable[Line | Table]) -> Iterator[str]:
     for element in elements:
         if isinstance(element, Table):

@@ -208,7 +208,7 @@ class KernelOverview:
         """Return the overview as plain data; the schema is in ``docs/audit.md``."""
         return {
             "version": JSON_VERSION,
-            "kernels": [_kernel_data(kernel) for kernel in self.kernels[: self.top]],
+            "kernels": [kernel_data(kernel) for kernel in self.kernels[: self.top]],
             "passed_over": [one._asdict() for one in self.passed_over],
         }
 
@@ -222,7 +222,8 @@ def _cells(kernel: KernelLine) -> list[str]:
     return [f"{kernel.weight:.0f}", name, kernel.target or "-", *counts, shared, where]
 
 
-def _kernel_data(kernel: KernelLine) -> dict[str, Any]:
+def kernel_data(kernel: KernelLine) -> dict[str, Any]:
+    """Return a kernel as plain data."""
     data = kernel._asdict()
     del data["weight"]
     findings = [

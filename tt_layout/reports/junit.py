@@ -1,0 +1,100 @@
+"""JUnit XML, which dashboards of tests read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
+
+
+class Problem(NamedTuple):
+    """Why a case did not pass.
+
+    Attributes:
+        is_error: whether it could not be run.
+        kind: in a word.
+        message: in a line.
+        text: in full.
+    """
+
+    is_error: bool
+    kind: str
+    message: str
+    text: str
+
+
+class Case(NamedTuple):
+    """A test case.
+
+    Attributes:
+        name: of the case.
+        file, line: where it is defined; None where that is not known.
+        problem: None of one that passed.
+        seconds: that it took; None where that is not known.
+    """
+
+    name: str
+    file: str | None = None
+    line: int | None = None
+    problem: Problem | None = None
+    seconds: float | None = None
+
+
+def to_junit(suite: str, cases: Iterable[Case]) -> str:
+    """Return a suite of cases as JUnit XML.
+
+    Example:
+        >>> print(to_junit("kernels", [Case("copy", "train.py", 7)]))
+        <?xml version="1.0" encoding="utf-8"?>
+        <testsuites>
+          <testsuite name="kernels" tests="1" failures="0" errors="0" skipped="0">
+            <testcase classname="kernels" name="copy" file="train.py" line="7" />
+          </testsuite>
+        </testsuites>
+        <BLANKLINE>
+    """
+    import xml.etree.ElementTree as ET
+
+    found = list(cases)
+    problems = [case.problem for case in found if case.problem is not None]
+    errors = sum(problem.is_error for problem in problems)
+    counts = {"tests": len(found), "failures": len(problems) - errors, "errors": errors}
+    element = ET.Element("testsuite", name=_xml(suite))
+    for name, count in (*counts.items(), ("skipped", 0)):
+        element.set(name, str(count))
+    seconds = [case.seconds for case in found if case.seconds is not None]
+    if seconds:
+        element.set("time", f"{sum(seconds):.3f}")
+    element.extend(_element(suite, case) for case in found)
+    root = ET.Element("testsuites")
+    root.append(element)
+    ET.indent(root)
+    # What xml.etree declares by itself depends on the locale.
+    return f"{DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n"
+
+
+def _element(suite: str, case: Case) -> Element:
+    import xml.etree.ElementTree as ET
+
+    element = ET.Element("testcase", classname=_xml(suite), name=_xml(case.name))
+    known = {"file": case.file, "line": case.line}
+    for name, value in known.items():
+        if value is not None:
+            element.set(name, _xml(str(value)))
+    if case.seconds is not None:
+        element.set("time", f"{case.seconds:.3f}")
+    problem = case.problem
+    if problem is not None:
+        tag = "error" if problem.is_error else "failure"
+        result = ET.SubElement(element, tag, type=problem.kind, message=_xml(problem.message))
+        result.text = _xml(problem.text)
+    return element
+
+
+def _xml(text: str) -> str:
+    """Replace the characters that XML does not have."""
+    return "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text)

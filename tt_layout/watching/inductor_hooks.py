@@ -1,0 +1,80 @@
+"""Hooks in Inductor, which launches Triton's kernels by itself, and may load them compiled."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from tt_layout.audit.modules.kernel_metadata import metadata_beside
+from tt_layout.watching.patches import Function, Patches
+from tt_layout.watching.places import place_of
+from tt_layout.watching.seen import CompiledKernel, Launch, Record
+from tt_layout.watching.triton_hooks import STAGE, TritonHooks, launch_of
+
+HEURISTICS = "torch._inductor.runtime.triton_heuristics"
+
+
+class InductorHooks:
+    """What is called when Inductor launches a kernel.
+
+    Args:
+        record: where it is kept.
+        triton: whose guard is used.
+    """
+
+    def __init__(self, record: Record, triton: TritonHooks) -> None:
+        self._record, self._triton = record, triton
+
+    def attach(self, patches: Patches) -> None:
+        """Set the hook in Inductor, which the program has imported."""
+        patches.wrap(sys.modules[HEURISTICS].CachingAutotuner, "run", self._run)
+
+    def _run(self, before: Function) -> Function:
+        def run(tuner: Any, *given: Any, **named: Any) -> Any:
+            result = before(tuner, *given, **named)
+            if not named.get("benchmark_run"):
+                self._triton.guard(lambda: self._launched(tuner, given, named))
+            return result
+
+        return run
+
+    def _launched(self, tuner: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        [launcher] = tuner.launchers
+        key = _hash_of(tuner, launcher)
+        if key is None or not self._record.has_room(key):
+            return
+        if not self._record.knows(key):
+            self._record.compiled(_from_cache(tuner, launcher, key))
+        self._record.launched(key, _launch(tuner, launcher, given, named))
+
+
+def _hash_of(tuner: Any, launcher: Any) -> str | None:
+    """Return Triton's hash of the kernel that a launcher launches."""
+    results = tuner.compile_results
+    own = [result for result in results if result.config is launcher.config] or list(results)
+    key = getattr(own[0].kernel, "hash", None) if own else None
+    return key if isinstance(key, str) else None
+
+
+def _from_cache(tuner: Any, launcher: Any, key: str) -> CompiledKernel:
+    """Return a kernel that another process compiled, from Triton's cache."""
+    folder = os.path.join(os.environ.get("TRITON_CACHE_DIR", ""), str(launcher.cache_hash))
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    path = next((os.path.join(folder, n) for n in names if n.endswith(f".{STAGE}")), None)
+    text = None
+    if path is not None:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    known = metadata_beside(path) if path is not None else metadata_beside("")
+    name = known.name or str(getattr(tuner.fn, "__name__", "kernel"))
+    return CompiledKernel(key, name, text, place_of(tuner.fn), known.warps, known.shared_bytes)
+
+
+def _launch(tuner: Any, launcher: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> Launch:
+    code = launcher.__code__
+    names = code.co_varnames[: code.co_argcount]
+    arguments = {**dict(zip(names, given)), **{n: v for n, v in named.items() if n != "stream"}}
+    expressions = sys.modules[HEURISTICS].GridExpr.from_meta(tuner.inductor_meta, launcher.config)
+    return launch_of(expressions.eval_slow(arguments), arguments)

@@ -1,0 +1,145 @@
+"""What was compiled and launched while a program was watched."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+MAX_LAUNCHES = 256
+"""Launches of a kernel that are looked at: what comes later costs the program nothing."""
+
+
+class Launch(NamedTuple):
+    """One way in which a kernel was launched.
+
+    Attributes:
+        grid: programs along x, y and z.
+        values: argument -> integer; of a pointer its address modulo 512.
+    """
+
+    grid: tuple[int, int, int]
+    values: tuple[tuple[str, int], ...]
+
+    @property
+    def programs(self) -> int:
+        """The number of programs.
+
+        Example:
+            >>> Launch((4, 2, 1), ()).programs
+            8
+        """
+        across, down, deep = self.grid
+        return across * down * deep
+
+
+class CompiledKernel(NamedTuple):
+    """A kernel as Triton compiled it.
+
+    Attributes:
+        key: Triton's hash of it.
+        name: of the kernel.
+        text: its TTGIR; None where the cache keeps only the binary.
+        place: the test, or the line of the program, that compiled it.
+        warps, shared_bytes: of a CTA, as compiled; None where they are not known.
+    """
+
+    key: str
+    name: str
+    text: str | None
+    place: str
+    warps: int | None = None
+    shared_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class SeenKernel:
+    """A kernel, and how it was launched.
+
+    Attributes:
+        compiled: the kernel.
+        launches: each different one of the first launches -> how often it occurred.
+    """
+
+    compiled: CompiledKernel
+    launches: Mapping[Launch, int] = field(default_factory=dict)
+
+    @property
+    def launch(self) -> Launch | None:
+        """The launch that it is audited with: the one with most programs in all."""
+        return max(self.launches, key=lambda one: one.programs * self.launches[one], default=None)
+
+
+class Record:
+    """What has been seen so far; it may be told from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kernels: dict[str, CompiledKernel] = {}
+        self._launches: dict[str, dict[Launch, int]] = {}
+        self._counts: dict[str, int] = {}
+
+    def knows(self, key: str) -> bool:
+        """Tell whether a kernel was seen."""
+        return key in self._kernels
+
+    def compiled(self, kernel: CompiledKernel) -> None:
+        """Keep a kernel, unless it was seen before."""
+        with self._lock:
+            self._kernels.setdefault(kernel.key, kernel)
+
+    def has_room(self, key: str) -> bool:
+        """Tell whether further launches of a kernel are kept."""
+        return self._counts.get(key, 0) < MAX_LAUNCHES
+
+    def launched(self, key: str, launch: Launch) -> None:
+        """Keep a launch."""
+        with self._lock:
+            self._counts[key] = self._counts.get(key, 0) + 1
+            launches = self._launches.setdefault(key, {})
+            launches[launch] = launches.get(launch, 0) + 1
+
+    def add(self, kernels: Iterable[SeenKernel]) -> None:
+        """Keep what another process saw."""
+        for kernel in kernels:
+            self.compiled(kernel.compiled)
+            with self._lock:
+                launches = self._launches.setdefault(kernel.compiled.key, {})
+                for launch, count in kernel.launches.items():
+                    launches[launch] = launches.get(launch, 0) + count
+
+    @property
+    def kernels(self) -> tuple[SeenKernel, ...]:
+        """The kernels in the order in which they were seen."""
+        with self._lock:
+            return tuple(
+                SeenKernel(kernel, dict(self._launches.get(key, {})))
+                for key, kernel in self._kernels.items()
+            )
+
+
+def to_plain(kernel: SeenKernel) -> list[Any]:
+    """Return a kernel as lists, numbers and texts, which any channel carries.
+
+    Example:
+        >>> kernel = SeenKernel(CompiledKernel("12", "copy", None, "a.py:1"),
+        ...                     {Launch((4, 1, 1), (("n", 7),)): 2})
+        >>> from_plain(to_plain(kernel)) == kernel
+        True
+    """
+    launches = [
+        [list(launch.grid), [list(pair) for pair in launch.values], count]
+        for launch, count in kernel.launches.items()
+    ]
+    return [list(kernel.compiled), launches]
+
+
+def from_plain(plain: list[Any]) -> SeenKernel:
+    """Return the kernel that `to_plain` made lists of."""
+    compiled, launches = plain
+    found = {
+        Launch(tuple(grid), tuple((name, number) for name, number in values)): count
+        for grid, values, count in launches
+    }
+    return SeenKernel(CompiledKernel(*compiled), found)

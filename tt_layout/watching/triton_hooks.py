@@ -1,0 +1,174 @@
+"""Hooks in Triton: its compilation listener, and the launches of its functions.
+
+Both are chained: what was there before is called as if nothing were added, and what others add
+later calls ours.  A failure of ours never reaches the program: it is reported once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tt_layout.watching.patches import Function, Patches
+from tt_layout.watching.places import place_of
+from tt_layout.watching.seen import CompiledKernel, Launch, Record
+
+POINTER_PERIOD = 512
+"""Of an address the rest modulo this is kept: what the audit asks for."""
+
+STAGE = "ttgir"
+
+
+def compiled_kernel(source: Any, metadata: Any, paths: Any) -> CompiledKernel | None:
+    """Return the kernel that a compilation listener is told of; None where it has no hash.
+
+    Args:
+        source: Triton's ``ASTSource`` or ``IRSource``.
+        metadata: of the compiled kernel.
+        paths: file of the cache -> its path.
+    """
+    if not isinstance(metadata, Mapping) or not isinstance(metadata.get("hash"), str):
+        return None
+    name = metadata.get("name") or getattr(source, "name", None) or "kernel"
+    return CompiledKernel(
+        key=metadata["hash"],
+        name=str(name),
+        text=_stage_text(paths),
+        place=place_of(getattr(source, "fn", None)),
+        warps=_integer(metadata.get("num_warps")),
+        shared_bytes=_integer(metadata.get("shared")),
+    )
+
+
+def _stage_text(paths: Any) -> str | None:
+    """Return the TTGIR that the cache keeps; None where it keeps none."""
+    if not isinstance(paths, Mapping):
+        return None
+    path = next((p for name, p in paths.items() if str(name).endswith(f".{STAGE}")), None)
+    if path is None or not os.path.isfile(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def loaded_kernel(kernel: Any, key: str, function: Any) -> CompiledKernel:
+    """Return a kernel that was compiled before it was watched."""
+    metadata, texts = getattr(kernel, "metadata", None), getattr(kernel, "asm", None)
+    text = texts[STAGE] if texts is not None and STAGE in texts else None
+    return CompiledKernel(
+        key=key,
+        name=str(getattr(kernel, "name", None) or getattr(metadata, "name", "kernel")),
+        text=text if isinstance(text, str) else None,
+        place=place_of(function),
+        warps=_integer(getattr(metadata, "num_warps", None)),
+        shared_bytes=_integer(getattr(metadata, "shared", None)),
+    )
+
+
+def _integer(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def launch_of(grid: Any, arguments: Mapping[str, Any]) -> Launch:
+    """Return a launch.
+
+    Args:
+        grid: as Triton takes it: one to three numbers, or a function of the arguments.
+        arguments: by name; of tensors the address is kept, of what is no integer nothing.
+
+    Example:
+        >>> launch_of(lambda arguments: (arguments["n"] // 64,), {"n": 128, "x": 1.5})
+        Launch(grid=(2, 1, 1), values=(('n', 128),))
+    """
+    sizes = tuple(grid(arguments) if callable(grid) else grid)
+    across, down, deep = (*map(int, sizes), 1, 1, 1)[:3]
+    values = ((name, number_of(value)) for name, value in arguments.items())
+    known = tuple((name, number) for name, number in values if number is not None)
+    return Launch((across, down, deep), known)
+
+
+def number_of(value: Any) -> int | None:
+    """Return an argument as an integer: of a tensor its address modulo 512; None of others."""
+    if isinstance(value, int):
+        return int(value)
+    address = getattr(value, "data_ptr", None)
+    if callable(address):
+        return int(address()) % POINTER_PERIOD
+    return None
+
+
+def bound_arguments(
+    function: Any, given: tuple[Any, ...], named: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of a launch by name, defaults included, options of the launch not."""
+    parameters = function.signature.parameters
+    bound = dict(zip(parameters, given))
+    for name, parameter in parameters.items():
+        if name in named:
+            bound[name] = named[name]
+        elif name not in bound and parameter.default is not parameter.empty:
+            bound[name] = parameter.default
+    return bound
+
+
+class TritonHooks:
+    """What is called when Triton compiles or launches a kernel.
+
+    Args:
+        record: where it is kept.
+        report: called with a failure of ours.
+    """
+
+    def __init__(self, record: Record, report: Callable[[Exception], None]) -> None:
+        self._record, self._report = record, report
+
+    def attach(self, patches: Patches) -> None:
+        """Set the hooks in Triton, which the program has imported."""
+        patches.wrap(sys.modules["triton.knobs"].compilation, "listener", self._listener)
+        patches.wrap(sys.modules["triton.runtime.jit"].JITFunction, "run", self._run)
+
+    def _listener(self, before: Function | None) -> Function:
+        def listener(*given: Any, **named: Any) -> None:
+            self.guard(lambda: self._compiled(named))
+            if before is not None:
+                before(*given, **named)
+
+        return listener
+
+    def _compiled(self, named: Mapping[str, Any]) -> None:
+        names = "src", "metadata", "metadata_group"
+        missing = [name for name in names if name not in named]
+        if missing:
+            raise TypeError(f"its compilation listener was called without {', '.join(missing)}")
+        kernel = compiled_kernel(*(named[name] for name in names))
+        if kernel is not None:
+            self._record.compiled(kernel)
+
+    def _run(self, before: Function) -> Function:
+        def run(function: Any, *given: Any, **named: Any) -> Any:
+            kernel = before(function, *given, **named)
+            self.guard(lambda: self._launched(function, kernel, given, named))
+            return kernel
+
+        return run
+
+    def _launched(
+        self, function: Any, kernel: Any, given: tuple[Any, ...], named: Mapping[str, Any]
+    ) -> None:
+        key = getattr(kernel, "hash", None)
+        if not isinstance(key, str):
+            return  # it is still being compiled, which the listener is told of
+        if not self._record.knows(key):
+            self._record.compiled(loaded_kernel(kernel, key, function))
+        if not named.get("warmup") and self._record.has_room(key):
+            arguments = bound_arguments(function, given, named)
+            self._record.launched(key, launch_of(named["grid"], arguments))
+
+    def guard(self, call: Callable[[], None]) -> None:
+        """Call something of ours; what it raises is reported, and the program goes on."""
+        try:
+            call()
+        except Exception as error:
+            self._report(error)
