@@ -31,6 +31,7 @@ RANKS = {
     "releases": 1,
     "colour": 1,
     "hardware": 1,
+    "multiprocessor": 2,
     "algebra": 2,
     "mlir": 2,
     "encodings": 3,

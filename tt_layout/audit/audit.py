@@ -21,6 +21,7 @@ from tt_layout.audit.operations.multiplications import (
     intensity,
     multiplications,
 )
+from tt_layout.audit.registers import RegisterPressure, module_registers
 from tt_layout.audit.rules import find
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import LayoutError
@@ -43,6 +44,7 @@ class Audit:
         multiplications: the operations that multiply matrices, in the order of the text.
         intensities: of the kernels that have any.
         shared_memory: of the functions that have any.
+        registers: of the functions, and of the partitions of their warps.
         audited: the module with all that was looked up, to find better layouts.
     """
 
@@ -55,6 +57,7 @@ class Audit:
     multiplications: tuple[Multiplication, ...] = ()
     intensities: tuple[Intensity, ...] = ()
     shared_memory: tuple[SharedMemory, ...] = ()
+    registers: tuple[RegisterPressure, ...] = ()
     audited: AuditedModule | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -67,6 +70,7 @@ class Audit:
             self.shared_memory,
             self.totals,
             self.intensities,
+            self.registers,
         )
 
     @property
@@ -118,6 +122,7 @@ def audit_module(
         multiplications=found.multiplications,
         intensities=found.intensities,
         shared_memory=found.shared_memory,
+        registers=found.registers,
         audited=audited,
     )
 
@@ -159,6 +164,7 @@ def _conclusions(audited: AuditedModule) -> Conclusions:
         shared_memory=tuple(module_memory(audited)),
         totals=tuple(totals(movements)),
         intensities=tuple(_intensities(movements, products)),
+        registers=tuple(module_registers(audited)),
     )
 
 

@@ -9,6 +9,7 @@ from tt_layout.audit.allocation import SharedMemory
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.multiplications import Intensity, Multiplication
+from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.values.executions import Executions
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
@@ -85,6 +86,7 @@ class Conclusions(NamedTuple):
         shared_memory: of the functions that have any.
         totals: by kernel and operation.
         intensities: of the kernels that multiply matrices.
+        registers: of the functions, and of the partitions of their warps.
     """
 
     layouts: tuple[LayoutRow, ...]
@@ -93,3 +95,4 @@ class Conclusions(NamedTuple):
     shared_memory: tuple[SharedMemory, ...]
     totals: tuple[Total, ...]
     intensities: tuple[Intensity, ...]
+    registers: tuple[RegisterPressure, ...] = ()

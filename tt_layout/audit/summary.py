@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Counted, Finding
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
+from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.rules import rules
 from tt_layout.audit.values.executions import is_in_loop
 
@@ -29,6 +30,8 @@ class Summary:
         shared_limit: the most that a CTA may have; None where the GPU is not known.
         unknown_costs: data movements of which nothing is known.
         movements: all data movements.
+        registers: where it comes closest to its registers, or exceeds them most; None where the
+            GPU is not known.
     """
 
     function: str | None
@@ -39,6 +42,7 @@ class Summary:
     shared_limit: int | None = None
     unknown_costs: int = 0
     movements: int = 0
+    registers: RegisterPressure | None = None
 
     @property
     def weight(self) -> float:
@@ -128,7 +132,13 @@ def _summary(
         limit,
         sum(row.has_unknown_cost for row in own),
         len(own),
+        _worst([one for one in audit.registers if one.function == name]),
     )
+
+
+def _worst(found: Sequence[RegisterPressure]) -> RegisterPressure | None:
+    """Return the function, or the partition of it, that lacks most registers."""
+    return max(found, key=lambda one: one.needed / one.limit, default=None)
 
 
 def _shared_bytes(audit: Audit, name: str | None, is_only: bool) -> int | None:

@@ -81,6 +81,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
+    registers = summary.registers
     return {
         "function": summary.function,
         "text": summary.text,
@@ -88,6 +89,10 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "warps": summary.warps,
         "shared_bytes": summary.shared_bytes,
         "shared_limit": summary.shared_limit,
+        "registers_per_thread": registers.needed if registers is not None else None,
+        "registers_limit": registers.limit if registers is not None else None,
+        "registers_line": registers.line if registers is not None else None,
+        "spills": ("unlikely", "likely")[registers.spills] if registers is not None else None,
         "findings": dict(kinds_of(summary)),
         "cost": summary.weight,
     }

@@ -1,0 +1,174 @@
+"""The registers that a kernel needs, against what the tools of the compilers report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import Run, runner
+
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.registers import RegisterPressure, module_registers
+from tt_layout.ir import parse_ir
+
+HEAD = """
+#a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#row = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1],
+                     order = [1, 0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "TARGET"} {
+  tt.func @f(%p: tensor<4096x!tt.ptr<f32>, #a>, %n: i32, %q: tensor<512x128x!tt.ptr<f16>, #row>) {
+"""
+FOOT = "    tt.return\n  }\n}\n"
+
+
+@pytest.fixture(name="run")
+def fixture_run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capsysbinary, monkeypatch)
+
+
+def pressure(body: str, target: str = "cuda:90") -> RegisterPressure:
+    [module] = parse_ir(HEAD.replace("TARGET", target) + body + FOOT)
+    [found] = module_registers(AuditedModule(module, SharedWork()))
+    return found
+
+
+LOAD = "%x = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>\n"
+STORE = "tt.store %p, %{} : tensor<4096x!tt.ptr<f32>, #a>\n"
+
+
+def test_what_dies_gives_its_registers_to_the_result() -> None:
+    one = LOAD + "%y = math.exp %x : tensor<4096xf32, #a>\n" + STORE.format("y")
+    assert pressure(one).live == 32
+    both = LOAD + "%y = math.exp %x : tensor<4096xf32, #a>\nttg.barrier local\n"
+    both += "%z = arith.mulf %x, %y : tensor<4096xf32, #a>\nttg.barrier local\n"
+    assert pressure(both + STORE.format("z") + STORE.format("x") + STORE.format("y")).live == 96
+
+
+def test_an_accumulator_counts_once() -> None:
+    body = """
+    %zero = arith.constant dense<0.0> : tensor<4096xf32, #a>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%t = %zero) -> (tensor<4096xf32, #a>) : i32 {
+      %x = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+      %u = arith.addf %t, %x : tensor<4096xf32, #a>
+      scf.yield %u : tensor<4096xf32, #a>
+    }
+    """
+    assert pressure(body + STORE.format("sum")).live == 64
+
+
+def test_what_comes_from_outside_is_live_to_the_end_of_the_loop() -> None:
+    body = (
+        LOAD
+        + """
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      %e = math.exp %x : tensor<4096xf32, #a>
+      tt.store %p, %e : tensor<4096x!tt.ptr<f32>, #a>
+      %y = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+      %z = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+      tt.store %p, %y : tensor<4096x!tt.ptr<f32>, #a>
+      tt.store %p, %z : tensor<4096x!tt.ptr<f32>, #a>
+    }
+    """
+    )
+    assert pressure(body).live == 96
+
+
+def test_indices_masks_and_constants_take_none() -> None:
+    body = """
+    %i = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32, #a>
+    %s = tt.splat %n : i32 -> tensor<4096xi32, #a>
+    %m = arith.cmpi slt, %i, %s : tensor<4096xi32, #a>
+    %j = arith.addi %i, %s : tensor<4096xi32, #a>
+    %x = tt.load %p, %m : tensor<4096x!tt.ptr<f32>, #a>
+    tt.store %p, %x, %m : tensor<4096x!tt.ptr<f32>, #a>
+    """
+    assert pressure(body).live == 32
+
+
+def test_integers_that_were_loaded_take_theirs() -> None:
+    body = """
+    %b = tt.bitcast %p : tensor<4096x!tt.ptr<f32>, #a> -> tensor<4096x!tt.ptr<i32>, #a>
+    %x = tt.load %b : tensor<4096x!tt.ptr<i32>, #a>
+    ttg.barrier local
+    tt.store %b, %x : tensor<4096x!tt.ptr<i32>, #a>
+    """
+    assert pressure(body).live == 32
+
+
+def test_narrow_elements_share_registers() -> None:
+    body = """
+    %x = tt.load %q : tensor<512x128x!tt.ptr<f16>, #row>
+    tt.store %q, %x : tensor<512x128x!tt.ptr<f16>, #row>
+    """
+    found = pressure(body)
+    assert (found.live, found.spills) == (256, True)
+    assert [(value.name, value.layout, value.registers) for value in found.values] == [
+        ("%x", "#row", 256)
+    ]
+    assert found.text.startswith("spills likely: ")
+
+
+@pytest.mark.parametrize(
+    ("target", "limit"),
+    [("cuda:80", 255), ("hip:gfx942", 512), ("hip:gfx1100", 256), ("hip:gfx1250", 1024)],
+)
+def test_limits(target: str, limit: int) -> None:
+    assert pressure(LOAD + STORE.format("x"), target).limit == limit
+
+
+def test_a_stated_maximum_is_the_limit() -> None:
+    text = HEAD.replace("TARGET", "cuda:90").replace('{"ttg', '{ttg.maxnreg = 96 : i32, "ttg')
+    [module] = parse_ir(text + LOAD + STORE.format("x") + FOOT)
+    [found] = audit_module(module).registers
+    assert found.limit == 96
+
+
+def test_partitions_have_their_own() -> None:
+    body = """
+    ttg.warp_specialize(%p) attributes {requestedRegisters = array<i32: 40>}
+    default {
+      %x = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+      tt.store %p, %x : tensor<4096x!tt.ptr<f32>, #a>
+      ttg.warp_yield
+    }
+    partition0(%r: tensor<4096x!tt.ptr<f32>, #a>) num_warps(4) {
+      %y = tt.load %r : tensor<4096x!tt.ptr<f32>, #a>
+      tt.store %r, %y : tensor<4096x!tt.ptr<f32>, #a>
+      ttg.warp_return
+    } : (tensor<4096x!tt.ptr<f32>, #a>) -> ()
+    """
+    [module] = parse_ir(HEAD.replace("TARGET", "cuda:90") + body + FOOT)
+    found = module_registers(AuditedModule(module, SharedWork()))
+    assert [(one.partition, one.live, one.limit) for one in found] == [(None, 32, 255), (0, 32, 40)]
+    assert audit_module(module).registers == tuple(found)
+
+
+def test_a_kernel_that_spills_is_a_finding_before_the_data_movements() -> None:
+    body = """
+    %x = tt.load %q : tensor<512x128x!tt.ptr<f16>, #row>
+    tt.store %q, %x : tensor<512x128x!tt.ptr<f16>, #row>
+    """
+    [module] = parse_ir(HEAD.replace("TARGET", "cuda:90") + body + FOOT)
+    first = audit_module(module).findings[0]
+    assert (first.kind, first.function, first.line) == ("registers", "f", 8)
+    assert first.message.startswith("@f: spills are likely: about 264 registers per thread of 255")
+    assert "%x alone takes all: a smaller block is the way out" in first.message
+
+
+def test_fail_on_registers(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "kernel.ttgir"
+    body = """
+    %x = tt.load %q : tensor<512x128x!tt.ptr<f16>, #row>
+    tt.store %q, %x : tensor<512x128x!tt.ptr<f16>, #row>
+    """
+    path.write_text(HEAD.replace("TARGET", "cuda:90") + body + FOOT, encoding="utf-8")
+    failed = run("audit", str(path), "--fail-on", "registers")
+    assert failed.status == 1
+    assert "spills are likely" in failed.err
+    path.write_text(HEAD.replace("TARGET", "hip:gfx942") + body + FOOT, encoding="utf-8")
+    assert run("audit", str(path), "--fail-on", "registers").status == 0

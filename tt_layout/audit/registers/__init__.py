@@ -1,0 +1,10 @@
+"""The registers that a kernel needs, estimated from its dump.
+
+`module_registers` gives the peak of live registers of each function, `limits` what the GPU allows.
+"""
+
+from __future__ import annotations
+
+from tt_layout.audit.registers.pressure import LiveValue, RegisterPressure, module_registers
+
+__all__ = ["LiveValue", "RegisterPressure", "module_registers"]

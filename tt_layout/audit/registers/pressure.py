@@ -1,0 +1,225 @@
+"""The peak of live registers of each function of a module, and of each partition of its warps.
+
+Read next:    `tt_layout.audit.registers.live_ranges`, `tt_layout.multiprocessor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import NamedTuple
+
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.registers.compiler_model import compiler_model
+from tt_layout.audit.registers.live_ranges import LiveRange, LiveRanges, live_ranges
+from tt_layout.hardware import find_target
+from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
+from tt_layout.ir.types import IRType
+from tt_layout.multiprocessor import register_file
+
+WORD_BITS = 32
+MASK_BITS = 1
+SHOWN_VALUES = 5
+"""Values that are listed of those that are live at the peak."""
+
+
+class LiveValue(NamedTuple):
+    """A value that is live at the peak.
+
+    Attributes:
+        name: of the value.
+        type: as written, without its layout.
+        layout: as written.
+        registers: that each thread needs for it.
+    """
+
+    name: str
+    type: str
+    layout: str
+    registers: int
+
+
+@dataclass(frozen=True)
+class RegisterPressure:
+    """The registers that the threads of a function, or of a partition of its warps, need.
+
+    Attributes:
+        function: the function.
+        partition: the number of the partition of ``ttg.warp_specialize``; None of the function
+            itself.
+        line: where most are live.
+        live: registers of 32 bits per thread that tensors take there.
+        needed: registers per thread that the compiler is expected to need, with what addresses
+            and the schedule take besides.
+        limit: the most that a thread may have.
+        values: the largest that are live at the peak.
+    """
+
+    function: str
+    partition: int | None
+    line: int
+    live: int
+    needed: int
+    limit: int
+    values: tuple[LiveValue, ...]
+
+    @property
+    def spills(self) -> bool:
+        """Whether spills are likely.
+
+        Example:
+            >>> RegisterPressure("f", None, 3, 300, 310, 255, ()).spills
+            True
+        """
+        return self.needed > self.limit
+
+    @property
+    def text(self) -> str:
+        """What is said of it in a few words.
+
+        Example:
+            >>> RegisterPressure("f", None, 3, 300, 310, 255, ()).text
+            'spills likely: 310 of 255 registers at line 3'
+            >>> RegisterPressure("f", None, 3, 60, 80, 255, ()).text
+            '80 of 255 registers at line 3'
+        """
+        of = f"{self.needed} of {self.limit} registers at line {self.line}"
+        return f"spills likely: {of}" if self.spills else of
+
+
+def module_registers(audited: AuditedModule) -> list[RegisterPressure]:
+    """Return the register pressure of the functions of a module; none where the GPU is unknown.
+
+    Example:
+        >>> from tt_layout.audit.modules.audited_module import SharedWork
+        >>> from tt_layout.ir import parse_ir
+        >>> [module] = parse_ir('''
+        ... #a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4],
+        ...                    order = [0]}>
+        ... module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+        ...   tt.func @f(%p: tensor<4096x!tt.ptr<f32>, #a>) {
+        ...     %0 = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+        ...     tt.store %p, %0 : tensor<4096x!tt.ptr<f32>, #a>
+        ...     tt.return
+        ...   }
+        ... }''')
+        >>> [found] = module_registers(AuditedModule(module, SharedWork()))
+        >>> found.line, found.live, found.limit, found.spills
+        (6, 32, 255, False)
+    """
+    if audited.gpu is None or audited.module.number("num-warps") is None:
+        return []
+    sizes = _Sizes(audited)
+    return [found for function in audited.functions for found in _of_function(function, sizes)]
+
+
+class _Sizes:
+    """The registers of values, and what the GPU allows."""
+
+    def __init__(self, audited: AuditedModule) -> None:
+        module = audited.module
+        assert audited.gpu is not None
+        self.warps = module.number("num-warps") or 1
+        target = find_target(audited.gpu)
+        self.model = compiler_model(target)
+        self._file = register_file(target)
+        self.most = module.number("maxnreg")
+        self._layouts = audited.layouts
+        self._known: dict[str, int] = {}
+
+    def limit(self, warps: int) -> int:
+        """Return the most registers of a thread of a CTA of so many warps."""
+        limit = self._file.limit(warps)
+        return min(limit, self.most) if self.most else limit
+
+    def words(self, function: SsaFunction, value: Value) -> int:
+        """Return the registers that a thread needs for a value."""
+        if value.text not in self._known:
+            self._known[value.text] = self._words(function.resolve_type(value.text))
+        return self._known[value.text]
+
+    def _words(self, ir_type: IRType | None) -> int:
+        if ir_type is None or ir_type.kind != "tensor":
+            return 0
+        linear = self._layouts.linear(ir_type)
+        bits = ir_type.element_bits or WORD_BITS
+        if linear is None or "register" not in linear.get_in_dim_names() or bits == MASK_BITS:
+            return 0
+        repeated = linear.get_free_variable_masks().get("register", 0).bit_count()
+        return -(-(linear.get_in_dim_size("register") >> repeated) * bits // WORD_BITS)
+
+
+def _of_function(function: SsaFunction, sizes: _Sizes) -> Iterator[RegisterPressure]:
+    if not function.body:
+        return
+    found, partitions = _of_body(function, function.body, sizes, sizes.warps, None)
+    yield from found
+    for operation in partitions:
+        warps = integers(operation.attributes.get("partitionNumWarps"))
+        given = integers(operation.attributes.get("requestedRegisters"))
+        for number, region in enumerate(operation.regions[1:]):
+            count = warps[number] if number < len(warps) else sizes.warps
+            found, _ = _of_body(function, region, sizes, count, number)
+            most = given[number] if number < len(given) else None
+            yield from (_limited(each, most) for each in found)
+
+
+PARTITION_BASE = 16
+"""Registers that a partition needs besides its tensors: it has few addresses."""
+
+
+def _limited(pressure: RegisterPressure, most: int | None) -> RegisterPressure:
+    needed = pressure.live + PARTITION_BASE
+    return replace(pressure, needed=needed, limit=min(pressure.limit, most or pressure.limit))
+
+
+def _of_body(
+    function: SsaFunction, body: Region, sizes: _Sizes, warps: int, partition: int | None
+) -> tuple[list[RegisterPressure], Sequence[SsaOperation]]:
+    found = live_ranges(
+        body,
+        lambda value: sizes.words(function, value),
+        keeps_scanned=sizes.warps > 1,
+        sinking=sizes.model.sinking,
+    )
+    if not found.ranges:
+        return [], found.partitions
+    model = sizes.model
+    weighed = _profile(found, model.passing)
+    peak = max(range(len(weighed)), key=weighed.__getitem__)
+    at_peak = [each for each in found.ranges if each.begin <= peak < each.end]
+    live = sum(each.words for each in at_peak)
+    pressure = RegisterPressure(
+        function=function.name,
+        partition=partition,
+        line=found.lines[peak],
+        live=live,
+        needed=model.needed(weighed[peak]),
+        limit=sizes.limit(warps),
+        values=tuple(_largest(function, at_peak)),
+    )
+    return [pressure], found.partitions
+
+
+def _profile(found: LiveRanges, passing: float) -> list[int]:
+    """Return the live registers behind each operation.
+
+    Args:
+        found: what is live.
+        passing: the part of a value that counts whose elements are used up one by one.
+    """
+    changes = [0.0] * len(found.lines)
+    for each in found.ranges:
+        words = each.words * (passing if each.is_passing else 1)
+        changes[each.begin] += words
+        changes[each.end] -= words
+    return [round(total) for total in accumulate(changes)]
+
+
+def _largest(function: SsaFunction, live: Sequence[LiveRange]) -> Iterator[LiveValue]:
+    for each in sorted(live, key=lambda one: -one.words)[:SHOWN_VALUES]:
+        ir_type = function.type_of(each.name)
+        assert ir_type is not None, "only tensors take registers"
+        layout, bare = ir_type.layout or "", ir_type.bare if ir_type.element_type else ir_type.text
+        yield LiveValue(each.name, bare, layout, each.words)

@@ -1,0 +1,98 @@
+"""``registers``: a kernel whose threads need more registers than there are.
+
+What: kernels, and partitions of warps, that are likely to spill registers
+
+Cost: not counted in cycles of shared memory: what is spilled is stored to local memory and loaded
+    from it
+
+Why: the compiler keeps in local memory what has no register.  Where a loop does so, nothing else
+    that it does matters: on an H200 the launches that spilled 100 registers or more took 14 times
+    as long, in the median, as what they move and compute needs at least.
+
+How to fix: smaller blocks, so that the largest tensors have 8 to 32 elements per thread: over four
+    kernels in 136 variants those with 16 to 32 took 1.1 times the best time in the median, those
+    with 256 and more 11 times.  A smaller block goes before more warps, with which the limit
+    falls.  Otherwise less that is live at the line: values that are
+    computed again in place of kept, loads behind the multiplication that does not need them.
+
+When it does not pay: the number is an estimate from the dump (docs/registers.md); a few spills
+    outside of loops cost nothing that can be measured.  `n_spills` of the compiled kernel has the
+    truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.registers import RegisterPressure
+from tt_layout.ir.operations import Location
+
+NAMED = 3
+"""Values at the peak that are named."""
+
+
+@dataclass(frozen=True)
+class Spills(Occurrence):
+    """A kernel that is likely to spill.
+
+    Attributes:
+        pressure: its registers.
+    """
+
+    kind: ClassVar[str] = "registers"
+    order: ClassVar[int] = 5
+    heading: ClassVar[str] = "registers"
+    urgency: ClassVar[Urgency] = Urgency.SPILLS
+
+    pressure: RegisterPressure
+
+    @classmethod
+    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+        """Yield the kernels of a module that are likely to spill."""
+        for pressure in found.registers:
+            if pressure.spills:
+                name = f"@{pressure.function}"
+                if pressure.partition is not None:
+                    name += f", partition {pressure.partition}"
+                place = _location(pressure, audited)
+                yield Finding(pressure.line, name, pressure.function, (cls(pressure),), place)
+
+    @property
+    def words(self) -> str:
+        """What is live, and how much of it there may be."""
+        own = self.pressure
+        large = ", ".join(
+            f"{value.name} ({value.type}, {value.layout}) {value.registers}"
+            for value in own.values[:NAMED]
+        )
+        text = (
+            f"spills are likely: about {own.needed} registers per thread of {own.limit}; "
+            f"live here: {large}"
+        )
+        alone = next((value for value in own.values if value.registers >= own.limit), None)
+        if alone is not None:
+            text += f"; {alone.name} alone takes all: a smaller block is the way out"
+        return text
+
+    @property
+    def link(self) -> str:
+        """What is between the name and the words."""
+        return ": "
+
+    @property
+    def counted(self) -> Counted:
+        """What the line of a kernel calls it."""
+        return Counted("", "spills likely")
+
+
+def _location(pressure: RegisterPressure, audited: AuditedModule) -> Location | None:
+    """Return the place in the program of the operation behind which most is live."""
+    for full in audited.operations:
+        if full.operation.line == pressure.line:
+            return full.function.location(full.operation)
+    return None
