@@ -19,7 +19,8 @@ from tt_layout.analyses.shared_memory.access import AccessMap, choose_instructio
 from tt_layout.analyses.shared_memory.banks import bank_conflicts
 from tt_layout.analyses.shared_memory.swizzle import find_swizzle
 from tt_layout.cli.main import main
-from tt_layout.hardware import TARGETS, find_target
+from tt_layout.hardware import BACKENDS, TARGETS, Gpu, find_gpu, find_target
+from tt_layout.hardware import ROWS as ROWS_OF_GPUS
 
 DATA = Path(__file__).parent / "data"
 BYTES = {"i8": 1, "f16": 2, "f32": 4, "i64": 8}
@@ -437,11 +438,45 @@ def test_a_gpu_is_found_by_the_name_that_the_compiler_gives_it() -> None:
         "gfx1030": "gfx10", "gfx1100": "gfx11", "gfx1201": "gfx12", "gfx1250": "gfx1250",
     }  # fmt: skip
     assert {name: find_target(name).name for name in names} == names
-    newest = max(int(name[2:]) for name in TARGETS if name.startswith("sm"))
-    assert find_target("sm999").name == f"sm{newest}"
 
 
-@pytest.mark.parametrize("name", ["sm60", "gfx803", "gfx1300", "h100", "", "smx"])
+@pytest.mark.parametrize("name", ["sm90", "sm_90a", "sm89", "cuda:107", "hip:gfx1201", "gfx908"])
+def test_nothing_is_assumed_of_a_gpu_that_has_a_row(name: str) -> None:
+    assert find_gpu(name).assumption is None
+
+
+NEWEST = max((row.name for row in ROWS_OF_GPUS if row.is_nvidia), key=lambda name: int(name[2:]))
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "vendor"),
+    [
+        ("sm95", "sm90", "NVIDIA"),
+        ("cuda:999", NEWEST, "NVIDIA"),
+        ("sm999", NEWEST, "NVIDIA"),
+        ("hip:gfx999", "gfx950", "AMD"),
+        ("gfx1270", "gfx1250", "AMD"),
+    ],
+)
+def test_a_newer_gpu_is_costed_as_the_newest_known_one(name: str, row: str, vendor: str) -> None:
+    gpu, chip = find_gpu(name), BACKENDS["cuda" if vendor == "NVIDIA" else "hip"].chip
+    assert gpu.target.name == find_target(name).name == row
+    written = name.rpartition(":")[2]
+    said = f"{chip(written)} is unknown; costed as {row}, the newest {vendor} GPU known before it"
+    assert gpu.assumption == said
+    assert gpu.shared_bytes is None
+
+
+def test_of_rubin_is_known_what_its_sources_say() -> None:
+    rubin = TARGETS["sm107"]
+    assert (rubin.most_shared_bytes, rubin.shared_note) == (None, "328 KB per SM")
+    assert find_gpu("cuda:107") == Gpu("sm107", rubin)
+
+
+NAMES = ["sm60", "gfx803", "gfx1300", "h100", "", "smx", "xpu", "xpu:90", "hip:90", "cuda:"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_gpu_of_no_row_is_refused(name: str) -> None:
     with pytest.raises(LayoutError, match="unknown target"):
         find_target(name)

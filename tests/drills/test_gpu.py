@@ -12,7 +12,7 @@ from drills.conftest import Clone
 
 pytestmark = pytest.mark.slow
 
-NVIDIA = '    _nvidia("sm120", "NVIDIA Blackwell of workstations", "ldmatrix"),\n'
+NVIDIA = '    _nvidia("sm125", "NVIDIA Blackwell of workstations", "ldmatrix"),\n'
 AMD = """\
     _rdna(
         "gfx1350",
@@ -24,7 +24,7 @@ AMD = """\
         source="a drill",
     ),
 """
-FIRST_AMD = '    _cdna("gfx90a",'
+LAST_ROW = ')\n"""A row each, oldest first.'
 ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
     "order = [1, 0]}>"
@@ -38,12 +38,14 @@ TYPE = ("-t", "tensor<64x64xf32>")
 
 
 @pytest.mark.parametrize(
-    ("name", "row", "banks"),
-    [("sm120", NVIDIA, 32), ("gfx1350", AMD, 64)],
+    ("name", "vendor", "row", "banks"),
+    [("sm125", "nvidia", NVIDIA, 32), ("gfx1350", "amd", AMD, 64)],
     ids=["NVIDIA", "AMD"],
 )
-def test_all_that_names_a_gpu_follows(clone: Clone, name: str, row: str, banks: int) -> None:
-    clone.insert("tt_layout/hardware.py", FIRST_AMD, row)
+def test_all_that_names_a_gpu_follows(
+    clone: Clone, name: str, vendor: str, row: str, banks: int
+) -> None:
+    clone.insert(f"tt_layout/hardware/{vendor}.py", LAST_ROW, row)
     assert len(clone.touched) == 1
     target = ("--target", name)
     for command in ("conflicts", "swizzle", "convert"):
@@ -94,6 +96,7 @@ def check_dump(clone: Clone, name: str) -> None:
 
 
 def test_its_tests_pass(clone: Clone) -> None:
-    clone.insert("tt_layout/hardware.py", FIRST_AMD, NVIDIA + AMD)
+    clone.insert("tt_layout/hardware/nvidia.py", LAST_ROW, NVIDIA)
+    clone.insert("tt_layout/hardware/amd.py", LAST_ROW, AMD)
     clone.passes("tests/test_banks.py", "tests/test_page.py", "tests/test_conversion.py")
-    clone.passes("tt_layout/hardware.py", "tt_layout/page")
+    clone.passes("tt_layout/hardware", "tt_layout/page")

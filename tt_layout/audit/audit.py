@@ -79,6 +79,15 @@ class Audit:
         has_costs = any(row.cost is not None for row in self.movements)
         return self.audited.gpu if self.audited is not None and has_costs else None
 
+    @property
+    def target_note(self) -> str | None:
+        """What is assumed of the GPU, or not known of it, in a sentence; None of a known one."""
+        target, gpu = self.module.target, self.module.gpu
+        if target is not None:
+            unknown = f"{target} is unknown: no cost that depends on the GPU is known"
+            return unknown if gpu is None else self.module.gpu_assumption
+        return f"no target is named; costed for {self.costed_for}" if self.costed_for else None
+
 
 def audit_module(
     module: Module, shared: SharedWork | None = None, given: GivenValues | None = None

@@ -83,9 +83,22 @@ def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> l
         more += ["-t", added.tensor]
         if added.others:
             note(f"the type is {added.tensor}; -t takes another: {', '.join(added.others)}")
-    if added.target is not None and "target" in parameters and _is_missing(given, "target"):
-        more += ["--target", added.target]
+    target = _target(command, added)
+    if target is not None and "target" in parameters and _is_missing(given, "target"):
+        more += ["--target", target]
     return [text for arg in args for text in added.places.get(arg, [arg])] + more
+
+
+def _target(command: click.Command, added: _Added) -> str | None:
+    """Return the GPU that a dump is for; of an unknown one only where its costs are asked for."""
+    from tt_layout.hardware import find_target
+
+    if added.target is None or command.name != "plot" or "--access" in added.options:
+        return added.target
+    try:
+        return find_target(added.target).name
+    except LayoutError:
+        return None
 
 
 def _is_multiplication(name: DumpName) -> bool:
@@ -201,7 +214,7 @@ def _of_line(command: click.Command, name: DumpName) -> _Added:
     if is_access and command.name in ("conflicts", "plot"):
         options = ["--access", operation.group.partition(" ")[2]]
         _refuse_parts(operation, name)
-    return _Added({name.text: layouts}, f"tensor<{_sizes(moved)}>", module.gpu, options)
+    return _Added({name.text: layouts}, f"tensor<{_sizes(moved)}>", module.target_option, options)
 
 
 _OF_PAIRS = ("conflicts", "convert", "diff")
@@ -270,4 +283,4 @@ def _accesses(module: Module, operation: Operation, name: DumpName) -> _Added:
         writers = readers
     more = [text for writer in writers[1:] for text in ("--writer", writer)]
     tensor = f"tensor<{_sizes(memory)}>"
-    return _Added({name.text: [writers[0], *readers]}, tensor, module.gpu, more)
+    return _Added({name.text: [writers[0], *readers]}, tensor, module.target_option, more)

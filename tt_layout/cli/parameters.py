@@ -238,9 +238,23 @@ class TargetParameter(_ParamType):
         Raises:
             LayoutError: no such GPU is known.
         """
-        from tt_layout.hardware import Target, find_target
+        from tt_layout.hardware import Target
 
-        return value if isinstance(value, Target) else find_target(value)
+        return value if isinstance(value, Target) else read_target(value)
+
+
+def read_target(name: str) -> Target:
+    """Return the GPU of a name; a note says where it is costed as another.
+
+    Raises:
+        LayoutError: no such GPU is known.
+    """
+    from tt_layout.hardware import find_gpu
+
+    gpu = find_gpu(name)
+    if gpu.assumption is not None:
+        note(gpu.assumption)
+    return gpu.target
 
 
 class SizeParameter(_ParamType):

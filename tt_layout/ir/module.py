@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import find_target
+from tt_layout.hardware import BACKENDS, Gpu, find_gpu
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source, Span
 
@@ -264,21 +264,41 @@ class Module:
     @property
     def gpu(self) -> str | None:
         """The name of the row of `tt_layout.hardware` that it is compiled for; None if unknown."""
-        return gpu_of(self.target)
+        gpu = gpu_of(self.target)
+        return gpu.target.name if gpu is not None else None
+
+    @property
+    def target_option(self) -> str | None:
+        """What ``--target`` takes for it: the row of a known GPU, else what the module names."""
+        return self.target if self.gpu is None or self.gpu_assumption is not None else self.gpu
+
+    @property
+    def gpu_assumption(self) -> str | None:
+        """What is assumed of a GPU that has no row of its own, in a sentence; None of one that has.
+
+        Example:
+            >>> from tt_layout.ir import parse_ir
+            >>> [module] = parse_ir('module attributes {ttg.target = "cuda:95"} {}')
+            >>> module.gpu, module.gpu_assumption
+            ('sm90', 'sm95 is unknown; costed as sm90, the newest NVIDIA GPU known before it')
+        """
+        gpu = gpu_of(self.target)
+        return gpu.assumption if gpu is not None else None
 
 
 @lru_cache(maxsize=64)
-def gpu_of(target: str | None) -> str | None:
-    """Return the name of the GPU's row of `tt_layout.hardware` for a module's target.
+def gpu_of(target: str | None) -> Gpu | None:
+    """Return the GPU of a module's target; None where it names none, or one that is unknown.
 
     Example:
-        >>> gpu_of("cuda:89"), gpu_of("hip:gfx1201"), gpu_of("hip:gfx1250"), gpu_of(None)
-        ('sm80', 'gfx12', 'gfx1250', None)
+        >>> [gpu_of(f"{each}").target.name for each in ("cuda:89", "hip:gfx1201", "hip:gfx1250")]
+        ['sm80', 'gfx12', 'gfx1250']
+        >>> gpu_of("xpu"), gpu_of(None)
+        (None, None)
     """
-    backend, _, chip = (target or "").partition(":")
-    if backend not in ("cuda", "hip"):
+    if target is None or target.partition(":")[0] not in BACKENDS:
         return None
     try:
-        return find_target(f"sm{chip}" if backend == "cuda" else chip).name
+        return find_gpu(target)
     except LayoutError:
         return None

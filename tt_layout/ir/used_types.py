@@ -20,7 +20,8 @@ class UsedTypes(NamedTuple):
     Attributes:
         types: alias -> the types that it stands on: floats, integers, pointers; the most
             frequent first, of integers and pointers the largest.
-        target: the GPU that the dump is for; None where it does not say, or for several.
+        target: the GPU that the dump is for, as ``--target`` takes it; None where it does not say,
+            or for several.
     """
 
     types: Mapping[str, Sequence[TensorType]]
@@ -38,7 +39,7 @@ def used_types(file: str) -> UsedTypes:
     path, number = split_module(file)
     try:
         for module in whole_modules(read_source(path), None, number, is_partial=True):
-            targets.add(module.gpu)
+            targets.add(module.target_option)
             for at, count in module.types.counts().items():
                 ir_type = module.types.distinct[at]
                 if ir_type.layout is not None and isinstance(ir_type.encoding, Encoding):

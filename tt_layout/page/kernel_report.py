@@ -43,7 +43,10 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "pass": module.pass_name,
         "stage": module.stage,
         "target": module.target,
-        "summary": [summary.text for summary in summaries(audit)],
+        "summary": [
+            *([audit.target_note] if audit.target_note is not None else []),
+            *(summary.text for summary in summaries(audit)),
+        ],
         "findings": list(_findings(audit)),
         "movements": [_movement(row, audit, number_of) for row in audit.movements],
         "multiplications": list(_multiplications(audit)),

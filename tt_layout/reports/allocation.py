@@ -63,7 +63,9 @@ def total_text(memory: SharedMemory) -> str:
         total += f"; ttg.shared says {memory.stated}"
     if memory.is_called:
         return f"{total}, which its callers set aside"
-    return total if memory.limit is None else f"{total}; a CTA may have {memory.limit}"
+    if memory.limit is None:
+        return f"{total}; the GPU has {memory.limit_note}" if memory.limit_note else total
+    return f"{total}; a CTA may have {memory.limit}"
 
 
 def shared_memory_data(memory: SharedMemory) -> dict[str, Any]:
@@ -74,6 +76,7 @@ def shared_memory_data(memory: SharedMemory) -> dict[str, Any]:
         "bytes": memory.bytes,
         "stated_bytes": memory.stated,
         "limit_bytes": memory.limit,
+        "limit_note": memory.limit_note or None,
         "is_called": memory.is_called,
         "allocations": [
             {

@@ -74,8 +74,8 @@ class AuditReport(Printed):
     def _module_lines(self, audit: Audit) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of one module."""
         yield from heading(audit.module, self.file)
-        if audit.module.target is None and audit.costed_for is not None:
-            yield Line(f"{GAP}no target is named; costed for {audit.costed_for}")
+        if audit.target_note is not None:
+            yield Line(GAP + safe(audit.target_note))
         for summary in summaries(audit, self.known):
             yield Paragraph(summary.text, indent=4, colour=summary_colour(summary))
         yield from finding_lines(audit, self.program, is_whole=self.is_whole)

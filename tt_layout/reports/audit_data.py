@@ -29,6 +29,7 @@ def audit_data(audit: Audit, known: KernelMetadata = NO_METADATA) -> dict[str, A
         "pass": module.pass_name,
         "stage": module.stage,
         "target": module.target,
+        "target_note": audit.target_note,
         "costed_for": audit.costed_for,
         "attributes": dict(module.attributes),
         "layouts": [_layout(row) for row in audit.layouts],

@@ -149,7 +149,7 @@ class _Scanned:
         carries nothing.  What is carried from the last lane of a warp to all others is read from
         there.
         """
-        is_amd = not target.is_nvidia
+        is_amd = target.is_amd
         moves, carried = self.chunks * log2(self.lanes), 0
         if self.warps > 1 or self.registers > 1 < self.lanes:
             moves += self.chunks * (not is_amd or self.thread > 1 < self.lanes)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tt_layout.audit.allocation.liveness import FORK, UPSTREAM
 from tt_layout.audit.allocation.shared_memory import SharedMemory, shared_memory
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.hardware import Target, find_target, usual_target
+from tt_layout.hardware import find_target
+from tt_layout.ir.module import gpu_of
 
 SINGLE = "ttg.single-warp-specialize"
 
@@ -18,7 +19,7 @@ def module_memory(audited: AuditedModule) -> list[SharedMemory]:
     fork give, they are followed.
     """
     module = audited.module
-    target = _target(audited)
+    target = find_target(audited.gpu) if audited.gpu is not None else None
     if "ttg.num-warps" not in module.attributes or target is None:
         return []
     single = module.attributes.get(SINGLE) is True
@@ -34,10 +35,12 @@ def module_memory(audited: AuditedModule) -> list[SharedMemory]:
         )
         if stated is None or stated == _whole(found):
             break
-    limit = target.shared_bytes(_chip(module.target)) if module.gpu is not None else None
-    most = _whole(found)
+    gpu, most = gpu_of(module.target), _whole(found)
+    limit, note = (gpu.shared_bytes, gpu.target.shared_note) if gpu is not None else (None, "")
     return [
-        memory._replace(stated=stated if _takes(memory, most) else None, limit=limit)
+        memory._replace(
+            stated=stated if _takes(memory, most) else None, limit=limit, limit_note=note
+        )
         for memory in found
     ]
 
@@ -51,17 +54,3 @@ def _whole(found: list[SharedMemory]) -> int | None:
     sizes = [memory.bytes for memory in found if not memory.is_called]
     known = [size for size in sizes if size is not None]
     return max(known, default=0) if len(known) == len(sizes) else None
-
-
-def _target(audited: AuditedModule) -> Target | None:
-    """Return the GPU; where the module names none, a usual one with such warps."""
-    module = audited.module
-    if module.gpu is not None:
-        return find_target(module.gpu)
-    return usual_target(module.number("threads-per-warp") or 32)
-
-
-def _chip(target: str | None) -> str:
-    """Return a GPU as `tt_layout.hardware` spells it: ``sm86`` of ``cuda:86``."""
-    backend, _, chip = (target or "").partition(":")
-    return f"sm{chip}" if backend == "cuda" else chip

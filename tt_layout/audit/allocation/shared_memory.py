@@ -79,7 +79,8 @@ class SharedMemory(NamedTuple):
         is_called: whether another function calls it, whose shared memory holds this one's.
         line: where the function begins.
         stated: what the module says that a CTA has in all; None where it does not.
-        limit: what a CTA may have; None where the GPU is not known.
+        limit: what a CTA may have; None where that is not known.
+        limit_note: what is known of the GPU's shared memory then.
     """
 
     function: str
@@ -89,6 +90,7 @@ class SharedMemory(NamedTuple):
     line: int
     stated: int | None = None
     limit: int | None = None
+    limit_note: str = ""
 
     @property
     def refusal(self) -> str | None:

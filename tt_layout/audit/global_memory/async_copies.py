@@ -47,7 +47,7 @@ def swizzling_shuffles(kernel: Kernel, operation: SsaOperation, instructions: in
         instructions: how many of them a warp executes.
     """
     target, roles = kernel.target, operands(operation)
-    if target.is_nvidia or target.scatters_async_copies or "memory" not in roles:
+    if not target.is_amd or target.scatters_async_copies or "memory" not in roles:
         return 0
     memory = kernel.function.type_of(roles["memory"])
     encoding = memory.encoding if memory is not None else None

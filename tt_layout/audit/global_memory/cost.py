@@ -188,7 +188,7 @@ def _shape(
     layout = kernel.layouts.linear(ir_type) if ir_type is not None else None
     assert ir_type is not None
     assert layout is not None
-    is_amd = not kernel.target.is_nvidia
+    is_amd = kernel.target.is_amd
     is_load = operation.name.endswith(("tt.load", "buffer_load"))
     encoding = ir_type.encoding
     is_old = isinstance(encoding, Encoding) and encoding.release < Release.V3_9

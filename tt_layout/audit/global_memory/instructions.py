@@ -41,7 +41,7 @@ class Access(NamedTuple):
 
 def access_instruction(access: Access) -> str | None:
     """Return the name of the instruction; None where it is not known."""
-    names = _NVIDIA if access.target.is_nvidia else _AMD
+    names = _NAMES.get(access.target.backend.name, {})
     name = access.operation.rpartition(".")[2]
     return names[name](access) if name in names else None
 
@@ -196,3 +196,6 @@ _AMD: Mapping[str, Callable[[Access], str]] = {
     "buffer_atomic_rmw": _amd_atomic("buffer_atomic"),
     "buffer_atomic_cas": _amd_atomic("buffer_atomic"),
 }
+
+_NAMES = {"cuda": _NVIDIA, "hip": _AMD}
+"""Backend -> its names of instructions."""

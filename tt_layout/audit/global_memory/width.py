@@ -218,7 +218,7 @@ def _widest(target: Target, operation: SsaOperation, element: str, bits: int) ->
         return most
     if kind.endswith("cas"):
         return 1
-    if not target.is_nvidia:
+    if target.is_amd:
         return 2 if element in _PACKED else 1
     is_float_sum = operation.attributes.get("atomic_rmw_op") == "fadd"
     if target.has_vector_atomics and is_float_sum and element in (*_PACKED, "f32"):

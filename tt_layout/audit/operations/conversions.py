@@ -45,14 +45,17 @@ def _conversion(
 ) -> Cost:
     """Return the cost of a conversion; what the compiler makes of it where its GPU is named."""
     from tt_layout.analyses.conversion import conversion
-    from tt_layout.hardware import DEFAULT_TARGET, find_target
+    from tt_layout.hardware import find_target
 
     found = conversion.classify(before, after)
     text, details = str(found.kind), {"class": found.kind}
     if bits is None:
         return Cost(text, 0, details)
-    least = conversion.conversion_cost(before, after, bits, target or DEFAULT_TARGET)
-    compiled = _as_compiled(before, after, bits, target) if is_named and target else {}
+    if target is None:  # wavefronts and shuffles are counted otherwise by each vendor
+        moved = conversion.conversion_cost(before, after, bits).moved_bytes
+        return Cost(text, 0, {**details, "moved_bytes": moved})
+    least = conversion.conversion_cost(before, after, bits, target)
+    compiled = _as_compiled(before, after, bits, target) if is_named else {}
     exact = compiled.get("wavefronts")
     wavefronts = least.store_wavefronts + least.load_wavefronts if exact is None else exact
     numbers = {
@@ -66,7 +69,7 @@ def _conversion(
         text += f", {'>= ' * ('compiled' not in numbers)}{shuffles} per warp"
     if bpermutes := numbers.get("bpermutes_per_warp"):
         text += f", {bpermutes} of them ds_bpermute_b32"
-    cycle = find_target(target or DEFAULT_TARGET).cycle
+    cycle = find_target(target).cycle
     cycles = f"{wavefronts} {cycle}{'s' * (wavefronts != 1)}"
     text += f", {'>= ' * (exact is None)}{cycles}" * bool(wavefronts)
     if "scratch_bytes" in numbers:

@@ -95,4 +95,8 @@ def cost_of(operation: Operation, audited: AuditedModule) -> Cost | None:
     """
     name = operation.name.rpartition(".")[2]
     function = COSTS.get(name) or COSTS.get(operation.group)
-    return function(operation, audited) if function is not None else None
+    if function is None:
+        return None
+    if audited.gpu is None and function is not conversion_cost:
+        raise LayoutError(audited.no_gpu)
+    return function(operation, audited)

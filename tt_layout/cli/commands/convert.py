@@ -6,10 +6,16 @@ import click
 
 from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
-from tt_layout.cli.parameters import LayoutParameter, format_option, reading_options, type_option
+from tt_layout.cli.parameters import (
+    LayoutParameter,
+    format_option,
+    read_target,
+    reading_options,
+    type_option,
+)
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import find_target, target_names
+from tt_layout.hardware import target_names
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.convert import conversion_report
 
@@ -43,7 +49,7 @@ def command(
 ) -> None:
     """Show what converting a tensor from one layout to another takes."""
     if target is not None:
-        find_target(target)
+        read_target(target)
     try:
         report = conversion_report(src, dst, tensor, target)
     except LayoutError as error:

@@ -1,0 +1,184 @@
+"""The GPUs that Triton compiles for, as data: a backend for each vendor, a row for each GPU.
+
+A row names its source and how far that carries.  A new GPU is a new row of its vendor's module, a
+new vendor a module with a backend and rows in `_VENDORS`: the help of the commands, the page, the
+figures and the analyses follow.  What has no row is costed as the newest GPU of the same vendor
+before it, and every report says so; it is never costed as another vendor's.
+
+Read next:    `tt_layout.hardware.target`, what a row has.
+Then:         `tt_layout.analyses.shared_memory.banks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from tt_layout.errors import LayoutError, quoted
+from tt_layout.hardware import amd, nvidia
+from tt_layout.hardware.backend import Backend
+from tt_layout.hardware.target import (
+    BANK_BYTES,
+    KIB,
+    Evidence,
+    Phase,
+    PhaseTable,
+    Target,
+    TransposingRead,
+)
+
+__all__ = [
+    "BACKENDS",
+    "BANK_BYTES",
+    "DEFAULT_TARGET",
+    "KIB",
+    "ROWS",
+    "TARGETS",
+    "USUAL_TARGETS",
+    "Backend",
+    "Evidence",
+    "Gpu",
+    "Phase",
+    "PhaseTable",
+    "Target",
+    "TransposingRead",
+    "find_gpu",
+    "find_target",
+    "target_names",
+    "usual_target",
+]
+
+_VENDORS = (nvidia, amd)
+
+BACKENDS: Mapping[str, Backend] = MappingProxyType(
+    {vendor.BACKEND.name: vendor.BACKEND for vendor in _VENDORS}
+)
+"""Every backend by what the targets of its modules begin with."""
+
+ROWS = tuple(row for vendor in _VENDORS for row in vendor.ROWS)
+"""Every GPU, a vendor's oldest first."""
+
+_BY_NAME = {target.name: target for target in ROWS}
+_ALIASES = {alias: name for vendor in _VENDORS for alias, name in vendor.ALIASES.items()}
+
+TARGETS: Mapping[str, Target] = MappingProxyType(
+    {**_BY_NAME, **{alias: _BY_NAME[name] for alias, name in _ALIASES.items()}}
+)
+"""Every target by its name, and ``nvidia``, ``amd``, ``gfx9`` and ``rdna`` for the usual ones."""
+
+DEFAULT_TARGET = "nvidia"
+"""The name of the target that is meant where none is named."""
+
+USUAL_TARGETS = tuple(TARGETS[vendor.USUAL] for vendor in _VENDORS)
+"""What is meant where none is named and the lanes of a warp are known: the first with as many."""
+
+
+class Gpu(NamedTuple):
+    """A GPU that somebody named, and the row that it is costed by.
+
+    Attributes:
+        chip: the GPU, as rows spell it.
+        target: its row, or that of the newest known GPU of the vendor before it.
+        is_assumed: whether it is the latter.
+
+    Example:
+        >>> find_gpu("sm89").assumption is None
+        True
+        >>> find_gpu("sm95").assumption
+        'sm95 is unknown; costed as sm90, the newest NVIDIA GPU known before it'
+    """
+
+    chip: str
+    target: Target
+    is_assumed: bool = False
+
+    @property
+    def assumption(self) -> str | None:
+        """What is assumed, in a sentence; None of a GPU that has a row."""
+        if not self.is_assumed:
+            return None
+        known = f"the newest {self.target.backend.vendor} GPU known before it"
+        return f"{self.chip} is unknown; costed as {self.target.name}, {known}"
+
+    @property
+    def shared_bytes(self) -> int | None:
+        """The shared memory that a CTA may have; None where that is not known."""
+        return None if self.is_assumed else self.target.shared_bytes(self.chip)
+
+
+def find_gpu(name: str) -> Gpu:
+    """Return the GPU of a name: that of a row, or of a GPU as the compiler calls it.
+
+    Args:
+        name: such as ``nvidia``, ``sm90``, ``sm_90a`` or, as modules name it, ``cuda:90``.
+
+    Raises:
+        LayoutError: there is none, or it is older than every row.
+
+    Example:
+        >>> [find_gpu(name).target.name for name in ("nvidia", "sm_90a", "cuda:89", "gfx1201")]
+        ['sm90', 'sm90', 'sm80', 'gfx12']
+    """
+    if name in TARGETS:
+        return Gpu(TARGETS[name].name, TARGETS[name])
+    backend, colon, chip = name.partition(":")
+    vendors = [v for v in _VENDORS if not colon or v.BACKEND.name == backend]
+    found = (_find(v.BACKEND.chip(chip if colon else name), v.BACKEND, v.ROWS) for v in vendors)
+    gpu = next((each for each in found if each is not None), None)
+    if gpu is None:
+        raise LayoutError(f"unknown target {quoted(name)}; choose from {', '.join(TARGETS)}")
+    return gpu
+
+
+def _find(chip: str, backend: Backend, rows: tuple[Target, ...]) -> Gpu | None:
+    """Return a GPU of one vendor; None where it is none, or is older than every row like it."""
+    version = backend.version(chip)
+    if version is None:
+        return None
+    fits = [(prefix, row) for row in rows for prefix in row.chips if chip.startswith(prefix)]
+    if fits:
+        return Gpu(chip, max(fits, key=lambda fit: len(fit[0]))[1])
+    known = [(own, row) for row in rows if (own := backend.version(row.name)) is not None]
+    older = [(own, row) for own, row in known if own[:-1] == version[:-1] and own < version]
+    if not older:
+        return None
+    return Gpu(chip, max(older, key=lambda pair: pair[0])[1], is_assumed=True)
+
+
+def find_target(name: str) -> Target:
+    """Return the row that a GPU is costed by.
+
+    Raises:
+        LayoutError: there is none.
+
+    Example:
+        >>> [find_target(name).name for name in ("nvidia", "sm_90a", "sm89", "gfx1201")]
+        ['sm90', 'sm90', 'sm80', 'gfx12']
+    """
+    return find_gpu(name).target
+
+
+def usual_target(lanes: int) -> Target | None:
+    """Return the target that is meant by layouts for warps of this many lanes.
+
+    Example:
+        >>> [target and target.name for target in map(usual_target, (32, 64, 16))]
+        ['sm90', 'gfx942', None]
+    """
+    return next((target for target in USUAL_TARGETS if target.lanes == lanes), None)
+
+
+def target_names() -> str:
+    """Return the names that ``--target`` takes, short enough for the help.
+
+    Example:
+        >>> target_names().split(", ")[:2]
+        ['nvidia', 'amd']
+    """
+    shown = [alias for alias in _ALIASES if TARGETS[alias] in USUAL_TARGETS][: len(_VENDORS)]
+    for vendor in _VENDORS:
+        backend = vendor.BACKEND
+        names = [row.name for row in sorted(vendor.ROWS, key=lambda row: backend.version(row.name))]
+        shown += [f"{names[0]} to {names[-1]}"] if backend.is_numbered else names
+    return ", ".join(shown)

@@ -1,0 +1,307 @@
+"""A GPU as data: its warps, its shared memory, and what its compiler does with them.
+
+A warp-wide access is carried out in *phases*, each for some of the lanes.  Within a phase the
+lanes that touch the same bank in different words take a cycle each; the same word is shared.
+NVIDIA's profiler calls such a cycle a wavefront.
+
+Which lanes make up a phase depends on the bytes that each lane moves.  In every known case
+the phases are the cosets of one subspace: given masks m1, m2, .., the lanes of a phase are
+those that differ from each other by an xor of some of the masks.  Masks (1, 2, 4) are eight
+neighbouring lanes; (1, 2, 20) are lanes 0-3 with 20-23, 4-7 with 16-19, and so on.
+
+Read next:    `tt_layout.analyses.shared_memory.banks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from tt_layout.hardware.backend import Backend
+
+
+class Phase(NamedTuple):
+    """How one width of access is divided into phases.
+
+    Attributes:
+        masks: the lanes of a phase differ by xors of these.
+        banks: the banks that a phase can reach.
+    """
+
+    masks: tuple[int, ...]
+    banks: int
+
+    @property
+    def lanes(self) -> int:
+        """The number of lanes in a phase."""
+        return 1 << len(self.masks)
+
+
+class TransposingRead(NamedTuple):
+    """A load of AMD that transposes a tile between lanes on the way.
+
+    Attributes:
+        name: in assembly.
+        width_bytes: bytes next to each other that each lane reads.
+        addresses: whose offsets the lanes' addresses have, for each bit of the lane: those of
+            the lane (``lane``) or of the register (``register``) that the data is for, by bit.
+    """
+
+    name: str
+    width_bytes: int
+    addresses: tuple[tuple[str, int], ...]
+
+    @property
+    def tile_bits(self) -> int:
+        """Bits of the lane along which the data of a tile lies next to each other."""
+        lanes = [bit for place, bit in self.addresses if place == "lane"]
+        return min(lanes)
+
+
+PhaseTable = Mapping[int, Phase]
+"""Bytes per lane -> its phases.  Narrower accesses go as the narrowest that is listed."""
+
+BANK_BYTES = 4
+KIB = 1024
+
+_MATRIX_PHASE = Phase((1, 2, 4), 32)
+
+
+class Evidence(Enum):
+    """What the phases of a row rest on; each value is the word in the reports."""
+
+    MEASURED = "measured"
+    DOCUMENTED = "documented"
+    ASSUMED = "assumed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A GPU: its warps, its shared memory, and what its compiler does with them.
+
+    Attributes:
+        name: what ``--target`` takes.
+        title: the GPUs meant, in words.
+        backend: the vendor's.
+        chips: how the names begin that the compiler gives these GPUs.
+        lanes: lanes of a warp.
+        banks: banks, each serving one word per cycle.
+        bank_bytes: bytes of such a word.
+        max_vector_bytes: the widest access of a lane.
+        most_shared_bytes: the shared memory that a CTA may have; None where that is not known.
+        shared_note: what is known of the shared memory then.
+        less_shared_bytes: GPUs of the row, and theirs, where that is less.
+        shared_partition_bytes: the pieces that shared memory is built of, which one access does
+            not reach beyond; 0 where it is one.
+        combines_lanes: whether one instruction combines an integer of every lane of a warp.
+        combines_extremes: whether it is quicker where it looks for a minimum or maximum.
+        combines_floats: whether it looks for those of floats of 32 bits, too.
+        global_vector_bytes: the widest load or store of global memory.
+        counts_dwords: whether the names of accesses to global memory count words of 32 bits.
+        joins_global_accesses: whether loads and stores of global memory are LLVM's own, which
+            joins neighbours and leaves out repetitions.
+        has_vector_atomics: whether one atomic instruction adds several floats.
+        loops_atomics: whether sums of floats, minima and maxima in global memory are loops
+            around a comparison.
+        scatters_async_copies: whether each lane of an asynchronous copy gives the address in
+            shared memory that its data goes to.
+        load_phases, store_phases: the phases per width.
+        matrix_phase: the phase of a matrix instruction: one matrix, eight rows.
+        merges_wide_loads: whether the phases of a wide load go in pairs where all lanes read
+            what their neighbour by 1, or all what their neighbour by 2, reads too.
+        pairs_accesses: whether one instruction may make two accesses of 4 or 8 bytes at
+            constant distances.
+        transposing_reads: bytes of an element -> the load that transposes such elements.
+        matrix_instructions: which of ``ldmatrix`` and ``stmatrix`` there are, and
+            (``.b8``) which of them transpose elements of a byte.
+        mnemonics: the assembler's names of a load and of a store.
+        cycle: what a cycle of the banks is called: NVIDIA's profiler counts wavefronts.
+        shuffle_bits: what one shuffle brings to each lane.
+        far_lanes: what the numbers of two lanes differ by at least if they exchange values by
+            way of shared memory's hardware (``ds_bpermute_b32``); nearer ones do so by
+            instructions on registers.  0 where all shuffles are alike.
+        swapped_lanes: bits of the lane that one instruction on registers exchanges with a bit of
+            the register.
+        counts_by_ballots: whether the lanes of a warp vote on what a histogram counts, so that
+            each adds only to its own counts.
+        weighs_conversions: whether the compiler weighs instructions against each other to
+            convert a layout through shared memory.
+        conversion_lanes: which bits of the lane may, beside the lowest ones, make up one
+            wavefront of a 16-byte load of such a conversion; the compiler takes the choice
+            that needs the least memory.
+        load_evidence, store_evidence: what the phases of loads and of stores rest on.
+        source: where they are from.
+    """
+
+    name: str
+    title: str
+    backend: Backend
+    chips: tuple[str, ...]
+    lanes: int = 32
+    banks: int = 32
+    bank_bytes: int = BANK_BYTES
+    max_vector_bytes: int = 16
+    most_shared_bytes: int | None
+    shared_note: str = ""
+    less_shared_bytes: tuple[tuple[str, int], ...] = ()
+    shared_partition_bytes: int = 0
+    combines_lanes: bool = False
+    combines_extremes: bool = False
+    combines_floats: bool = False
+    global_vector_bytes: int = 16
+    counts_dwords: bool = False
+    joins_global_accesses: bool = False
+    has_vector_atomics: bool = False
+    loops_atomics: bool = False
+    scatters_async_copies: bool = False
+    load_phases: PhaseTable = field(hash=False)
+    store_phases: PhaseTable = field(hash=False)
+    matrix_phase: Phase = _MATRIX_PHASE
+    merges_wide_loads: bool = False
+    pairs_accesses: bool = False
+    transposing_reads: Mapping[int, TransposingRead] = field(default_factory=dict, hash=False)
+    matrix_instructions: frozenset[str] = frozenset()
+    mnemonics: tuple[str, str]
+    cycle: str = "cycle"
+    shuffle_bits: int = 32
+    far_lanes: int = 0
+    swapped_lanes: tuple[int, ...] = ()
+    counts_by_ballots: bool = False
+    weighs_conversions: bool = False
+    conversion_lanes: tuple[tuple[int, ...], ...] = ()
+    load_evidence: Evidence
+    store_evidence: Evidence
+    source: str
+
+    @property
+    def is_nvidia(self) -> bool:
+        """Whether the GPU is one of NVIDIA's.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> TARGETS["sm90"].is_nvidia, TARGETS["gfx942"].is_nvidia
+            (True, False)
+        """
+        return self.backend.name == "cuda"
+
+    @property
+    def is_amd(self) -> bool:
+        """Whether the GPU is one of AMD's.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> TARGETS["sm90"].is_amd, TARGETS["gfx942"].is_amd
+            (False, True)
+        """
+        return self.backend.name == "hip"
+
+    @property
+    def verified(self) -> bool:
+        """Whether loads and stores were measured on such a GPU."""
+        return self.load_evidence is self.store_evidence is Evidence.MEASURED
+
+    @property
+    def standing(self) -> str:
+        """What the numbers rest on, in a word for each side that differs.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> TARGETS["sm90"].standing, TARGETS["gfx942"].standing
+            ('measured', 'loads measured, stores documented')
+        """
+        load, store = self.load_evidence.value, self.store_evidence.value
+        return load if load == store else f"loads {load}, stores {store}"
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes of a row of all banks.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> TARGETS["nvidia"].row_bytes, TARGETS["gfx950"].row_bytes
+            (128, 256)
+        """
+        return self.banks * self.bank_bytes
+
+    @property
+    def shared_addition(self) -> str:
+        """What adds to a word of shared memory, as the target's assembler spells it."""
+        return "ds_add_u32" if self.mnemonics[0].startswith("ds") else "atom.shared.add.u32"
+
+    def is_far(self, mask: int) -> bool:
+        """Tell whether a shuffle between lanes that differ by a mask is a ``ds_bpermute_b32``.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> TARGETS["gfx942"].is_far(16), TARGETS["gfx950"].is_far(16)
+            (True, False)
+        """
+        return 0 < self.far_lanes <= mask
+
+    def shared_bytes(self, chip: str) -> int | None:
+        """Return the shared memory that a CTA may have on a GPU; None where it is not known.
+
+        Args:
+            chip: the GPU as the compiler calls it; some of a row have less than the others.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> [find_target(chip).shared_bytes(chip) for chip in ("sm80", "sm86", "gfx942")]
+            [166912, 101376, 65536]
+        """
+        return dict(self.less_shared_bytes).get(chip.rstrip("af"), self.most_shared_bytes)
+
+    def phase(self, width_bytes: int, is_store: bool) -> Phase:
+        """Return how an access of this width is divided.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> TARGETS["nvidia"].phase(16, is_store=False).lanes
+            8
+        """
+        table = self.store_phases if is_store else self.load_phases
+        return table[max(width_bytes, min(table))]
+
+    def instruction_name(
+        self, width_bytes: int, is_store: bool, *, word_bits: int = 32, form: str = ""
+    ) -> str:
+        """Return an access of this width as the target's assembler spells it.
+
+        Args:
+            width_bytes: what a lane moves, at each address.
+            is_store: whether it is a store.
+            word_bits: of an element of NVIDIA's vectors: 64 where those of the tensor have that.
+            form: how AMD's instructions address two places: ``2`` or ``2st64``.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> TARGETS["nvidia"].instruction_name(16, is_store=False)
+            'ld.shared.v4.b32'
+            >>> [TARGETS["amd"].instruction_name(2, is_store) for is_store in (False, True)]
+            ['ds_read_u16', 'ds_write_b16']
+            >>> [TARGETS[name].instruction_name(8, True, form="2st64") for name in ("amd", "gfx12")]
+            ['ds_write2st64_b64', 'ds_store_2addr_stride64_b64']
+        """
+        name, bits = self.mnemonics[is_store], 8 * width_bytes
+        if "_" in name:
+            spelled = form if name in _OLD_NAMES else _ADDRESSES[form]
+            return f"{name}{spelled}_{'u' if bits < 32 and not is_store else 'b'}{bits}"
+        vector = f"v{bits // word_bits}." if bits > word_bits else ""
+        return f"{name}.{vector}b{min(bits, word_bits)}"
+
+
+_OLD_NAMES = ("ds_read", "ds_write")
+_ADDRESSES = {"": "", "2": "_2addr", "2st64": "_2addr_stride64"}
+"""How instructions for two addresses are spelled since GFX11."""
+
+
+def phases(lanes: int, banks: int, **others: Phase) -> PhaseTable:
+    """Return a table where a phase is as many neighbouring lanes as fill all banks once."""
+    table = {}
+    for width in (4, 8, 16):
+        count = min(lanes, banks * BANK_BYTES // width)
+        table[width] = Phase(tuple(1 << bit for bit in range(count.bit_length() - 1)), banks)
+    return MappingProxyType({**table, **{int(name[1:]): phase for name, phase in others.items()}})
