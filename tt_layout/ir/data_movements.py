@@ -1,11 +1,14 @@
-"""The operations that move data between layouts, as data.
+"""The operations of the dialects as data: a row each, with what it moves and how that is costed.
 
-Each row names where the data comes from and where it goes; which of the operation's types
-those are follows from that.  A name stands for itself in every dialect of `DIALECTS`.
+A name is the same in every dialect of `DIALECTS`.  An operation that is new to the analyses is a
+new row of `OPERATIONS`: the reader finds it, totals count it, and its family costs it.
+
+Read next:    `tt_layout.audit.operations.costs`, what costs a family.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from tt_layout.enums import MemorySpace, TextEnum
@@ -50,6 +53,23 @@ GLOBAL = frozenset({MemorySpace.GLOBAL})
 DIALECTS = ("ttg", "ttng", "tt", "triton_gpu", "triton_nvidia_gpu", "amdg", "amdgpu", "tensor")
 
 
+class Family(TextEnum):
+    """What costs an operation; the values are the words of the docs."""
+
+    GLOBAL = "global memory; `docs/global-memory.md`"
+    ATOMIC = "atomics in global memory; `docs/global-memory.md`"
+    CONVERSION = "a conversion; `docs/analyses.md`"
+    EXCHANGE = "an exchange between threads; above"
+    SHARED = "shared memory; `docs/bank-conflicts.md`"
+    INDEXED = "shared memory, an access for each element; the indices decide how many wavefronts"
+    SLICE = "a store to shared memory, with pointers a load before it"
+    TMA = "TMA messages; `docs/analyses.md`"
+    TDM = "messages of gfx1250's tensor data mover"
+    TENSOR_MEMORY = "tensor memory; `docs/analyses.md`"
+    MULTIPLICATION = "multiplications, with what they read from memory; `docs/analyses.md`"
+    FUNCTION = "shared memory: what is handed to partitions, and what the function called has"
+
+
 class DataMovement(NamedTuple):
     """What an operation does with data.
 
@@ -57,8 +77,8 @@ class DataMovement(NamedTuple):
         source: the memory spaces that the data may come from; the types say which of them.
         target: the same for where the data goes.
         kind: under which heading totals count it.
-        is_indexed: whether a tensor of indices stands before that of the values stored, or in
-            place of pointers.
+        is_indexed: whether a tensor of indices is before that of the values stored, or in place
+            of pointers.
         is_fused: whether it moves several buffers, the last of which is its target.
     """
 
@@ -69,6 +89,22 @@ class DataMovement(NamedTuple):
     is_fused: bool = False
 
 
+class OperationRow(NamedTuple):
+    """What is known of an operation.
+
+    Attributes:
+        movement: what it moves between layouts; None where that is nothing that is listed.
+        family: what costs it; None of what has no cost.
+        no_cost: why it has none.
+        names_types: whether all its types are beside its name, and not behind a region.
+    """
+
+    movement: DataMovement | None
+    family: Family | None = None
+    no_cost: str = ""
+    names_types: bool = True
+
+
 _CONVERT = DataMovement(EITHER, EITHER, MovementKind.CONVERSION)
 _LOAD = DataMovement(MEMORY, REGISTERS, MovementKind.LOCAL_LOAD)
 _STORE = DataMovement(REGISTERS, MEMORY, MovementKind.LOCAL_STORE)
@@ -76,72 +112,183 @@ _FETCH = DataMovement(GLOBAL, REGISTERS, MovementKind.GLOBAL_LOAD)
 _WRITE = DataMovement(REGISTERS, GLOBAL, MovementKind.GLOBAL_STORE)
 _ATOMIC = DataMovement(REGISTERS, GLOBAL, MovementKind.GLOBAL_ATOMIC)
 _COPY_IN = DataMovement(GLOBAL, MEMORY, MovementKind.COPY_IN)
-_GATHER_IN = DataMovement(GLOBAL, MEMORY, MovementKind.COPY_IN, is_indexed=True)
 _COPY_OUT = DataMovement(MEMORY, GLOBAL, MovementKind.COPY_OUT)
+_COPY_WITHIN = DataMovement(MEMORY, MEMORY, MovementKind.COPY_WITHIN)
 
-DATA_MOVEMENTS: dict[str, DataMovement] = {
-    "convert_layout": _CONVERT,
-    "local_load": _LOAD,
-    "local_load_packed_tranposed": _LOAD,
-    "local_load_packed_transposed": _LOAD,
-    "local_gather": _LOAD,
-    "tmem_load": _LOAD,
-    "local_store": _STORE,
-    "local_scatter": _STORE._replace(is_indexed=True),
-    "local_atomic_scatter_rmw": _STORE._replace(is_indexed=True),
-    "async_shared_store": _STORE,
-    "remote_shmem_store": _STORE,
-    "async_remote_shmem_store": _STORE,
-    "tmem_store": _STORE,
-    "local_alloc": _STORE,
-    "tmem_alloc": _STORE,
-    "alloc_tensor": _STORE,
-    "insert_slice": _STORE,
-    "tmem_copy": DataMovement(MEMORY, MEMORY, MovementKind.COPY_WITHIN),
-    "load": _FETCH,
-    "descriptor_load": _FETCH,
-    "descriptor_gather": _FETCH,
-    "experimental_descriptor_load": _FETCH,
-    "buffer_load": _FETCH,
-    "store": _WRITE,
-    "descriptor_store": _WRITE,
-    "descriptor_reduce": _WRITE,
-    "descriptor_scatter": _WRITE._replace(is_indexed=True),
-    "experimental_descriptor_store": _WRITE,
-    "buffer_store": _WRITE,
-    "atomic_rmw": _ATOMIC,
-    "atomic_cas": _ATOMIC,
-    "buffer_atomic_rmw": _ATOMIC,
-    "buffer_atomic_cas": _ATOMIC,
-    "async_copy_global_to_local": _COPY_IN,
-    "async_tma_copy_global_to_local": _COPY_IN,
-    "async_tma_gather": _GATHER_IN,
-    "async_tdm_copy_global_to_local": _COPY_IN,
-    "async_tdm_fused_copy_global_to_local": _COPY_IN._replace(is_fused=True),
-    "async_tdm_gather": _GATHER_IN,
-    "buffer_load_to_local": _COPY_IN,
-    "insert_slice_async": _COPY_IN,
-    "insert_slice_async_v2": _COPY_IN,
-    "insert_slice_tma": _COPY_IN,
-    "async_tma_copy_local_to_global": _COPY_OUT,
-    "async_tma_scatter": _COPY_OUT,
-    "async_tma_reduce": _COPY_OUT,
-    "async_tdm_copy_local_to_global": _COPY_OUT,
-    "async_tdm_scatter": _COPY_OUT,
-    "async_copy_local_to_global": _COPY_OUT,
-    "store_async": _COPY_OUT,
-}
-"""Name without dialect -> what it does.  The types determine whether a tensor of 2022 to 2.3 with
-a shared layout is in registers or in memory."""
 
-EXCHANGES: dict[str, DataMovement] = {
-    name: DataMovement(REGISTERS, REGISTERS, kind)
-    for name, kind in (
-        ("reduce", MovementKind.REDUCTION),
-        ("scan", MovementKind.SCAN),
-        ("gather", MovementKind.GATHER),
-        ("histogram", MovementKind.HISTOGRAM),
+def _indexed(movement: DataMovement) -> DataMovement:
+    return movement._replace(is_indexed=True)
+
+
+def _exchange(kind: MovementKind) -> OperationRow:
+    return OperationRow(
+        DataMovement(REGISTERS, REGISTERS, kind), Family.EXCHANGE, names_types=False
     )
+
+
+def _uncosted(why: str, *names: str) -> dict[str, OperationRow]:
+    """Return rows of operations that move what no layout describes."""
+    return {name: OperationRow(None, no_cost=why) for name in names}
+
+
+_LOWERED = "a later pass makes TMA copies, or loads and stores, of it"
+_REMOTE = "what another CTA's shared memory takes was not measured"
+_EARLY_TMA = "how Triton 2.1 cut a copy into messages is not followed"
+
+OPERATIONS: Mapping[str, OperationRow] = {
+    "load": OperationRow(_FETCH, Family.GLOBAL),
+    "store": OperationRow(_WRITE, Family.GLOBAL),
+    "atomic_rmw": OperationRow(_ATOMIC, Family.ATOMIC),
+    "atomic_cas": OperationRow(_ATOMIC, Family.ATOMIC),
+    "async_copy_global_to_local": OperationRow(_COPY_IN, Family.GLOBAL),
+    "insert_slice_async": OperationRow(_COPY_IN, Family.GLOBAL),
+    "insert_slice_async_v2": OperationRow(_COPY_IN, Family.GLOBAL),
+    "buffer_load": OperationRow(_FETCH, Family.GLOBAL),
+    "buffer_load_to_local": OperationRow(_COPY_IN, Family.GLOBAL),
+    "buffer_store": OperationRow(_WRITE, Family.GLOBAL),
+    "buffer_atomic_rmw": OperationRow(_ATOMIC, Family.ATOMIC),
+    "buffer_atomic_cas": OperationRow(_ATOMIC, Family.ATOMIC),
+    "async_copy_local_to_global": OperationRow(_COPY_OUT, Family.GLOBAL),
+    "convert_layout": OperationRow(_CONVERT, Family.CONVERSION),
+    "reduce": _exchange(MovementKind.REDUCTION),
+    "scan": _exchange(MovementKind.SCAN),
+    "gather": _exchange(MovementKind.GATHER),
+    "histogram": _exchange(MovementKind.HISTOGRAM),
+    "local_alloc": OperationRow(_STORE, Family.SHARED),
+    "alloc_tensor": OperationRow(_STORE, Family.SHARED),
+    "local_load": OperationRow(_LOAD, Family.SHARED),
+    "local_store": OperationRow(_STORE, Family.SHARED),
+    "local_load_packed_tranposed": OperationRow(_LOAD, Family.SHARED),
+    "local_load_packed_transposed": OperationRow(_LOAD, Family.SHARED),
+    "insert_slice": OperationRow(_STORE, Family.SLICE),
+    "local_gather": OperationRow(_LOAD, Family.INDEXED),
+    "local_scatter": OperationRow(_indexed(_STORE), Family.INDEXED),
+    "local_atomic_scatter_rmw": OperationRow(_indexed(_STORE), Family.INDEXED),
+    "async_tma_copy_global_to_local": OperationRow(_COPY_IN, Family.TMA),
+    "async_tma_copy_local_to_global": OperationRow(_COPY_OUT, Family.TMA),
+    "async_tma_reduce": OperationRow(_COPY_OUT, Family.TMA),
+    "async_tma_gather": OperationRow(_indexed(_COPY_IN), Family.TMA),
+    "async_tma_scatter": OperationRow(_COPY_OUT, Family.TMA),
+    "async_tdm_copy_global_to_local": OperationRow(_COPY_IN, Family.TDM),
+    "async_tdm_fused_copy_global_to_local": OperationRow(
+        _COPY_IN._replace(is_fused=True), Family.TDM
+    ),
+    "async_tdm_copy_local_to_global": OperationRow(_COPY_OUT, Family.TDM),
+    "async_tdm_gather": OperationRow(_indexed(_COPY_IN), Family.TDM),
+    "async_tdm_scatter": OperationRow(_COPY_OUT, Family.TDM),
+    "tmem_alloc": OperationRow(_STORE, Family.TENSOR_MEMORY),
+    "tmem_load": OperationRow(_LOAD, Family.TENSOR_MEMORY),
+    "tmem_store": OperationRow(_STORE, Family.TENSOR_MEMORY),
+    "tmem_copy": OperationRow(_COPY_WITHIN, Family.TENSOR_MEMORY),
+    "dot": OperationRow(None, Family.MULTIPLICATION),
+    "dot_async": OperationRow(None, Family.MULTIPLICATION),
+    "dot_scaled": OperationRow(None, Family.MULTIPLICATION),
+    "warp_group_dot": OperationRow(None, Family.MULTIPLICATION),
+    "tc_gen5_mma": OperationRow(None, Family.MULTIPLICATION),
+    "tc_gen5_mma_scaled": OperationRow(None, Family.MULTIPLICATION),
+    "warp_specialize": OperationRow(None, Family.FUNCTION),
+    "call": OperationRow(None, Family.FUNCTION),
+    "descriptor_load": OperationRow(_FETCH, no_cost=_LOWERED),
+    "experimental_descriptor_load": OperationRow(_FETCH, no_cost=_LOWERED),
+    "descriptor_store": OperationRow(_WRITE, no_cost=_LOWERED),
+    "experimental_descriptor_store": OperationRow(_WRITE, no_cost=_LOWERED),
+    "descriptor_reduce": OperationRow(_WRITE, no_cost=_LOWERED),
+    "descriptor_gather": OperationRow(_FETCH, no_cost=_LOWERED),
+    "descriptor_scatter": OperationRow(_indexed(_WRITE), no_cost=_LOWERED),
+    "remote_shmem_store": OperationRow(_STORE, no_cost=_REMOTE),
+    "async_remote_shmem_store": OperationRow(_STORE, no_cost=_REMOTE),
+    "async_shared_store": OperationRow(_STORE, no_cost=_REMOTE),
+    "insert_slice_tma": OperationRow(_COPY_IN, no_cost=_EARLY_TMA),
+    "store_async": OperationRow(_COPY_OUT, no_cost=_EARLY_TMA),
+    **_uncosted(
+        "of a single number, by one thread, as often as it has to wait",
+        "atomic_load",
+        "atomic_store",
+        "atomic_poll",
+    ),
+    **_uncosted(
+        "one instruction for a whole buffer, whose size is an argument or the buffer's; its "
+        "wavefronts were not measured",
+        "async_remote_shmem_copy",
+        "async_store",
+    ),
+    **_uncosted(
+        "stands for an exchange that a later pass of the fork writes out", "two_cta_peer_gather"
+    ),
+    **_uncosted(
+        "into a cache, and caches are not modelled",
+        "async_tma_prefetch",
+        "prefetch",
+        "prefetch_tensormap",
+        "tdm_prefetch",
+    ),
+    **_uncosted(
+        "a descriptor of 128 bytes (gfx1250: registers), once for each kernel; its scratch is in "
+        "the table of shared memory",
+        "make_tensor_descriptor",
+        "tensormap_create",
+        "tensormap_fenceproxy_acquire",
+        "update_tensor_descriptor",
+    ),
+    **_uncosted(
+        "16 bytes from the hardware's scheduler, by one thread",
+        "async_clc_try_cancel",
+        "clc_try_cancel",
+        "clc_try_cancel_async",
+        "clc_try_cancel_sync",
+        "clc_load_result",
+        "clc_read",
+        "clc_query_cancel",
+    ),
+    **_uncosted(
+        "8 bytes, the state of a barrier; how long it takes is how long it waits",
+        "init_barrier",
+        "inval_barrier",
+        "barrier_expect",
+        "wait_barrier",
+        "arrive_barrier",
+        "async_copy_mbarrier_arrive",
+        "read_barrier_phase",
+    ),
+    **_uncosted("one bit of each lane, by one instruction", "vote_ballot_sync"),
+    **_uncosted("to the host, and only where they run", "print", "assert"),
+    **_uncosted("exist only while the compiler writes LLVM", "masked_load", "masked_store"),
+    **_uncosted(
+        "multiplies what registers hold, fragment by fragment; only in the fork", "scheduled_mfma"
+    ),
 }
-"""The same of operations that combine what threads hold.  Their types may stand behind a region, so
-that they are found where functions are read as a whole."""
+"""Name without dialect -> what is known of the operation.  The types determine whether a tensor of
+2022 to 2.3 with a shared layout is in registers or in memory."""
+
+DATA_MOVEMENTS: Mapping[str, DataMovement] = {
+    name: row.movement for name, row in OPERATIONS.items() if row.movement and row.names_types
+}
+"""The movements whose types are beside the name, where the reader of a dump finds them."""
+
+EXCHANGES: Mapping[str, DataMovement] = {
+    name: row.movement for name, row in OPERATIONS.items() if row.movement and not row.names_types
+}
+"""The others: they are found where functions are read as a whole."""
+
+_STAYING = """
+    addptr approx_divf arrive_barrier_named assume_uniform async_commit_group
+    async_tdm_intrinsic_wait async_tdm_wait async_tma_store_token_wait async_tma_store_wait
+    async_wait barrier bitcast broadcast cat clampf clc_advance clc_get_program_id clc_is_canceled
+    clock64 cluster_arrive cluster_barrier cluster_barrier_arrive cluster_barrier_wait
+    cluster_size_1d cluster_wait concat cond_barrier elementwise_inline_asm expand_dims
+    extern_elementwise extract_slice fence fence_async_shared fence_mbarrier_init_release_cluster
+    fp4_to_fp fp_to_fp func get_num_programs get_program_id global_scratch_alloc
+    grid_dependency_launch_dependents grid_dependency_wait in_thread_transpose inline_asm
+    int_to_ptr join local_dealloc make_range map_elementwise map_elementwise.return
+    map_to_remote_buffer mask mask.return memdesc_dynamic_subslice memdesc_index
+    memdesc_reinterpret memdesc_reshape memdesc_subslice memdesc_trans memory_counter_wait
+    mfma_commit mulhiui packed_arith precise_divf precise_sqrt predicate_stage ptr_to_int
+    reduce.return register_handoff register_resident reinterpret_tensor_descriptor
+    rematerialized_range reshape return scaled_downcast_fp4 scaled_downcast_fp8 scaled_upcast_fp4
+    scaled_upcast_fp8 scan.return splat split subtiled_region subtiled_region_yield tc_gen5_commit
+    tcgen5_global_alloc tmem_subslice tmem_wait trans unsplat wait_barrier_named
+    warp_group_dot_wait warp_id warp_return warp_specialize.partitions warp_yield
+"""
+
+MOVES_NOTHING = frozenset(_STAYING.split())
+"""What such operations say stays in a thread's registers, names a place, waits or orders."""

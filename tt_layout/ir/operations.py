@@ -10,12 +10,14 @@ from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import (
     DATA_MOVEMENTS,
     EITHER,
-    EXCHANGES,
     GLOBAL,
     MEMORY,
+    OPERATIONS,
     REGISTERS,
     DataMovement,
+    Family,
     MovementKind,
+    OperationRow,
 )
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import POINTER_BITS, element_bits
@@ -59,8 +61,23 @@ class Operation(NamedTuple):
     @property
     def movement(self) -> DataMovement:
         """What the operation does."""
-        name = self.name.rpartition(".")[2]
-        return EXCHANGES.get(name) or DATA_MOVEMENTS[name]
+        movement = self.row.movement
+        assert movement is not None
+        return movement
+
+    @property
+    def row(self) -> OperationRow:
+        """What is known of operations of its name."""
+        return OPERATIONS[self.name.rpartition(".")[2]]
+
+    @property
+    def family(self) -> Family | None:
+        """What costs it; the layouts outweigh the name."""
+        family = self.row.family
+        if family is Family.CONVERSION and self.group is not MovementKind.CONVERSION:
+            return Family.SHARED
+        is_bare = self.group is MovementKind.ALLOCATION and family is Family.SHARED
+        return None if is_bare else family
 
     @property
     def group(self) -> MovementKind:

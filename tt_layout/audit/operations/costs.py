@@ -1,6 +1,6 @@
-"""What a data movement costs: one table from name or group to function.
+"""What a data movement costs: one table from family to function.
 
-An analysis is imported for the first data movement of its group.
+An analysis is imported for the first data movement of its family.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from tt_layout.audit.operations.atomics import atomic_cost
 from tt_layout.audit.operations.conversions import conversion_cost
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.exchanges import exchange_cost
-from tt_layout.audit.operations.indexed_accesses import indexed_cost, remote_cost
+from tt_layout.audit.operations.indexed_accesses import indexed_cost
 from tt_layout.audit.operations.shared_memory import shared_cost
-from tt_layout.audit.operations.tdm import fused_cost, tdm_cost
-from tt_layout.audit.operations.tensor_memory import allocation_cost, copy_cost, message_cost
+from tt_layout.audit.operations.tdm import tdm_cost
+from tt_layout.audit.operations.tensor_memory import tensor_memory_cost
 from tt_layout.audit.operations.tma import tma_cost
 from tt_layout.errors import LayoutError
-from tt_layout.ir.data_movements import MovementKind
+from tt_layout.ir.data_movements import Family, MovementKind
 from tt_layout.ir.operations import Operation
 
 CostFunction = Callable[[Operation, AuditedModule], "Cost | None"]
@@ -37,64 +37,31 @@ def _slice_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return load._replace(text=f"{load.text}; then {store.text}", details=details)
 
 
-def _early_tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Refuse to cost a copy by the tensor memory accelerator in a dump of 2.1.
-
-    Raises:
-        LayoutError: always.
-    """
-    raise LayoutError("how Triton 2.1 cut a copy into messages is not followed")
-
-
-COSTS: dict[str, CostFunction] = {
-    "async_tdm_copy_global_to_local": tdm_cost,
-    "async_tdm_copy_local_to_global": tdm_cost,
-    "async_tdm_fused_copy_global_to_local": fused_cost,
-    "async_tdm_gather": tdm_cost,
-    "async_tdm_scatter": tdm_cost,
-    "async_tma_copy_global_to_local": tma_cost,
-    "async_tma_copy_local_to_global": tma_cost,
-    "async_tma_gather": tma_cost,
-    "async_tma_reduce": tma_cost,
-    "async_tma_scatter": tma_cost,
-    MovementKind.CONVERSION: conversion_cost,
-    MovementKind.GATHER: exchange_cost,
-    MovementKind.HISTOGRAM: exchange_cost,
-    MovementKind.REDUCTION: exchange_cost,
-    MovementKind.SCAN: exchange_cost,
-    "insert_slice": _slice_cost,
-    "insert_slice_tma": _early_tma_cost,
-    "store_async": _early_tma_cost,
-    "local_atomic_scatter_rmw": indexed_cost,
-    "local_gather": indexed_cost,
-    "local_scatter": indexed_cost,
-    "async_shared_store": remote_cost,
-    "remote_shmem_store": remote_cost,
-    "async_remote_shmem_store": remote_cost,
-    MovementKind.GLOBAL_LOAD: global_cost,
-    MovementKind.GLOBAL_STORE: global_cost,
-    MovementKind.GLOBAL_ATOMIC: atomic_cost,
-    MovementKind.COPY_IN: global_cost,
-    MovementKind.COPY_OUT: global_cost,
-    MovementKind.LOCAL_LOAD: shared_cost,
-    MovementKind.LOCAL_STORE: shared_cost,
-    "tmem_alloc": allocation_cost,
-    "tmem_copy": copy_cost,
-    "tmem_load": message_cost,
-    "tmem_store": message_cost,
+COSTS: dict[Family, CostFunction] = {
+    Family.GLOBAL: global_cost,
+    Family.ATOMIC: atomic_cost,
+    Family.CONVERSION: conversion_cost,
+    Family.EXCHANGE: exchange_cost,
+    Family.SHARED: shared_cost,
+    Family.INDEXED: indexed_cost,
+    Family.SLICE: _slice_cost,
+    Family.TMA: tma_cost,
+    Family.TDM: tdm_cost,
+    Family.TENSOR_MEMORY: tensor_memory_cost,
 }
-"""Name of an operation without its dialect, or group of data movements -> what costs it."""
+"""Family of data movements -> what costs it."""
 
 
 def cost_of(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the cost of a data movement; None where no analysis covers it.
+    """Return the cost of a data movement; None where it moves nothing.
 
     Raises:
         UnsupportedError: the compiler would refuse the operation.
         LayoutError: the cost is not known, and why.
     """
-    name = operation.name.rpartition(".")[2]
-    function = COSTS.get(name) or COSTS.get(operation.group)
+    if operation.row.no_cost:
+        raise LayoutError(operation.row.no_cost)
+    function = COSTS.get(operation.family) if operation.family is not None else None
     if function is None:
         return None
     if audited.gpu is None and function is not conversion_cost:

@@ -1,4 +1,4 @@
-"""What accesses to shared memory cost whose places depend on data, or are in another CTA."""
+"""What accesses to shared memory cost whose places depend on data."""
 
 from __future__ import annotations
 
@@ -41,12 +41,3 @@ def _addition(operation: Operation, audited: AuditedModule, target: Target) -> s
     full = audited.in_full(operation)
     kind = full.operation.attributes.get("atomic_rmw_op") if full is not None else None
     return target.shared_addition.replace("add", str(kind or "add").removeprefix("f"))
-
-
-def remote_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Refuse to cost a store to the shared memory of another CTA.
-
-    Raises:
-        LayoutError: always.
-    """
-    raise LayoutError("what another CTA's shared memory takes was not measured")

@@ -11,6 +11,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.tensor_memory import TensorMemory
 from tt_layout.errors import LayoutError
+from tt_layout.ir.data_movements import OPERATIONS, Family
 from tt_layout.ir.operations import Location
 from tt_layout.ir.types import IRType
 
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from tt_layout.analyses.multiplications.matrix_instructions import MatrixInstruction, Operand
     from tt_layout.audit.values.executions import Executions
 
-NAMES = frozenset(
-    {"dot", "dot_async", "dot_scaled", "warp_group_dot", "tc_gen5_mma", "tc_gen5_mma_scaled"}
-)
+NAMES = frozenset(n for n, row in OPERATIONS.items() if row.family is Family.MULTIPLICATION)
 """Operations that multiply matrices, without their dialect."""
 
 PACKED = "e2m1"

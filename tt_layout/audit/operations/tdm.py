@@ -28,6 +28,8 @@ def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     Raises:
         UnsupportedError: the mover cannot do it.
     """
+    if operation.movement.is_fused:
+        return _fused_cost(operation, audited)
     memory = operation.target or operation.source
     placed = audited.layouts.of(memory) if memory is not None else None
     warps = audited.module.number("num-warps")
@@ -52,7 +54,7 @@ def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return Cost(text, size / LINE, details)
 
 
-def fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def _fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     """Return the one instruction that copies several blocks, each by warps of its own.
 
     Raises:

@@ -98,6 +98,19 @@ def _reduction(full: FullOperation | None) -> str:
     return "".join(f".{word}" for word in (operation, *flags))
 
 
+def tensor_memory_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+    """Return the cost of an operation on tensor memory.
+
+    Raises:
+        LayoutError: it is not known, and why.
+    """
+    if operation.group is MovementKind.COPY_WITHIN:
+        return copy_cost(operation, audited)
+    if operation.group is MovementKind.ALLOCATION:
+        return allocation_cost(operation, audited)
+    return message_cost(operation, audited)
+
+
 def copy_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     """Return the instructions of a copy from shared to tensor memory."""
     from tt_layout.analyses.tensor_memory.copies import scales_copy, tensor_memory_copy
@@ -119,9 +132,7 @@ def copy_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 
 
 def allocation_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the columns that an allocation of tensor memory takes, or the messages it stores."""
-    if operation.source is not None:
-        return message_cost(operation, audited)
+    """Return the columns that an allocation of tensor memory takes."""
     columns = _columns(operation.target, audited)
     if columns is None:
         return None
