@@ -24,10 +24,11 @@ from tt_layout.audit.operations.multiplications import (
 from tt_layout.audit.registers import RegisterPressure, module_registers
 from tt_layout.audit.rules import find
 from tt_layout.audit.values.given import GivenValues, checked_arguments
-from tt_layout.errors import LayoutError
+from tt_layout.errors import MAX_SHOWN, LayoutError
 from tt_layout.ir.data_movements import GLOBAL_KINDS
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
+from tt_layout.safe_text import shortened
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,9 @@ class Audit:
         """What is assumed of the GPU, or not known of it, in a sentence; None of a known one."""
         target, gpu = self.module.target, self.module.gpu
         if target is not None:
-            unknown = f"{target} is unknown: no cost that depends on the GPU is known"
-            return unknown if gpu is None else self.module.gpu_assumption
+            unknown = "is unknown: no cost that depends on the GPU is known"
+            named = shortened(target, MAX_SHOWN)
+            return f"{named} {unknown}" if gpu is None else self.module.gpu_assumption
         return f"no target is named; costed for {self.costed_for}" if self.costed_for else None
 
 

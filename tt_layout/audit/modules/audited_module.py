@@ -10,8 +10,10 @@ from tt_layout.audit.modules.known_modules import KnownModules
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings import Encoding
+from tt_layout.errors import MAX_SHOWN
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
+from tt_layout.safe_text import shortened
 
 if TYPE_CHECKING:
     from tt_layout.audit.global_memory.width import Kernel
@@ -136,7 +138,7 @@ class AuditedModule:
         """Why no GPU is known, in a few words."""
         target = self.module.target
         if target is not None:
-            return f"unknown target {target}"
+            return f"unknown target {shortened(target, MAX_SHOWN)}"
         return f"{self.module.number('threads-per-warp')} threads per warp"
 
     @cached_property
