@@ -47,6 +47,7 @@ RANKS = {
     "page": 8,
     "golden": 8,
     "watching": 8,
+    "rewriting": 8,
     "pytest_plugin": 9,
     "cli": 9,
     "library": 9,

@@ -26,6 +26,7 @@ What they cost, and better ones:
 
 Kernels, from a dump or compiled:
     audit_ir                    what they do badly, and what to use instead
+    apply                       the dump with what is suggested carried out
     explore_ir                  the page of all their layouts
     parse_ir, read_functions, axis_info
                                 their types, values and addresses as data
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
         default_nvmma,
         operand_shared,
     )
-    from tt_layout.library.dumps import explore_ir
+    from tt_layout.library.dumps import apply, explore_ir
     from tt_layout.library.inputs import place
     from tt_layout.library.layouts import (
         compare_layouts,
@@ -99,6 +100,7 @@ _HOMES = {
     "PlacedLayout": "tt_layout.placement",
     "Release": "tt_layout.releases",
     "TensorType": "tt_layout.mlir.types",
+    "apply": "tt_layout.library.dumps",
     "audit_ir": "tt_layout.reports.audit_ir",
     "axis_info": "tt_layout.audit.axis",
     "bank_conflicts": "tt_layout.library.memory",
@@ -133,6 +135,7 @@ __all__ = [
     "Release",
     "TensorType",
     "__version__",
+    "apply",
     "audit_ir",
     "axis_info",
     "bank_conflicts",

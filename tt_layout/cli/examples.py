@@ -16,6 +16,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "tt-layout -i kernel.ttgir --alias-names blocked -t 64x64xf16 --slice 0:4,0:16",
         "tt-layout kernel.ttgir",
     ),
+    "apply": (
+        "tt-layout apply kernel.ttgir -o new.ttgir",
+        "tt-layout apply kernel.ttgir --finding 2 --finding 5 -o new.ttgir",
+    ),
     "audit": (
         "tt-layout audit kernel.ttgir",
         "tt-layout audit kernel.ttgir --sort cost --format json",

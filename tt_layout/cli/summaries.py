@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 SUMMARIES: Mapping[str, str] = {
+    "apply": "Write a dump with a suggestion carried out.",
     "audit": "Show the layouts and data movements of a dump.",
     "check": "Compare layouts with their golden files.",
     "conflicts": "Count the bank conflicts of a store and a load.",

@@ -1,16 +1,20 @@
-"""The page of a dump, or of a kernel that Triton has compiled."""
+"""The page of a dump, or of a kernel that Triton has compiled; the dump with other layouts."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
-from tt_layout.errors import LayoutError
+from tt_layout.audit.values.given import parse_values
+from tt_layout.errors import LayoutError, expect
 from tt_layout.ir.file_aliases import FileName, split_module
 from tt_layout.library.pictures import Page
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.releases import Release
 from tt_layout.reports.audit_ir import STAGE
+from tt_layout.rewriting.apply import cure
+from tt_layout.rewriting.report import AppliedReport
 
 
 def explore_ir(source: Any, *, release: Release | None = None) -> Page:
@@ -35,6 +39,57 @@ def explore_ir(source: Any, *, release: Release | None = None) -> Page:
 
     dump, module = _opened(source)
     return Page(page_of_dump(dump, [], release, module), dump.name)
+
+
+def apply(
+    source: Any,
+    finding: int | None = None,
+    *,
+    values: Mapping[str, int] | None = None,
+    release: Release | None = None,
+) -> AppliedReport:
+    """Return a dump with what is suggested for a finding carried out.
+
+    Args:
+        source: MLIR text, the path of a dump (``FILE@3`` means one of its modules), or a
+            compiled kernel: anything with ``asm["ttgir"]``.
+        finding: its number, as `audit_ir` prints it; by default the first with a suggestion.
+        values: what arguments of the kernels are, by name.
+        release: of Triton, whose rules hold.
+
+    Returns:
+        The report: ``text`` is the new dump, ``saved`` the cycles that it saves in one program,
+        ``str()`` of it what ``tt-layout apply`` prints.
+
+    Raises:
+        LayoutError: nothing is suggested for it, or that cannot be carried out.
+
+    Example:
+        >>> a, b = (f"#ttg.blocked<{{sizePerThread = [1, {n}], threadsPerWarp = [4, 8], "
+        ...         "warpsPerCTA = [4, 1], order = [1, 0]}>" for n in (4, 8))
+        >>> applied = apply(f'''
+        ... #a = {a}
+        ... #b = {b}
+        ... module attributes {{ttg.target = "cuda:90", "ttg.num-warps" = 4 : i32}} {{
+        ...   tt.func @f(%p: tensor<64x64x!tt.ptr<f16>, #b>) {{
+        ...     %0 = arith.constant dense<1.0> : tensor<64x64xf16, #a>
+        ...     %1 = ttg.convert_layout %0 : tensor<64x64xf16, #a> -> tensor<64x64xf16, #b>
+        ...     tt.store %p, %1 : tensor<64x64x!tt.ptr<f16>, #b>
+        ...     tt.return
+        ...   }}
+        ... }}''')
+        >>> applied.saved
+        64
+        >>> print(applied.text.splitlines()[6].strip())
+        %relaid_0 = arith.constant dense<1.0> : tensor<64x64xf16, #b>
+    """
+    expect("finding", finding, int, type(None))
+    expect("values", values, Mapping, type(None))
+    dump, module = _opened(source)
+    given = parse_values([f"{name}={number}" for name, number in (values or {}).items()])
+    numbers = [finding] if finding is not None else []
+    found = cure(dump, numbers, module=module, release=release, given=given if values else None)
+    return AppliedReport(found, dump.name)
 
 
 def _opened(source: Any) -> tuple[Source, int | None]:

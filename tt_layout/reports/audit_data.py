@@ -17,6 +17,7 @@ from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.reports.advice_text import reason_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
+from tt_layout.reports.finding_text import grouped
 
 JSON_VERSION = 1
 
@@ -51,12 +52,14 @@ MAX_ADVISED = 32
 
 def _findings(audit: Audit) -> list[dict[str, Any]]:
     adviser = Adviser(audit)
+    numbers = _numbers(audit)
     found = []
     for number, finding in enumerate(audit.findings):
         suggestions = adviser.suggestions(finding) if number < MAX_ADVISED else []
         better = [suggestion_data(suggestion) for suggestion in suggestions]
         found.append(
             {
+                "number": numbers[id(finding)],
                 **_finding(finding),
                 "why": reason_data(adviser, finding),
                 "suggestion": better[0]["layout"] if better else None,
@@ -64,6 +67,12 @@ def _findings(audit: Audit) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _numbers(audit: Audit) -> dict[int, int]:
+    """Return the number that the report prints before each finding, by its identity."""
+    groups = grouped(audit.findings)
+    return {id(finding): number for number, group in enumerate(groups, 1) for finding in group}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -246,7 +246,8 @@ def try_layout(
         recosts.append(Recost(row.operation, row.executions, row.cost, after))
     if not _keeps_multiplications(concluded, trial):
         return None
-    return Suggestion(EVERYWHERE, memory.layout or str(memory.encoding), encoding, tuple(recosts))
+    old = memory.encoding
+    return Suggestion(EVERYWHERE, memory.layout or str(old), old, encoding, tuple(recosts))
 
 
 def _is_narrowed(before: Cost | None, after: Cost | None) -> bool:

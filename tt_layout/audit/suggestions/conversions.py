@@ -16,7 +16,7 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.conversions import conversion_cost
 from tt_layout.audit.operations.cost import Cost
-from tt_layout.audit.suggestions.flow import FREE, Flow, is_elementwise
+from tt_layout.audit.suggestions.flow import MAX_REGION, Flow, is_elementwise
 from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, Recost, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange, Trial
 from tt_layout.encodings import Encoding
@@ -24,8 +24,6 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation
-
-MAX_REGION = 256  # operations that take another layout
 
 STORES = frozenset({"tt.store", "ttg.local_store", "ttg.local_alloc", "tt.atomic_rmw"})
 """Operations at the end that can take another layout, besides conversions."""
@@ -35,20 +33,25 @@ LOADS = frozenset({"tt.load", "ttg.local_load"})
 
 
 @dataclass
-class _Region:
+class Side:
     """What takes another layout.
 
     Attributes:
         inner: elementwise operations, by their line and column.
         ends: accesses and conversions at the ends of it.
         values: in it, which all take the layout.
-        inputs: values from outside that would have to take it, too, and what takes them.
+        inputs: values from outside that would have to take it, too, and what takes each.
     """
 
     inner: list[SsaOperation] = field(default_factory=list)
     ends: list[SsaOperation] = field(default_factory=list)
     values: set[str] = field(default_factory=set)
-    inputs: dict[str, SsaOperation] = field(default_factory=dict)
+    inputs: dict[str, list[SsaOperation]] = field(default_factory=dict)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the value is computed anew instead."""
+        return not (self.inner or self.ends)
 
 
 def better_sides(
@@ -75,14 +78,13 @@ def _try_side(
 ) -> Suggestion | None:
     """Return what it saves to use the layout of one side on the other; None where it cannot be."""
     conversion, function = full.operation, full.function
-    name = conversion.results[0].name if where == FORWARD else conversion.operands[0]
     names = conversion.operands[0], conversion.results[0].name
     old, new = map(function.type_of, names if where == BACKWARD else reversed(names))
     if old is None or not isinstance(old.encoding, Encoding):
         return None
     if new is None or not isinstance(new.encoding, Encoding):
         return None
-    region = _forward(flow, name) if where == FORWARD else _backward(flow, name, conversion)
+    region = side_of(flow, conversion, where)
     if region is None:
         return None
     exchange = Exchange({old.encoding: new.encoding})
@@ -91,12 +93,25 @@ def _try_side(
     except LayoutError:
         return None
     lines = tuple(sorted({one.line for one in (*region.inner, *region.ends)}))
-    return Suggestion(where, old.layout or "", new.encoding, tuple(recosts), lines)
+    return Suggestion(where, old.layout or "", old.encoding, new.encoding, tuple(recosts), lines)
 
 
-def _forward(flow: Flow, name: str) -> _Region | None:
+def side_of(flow: Flow, conversion: SsaOperation, where: str) -> Side | None:
+    """Return what would take the layout of the other side of a conversion; None where it cannot.
+
+    Args:
+        flow: the values of its function.
+        conversion: the conversion.
+        where: `FORWARD` or `BACKWARD`.
+    """
+    if where == FORWARD:
+        return _forward(flow, conversion.results[0].name)
+    return _backward(flow, conversion.operands[0], conversion)
+
+
+def _forward(flow: Flow, name: str) -> Side | None:
     """Return all that a value goes into; None where that leaves the block or cannot change."""
-    region, waiting = _Region(), [name]
+    region, waiting = Side(), [name]
     while waiting:
         value = waiting.pop()
         region.values.add(value)
@@ -116,11 +131,11 @@ def _forward(flow: Flow, name: str) -> _Region | None:
     return _with_inputs(flow, region)
 
 
-def _backward(flow: Flow, name: str, conversion: SsaOperation) -> _Region | None:
+def _backward(flow: Flow, name: str, conversion: SsaOperation) -> Side | None:
     """Return all that a value is computed from; None where others use it, or it cannot change."""
-    if is_free(flow, name):
-        return _Region(values={name})
-    region, waiting = _Region(), [name]
+    if flow.is_free(name):
+        return Side(values={name})
+    region, waiting = Side(), [name]
     while waiting:
         value = waiting.pop()
         region.values.add(value)
@@ -131,7 +146,7 @@ def _backward(flow: Flow, name: str, conversion: SsaOperation) -> _Region | None
             region.inner.append(operation)
             # What is cheap in any layout is computed anew, and may be used elsewhere, too.
             tensors = [one for one in operation.operands if flow.is_tensor(one)]
-            waiting += [one for one in tensors if not is_free(flow, one)]
+            waiting += [one for one in tensors if not flow.is_free(one)]
         elif operation.name in LOADS:
             region.ends.append(operation)
         else:
@@ -141,36 +156,21 @@ def _backward(flow: Flow, name: str, conversion: SsaOperation) -> _Region | None
     return _with_inputs(flow, region) if all(id(u.operation) in inside for u in uses) else None
 
 
-def _with_inputs(flow: Flow, region: _Region) -> _Region | None:
+def _with_inputs(flow: Flow, region: Side) -> Side | None:
     """Add the values that a region takes from outside."""
     for operation in (*region.inner, *region.ends):
         if operation.name.endswith(".convert_layout"):
             continue
         for name in operation.operands:
             if name not in region.values and flow.is_tensor(name):
-                region.inputs.setdefault(name, operation)
+                region.inputs.setdefault(name, []).append(operation)
     return region
-
-
-def is_free(flow: Flow, name: str, budget: int = MAX_REGION) -> bool:
-    """Tell whether a value can be computed anew in any layout without a load or a loop's value."""
-    seen, waiting = {name}, [name]
-    while waiting:
-        operation = flow.function.definitions.get(waiting.pop())
-        if operation is None or len(seen) > budget:
-            return False
-        if operation.name not in FREE and not is_elementwise(operation):
-            return False
-        fresh = [one for one in operation.operands if flow.is_tensor(one) and one not in seen]
-        seen.update(fresh)
-        waiting += fresh
-    return True
 
 
 def _recosts(
     concluded: Conclusions,
     audited: AuditedModule,
-    region: _Region,
+    region: Side,
     conversion: SsaOperation,
     exchange: Exchange,
     flow: Flow,
@@ -192,9 +192,10 @@ def _recosts(
         if after is None or not (_is_exact(row.cost) and _is_exact(after)):
             raise LayoutError(f"no cost is known of {operation.name}")
         yield Recost(row.operation, row.executions, row.cost, after)
-    for name, taker in region.inputs.items():
-        if not is_free(flow, name):
-            yield _added(audited, flow, name, taker, exchange)
+    for name, takers in region.inputs.items():
+        if not flow.is_free(name):
+            first = min(takers, key=lambda taker: taker.line)
+            yield _added(audited, flow, name, first, exchange)
 
 
 def _is_exact(cost: Cost) -> bool:

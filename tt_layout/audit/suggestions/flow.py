@@ -34,6 +34,9 @@ FREE = frozenset({"arith.constant", "tt.make_range", "tt.get_program_id", *RESHA
 _WAIT = "ttng.warp_group_dot_wait"  # whose results are its operands
 
 
+MAX_REGION = 256  # operations that take another layout, or are computed anew
+
+
 class Use(NamedTuple):
     """An operation that takes a value, and as which of its operands."""
 
@@ -92,6 +95,20 @@ class Flow:
         """Tell whether a value is a tensor in registers."""
         ir_type = self.function.type_of(name)
         return ir_type is not None and ir_type.kind == "tensor"
+
+    def is_free(self, name: str, budget: int = MAX_REGION) -> bool:
+        """Tell whether a value can be computed anew in any layout, without a load or a loop."""
+        seen, waiting = {name}, [name]
+        while waiting:
+            operation = self.function.definitions.get(waiting.pop())
+            if operation is None or len(seen) > budget:
+                return False
+            if operation.name not in FREE and not is_elementwise(operation):
+                return False
+            fresh = [one for one in operation.operands if self.is_tensor(one) and one not in seen]
+            seen.update(fresh)
+            waiting += fresh
+        return True
 
     def _before(self, name: str) -> tuple[list[str], list[SsaOperation]]:
         """Return the values that a value is computed from, or the operation that produces it."""

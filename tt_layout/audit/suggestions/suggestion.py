@@ -42,6 +42,7 @@ class Suggestion(NamedTuple):
     Attributes:
         where: `EVERYWHERE` the old layout stands, or on one side of the conversion only.
         old: the layout that it takes the place of, as the dump writes it.
+        replaced: the same as a layout.
         encoding: the layout to use.
         recosts: the data movements whose cost it changes.
         lines: of the operations that take the new layout, where that is not all of them.
@@ -49,6 +50,7 @@ class Suggestion(NamedTuple):
 
     where: str
     old: str
+    replaced: Encoding
     encoding: Encoding
     recosts: tuple[Recost, ...]
     lines: tuple[int, ...] = ()

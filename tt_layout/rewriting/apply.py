@@ -1,0 +1,215 @@
+"""Findings of a dump cured: suggestions carried out one after the other, each audited again.
+
+What was promised is held against the audit of the new text before it is returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.findings import REFUSED, Finding, assumed_runs
+from tt_layout.audit.modules.audited_module import FullOperation
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir import parse_ir
+from tt_layout.ir.file_aliases import whole_modules
+from tt_layout.ir.module import Module
+from tt_layout.mlir.source import Source
+from tt_layout.releases import Release
+from tt_layout.reports.finding_text import grouped
+from tt_layout.rewriting.carried_out import carried_out
+
+TOLERANCE = 1e-6
+"""Part of the promised cycles by which those of the new text may differ."""
+
+
+class Step(NamedTuple):
+    """A suggestion that was carried out.
+
+    Attributes:
+        number: of the finding, as the report counts them.
+        finding: what it was for.
+        suggestion: what was done.
+    """
+
+    number: int
+    finding: Finding
+    suggestion: Suggestion
+
+
+class Cured(NamedTuple):
+    """A module before and after.
+
+    Attributes:
+        before, after: the audits.
+        steps: what was done, in order.
+    """
+
+    before: Audit
+    after: Audit
+    steps: tuple[Step, ...]
+
+    @property
+    def text(self) -> str:
+        """The text of the new module."""
+        return self.after.module.source.text
+
+
+def cure(
+    source: Source,
+    numbers: Sequence[int] = (),
+    *,
+    is_all: bool = False,
+    module: int | None = None,
+    release: Release | None = None,
+    given: GivenValues | None = None,
+) -> Cured:
+    """Return a module of a dump with suggestions for its findings carried out.
+
+    Args:
+        source: the dump.
+        numbers: of the findings, as the report counts them; by default of the first that has a
+            suggestion.
+        is_all: whether it is every finding that has one.
+        module: the number of the module, from 1; None where the dump has only one.
+        release: of Triton, whose rules hold.
+        given: what arguments of the kernels are.
+
+    Raises:
+        LayoutError: there is no such finding, nothing is suggested for it, or what has to change
+            is written in a way that is not followed.
+    """
+    source = _of_module(source, module, release)
+    before = _audit(source, release, given)
+    groups = grouped(before.findings)
+    for number in numbers:
+        if not 1 <= number <= len(groups):
+            message = f"there is no finding {number}: the report has {len(groups)}"
+            raise LayoutError(message, FileLocation(source.name))
+    audit, steps = before, list[Step]()
+    for number in numbers or range(1, len(groups) + 1):
+        found = list(_cured_group(audit, number, groups[number - 1], release, given))
+        if numbers and not found:
+            raise LayoutError(f"nothing is suggested for finding {number}")
+        steps += [step for step, _ in found]
+        audit = found[-1][1] if found else audit
+        if steps and not (numbers or is_all):
+            break
+    if not steps:
+        message = "nothing is suggested for any of its findings"
+        raise LayoutError(message, FileLocation(source.name))
+    return Cured(before, audit, tuple(steps))
+
+
+def _of_module(source: Source, number: int | None, release: Release | None) -> Source:
+    """Return the text of the module that is meant, as a source of its own."""
+    modules = list(whole_modules(source, release, number))
+    if len(modules) > 1:
+        message = f"it has {len(modules)} modules: name one of them, as {source.name}@last"
+        raise LayoutError(message, FileLocation(source.name))
+    if number is None or not modules:
+        return source
+    [module] = modules
+    if not module.stands_alone:
+        message = f"module {number} uses aliases of modules above it: no text of its own has them"
+        raise LayoutError(message, FileLocation(source.name))
+    return Source(module.span.text, source.name)
+
+
+def _audit(source: Source, release: Release | None, given: GivenValues | None) -> Audit:
+    modules = parse_ir(source.text, release=release)
+    if len(modules) != 1:
+        raise LayoutError("found no module in it", FileLocation(source.name))
+    return audit_module(modules[0], given=given)
+
+
+def _cured_group(
+    audit: Audit,
+    number: int,
+    group: Sequence[Finding],
+    release: Release | None,
+    given: GivenValues | None,
+) -> Iterator[tuple[Step, Audit]]:
+    """Yield what is done about findings that are alike, one by one."""
+    keys = [_key(audit, finding) for finding in group]
+    for key in keys:
+        finding = next((f for f in audit.findings if key and _key(audit, f) == key), None)
+        if finding is None:
+            continue  # what was done before has ended it
+        suggestion = next(iter(Adviser(audit).suggestions(finding)), None)
+        if suggestion is None:
+            continue
+        audit = _carried_out(audit, finding, suggestion, release, given)
+        yield Step(number, finding, suggestion), audit
+        if suggestion.where == EVERYWHERE:
+            return
+
+
+def _key(audit: Audit, finding: Finding) -> tuple[object, ...] | None:
+    """Return what a finding is known by in a text whose lines have moved."""
+    full = _full(audit, finding)
+    if full is None:
+        return None
+    operation = full.operation
+    names = tuple(value.name for value in operation.results) or operation.operands
+    return full.function.name, operation.name, names
+
+
+def _full(audit: Audit, finding: Finding) -> FullOperation | None:
+    if audit.audited is None or finding.movement is None:
+        return None
+    return audit.audited.in_full(finding.movement.operation)
+
+
+def _carried_out(
+    audit: Audit,
+    finding: Finding,
+    suggestion: Suggestion,
+    release: Release | None,
+    given: GivenValues | None,
+) -> Audit:
+    """Return the audit of a module in which a suggestion is followed.
+
+    Raises:
+        LayoutError: it cannot be, or the report of it is not what was promised.
+    """
+    full, module = _full(audit, finding), audit.module
+    assert full is not None
+    where = f"finding on line {finding.line}"
+    try:
+        text = carried_out(module, full, suggestion)
+    except LayoutError as error:
+        raise LayoutError(f"{where}: {error.message}", FileLocation(module.source.name)) from None
+    after = _audit(Source(text, module.source.name), release, given)
+    _check(audit, after, suggestion, where, module)
+    return after
+
+
+def _check(audit: Audit, after: Audit, suggestion: Suggestion, where: str, module: Module) -> None:
+    """Hold a new audit against what was promised.
+
+    Raises:
+        LayoutError: it is not that.
+    """
+    place = FileLocation(module.source.name)
+    refused = [one for one in after.findings if one.kind == REFUSED]
+    known = {one.message for one in audit.findings if one.kind == REFUSED}
+    if fresh := [one for one in refused if one.message not in known]:
+        raise LayoutError(f"{where}: the compiler would refuse it: {fresh[0].message}", place)
+    saved = cycles(audit) - cycles(after)
+    if abs(saved - suggestion.saved) > TOLERANCE * max(1.0, abs(suggestion.saved)):
+        message = f"{where}: it saves {saved:g} cycles, not the {suggestion.saved:g} promised"
+        raise LayoutError(message, place)
+
+
+def cycles(audit: Audit) -> float:
+    """Return the cycles of all data movements in one program, as suggestions count them."""
+    return sum(
+        row.cost.cycles * assumed_runs(row.executions)
+        for row in audit.movements
+        if row.cost is not None
+    )

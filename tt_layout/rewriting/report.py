@@ -1,0 +1,132 @@
+"""What was applied to a dump, what that changes, and how to run the result."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.reports.advice_text import suggestion_data
+from tt_layout.reports.comparison import Comparison, ComparisonReport, compared
+from tt_layout.reports.fitted import Fitted, Paragraph
+from tt_layout.reports.printed import Printed
+from tt_layout.reports.report import GAP, Line, Table
+from tt_layout.rewriting.apply import Cured
+from tt_layout.safe_text import safe
+
+JSON_VERSION = 1
+
+_HASH = re.compile(r"[A-Z2-7]{52}|[0-9a-f]{64}")
+"""What Triton calls the folder of a kernel in ``TRITON_DUMP_DIR``: the hash of its source."""
+
+
+@dataclass(frozen=True, repr=False)
+class AppliedReport(Printed):
+    """A dump with suggestions carried out.
+
+    Attributes:
+        cured: the module before and after.
+        file: the name of the dump.
+        output: the file that the new text was written to; None where it was not written.
+        override: the folder that Triton is to take the new text from; None without one.
+    """
+
+    cured: Cured
+    file: str
+    output: str | None = None
+    override: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the new module."""
+        return self.cured.text
+
+    @property
+    def saved(self) -> float:
+        """Cycles that it saves in one program, loops counted as findings count them."""
+        return sum(step.suggestion.saved for step in self.cured.steps)
+
+    @property
+    def comparison(self) -> Comparison:
+        """What changed."""
+        names = self.file, self.output or self.file
+        return compared(names, (self.cured.before, self.cured.after))
+
+    def lines(self) -> Iterator[Line | Table | Fitted]:
+        """Yield what was done, what changed, and how to run it."""
+        for step in self.cured.steps:
+            suggestion = step.suggestion
+            text = (
+                f"finding {step.number}, line {step.finding.line}: saves "
+                f"{suggestion.saved_text} cycles in one program with {suggestion.encoding} in "
+                f"place of {suggestion.old}, {suggestion.where}"
+            )
+            yield Paragraph(safe(text), "", len(GAP))
+        yield Line()
+        yield from ComparisonReport([self.comparison]).lines()
+        for text in self._ways():
+            yield Paragraph(safe(text), "", len(GAP))
+
+    def _ways(self) -> Iterator[str]:
+        """Yield how Triton is made to run the new text."""
+        if self.override is not None:
+            yield ""
+            yield (
+                "run it: TRITON_ALWAYS_COMPILE=1 TRITON_KERNEL_OVERRIDE=1 "
+                f"TRITON_OVERRIDE_DIR={self.override} python ..."
+            )
+        elif self.output is not None:
+            path = os.path.abspath(self.output)
+            yield ""
+            yield (
+                f'run it: kernel[grid](..., ir_override="{path}"), or '
+                f'triton.Config({{...}}, ir_override="{path}"), with TRITON_ALWAYS_COMPILE=1 set: '
+                "a kernel in Triton's cache would be taken instead"
+            )
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        steps = [
+            {
+                "number": step.number,
+                "line": step.finding.line,
+                "message": step.finding.message,
+                **suggestion_data(step.suggestion),
+            }
+            for step in self.cured.steps
+        ]
+        comparison = next(iter(ComparisonReport([self.comparison]).data()["comparisons"]))
+        return {
+            "version": JSON_VERSION,
+            "file": self.file,
+            "output": self.output,
+            "override": self.override,
+            "saved": self.saved,
+            "applied": steps,
+            "comparison": comparison,
+        }
+
+
+def override_path(dump: str, folder: str) -> str:
+    """Return where Triton looks in its override folder for the text that takes a dump's place.
+
+    Args:
+        dump: a file as ``TRITON_KERNEL_DUMP=1`` writes it, in a folder whose name is the hash of
+            the kernel's source.
+        folder: the value of ``TRITON_OVERRIDE_DIR``.
+
+    Raises:
+        LayoutError: the dump is not in such a folder.
+    """
+    path = Path(dump).absolute()
+    if _HASH.fullmatch(path.parent.name) is None:
+        message = (
+            "its folder is not the hash of a kernel: --override takes a file that Triton wrote "
+            "with TRITON_KERNEL_DUMP=1"
+        )
+        raise LayoutError(message, FileLocation(dump))
+    return os.path.join(folder, path.parent.name, path.name)
