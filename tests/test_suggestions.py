@@ -16,7 +16,6 @@ from tiers import sampled
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
-from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.ir import parse_ir
 from tt_layout.rewriting.apply import cycles
 from tt_layout.rewriting.carried_out import carried_out

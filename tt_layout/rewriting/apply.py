@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.findings import REFUSED, Finding, assumed_runs
+from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
+from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import parse_ir
@@ -196,8 +197,8 @@ def _check(audit: Audit, after: Audit, suggestion: Suggestion, where: str, modul
         LayoutError: it is not that.
     """
     place = FileLocation(module.source.name)
-    refused = [one for one in after.findings if one.kind == REFUSED]
-    known = {one.message for one in audit.findings if one.kind == REFUSED}
+    refused = [one for one in after.findings if one.is_error]
+    known = {one.message for one in audit.findings if one.is_error}
     if fresh := [one for one in refused if one.message not in known]:
         raise LayoutError(f"{where}: the compiler would refuse it: {fresh[0].message}", place)
     saved = cycles(audit) - cycles(after)

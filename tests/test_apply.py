@@ -1,0 +1,147 @@
+"""``tt-layout apply``: the dump that it writes, what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import Run, runner
+from test_suggestions import KERNELS, kernel
+
+import tt_layout
+from tt_layout import LayoutError
+from tt_layout.mlir.source import Source
+from tt_layout.rewriting.apply import cure
+from tt_layout.rewriting.report import override_path
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+DUMP = EXAMPLES / "kernels" / "attention-gfx950.ttgir"
+
+
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capsysbinary, monkeypatch)
+
+
+def test_the_first_suggestion_is_carried_out(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "new.ttgir"
+    outcome = run("apply", str(DUMP), "-o", str(path))
+    assert (outcome.status, outcome.err) == (0, "")
+    first, *rest = outcome.out.splitlines()
+    assert first.startswith("finding 1, line 153: saves 192 * ceildiv(%length - 64, 64) + 192")
+    assert any("6336 fewer in one program" in line for line in rest)
+    assert f'ir_override="{path}"' in outcome.out.replace("\n  ", "")
+    assert "TRITON_ALWAYS_COMPILE=1" in outcome.out.replace("\n  ", " ")
+    text = path.read_text(encoding="utf-8")
+    before = DUMP.read_text(encoding="utf-8")
+    changed = [b for b, a in zip(before.splitlines(), text.splitlines()) if a != b]
+    assert [line.split(" = ")[0] for line in changed] == ["#shared3"]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_audit_of_the_result_has_what_was_promised(name: str, run: Run, tmp_path: Path) -> None:
+    source, path = tmp_path / "k.ttgir", tmp_path / "new.ttgir"
+    source.write_text(kernel(name))
+    outcome = run("apply", str(source), "--all", "-o", str(path), "--format", "json")
+    data = json.loads(outcome.out)
+    assert data["saved"] == sum(step["saved"] for step in data["applied"])
+    totals = data["comparison"]["totals"]
+    assert sum(t["before"] - t["after"] for t in totals) == data["saved"]
+    assert run("audit", str(path)).status == 0
+
+
+def test_findings_have_the_number_that_the_report_prints(run: Run, tmp_path: Path) -> None:
+    path = EXAMPLES / "workloads" / "attention_backward-gfx950.ttgir"
+    [module] = json.loads(run("audit", str(path), "--format", "json").out)["modules"]
+    text = run("audit", str(path)).out
+    for finding in module["findings"]:
+        lines = text.splitlines()
+        line = next(one for one in lines if one.startswith(f"  {finding['number']}. "))
+        assert str(finding["line"]) in line
+    new = tmp_path / "new.ttgir"
+    outcome = run("apply", str(path), "--finding", "2", "-o", str(new))
+    second = next(f for f in module["findings"] if f["number"] == 2)
+    assert outcome.out.startswith(f"finding 2, line {second['line']}: ")
+    assert second["suggestion"] in new.read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_carried_out_writes_nothing(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "new.ttgir"
+    outcome = run("apply", str(DUMP), "--finding", "99", "-o", str(path))
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "there is no finding 99: the report has" in outcome.err
+    clean = EXAMPLES / "kernels" / "softmax-sm90.ttgir"
+    outcome = run("apply", str(clean), "-o", str(path))
+    assert outcome.status == 2
+    assert "nothing is suggested for any of its findings" in outcome.err
+    wrapped = kernel("two-inputs").replace("tt.load %p : ", "tt.load (%p\n : ")
+    outcome = run("apply", "-", "-o", str(path), stdin=wrapped.encode())
+    assert outcome.status == 2
+    assert not path.exists()
+
+
+def test_options_that_exclude_each_other(run: Run, tmp_path: Path) -> None:
+    for arguments in ([], ["-o", "a", "--override", "b"]):
+        outcome = run("apply", str(DUMP), *arguments)
+        assert outcome.status == 2
+        assert "say where to write: -o FILE, or --override DIR" in outcome.err
+    outcome = run("apply", str(DUMP), "-o", str(tmp_path / "a"), "--all", "--finding", "1")
+    assert "--all and --finding exclude each other" in outcome.err
+
+
+def test_the_override_folder_is_that_of_the_kernel(run: Run, tmp_path: Path) -> None:
+    name = "HXEYFL5BHZMMDC3GHHBCNQDKBEAL6BK3UDPR7P6JLGPVMVLYNNWQ"
+    dumped = tmp_path / "dump" / name / "attention.ttgir"
+    dumped.parent.mkdir(parents=True)
+    dumped.write_text(DUMP.read_text(encoding="utf-8"))
+    folder = tmp_path / "override"
+    outcome = run("apply", str(dumped), "--override", str(folder))
+    assert outcome.status == 0
+    assert f"TRITON_KERNEL_OVERRIDE=1 TRITON_OVERRIDE_DIR={folder}" in " ".join(outcome.out.split())
+    assert (folder / name / "attention.ttgir").exists()
+    assert override_path(str(dumped), "x") == f"x/{name}/attention.ttgir"
+    outcome = run("apply", str(DUMP), "--override", str(folder))
+    assert outcome.status == 2
+    assert "its folder is not the hash of a kernel" in outcome.err
+
+
+def test_a_module_of_a_dump_is_named(run: Run, tmp_path: Path) -> None:
+    both = tmp_path / "both.mlir"
+    path = tmp_path / "new.ttgir"
+    both.write_text(kernel("needless") + "// -----\n" + kernel("of-a-constant"))
+    outcome = run("apply", str(both), "-o", str(path))
+    assert "it has 2 modules: name one of them" in outcome.err
+    outcome = run("apply", f"{both}@2", "-o", str(path))
+    assert outcome.status == 0
+    assert path.read_text().count("tt.func") == 1
+
+
+def test_names_stay_valid() -> None:
+    """A number is no beginning of a name, and a name that is there is not taken."""
+    text = kernel("of-a-constant").replace("%v", "%0").replace("%q ", "%1 ").replace("%q,", "%1,")
+    text = text.replace("tt.return", "%relaid_1 = arith.constant 1 : i32\n    tt.return")
+    found = cure(Source(text), is_all=True).text
+    assert "%relaid_1_1 = tt.addptr" in found
+    assert "loc(" not in found
+
+
+def test_locations_go_with_what_is_computed_anew() -> None:
+    lines = kernel("two-inputs").splitlines()
+    text = "\n".join(f"{line} loc(#loc7)" if " = " in line and "%" in line else line
+                     for line in lines)  # fmt: skip
+    text += '\n#loc7 = loc("k.py":3:5)\n'
+    found = cure(Source(text), is_all=True).text
+    assert all("loc(#loc7)" in line for line in found.splitlines() if "%relaid" in line and "=" in
+               line.split("%relaid")[1] and "store" not in line)  # fmt: skip
+
+
+def test_the_library_takes_text_and_a_kernel() -> None:
+    text = DUMP.read_text(encoding="utf-8")
+    applied = tt_layout.apply(text)
+    assert applied.saved == 6336
+    assert tt_layout.apply(text, 1).text == applied.text
+    compiled = type("Kernel", (), {"asm": {"ttgir": text}})()
+    assert tt_layout.apply(compiled).text == applied.text
+    with pytest.raises(LayoutError, match="there is no finding 9"):
+        tt_layout.apply(text, 9)
