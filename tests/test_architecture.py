@@ -37,6 +37,7 @@ RANKS = {
     "encodings": 3,
     "placement": 4,
     "ir": 4,
+    "kernels": 4,
     "views": 5,
     "analyses": 5,
     "terminal": 6,

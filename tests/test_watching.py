@@ -15,7 +15,7 @@ import fake_triton
 import pytest
 
 import tt_layout
-from tt_layout.watching.seen import Launch
+from tt_layout.kernels.seen import Launch
 from tt_layout.watching.triton_hooks import launch_of
 
 ROOT = Path(__file__).parent.parent

@@ -11,7 +11,7 @@ from itertools import count
 
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.errors import LayoutError
-from tt_layout.mlir.source import dumps_below
+from tt_layout.mlir.source import WHAT_DUMPS_ARE, dumps_below
 from tt_layout.releases import Release
 from tt_layout.reports.kernel_overview import (
     FileKernels,
@@ -68,22 +68,24 @@ def overview(
     """
     files = files_of(names)
     if not files:
-        raise LayoutError(f"found no .mlir, .ttir or .ttgir file in {', '.join(names)}")
+        raise LayoutError(f"found no dump in {', '.join(names)}: {WHAT_DUMPS_ARE}")
     kernels: list[KernelLine] = []
     passed: list[PassedOver] = []
+    unread: list[PassedOver] = []
     arguments: dict[str, None] = {}
     for found in _results(files, (is_partial, release, given)):
         if isinstance(found, PassedOver):
             passed.append(found)
         else:
             kernels += found.kernels
+            unread += found.unread
             arguments.update(dict.fromkeys(found.arguments))
     if len(passed) == len(files):
         reasons = "\n".join(f"{one.file}: {one.reason}" for one in sorted(passed))
         raise LayoutError(f"none of {len(files)} files could be read\n{reasons}")
     if given is not None:
         check_names(given, arguments)
-    return KernelOverview(sorted(kernels, key=lambda k: k.rank), sorted(passed), top)
+    return KernelOverview(sorted(kernels, key=lambda k: k.rank), sorted(passed + unread), top)
 
 
 Settings = tuple[bool, "Release | None", "GivenValues | None"]

@@ -179,8 +179,19 @@ def read_source(path: str) -> Source:
     return Source(text.replace("\r\n", "\n"), name)
 
 
-SUFFIXES = (".mlir", ".ttgir", ".ttir")
-"""How the names of dumps end."""
+SUFFIXES = (".mlir", ".ttgir", ".ttir", ".ndjson", ".ndjson.gz")
+"""How the names of dumps, and of logs of tritonparse, end."""
+
+LOG_SUFFIXES = (".log", ".txt", ".out", ".err")
+"""How the names of files end that may have a dump in them, which their beginning shows."""
+
+MARKS = (b"IR Dump Before", b"IR Dump After", b'"ttg.num-warps"', b'"triton_gpu.num-warps"')
+"""What is in the beginning of a log that has a dump."""
+
+MARKED_BYTES = 1 << 20
+"""Bytes of a log in which marks are looked for."""
+
+WHAT_DUMPS_ARE = "no .mlir, .ttir, .ttgir or .ndjson file, and no log with MLIR in it"
 
 
 def dumps_below(folder: str) -> list[str]:
@@ -203,10 +214,25 @@ def dumps_below(folder: str) -> list[str]:
 
     for parent, folders, names in os.walk(folder, onerror=fail):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        own = (name for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
-        paths = (os.path.join(parent, name) for name in own)
-        found += [path for path in paths if stat.S_ISREG(os.lstat(path).st_mode)]
+        shown = (os.path.join(parent, name) for name in names if not name.startswith("."))
+        found += [path for path in shown if _is_dump(path)]
     return sorted(found)
+
+
+def _is_dump(path: str) -> bool:
+    """Tell whether a file of a folder is a regular one and a dump, by its name or beginning."""
+    if not path.endswith(SUFFIXES + LOG_SUFFIXES) or not stat.S_ISREG(os.lstat(path).st_mode):
+        return False
+    return path.endswith(SUFFIXES) or _has_mark(path)
+
+
+def _has_mark(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            start = file.read(MARKED_BYTES)
+    except OSError:
+        return False
+    return any(mark in start for mark in MARKS)
 
 
 def _standard_input() -> BinaryIO:

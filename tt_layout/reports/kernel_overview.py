@@ -6,21 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tt_layout.audit.audit import audit_module
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.modules.kernel_metadata import metadata_beside
 from tt_layout.audit.rules import kinds, rules
 from tt_layout.audit.summary import Summary, kinds_of, size_text, summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
-from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.file_aliases import whole_modules
+from tt_layout.ir.module import Module
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.scope import Interner
-from tt_layout.mlir.source import read_source
 from tt_layout.releases import Release
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.opened import OpenedDump, audit_with, open_dumps
 from tt_layout.reports.report import Line, Table
 from tt_layout.safe_text import safe
 
@@ -108,10 +107,15 @@ class PassedOver(NamedTuple):
 
 
 class FileKernels(NamedTuple):
-    """The kernels of a dump, and the names of their arguments where values were given."""
+    """The kernels of a dump, and the names of their arguments where values were given.
+
+    Attributes:
+        unread: what of the dump is left out, of a log of many kernels.
+    """
 
     kernels: tuple[KernelLine, ...]
     arguments: tuple[str, ...] = ()
+    unread: tuple[PassedOver, ...] = ()
 
 
 class FileReader:
@@ -145,31 +149,34 @@ class FileReader:
             return PassedOver(name, "it is nested too deeply")
 
     def _kernels(self, name: str) -> FileKernels:
-        file = split_module(name)
-        source = read_source(file.path)
-        check_lines(source)
-        self._known += len(source.text)
-        known = metadata_beside(file.path)
         found: list[KernelLine] = []
         arguments: dict[str, None] = {}
-        is_empty = True
-        modules = whole_modules(
-            source,
+        opened = open_dumps(name)
+        for dump in opened.dumps:
+            check_lines(dump.source)
+            self._known += len(dump.source.text)
+            is_empty = True
+            for module in self._modules(dump):
+                is_empty = False
+                audit = audit_with(module, self._shared, dump.launch, self._given).audit
+                arguments.update(dict.fromkeys(audit.arguments))
+                own = summaries(audit, dump.known)
+                place = dump.source.name if dump.number is None else name
+                found += [KernelLine.of(place, module.line, summary) for summary in own]
+            if is_empty:
+                message = "found no MLIR in it: no module, function, layout alias or tensor type"
+                raise LayoutError(message)
+        unread = tuple(PassedOver(*one) for one in opened.unread)
+        return FileKernels(tuple(found), tuple(arguments), unread)
+
+    def _modules(self, dump: OpenedDump) -> Iterator[Module]:
+        return whole_modules(
+            dump.source,
             self._release,
-            file.module,
+            dump.number,
             is_partial=self._is_partial,
             interner=self._interner,
         )
-        for module in modules:
-            is_empty = False
-            audit = audit_module(module, self._shared, self._given)
-            arguments.update(dict.fromkeys(audit.arguments))
-            own = summaries(audit, known)
-            found += [KernelLine.of(name, module.line, summary) for summary in own]
-        if is_empty:
-            message = "found no MLIR in it: no module, function, layout alias or tensor type"
-            raise LayoutError(message)
-        return FileKernels(tuple(found), tuple(arguments))
 
 
 @dataclass(frozen=True)

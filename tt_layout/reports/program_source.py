@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tt_layout.ir.operations import Location
+from tt_layout.kernels.trace import ProgramText
 from tt_layout.safe_text import safe, shortened
 
 MAX_BYTES = 4 << 20  # of a program's file that is read
@@ -20,9 +21,11 @@ class ProgramSource(NamedTuple):
     Attributes:
         folder: a folder in which a file is looked for by the end of its path.  Without one
             only absolute paths are read, as the dump has them.
+        programs: texts that came with the dump, which go before files.
     """
 
     folder: str | None = None
+    programs: tuple[ProgramText, ...] = ()
 
     def line(self, location: Location | None) -> str | None:
         """Return the text of a line; None where there is no such file of Python.
@@ -44,6 +47,9 @@ class ProgramSource(NamedTuple):
         return "".join(lines) or None
 
     def _lines(self, file: str) -> tuple[str, ...]:
+        for program in self.programs:
+            if program.file == file:
+                return ("",) * (program.start - 1) + tuple(program.text.splitlines(True))
         path = self.path(file)
         return _lines(path) if path is not None else ()
 

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.modules.kernel_metadata import KernelMetadata
+from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.summary import summaries
-from tt_layout.audit.values.given import (
-    PROGRAM_AXES,
-    PROGRAM_COUNTS,
-    GivenValues,
-    plain_name,
-)
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
+from tt_layout.kernels.seen import SeenKernel
 from tt_layout.mlir.source import Source
 from tt_layout.reports.kernel_overview import KernelLine, PassedOver
-from tt_layout.watching.seen import Launch, SeenKernel
+from tt_layout.reports.opened import audit_with, metadata_of
 
 
 class WatchedKernel(NamedTuple):
@@ -54,9 +47,9 @@ def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
     if compiled.text is None:
         return WatchedKernel(kernel, None, "Triton's cache keeps only its binary")
     module = _first(whole_modules(Source(compiled.text, f"{compiled.name}.ttgir")))
-    audit, reason = _with_values(module, kernel.launch, shared)
-    known = KernelMetadata(compiled.name, compiled.warps, compiled.shared_bytes)
-    lines = [KernelLine.of(compiled.place, module.line, one) for one in summaries(audit, known)]
+    audit, reason = audit_with(module, shared, kernel.launch)
+    own = summaries(audit, metadata_of(compiled))
+    lines = [KernelLine.of(compiled.place, module.line, one) for one in own]
     return WatchedKernel(kernel, _worst(lines, compiled.name), reason)
 
 
@@ -70,31 +63,6 @@ def _worst(lines: Sequence[KernelLine], name: str) -> KernelLine:
     if not lines:
         raise LayoutError(f"{name} moves no data")
     return min(lines, key=lambda line: line.rank)
-
-
-def _with_values(
-    module: Module, launch: Launch | None, shared: SharedWork
-) -> tuple[Audit, str | None]:
-    """Return the audit with the values of a launch, or without any and the reason."""
-    if launch is None:
-        return audit_module(module, shared), None
-    try:
-        return audit_module(module, shared, values_of(module, launch)), None
-    except LayoutError as error:
-        return audit_module(module, shared), error.message
-
-
-def values_of(module: Module, launch: Launch) -> GivenValues:
-    """Return what a launch gives the arguments that a module has.
-
-    What Triton took as a constant is no argument any more.
-    """
-    functions = AuditedModule(module, SharedWork(), None).functions
-    names = {plain_name(value.name) for one in functions for value in one.arguments}
-    known = {name: number for name, number in launch.values if name in names}
-    counts = dict(zip(PROGRAM_COUNTS, launch.grid))
-    assert len(counts) == len(PROGRAM_AXES)
-    return GivenValues({**known, **counts})
 
 
 def passed_over(kernels: Iterable[WatchedKernel]) -> tuple[PassedOver, ...]:

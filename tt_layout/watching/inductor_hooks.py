@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tt_layout.audit.modules.kernel_metadata import metadata_beside
+from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
 from tt_layout.watching.places import place_of
-from tt_layout.watching.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.triton_hooks import STAGE, TritonHooks, launch_of
 
 HEURISTICS = "torch._inductor.runtime.triton_heuristics"

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tt_layout.errors import LayoutError
+from tt_layout.kernels.seen import from_plain, to_plain
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.watched_findings import read_limits
 from tt_layout.watching.places import in_test
 from tt_layout.watching.report import WatchReport, write_report
-from tt_layout.watching.seen import from_plain, to_plain
 from tt_layout.watching.session import collecting
 
 CHANNEL = "tt_layout_kernels"

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from tt_layout.kernels.seen import Launch, SeenKernel
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.kernel_overview import KernelOverview, kernel_data
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line, Table, plain_text
 from tt_layout.reports.watched_findings import Limits, NamedFinding, Watcher
 from tt_layout.watching.audits import WatchedKernel, audited, passed_over
-from tt_layout.watching.seen import Launch, SeenKernel
 
 if TYPE_CHECKING:
     from tt_layout.reports.junit import Case

@@ -10,11 +10,11 @@ from functools import partial
 from typing import IO
 
 from tt_layout.errors import LayoutError
+from tt_layout.kernels.seen import Record, SeenKernel
 from tt_layout.reports.watched_findings import Limits, read_limits
 from tt_layout.watching.inductor_hooks import HEURISTICS, InductorHooks
 from tt_layout.watching.patches import Patches, once_imported
 from tt_layout.watching.report import WatchReport, report_of, write_report
-from tt_layout.watching.seen import Record, SeenKernel
 from tt_layout.watching.triton_hooks import TritonHooks
 
 TRITON = "triton.runtime.jit"

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
 from tt_layout.watching.places import place_of
-from tt_layout.watching.seen import CompiledKernel, Launch, Record
 
 POINTER_PERIOD = 512
 """Of an address the rest modulo this is kept: what the audit asks for."""

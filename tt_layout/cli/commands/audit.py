@@ -14,7 +14,6 @@ import click
 
 from tt_layout.audit.audit import SORTS, Audit, audit_module, sort_movements
 from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.modules.kernel_metadata import metadata_beside
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.fail_on import annotate, fail_on_option, tell_failures
 from tt_layout.cli.output import emit
@@ -22,31 +21,34 @@ from tt_layout.cli.parameters import FileParameter, chosen_release, release_opti
 from tt_layout.cli.values import read_values, value_option, values_option
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
 from tt_layout.ir import Module
-from tt_layout.ir.file_aliases import module_at, split_line, split_module, whole_modules
+from tt_layout.ir.file_aliases import module_at, split_line, whole_modules
 from tt_layout.ir.reader import check_lines
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.opened import OpenedDump, audit_with, is_log, open_dumps
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, fresh, read_limits
 
 if TYPE_CHECKING:
+    from tt_layout.kernels.seen import Launch
     from tt_layout.reports.comparison import NamedModule
     from tt_layout.reports.measured import Measurements
 
 
-class NamedSource(NamedTuple):
-    """A dump, and the number of the module that is meant in it; None for all."""
+def open_dump(name: str) -> OpenedDump:
+    """Return the dump, and the module of it, that ``FILE@3`` or ``FILE:13`` stands for.
 
-    source: Source
-    number: int | None
-
-
-def open_dump(name: str) -> NamedSource:
-    """Return the dump, and the module of it, that ``FILE@3`` or ``FILE:13`` stands for."""
+    Raises:
+        LayoutError: it cannot be read, or is a log of several kernels.
+    """
     file, line = split_line(name)
-    path, number = split_module(file)
-    source = read_source(path)
-    return NamedSource(source, number if line is None else module_at(source, line))
+    dump, *others = open_dumps(file).dumps
+    if others:
+        message = f"the log has {len(others) + 1} kernels: {file}@1 is the first"
+        raise LayoutError(message, FileLocation(file))
+    if line is None:
+        return dump
+    return dump._replace(number=module_at(dump.source, line))
 
 
 class Options(NamedTuple):
@@ -113,7 +115,9 @@ def _progress(size: int) -> Iterator[Callable[[int], None] | None]:
         yield lambda done: progress.update(task, completed=done)
 
 
-def _audits(modules: Iterator[Module], given: GivenValues | None) -> Iterator[Audit]:
+def _audits(
+    modules: Iterator[Module], given: GivenValues | None, launch: Launch | None
+) -> Iterator[Audit]:
     """Yield the audit of each module.
 
     Raises:
@@ -122,16 +126,14 @@ def _audits(modules: Iterator[Module], given: GivenValues | None) -> Iterator[Au
     shared = SharedWork()
     arguments: dict[str, None] = {}
     for module in modules:
-        audit = audit_module(module, shared, given)
+        audit = audit_with(module, shared, launch, given).audit
         arguments.update(dict.fromkeys(audit.arguments))
         yield audit
     if given is not None:
         check_names(given, arguments)
 
 
-def pairs(
-    sources: Sequence[NamedSource], is_partial: bool
-) -> list[tuple[NamedModule, NamedModule]]:
+def pairs(dumps: Sequence[OpenedDump], is_partial: bool) -> list[tuple[NamedModule, NamedModule]]:
     """Return the modules to compare.
 
     Of one dump each module with the next; of two, module by module where both have equally
@@ -143,14 +145,14 @@ def pairs(
     from tt_layout.reports.comparison import NamedModule
 
     read = [
-        [NamedModule(source.name, m) for m in read_modules(source, is_partial, number)]
-        for source, number in sources
+        [NamedModule(one.source.name, m) for m in read_modules(one.source, is_partial, one.number)]
+        for one in dumps
     ]
     if len(read) == 1:
         [modules] = read
         if len(modules) < 2:
             message = "--diff of one file compares its modules, but it has only one"
-            raise LayoutError(message, FileLocation(sources[0].source.name))
+            raise LayoutError(message, FileLocation(dumps[0].source.name))
         return list(pairwise(modules))
     before, after = read
     return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]
@@ -224,18 +226,19 @@ def pairs(
 def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     """Show what the kernels of a dump do badly, their data movements and layouts."""
     chosen = Options(**options)
+    are_many = len(files) > 1 or os.path.isdir(files[0]) or is_log(files[0])
     if chosen.is_diff and chosen.is_axis_info:
         raise LayoutError("--axis-info and --diff exclude each other")
     if output_format == "github" and (chosen.is_diff or chosen.is_axis_info):
         raise LayoutError("--format github is for the findings of an audit")
-    is_report = len(files) == 1 and not os.path.isdir(files[0]) and output_format != "github"
+    is_report = not are_many and output_format != "github"
     if chosen.ncu is not None and (chosen.is_diff or chosen.is_axis_info or not is_report):
         raise LayoutError("--ncu is for the report of one dump")
     if chosen.is_diff:
         return _compare(files, chosen, output_format)
     if chosen.is_axis_info:
         return _axis_info(files, chosen, output_format)
-    if len(files) > 1 or os.path.isdir(files[0]):
+    if are_many:
         return _overview(files, chosen, output_format)
     return _report(files[0], chosen, output_format)
 
@@ -263,23 +266,23 @@ def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
 
 def _report(file: str, chosen: Options, output_format: str) -> int:
     """Show the report of one dump."""
-    source, number = open_dump(file)
+    dump = open_dump(file)
     measured = _measurements(chosen.ncu) if chosen.ncu is not None else None
-    watcher, program = chosen.watcher, ProgramSource(chosen.program)
-    modules = read_modules(source, chosen.partial, number)
-    audits = watcher.pass_on(file, _audits(modules, chosen.given))
+    watcher, program = chosen.watcher, ProgramSource(chosen.program, dump.programs)
+    modules = read_modules(dump.source, chosen.partial, dump.number)
+    audits = watcher.pass_on(file, _audits(modules, chosen.given, dump.launch))
     audits = measured.watched(audits) if measured is not None else audits
     if output_format == "github":
         deque(audits, maxlen=0)
         annotate(watcher, program)
         return tell_failures(watcher)
     report = AuditReport(
-        source.name,
+        dump.source.name,
         (sort_movements(audit, chosen.sort) for audit in audits),
         chosen.is_whole,
         by_line=chosen.sort == "line",
         program=program,
-        known=metadata_beside(source.name),
+        known=dump.known,
         measured=measured,
     )
     emit(report, output_format)
@@ -310,9 +313,9 @@ def _axis_info(files: Sequence[str], chosen: Options, output_format: str) -> int
 
     if len(files) > 1:
         raise LayoutError(f"--axis-info takes one file, got {len(files)}")
-    source, number = open_dump(files[0])
-    modules = read_modules(source, chosen.partial, number)
-    emit(AxisInfoReport(source.name, modules), output_format)
+    dump = open_dump(files[0])
+    modules = read_modules(dump.source, chosen.partial, dump.number)
+    emit(AxisInfoReport(dump.source.name, modules), output_format)
     return 0
 
 

@@ -72,9 +72,14 @@ class SeenKernel:
 
 
 class Record:
-    """What has been seen so far; it may be told from several threads."""
+    """What has been seen so far; several threads may add to it.
 
-    def __init__(self) -> None:
+    Args:
+        max_launches: how many launches of a kernel are kept; None for all.
+    """
+
+    def __init__(self, max_launches: int | None = MAX_LAUNCHES) -> None:
+        self._max_launches = max_launches
         self._lock = threading.Lock()
         self._kernels: dict[str, CompiledKernel] = {}
         self._launches: dict[str, dict[Launch, int]] = {}
@@ -91,7 +96,8 @@ class Record:
 
     def has_room(self, key: str) -> bool:
         """Tell whether further launches of a kernel are kept."""
-        return self._counts.get(key, 0) < MAX_LAUNCHES
+        limit = self._max_launches
+        return limit is None or self._counts.get(key, 0) < limit
 
     def launched(self, key: str, launch: Launch) -> None:
         """Keep a launch."""

@@ -1,0 +1,170 @@
+"""Logs of tritonparse: kernels, launches and programs in them; logs that are broken."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Run, runner
+from test_watching import KERNEL
+
+SOURCE = "/home/somebody/copy.py"
+CODE = "@triton.jit\ndef strided(x, s):\n    return strided\n"
+
+
+def compilation(key: str = "k1", **changes: Any) -> dict[str, Any]:
+    """Return an event of a compiled kernel."""
+    payload = {
+        "metadata": {"hash": key, "name": "strided", "num_warps": 4, "shared": 512},
+        "file_content": {"strided.ttir": "module {}", "strided.ttgir": KERNEL},
+        "python_source": {"file_path": SOURCE, "start_line": 7, "code": CODE},
+    }
+    return {"event_type": "compilation", "pid": 7, "stack": [], "payload": payload | changes}
+
+
+def launch(key: str = "k1", stride: int = 2) -> dict[str, Any]:
+    """Return an event of a launch."""
+    return {
+        "event_type": "launch",
+        "name": "strided",
+        "grid": [16, 1, 1],
+        "compilation_metadata": {"hash": key},
+        "extracted_args": {
+            "x": {"type": "tensor", "shape": [64], "stride": [1], "data_ptr": "0x7f0000000200"},
+            "s": {"type": "int", "value": stride},
+            "eps": {"type": "float", "value": 1e-5},
+        },
+        "payload": None,
+    }
+
+
+def text(*events: Any) -> str:
+    return "".join(f"{e if isinstance(e, str) else json.dumps(e)}\n" for e in events)
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
+@pytest.mark.parametrize("name", ["t.ndjson", "t.ndjson.gz", "t.bin.ndjson"])
+def test_each_kernel_is_audited_with_its_launch(tmp_path: Path, run: Run, name: str) -> None:
+    """Of a log of gzip members, too, as tritonparse writes them."""
+    events = text(compilation(), launch()), text(compilation("k2"), launch("k2", 1))
+    path = tmp_path / name
+    if name == "t.ndjson":
+        path.write_text("".join(events))
+    else:
+        path.write_bytes(b"".join(gzip.compress(one.encode()) for one in events))
+    result = run("audit", str(path), "--format", "json")
+    assert result.status == 0, result.err
+    kernels = json.loads(result.out)["kernels"]
+    assert sorted(one["file"] for one in kernels) == [f"{path}@1", f"{path}@2"]
+    by_name = {one["file"][-1]: one for one in kernels}
+    assert by_name["1"]["cost"] > by_name["2"]["cost"], "the first has the larger stride"
+    assert by_name["1"]["shared_bytes"] == 512
+
+
+def test_one_kernel_has_a_report_with_the_text_of_its_program(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "t.ndjson"
+    place = f'loc("{SOURCE}":9:4)'
+    located = KERNEL.replace(
+        "tt.store %p, %v : tensor<1024x!tt.ptr<f16>, #blocked>",
+        f"tt.store %a, %v : tensor<1024x!tt.ptr<f16>, #blocked> {place}",
+    )
+    path.write_text(text(compilation(file_content={"k.ttgir": located}), launch()))
+    result = run("audit", f"{path}@1")
+    assert result.status == 0, result.err
+    assert "copy.py:9" in result.out
+    assert "return strided" in result.out, "the line of the program, which is on no disk"
+    costs = [
+        json.loads(run("audit", f"{path}@1", *more, "--format", "json").out)["modules"][0]
+        for more in ([], ["--value", "s=1"], ["--value", "s=2"])
+    ]
+    launched, given, same = (one["summary"][0]["cost"] for one in costs)
+    assert given < launched == same, "what is given goes before the launch"
+
+
+def test_a_folder_has_its_logs(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "t.ndjson").write_text(text(compilation()))
+    (tmp_path / "passes.log").write_text("// -----// IR Dump After X\n" + KERNEL)
+    (tmp_path / "other.log").write_text("nothing\n")
+    (tmp_path / "output_code.txt").write_text("import torch\n")
+    result = run("audit", str(tmp_path), "--format", "json")
+    found = json.loads(result.out)
+    names = sorted(Path(one["file"]).name for one in found["kernels"])
+    assert names == ["passes.log", "t.ndjson@1"]
+    assert found["passed_over"] == []
+
+
+def test_what_is_no_event_is_named_and_left_out(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "t.ndjson"
+    path.write_text(
+        text(compilation(), "{not json", "[1]", '{"event_type": "launch"}', "")
+        + json.dumps(launch())[:40]
+    )
+    result = run("audit", str(path))
+    assert result.status == 0
+    output = result.out
+    assert f"{path}:2 was passed over: it is not JSON" in " ".join(output.split())
+    assert f"{path}:3 was passed over: it is no event" in " ".join(output.split())
+    assert "@strided" in output
+
+
+def test_a_log_that_is_cut_off_keeps_what_it_has(tmp_path: Path, run: Run) -> None:
+    whole = gzip.compress(text(compilation()).encode()) + gzip.compress(
+        text(compilation("k2")).encode()
+    )
+    path = tmp_path / "t.ndjson.gz"
+    path.write_bytes(whole[:-30])
+    result = run("audit", str(path))
+    assert result.status == 0
+    assert "the compressed data ends in the middle" in " ".join(result.out.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "found no compiled kernel"),
+        (b"{}\n", "found no compiled kernel"),
+        (b"half a line", "line 1: it is not JSON"),
+        (b"\x28\xb5\x2f\xfd....", "compressed by zstd"),
+        (b"\x1f\x8bnot gzip", "cannot read"),
+        (gzip.compress(b"x" * 100)[:20], "ends in the middle"),
+        (text(compilation(file_content={})).encode(), "no TTGIR"),
+        (text(compilation(metadata={"hash": 7})).encode(), "the kernel has no hash"),
+        (text(compilation(metadata=[], file_content=7)).encode(), "no TTGIR"),
+        (b'{"event_type": ' + b"[" * 100_000 + b"\n", "it is not JSON"),
+    ],
+)
+def test_a_log_without_kernels_is_refused(
+    tmp_path: Path, run: Run, content: bytes, message: str
+) -> None:
+    path = tmp_path / "t.ndjson"
+    path.write_bytes(content)
+    result = run("audit", str(path))
+    assert result.status == 2
+    assert message in " ".join(result.err.split())
+    assert "Traceback" not in result.err
+
+
+def test_a_kernel_that_is_not_there_is_refused(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "t.ndjson"
+    path.write_text(text(compilation(), compilation("k2")))
+    assert "there is no kernel 3: the log has 2" in run("audit", f"{path}@3").err
+    assert "the log has 2 kernels" in run("audit", str(path), "--axis-info").err
+    assert run("audit", f"{path}@last").status == 0
+
+
+def test_a_log_without_end_is_refused(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tt_layout.kernels import trace
+
+    monkeypatch.setattr(trace, "MAX_BYTES", 1 << 20)
+    path = tmp_path / "t.ndjson.gz"
+    path.write_bytes(gzip.compress(b"\n" * (2 << 20)))
+    assert "a log may have" in run("audit", str(path)).err

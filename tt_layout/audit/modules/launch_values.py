@@ -1,0 +1,25 @@
+"""What a launch gives the arguments of a kernel."""
+
+from __future__ import annotations
+
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.values.given import PROGRAM_COUNTS, GivenValues, plain_name
+from tt_layout.ir.module import Module
+from tt_layout.kernels.seen import Launch
+
+
+def values_of(module: Module, launch: Launch, given: GivenValues | None = None) -> GivenValues:
+    """Return the values of a launch, as far as the module has such arguments.
+
+    What Triton took as a constant is no argument any more.
+
+    Args:
+        module: of the kernel.
+        launch: of the kernel.
+        given: values that go before those of the launch.
+    """
+    functions = AuditedModule(module, SharedWork(), None).functions
+    names = {plain_name(value.name) for one in functions for value in one.arguments}
+    known = {name: number for name, number in launch.values if name in names}
+    counts = dict(zip(PROGRAM_COUNTS, launch.grid))
+    return GivenValues({**known, **counts, **(given.values if given is not None else {})})

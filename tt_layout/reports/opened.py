@@ -1,0 +1,129 @@
+"""Dumps to audit, by name: a file, one of its modules, or each kernel of a log."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.modules.kernel_metadata import KernelMetadata, metadata_beside
+from tt_layout.audit.modules.launch_values import values_of
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir.file_aliases import LAST, split_module
+from tt_layout.ir.module import Module
+from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
+from tt_layout.kernels.trace import ProgramText, Trace, is_trace_name, read_trace
+from tt_layout.mlir.source import Source, read_source
+
+
+class OpenedDump(NamedTuple):
+    """A dump, and what is known of it besides.
+
+    Attributes:
+        source: its text.
+        number: of the module that is meant; None for all.
+        known: what stands beside it.
+        launch: how its kernel was launched; None where that is not known.
+        programs: texts of the program that came with it.
+    """
+
+    source: Source
+    number: int | None
+    known: KernelMetadata
+    launch: Launch | None = None
+    programs: tuple[ProgramText, ...] = ()
+
+
+class AuditWithValues(NamedTuple):
+    """An audit, and why the values of the launch were not used; None where they were."""
+
+    audit: Audit
+    reason: str | None = None
+
+
+def is_log(name: str) -> bool:
+    """Tell whether a name means all kernels of a log."""
+    path, number = split_module(name)
+    return number is None and is_trace_name(path)
+
+
+class Opened(NamedTuple):
+    """What a name means.
+
+    Attributes:
+        dumps: one, or the kernels of a log.
+        unread: place in a log -> why what is there is left out.
+    """
+
+    dumps: tuple[OpenedDump, ...]
+    unread: tuple[tuple[str, str], ...] = ()
+
+
+def open_dumps(name: str) -> Opened:
+    """Return what a name means: one dump, or the kernels of a log of tritonparse.
+
+    Raises:
+        LayoutError: it cannot be read.
+    """
+    path, number = split_module(name)
+    if not is_trace_name(path):
+        return Opened((OpenedDump(read_source(path), number, metadata_beside(path)),))
+    trace = read_trace(path)
+    count = len(trace.kernels)
+    at = count if number == LAST else number
+    if at is not None and not 1 <= at <= count:
+        message = f"there is no kernel {at}: the log has {count}"
+        raise LayoutError(message, FileLocation(path))
+    chosen = range(1, count + 1) if at is None else [at]
+    named = [(f"{path}@{one}", trace.kernels[one - 1]) for one in chosen]
+    unread = [(f"{path}:{one.line}", one.reason) for one in trace.unread] if at is None else []
+    unread += [(name, NO_TEXT) for name, kernel in named if kernel.compiled.text is None]
+    dumps = [
+        _dump(name, kernel, trace) for name, kernel in named if kernel.compiled.text is not None
+    ]
+    if not dumps:
+        raise LayoutError("; ".join(reason for _, reason in unread), FileLocation(path))
+    return Opened(tuple(dumps), tuple(unread))
+
+
+NO_TEXT = "the log has no TTGIR of the kernel"
+
+
+def _dump(name: str, kernel: SeenKernel, trace: Trace) -> OpenedDump:
+    compiled = kernel.compiled
+    program = trace.programs.get(compiled.key)
+    return OpenedDump(
+        Source(compiled.text or "", name),
+        None,
+        metadata_of(compiled),
+        kernel.launch,
+        (program,) if program is not None else (),
+    )
+
+
+def metadata_of(compiled: CompiledKernel) -> KernelMetadata:
+    """Return what is known of a kernel beside its text."""
+    return KernelMetadata(compiled.name, compiled.warps, compiled.shared_bytes)
+
+
+def audit_with(
+    module: Module, shared: SharedWork, launch: Launch | None, given: GivenValues | None = None
+) -> AuditWithValues:
+    """Return the audit of a module with the values of a launch, if they fit.
+
+    Args:
+        module: of a kernel.
+        shared: what is known of other modules.
+        launch: of the kernel; None where that is not known.
+        given: values that go before those of the launch.
+
+    Raises:
+        LayoutError: a given value does not fit its argument.
+    """
+    if launch is None:
+        return AuditWithValues(audit_module(module, shared, given))
+    try:
+        return AuditWithValues(audit_module(module, shared, values_of(module, launch, given)))
+    except LayoutError as error:
+        return AuditWithValues(audit_module(module, shared, given), error.message)
