@@ -29,7 +29,7 @@ function ask({
     evaluate: () => points.map((point) => evaluate(layout, point)),
     holders: () => built(layout).inverse.holders(element),
     where: () => {
-      const view = page.views[grid] ?? page.multiplicationView;
+      const view = page.views[grid] ?? page[`${grid}View`];
       view.reveal(...cell);
       return view.middle(...cell);
     },
@@ -54,7 +54,22 @@ function ask({
           Array.from({ length: matrix.columns }, (_, x) => matrix.text(x, y)),
         ),
       })),
-    cells: () => page.views[grid].source.cells(element),
+    drawn: () =>
+      allViews()
+        .filter(({ pane, source }) => source && !pane.hidden)
+        .map((view) => ({
+          cell: [view.width, view.height],
+          cells: [view.source.columns, view.source.rows],
+          room: [view.scroller.clientWidth - view.gutter, view.scroller.clientHeight - HEAD],
+          label: view.label,
+        })),
+    texts: () => {
+      const { source } = page.views[grid] ?? page[`${grid}View`];
+      return Array.from({ length: source.rows }, (_, y) =>
+        Array.from({ length: source.columns }, (_, x) => source.text(x, y)),
+      );
+    },
+    cells: () => (page.views[grid] ?? page[`${grid}View`]).source.cells(element),
     marks: () => page.views[grid].source.marks?.all ?? [],
     read: () => orError(() => readLayout(attribute, type, release)),
     notation: () => orError(() => readNotation(attribute, type, release, lanes)),

@@ -24,7 +24,7 @@ def opened(open_page: Open, shared: str = PLAIN, **more: Any) -> Opened:
     return open_page(
         laid(shared, "!ttg.memdesc<64x32xf32>", "rows"),
         laid(COLUMNS, "tensor<64x32xf32>", "columns"),
-        **{"fragment": "x=1", **more},
+        **{"fragment": "v=layout&x=1", **more},
     )
 
 
@@ -86,7 +86,7 @@ def test_a_swizzle_that_is_edited_takes_the_conflicts_away(open_page: Open) -> N
 
 def test_the_padding_counts(open_page: Open) -> None:
     padded = "#ttg.padded_shared<[32:+1] {order = [1, 0], shape = [64, 32]}>"
-    page = opened(open_page, padded, fragment="x=1&w=store")
+    page = opened(open_page, padded, fragment="v=layout&x=1&w=store")
     assert verdict(page) == FREE
     cells = [(mark["x0"], mark["y"]) for mark in page.ask(what="marks", grid="hardware")]
     assert cells[:4] == [(0, 0), (1, 1), (2, 2), (3, 3)]
@@ -102,7 +102,7 @@ def test_the_padding_counts(open_page: Open) -> None:
     ],
 )
 def test_memory_can_be_written_as_another_kind(edited: str, open_page: Open) -> None:
-    page = opened(open_page, fragment="x=1&w=store&g=sm80")
+    page = opened(open_page, fragment="v=layout&x=1&w=store&g=sm80")
     page.page.click("#edit summary")
     page.fill("edit-attribute", edited)
     assert page.page.inner_text("#edit-attribute-error") == ""
@@ -115,7 +115,7 @@ def test_bits_that_are_no_whole_bytes_are_refused_in_words(open_page: Open) -> N
     page = open_page(
         laid(PLAIN, "tensor<64x32xi4>", "rows"),
         laid(COLUMNS, "tensor<64x32xi4>", "columns"),
-        fragment="x=1",
+        fragment="v=layout&x=1",
     )
     assert verdict(page) == "elements in shared memory must be whole bytes, but these have 4 bits"
     assert not page.page.is_visible("#access-shown")
@@ -127,7 +127,7 @@ def test_a_store_and_another_target(open_page: Open) -> None:
     page = open_page(
         laid(operand, "tensor<64x32xf16>", "a"),
         laid(PLAIN, "!ttg.memdesc<64x32xf16>", "b"),
-        fragment="x=1",
+        fragment="v=layout&x=1",
     )
     assert page.page.inner_text("#access-what").startswith("load: 4 x ldmatrix.x4 per warp")
     assert "rows" in page.page.inner_text("#access-details")
@@ -146,7 +146,7 @@ def test_warps_of_64_lanes_are_of_another_target(open_page: Open) -> None:
     wide = BLOCKED.format([1, 8], [16, 4], [4, 1], [1, 0])
     page = open_page(
         laid(wide, "tensor<64x64xf16>", "a"), laid(PLAIN, "!ttg.memdesc<64x64xf16>", "b"),
-        fragment="x=1&g=sm80", target="gfx950",
+        fragment="v=layout&x=1&g=sm80", target="gfx950",
     )  # fmt: skip
     options = page.page.locator("#access-target option").all_inner_texts()
     assert options == ["gfx90a, AMD CDNA2", "gfx942, AMD CDNA3", "gfx950, AMD CDNA4"]
@@ -217,7 +217,7 @@ def luminance(colour: list[int]) -> float:
 def test_labels_of_paled_cells_can_be_read(
     scheme: str, label: str, colour: str, open_page: Open
 ) -> None:
-    page = opened(open_page, scheme=scheme, fragment=f"x=1&c={colour}")
+    page = opened(open_page, scheme=scheme, fragment=f"v=layout&x=1&c={colour}")
     ink = luminance([*bytes.fromhex(label)])
     cells = [(k, 50) for k in range(32)] if colour == "bank" else [(1, k) for k in range(63)]
     for cell in cells:
@@ -226,7 +226,7 @@ def test_labels_of_paled_cells_can_be_read(
 
 
 def test_a_selected_group_is_not_paled(open_page: Open) -> None:
-    page = opened(open_page, fragment="x=1&s=bank")
+    page = opened(open_page, fragment="v=layout&x=1&s=bank")
     pale = shades(page, (1, 3))[2]
     page.at("hardware", 1, 40)
     vivid = shades(page, (1, 3))[2]
@@ -247,7 +247,7 @@ def test_the_grid_says_who_touches_a_cell(open_page: Open) -> None:
     assert turns in page.page.inner_text("#hardware-cell")
     page.page.focus("#access-shown")
     page.page.keyboard.press("Space")
-    assert page.address == {"x": "1", "m": "none"}
+    assert page.address == {"x": "1", "v": "layout", "m": "none"}
     page.focus("hardware", down=3)
     assert "touched" not in page.page.inner_text("#hardware-cell")
 
@@ -257,7 +257,7 @@ def test_lanes_that_share_a_word_are_named_together(open_page: Open) -> None:
     page = open_page(
         laid(PLAIN, "!ttg.memdesc<64x32xi8>", "rows"),
         laid(row, "tensor<64x32xi8>", "row"),
-        fragment="x=1",
+        fragment="v=layout&x=1",
     )
     page.at("hardware", 5, 0)
     assert page.said.endswith("; touched by lanes 4-7")
@@ -303,9 +303,36 @@ def test_hovering_beside_256x256_draws_what_is_in_sight(open_page: Open) -> None
     page = open_page(
         laid(PLAIN, "!ttg.memdesc<256x256xf16>", "rows"),
         laid(COLUMNS, "tensor<256x256xf16>", "columns"),
-        fragment="x=1",
+        fragment="v=layout&x=1",
     )
     page.select("scope", "line")
     counts = page.drawn_while_hovering("hardware")
     assert any(counts)
     assert max(counts) < MOST_DRAWN
+
+
+def test_the_cycles_are_what_an_access_opens_on(open_page: Open) -> None:
+    """A row for each cycle, a column for each bank, and in its cell the lane that is served."""
+    page = opened(open_page, fragment="x=1")
+    access = library(Pair(COLUMNS, PLAIN, [64, 32], 4, "sm90"))[False]
+    assert page.page.input_value("#view") == "cycles"
+    assert not page.page.is_visible("#tensor")
+    assert page.page.is_visible("#hardware")
+    [chart, _] = page.ask(what="drawn")
+    assert chart["cells"] == [32, access.wavefronts_per_instruction]
+    assert chart["label"]
+    texts = page.ask(what="texts", grid="cycles")
+    assert texts == [[str(cycle), *[""] * 31] for cycle in range(32)]
+    page.at("cycles", 0, 5)
+    assert page.said.startswith("Element (5, 0)")
+    page.at("cycles", 3, 5)
+    assert page.said == "Bank 3 is idle in wavefront 6"
+    page.select("view", "layout")
+    assert page.page.is_visible("#tensor")
+    assert page.address["v"] == "layout"
+
+
+def test_a_swizzle_shortens_the_chart(open_page: Open) -> None:
+    page = opened(open_page, SWIZZLED, fragment="x=1")
+    assert page.ask(what="texts", grid="cycles") == [[str(lane) for lane in range(32)]]
+    assert verdict(page) == FREE

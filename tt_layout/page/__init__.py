@@ -24,9 +24,11 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     layout.js        the locations of a layout, and groups of them: warps, banks, ...
     colour.js        the palette
     grid.js          a grid of cells on a canvas
+    arrangement.js   how the grids share the room that the window leaves
     sources.js       what the grids show
     matrix.js        the matrix with labelled bits
     conflicts.js     the section about an access
+    cycles.js        the chart of an access: which lane each bank serves in each cycle
     multiplication.js  a multiplication: A on the left, B above, D in the corner
     text.js          a text of many lines, of which those in sight are in the document
     layouts.js       the box in which a layout is chosen
@@ -82,9 +84,11 @@ SCRIPTS = (
     "layout.js",
     "colour.js",
     "grid.js",
+    "arrangement.js",
     "sources.js",
     "matrix.js",
     "conflicts.js",
+    "cycles.js",
     "operands.js",
     "multiplication.js",
     "text.js",

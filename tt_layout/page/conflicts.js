@@ -159,7 +159,7 @@ class AccessView {
     if (access?.cost) this.#showCost(access.cost, access.shared.banks);
     else if (access) this.#fill({ verdict: access.error, style: "error" });
     this.nodes.marks.hidden = !access?.cost;
-    this.nodes.marks.classList.toggle("off", !isMarked);
+    this.nodes.marks.classList.toggle("off", !isMarked || cyclesShown());
     this.nodes.cycles.hidden = !access?.cost || !isMarked;
   }
 

@@ -3,14 +3,13 @@
 
 const FONT_FAMILY = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 const LABEL_FONT = `11px ${FONT_FAMILY}`;
-const SMALL_FONT = `10px ${FONT_FAMILY}`;
+const LABEL_SIZES = [11, 10, 9, 8]; // pixels of the text in a cell, the largest that fits
+const MEASURED = 10; // pixels of the text that is measured
 const HEAD = 20;
-const ROW_HEIGHT = 22;
-const LOW_ROW = 12;
-const TWO_LINES = 27;
+const ROW_HEIGHT = 34; // of the highest cells that are chosen by themselves
+const SPACE = 3; // pixels beside the text of a cell
 const TEXT_GAP = 5; // pixels at least between texts beside each other
 const MIN_CELL = 2;
-const MIN_OVERVIEW = 4;
 const MIN_FRAMED = 6; // in lower cells a thick frame is no other than a thin one
 const POINTER = 11; // pixels from the middle of a pointer to its tip, and to the edge
 const MAX_POINTERS = 8;
@@ -129,6 +128,8 @@ class GridView {
     this.source = undefined;
     /** The pixels that are drawn on. @type {[number, number] | undefined} */
     this.stageSize = undefined;
+    /** The height that the grid may take, in pixels; null for a share of the window. @type {number | null} */
+    this.room = null;
     this.width = 0; // of a cell, in pixels
     this.height = 0;
     this.zoom = 0;
@@ -157,7 +158,7 @@ class GridView {
       "span",
       { className: "zoom" },
       button("−", "Smaller cells", () => this.zoomBy(-1)),
-      button("Fit", "Fit the width", () => this.zoomBy(0)),
+      button("Fit", "Fit the window", () => this.zoomBy(0)),
       button("+", "Larger cells", () => this.zoomBy(1)),
     );
     this.base = make("canvas");
@@ -188,6 +189,7 @@ class GridView {
       )
         this.layOut();
     }).observe(this.scroller);
+    this.stage.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
     this.stage.addEventListener("mousemove", (event) => this.#pointAt(event));
     this.stage.addEventListener("mouseleave", () => this.#leave());
     this.stage.addEventListener("click", (event) => {
@@ -207,7 +209,10 @@ class GridView {
   show(source) {
     const isOther = this.source?.columns !== source.columns || this.source?.rows !== source.rows;
     this.source = source;
-    if (isOther) this.zoom = 0;
+    if (isOther) {
+      this.zoom = 0;
+      this.anchor = null;
+    }
     this.cursor = [
       Math.min(this.cursor[0], source.columns - 1),
       Math.min(this.cursor[1], source.rows - 1),
@@ -218,9 +223,26 @@ class GridView {
     this.layOut();
   }
 
+  /** Zoom around the cell that was pointed at last, or the middle; 0 fits the window again. */
   zoomBy(step) {
+    const [x, y] = this.anchor ?? this.#middleCell();
+    const at = this.middle(x, y);
     this.zoom = step ? this.zoom + step : 0;
     this.layOut();
+    const [left, top] = this.middle(x, y);
+    this.scroller.scrollLeft += left - at[0];
+    this.scroller.scrollTop += top - at[1];
+  }
+
+  #onWheel(event) {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    this.zoomBy(event.deltaY < 0 ? 1 : -1);
+  }
+
+  #middleCell() {
+    const { x0, x1, y0, y1 } = this.visible();
+    return [Math.floor((x0 + x1) / 2), Math.floor((y0 + y1) / 2)];
   }
 
   /** Choose the size of cells for the room there is, and draw. */
@@ -228,11 +250,13 @@ class GridView {
     if (!this.source || !this.scroller.clientWidth) return;
     const { columns, rows } = this.source;
     this.#measure();
-    [this.width, this.height] = this.#cellSize(this.scroller.clientWidth - this.gutter);
+    const room = this.room ?? roomBelow();
+    [this.width, this.height] = this.#cellSize(this.scroller.clientWidth - this.gutter, room - HEAD - 2);
+    this.label = this.#labelIn(this.width, this.height);
     const scale = (count, size) => Math.min(count * size, MAX_EXTENT);
     this.extent.style.width = `${this.gutter + scale(columns, this.width)}px`;
     this.extent.style.height = `${HEAD + scale(rows, this.height) + 2}px`;
-    this.scroller.style.height = `${Math.min(HEAD + rows * this.height + 18, roomBelow())}px`;
+    this.scroller.style.height = `${Math.min(HEAD + rows * this.height + 2 + this.#barHeight(), room)}px`;
     this.about.textContent = [this.source.about, ...this.#leftOut()].join("; ");
     this.#resize(this.scroller.clientWidth, this.scroller.clientHeight);
     this.#redraw("base", "over");
@@ -254,48 +278,70 @@ class GridView {
       });
   }
 
-  /** Measure the labels of the source. */
+  /** Return the height of what is above the grid in its pane. */
+  get headHeight() {
+    return this.pane.firstElementChild.getBoundingClientRect().height + 18;
+  }
+
+  /** Return the height at which the grid's cells are as high as they are ever chosen to be. */
+  get wantedHeight() {
+    return HEAD + this.source.rows * ROW_HEIGHT + 4;
+  }
+
+  /** Return how well cells fit a room: 1 where they have their text, less the smaller they are. */
+  fitting(width, height) {
+    this.#measure();
+    const [w, h] = this.#cellSize(width - this.gutter, height - HEAD - 2, 1);
+    const { columns, rows } = this.source;
+    const part = Math.min(1, (width - this.gutter) / (columns * w)) * Math.min(1, height / (rows * h));
+    const label = this.#labelIn(w, h);
+    if (label) return part * (label.lines === "short" ? 0.9 : 1);
+    return part * Math.min(0.8, 0.04 * Math.min(w, 2 * h));
+  }
+
+  /** Return the height of a scroll bar where the cells do not fit the width. */
+  #barHeight() {
+    return this.source.columns * this.width + this.gutter > this.scroller.clientWidth ? 16 : 0;
+  }
+
+  /** Measure the labels of the source, for text of one pixel. */
   #measure() {
     const pen = this.base.getContext("2d");
     const { longestLabel, rows } = this.source;
-    pen.font = SMALL_FONT;
-    const halves = twoLines(longestLabel).map((line) => pen.measureText(line).width);
-    this.halfWidth = Math.ceil(Math.max(...halves)) + 4;
+    pen.font = `${MEASURED}px ${FONT_FAMILY}`;
+    const widthOf = (text) => pen.measureText(text).width / MEASURED;
+    const halves = twoLines(longestLabel);
+    this.widths = [[longestLabel], halves, this.source.hasShortLabels ? [halves[0]] : []].map(
+      (lines) => ({ count: lines.length, width: Math.max(...lines.map(widthOf)) }),
+    );
     pen.font = LABEL_FONT;
-    this.labelWidth = Math.ceil(pen.measureText(longestLabel).width) + 10;
     const labels = [0, rows - 1, rows >> 1].map(
       (y) => pen.measureText(this.source.rowLabel(y)).width,
     );
     this.gutter = Math.ceil(Math.max(...labels)) + 14;
   }
 
-  /** Return the size of a cell: with a label in one line or two where they fit, or without. */
-  #cellSize(room) {
-    const even = Math.floor(room / this.source.columns);
-    const factor = 2 ** (this.zoom / 2);
-    const fitting = Math.floor((roomBelow() - HEAD - 18) / this.source.rows);
-    // What must be seen whole has low rows, and no labels where they would not fit.
-    const least = this.source.isWhole ? fitting : ROW_HEIGHT;
-    if (even >= this.labelWidth && least >= LOW_ROW)
-      return this.#zoomed(
-        Math.min(even, this.labelWidth + 18),
-        Math.min(ROW_HEIGHT, least),
-        factor,
-      );
-    if (even >= this.halfWidth && (least >= TWO_LINES || !this.source.isWhole))
-      return this.#zoomed(Math.min(even, Math.max(40, this.halfWidth)), TWO_LINES, factor);
-    const width = Math.max(MIN_CELL, Math.min(even, ROW_HEIGHT));
-    const height = Math.max(Math.min(MIN_OVERVIEW, width), Math.min(fitting, Math.max(width, 14)));
-    return this.#zoomed(width, height, factor);
+  /** Return the { size, lines } of the text that fits a cell: whole, in two lines or shortened; or null. */
+  #labelIn(width, height) {
+    const [whole, halves, short] = this.widths;
+    const fits = ({ count, width: own }, size) =>
+      count > 0 && width >= own * size + SPACE && height >= count * size + (count > 1 ? 0 : 2);
+    /** @type {any[]} */
+    const shapes = [[whole, "whole"], [halves, "halves"], [short, "short"]];
+    for (const among of [shapes.slice(0, 2), shapes.slice(2)])
+      for (const size of LABEL_SIZES)
+        for (const [shape, lines] of among)
+          if (fits(shape, size)) return { size, lines };
+    return null;
   }
 
-  /** Return a size zoomed; cells that get room for their labels are as high as these. */
-  #zoomed(width, height, factor) {
-    const wide = Math.max(MIN_CELL, Math.round(width * factor));
-    const high = Math.max(MIN_CELL, Math.round(height * factor));
-    if (factor === 1) return [wide, high];
-    if (wide >= this.labelWidth) return [wide, ROW_HEIGHT];
-    return [wide, wide >= this.halfWidth ? TWO_LINES : Math.min(high, ROW_HEIGHT)];
+  /** Return the size of a cell: as large as the room allows, up to what its label takes comfortably. */
+  #cellSize(width, height, factor = 2 ** (this.zoom / 2)) {
+    const { columns, rows } = this.source;
+    const widest = Math.max(ROW_HEIGHT, this.widths[0].width * LABEL_SIZES[0] + 18);
+    const size = (room, count, most) =>
+      Math.max(MIN_CELL, Math.round(Math.max(MIN_CELL, Math.min(Math.floor(room / count), most)) * factor));
+    return [size(width, columns, Math.floor(widest)), size(height, rows, ROW_HEIGHT)];
   }
 
   #resize(width, height) {
@@ -365,8 +411,8 @@ class GridView {
     if (this.width >= 4)
       this.#paintLines(context, range, this.colours.panel, columnGroup > 1 ? columnGroup : 0, 0, 2);
     this.#paintLines(context, range, this.colours.ink, 0, rowGroup, 1);
-    if (this.width >= this.halfWidth && this.height >= LOW_ROW) this.#paintTexts(context, range);
-    if (this.source.marks) this.#paintMarks(context, range);
+    if (this.label) this.#paintTexts(context, range);
+    if (this.source.marks?.hasFrames) this.#paintMarks(context, range);
     this.#paintStrokes(context);
     this.#paintCaptions(context);
     this.#paintHeads(context, range);
@@ -464,8 +510,9 @@ class GridView {
   }
 
   #paintTexts(context, { x0, x1, y0, y1 }) {
-    const isOneLine = this.width >= this.labelWidth;
-    context.font = isOneLine ? LABEL_FONT : SMALL_FONT;
+    const { size, lines } = this.label;
+    const linesOf = { whole: (text) => [text], halves: twoLines, short: (text) => [twoLines(text)[0]] }[lines];
+    context.font = `${size}px ${FONT_FAMILY}`;
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (let y = y0; y < y1; y++) {
@@ -473,17 +520,17 @@ class GridView {
         const shade = this.source.shade(x, y);
         const isDimmed = shade < 0 || (this.#dims && !this.source.marks.at(x, y));
         context.fillStyle = isDimmed ? this.colours.soft : this.source.colours[shade].ink;
-        const text = this.source.text(x, y);
-        this.#paintText(context, isOneLine ? [text] : twoLines(text), x, y);
+        this.#paintText(context, linesOf(this.source.text(x, y)), x, y);
       }
     }
   }
 
   #paintText(context, lines, x, y) {
+    const step = this.label.size;
     const middle = this.top(y) + this.height / 2 + 0.5;
-    const first = middle - (lines.length - 1) * 5.5;
+    const first = middle - ((lines.length - 1) * step) / 2;
     lines.forEach((line, k) =>
-      context.fillText(line, this.left(x) + this.width / 2, first + 11 * k),
+      context.fillText(line, this.left(x) + this.width / 2, first + step * k),
     );
   }
 
@@ -567,7 +614,7 @@ class GridView {
 
   /** Whether what an access does not touch is dimmed: not while a group is selected, which dims the rest. */
   get #dims() {
-    return Boolean(this.source.marks) && !this.selections.some(({ group }) => group);
+    return Boolean(this.source.marks?.dims) && !this.selections.some(({ group }) => group);
   }
 
   #paintOver() {
@@ -669,6 +716,7 @@ class GridView {
     const key = at?.join();
     if (key === this.pointed) return;
     this.pointed = key;
+    if (at) this.anchor = at;
     if (at) this.handlers.hover(this.source, ...at);
     else this.handlers.leave();
   }

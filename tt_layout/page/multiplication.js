@@ -111,7 +111,7 @@ class MultiplicationSource {
    */
   constructor({ title, about, parts }, colour, ground) {
     this.kind = "multiplication";
-    this.isWhole = true;
+    this.hasShortLabels = true;
     this.title = title[1];
     this.about = about;
     this.matrices = parts.map((part) => new Matrix(part, colour, ground));
@@ -309,7 +309,8 @@ function multiplicationShown() {
 
 /** Return what is shown where nothing is said. */
 function usualView() {
-  return multiplicationThere() && (DATA.dump || DATA.isMultiplied) ? "mma" : "layout";
+  if (multiplicationThere() && (DATA.dump || DATA.isMultiplied)) return "mma";
+  return page.access?.cost ? "cycles" : "layout";
 }
 
 /** Return the layouts of the result of a multiplication among those of its line. */
@@ -357,8 +358,12 @@ function showMultiplication(ground) {
   const multiplication = multiplicationShown();
   document.querySelector("main").classList.toggle("multiplied", Boolean(multiplication));
   page.multiplicationView.pane.hidden = !multiplication;
-  for (const id of ["tensor", "hardware"]) page.views[id].pane.hidden = Boolean(multiplication);
-  page.views.other.pane.hidden = !page.other || Boolean(multiplication);
+  const isChart = cyclesShown();
+  const isHidden = (one) => !one || Boolean(multiplication) || (isChart && one !== page.access.shared);
+  page.cyclesView.pane.hidden = !isChart || Boolean(multiplication);
+  page.views.tensor.pane.hidden = Boolean(multiplication) || isChart;
+  page.views.hardware.pane.hidden = isHidden(page.model);
+  page.views.other.pane.hidden = isHidden(page.other);
   if (!multiplication) return;
   page.multiplicationView.show(new MultiplicationSource(multiplication, state.colour, ground));
   showLegend(page.multiplicationView.source.colouring, ground);

@@ -2,6 +2,7 @@
 
 const THEMES = ["auto", "light", "dark"];
 const EDIT_DELAY = 150;
+const BELOW_PANES = 16; // pixels between the grids and what is below them
 const CYCLE_TIME = 900; // milliseconds for which a cycle is shown
 
 // -- layouts ----------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ function rebuild() {
   if (page.access) Object.assign(page.access, workedOut(page.access, targetFor(page.access.register), state.isStore));
   state.slice = checkedSlice(state.slice, page.model.shape);
   page.ownMultiplication = DATA.dump ? null : multiplicationOf(page.model.spec, DATA.operand);
-  if (!multiplicationThere()) state.view = null;
+  if (!viewsThere().some(([view]) => view === state.view)) state.view = null;
   state.view ??= usualView();
   if (!multiplicationShown()) state.lit = null;
   if (state.colour === "origin") state.colour = page.movement ? `from:${usualColour()}` : "";
@@ -122,6 +123,15 @@ function usualColour() {
   return (group ?? page.model.groups[0]).id;
 }
 
+/** Return what can be shown, each with its name: the layouts, and what they are parts of. */
+function viewsThere() {
+  return [
+    ["layout", page.access ? "the layouts" : "the layout"],
+    ...(multiplicationThere() ? [["mma", "the multiplication"]] : []),
+    ...(page.access?.cost ? [["cycles", "the cycles"]] : []),
+  ];
+}
+
 /** Return what cells are coloured by where nothing is said. */
 function defaultColour() {
   return multiplicationShown()?.colour ?? (page.movement ? "moves" : usualColour());
@@ -156,8 +166,8 @@ function checkedSlice(slice, shape) {
 function showGrids() {
   const ground = rgb(themeColours().panel);
   showMultiplication(ground);
-  if (multiplicationShown()) return;
-  byId("panes").classList.toggle("three", Boolean(page.other));
+  byId("panes").classList.toggle("three", Boolean(page.other) && !cyclesShown());
+  if (multiplicationShown()) return arrangePanes();
   byId("panes").dataset.wide = page.access ? (page.model.memory === SHARED ? "hardware" : "other") : "";
   const moving = state.colour === "moves" ? page.movement : null;
   const origin = state.colour.startsWith("from:") ? page.model : null;
@@ -187,7 +197,27 @@ function showGrids() {
     page.views.other.show(source);
   }
   showLegend(colouring, ground);
-  showSelection();
+  if (cyclesShown()) showCycles(ground);
+  arrangePanes();
+  return showSelection();
+}
+
+function allViews() {
+  return [page.cyclesView, ...Object.values(page.views), page.multiplicationView];
+}
+
+/** Give the grids the room that the window leaves; beside a dump, on paper or a phone a share of it. */
+function arrangePanes() {
+  const views = allViews().filter(
+    (view) => view.source && !view.pane.hidden,
+  );
+  const box = byId("panes");
+  const isWide = matchMedia("(min-width: 1100px) and (min-height: 600px)").matches;
+  if (isWide && !DATA.dump && !isOnPaper()) {
+    const below = byId("selection").offsetHeight + BELOW_PANES;
+    arrange(box, views, window.innerHeight - box.getBoundingClientRect().top - window.scrollY - below);
+  } else for (const view of views) Object.assign(view, { room: null }).pane.style.gridColumn = "";
+  for (const view of views) view.layOut();
 }
 
 /** Show the colours and what they mean. */
@@ -195,6 +225,7 @@ function showLegend(colouring, ground) {
   const legend = byId("legend");
   const colours = colouring.colours(ground);
   const nameOf = colouring.group?.nameOf ?? String;
+  const shown = Math.min(colours.length, colouring.count);
   const names = colouring.movement ? ["stays", "moves"] : colours.map((_, k) => nameOf(k));
   const swatch = ({ fill, ink }, text) => {
     const node = make("span", { className: "swatch", textContent: text });
@@ -214,8 +245,8 @@ function showLegend(colouring, ground) {
         textContent: colouring.label === "none" ? "" : "only one",
       }),
     );
-  legend.append(...colours.map((colour, k) => swatch(colour, names[k])));
-  if (colouring.count > colours.length) {
+  legend.append(...colours.slice(0, shown).map((colour, k) => swatch(colour, names[k])));
+  if (colouring.count > shown) {
     const more = `to ${nameOf(colouring.count - 1)}; the colours repeat`;
     legend.append(make("span", { className: "about", textContent: more }));
   }
@@ -232,7 +263,9 @@ function selections() {
 function showSelection() {
   if (multiplicationShown()) return showPointed();
   const chosen = selections();
-  Object.values(page.views).forEach((view) => view.source && view.highlight(chosen));
+  [page.cyclesView, ...Object.values(page.views)].forEach(
+    (view) => view.source && !view.pane.hidden && view.highlight(chosen),
+  );
   const last = chosen.at(-1);
   page.matrix.workOut(page.hovered?.place ?? (last ? page.model.inverse.place(last.element) : null));
   byId("said").textContent = page.hovered?.text ?? (last ? selectionInWords(last) : "");
@@ -437,6 +470,7 @@ function search(event) {
         showGrids();
       },
     );
+    if (cyclesShown()) return;
     const cell = page.planes.cell(element);
     if (cell) Object.assign(page.views.tensor, { cursor: cell }).reveal(...cell);
     const there = place ?? page.model.inverse.place(element);
@@ -489,8 +523,9 @@ function showControls() {
   fillSelect("colour", colours, state.colour);
   const scopes = isMultiplied ? matrixGroups : groups;
   fillSelect("scope", [["element", "element"], ...scopes], state.scope);
-  control("view").value = state.view;
-  byId("view-label").hidden = !multiplicationThere();
+  fillSelect("view", viewsThere(), state.view);
+  byId("view-label").hidden = viewsThere().length < 2;
+  byId("colour").parentElement.hidden = cyclesShown();
   const others = comparable().map((k) => [k, comparableName(k)]);
   fillSelect("compare", [[-1, "nothing"], ...others], state.compare);
   byId("compare-label").hidden = !others.length || Boolean(DATA.playground && !state.edit);
@@ -830,7 +865,7 @@ function readAddress() {
   const [rows, columns, ...at] = parts.has("d") ? numbers(parts.get("d")) : [];
   state.slice = parts.has("d") ? { rows, columns, at } : null;
   readLine(parts);
-  state.view = ["layout", "mma"].find((view) => view === parts.get("v")) ?? null;
+  state.view = ["layout", "mma", "cycles"].find((view) => view === parts.get("v")) ?? null;
 }
 
 function readEdit(parts) {
@@ -924,7 +959,7 @@ function connect() {
   byId("theme").onclick = nextTheme;
   byId("skip").onclick = (event) => {
     event.preventDefault();
-    (multiplicationShown() ? page.multiplicationView : page.views.tensor).stage.focus();
+    (allViews().find(({ pane }) => !pane.hidden)).stage.focus();
   };
   byId("reset").onclick = () => change(() => (state.edit = null), rebuild);
   byId("edit-attribute").oninput = () => later(() => editAttribute("edit-attribute"));
@@ -934,6 +969,7 @@ function connect() {
     readAddress();
     rebuild();
   });
+  window.addEventListener("resize", arrangePanes);
   for (const query of ["(prefers-color-scheme: dark)", "print"])
     matchMedia(query).addEventListener("change", showGrids);
 }
@@ -944,6 +980,7 @@ function start() {
   page.views = Object.fromEntries(
     ["tensor", "hardware", "other"].map((id) => [id, new GridView(byId(id), handlers)]),
   );
+  page.cyclesView = new GridView(byId("cycles"), handlers);
   page.matrix = new MatrixView(byId("matrix-table"), byId("matrix-sum"));
   page.accessView = new AccessView(byId("access"));
   page.layoutBox = new LayoutBox(control("layout-filter"), byId("layout-list"), chooseLayout);
@@ -953,7 +990,7 @@ function start() {
   if (DATA.playground) connectPlayground();
   readAddress();
   rebuild();
-  [...Object.values(page.views), page.multiplicationView].forEach((view) => view.paint());
+  allViews().forEach((view) => view.paint());
   performance.mark("tt-layout-drawn");
 }
 

@@ -90,6 +90,7 @@ class TensorSource {
     const origin = plane.element(0, 0);
     this.origin = origin;
     this.longestLabel = model.longestLabel + (model.inverse.replication > 1 ? " +" : "");
+    this.hasShortLabels = model.memory === REGISTERS; // T3 says less than T3:0, but enough
   }
 
   /** Return what a row or column adds to the first holder: layouts are linear. */
@@ -309,6 +310,8 @@ class AccessMarks {
   constructor(access, shared, cycle) {
     this.access = access;
     this.shared = shared;
+    this.hasFrames = true;
+    this.dims = true; // whether what is not touched is dimmed
     this.conflicts = new Map();
     for (const { bank, words } of collisions(access))
       words.forEach((word) => this.conflicts.set(word, { bank, count: words.length }));

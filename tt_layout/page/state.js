@@ -16,7 +16,7 @@ const state = {
   isStore: false,
   target: "", // the usual one
   isMarked: true, // whether the words that an access touches are marked
-  view: null, // "layout" or "mma", null for what is usual
+  view: null, // "layout", "mma" or "cycles", null for what is usual
   lit: null, // of a multiplication the { name, cell } of a matrix that is kept lit
   module: 0, // of the dump
   line: null, // of the dump, the one that was chosen
@@ -40,6 +40,7 @@ const page = {
   matrix: null,
   accessView: null,
   multiplicationView: null,
+  cyclesView: null,
   layoutBox: null,
   dumpText: null,
   programText: null,

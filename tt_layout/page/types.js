@@ -157,6 +157,7 @@
  * @property {MatrixView | null} matrix
  * @property {AccessView | null} accessView
  * @property {GridView | null} multiplicationView
+ * @property {GridView | null} cyclesView
  * @property {LayoutBox | null} layoutBox
  * @property {TextPane | null} dumpText
  * @property {TextPane | null} programText
