@@ -10,9 +10,12 @@ import pytest
 
 from tt_layout import parse_ir
 from tt_layout.audit.values import evaluator
-from tt_layout.audit.values.evaluator import Evaluator, Unknown, UnknownError
+from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions
 from tt_layout.audit.values.given import GivenValues, check_names, parse_values
+from tt_layout.audit.values.runs import each_run
+from tt_layout.audit.values.spread import Spread
+from tt_layout.audit.values.unknown import Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.ir.ssa import SsaFunction, SsaReader
 
@@ -450,11 +453,11 @@ def test_each_execution_of_an_operation() -> None:
   }"""
     function = read(body, "%n: i32")
     x = function.definitions["%x"]
-    runs = Evaluator(function, GivenValues({"n": 4})).each_execution(x, ["%i", "%j", "%x"])
+    runs = each_run(Evaluator(function, GivenValues({"n": 4})), x, ["%i", "%j", "%x"])
     expected = [[i, j, 2**i * j] for i in range(4) for j in range(i) if j != 1]
-    assert [[int(v) for v in values if not isinstance(v, Unknown)] for values in runs] == expected
+    assert [[int(v) for v in values if not isinstance(v, Unknown | Spread)] for values in runs] == expected
     with pytest.raises(UnknownError):
-        list(Evaluator(function, GivenValues()).each_execution(x, ["%x"]))
+        list(each_run(Evaluator(function, GivenValues()), x, ["%x"]))
 
 
 # -- what is unknown ------------------------------------------------------------------------

@@ -12,11 +12,13 @@ from tt_layout.algebra.arrays import Ints, all_values
 from tt_layout.algebra.padding import padded
 from tt_layout.analyses.global_memory.async_copy import BYPASS_BYTES, WIDTHS, async_copy_wavefronts
 from tt_layout.analyses.global_memory.sectors import flat_bases, lanes_of
+from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses, lane_addresses
 from tt_layout.audit.global_memory.operands import operands
-from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, lane_addresses
+from tt_layout.audit.global_memory.traffic import values_of_all
 from tt_layout.audit.global_memory.width import Kernel
 from tt_layout.audit.operations.buffer_parts import Place, place_of_part
-from tt_layout.audit.values.evaluator import Evaluator, unknowns
+from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.unknown import unknowns
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.mlir.types import POINTER_BITS
@@ -88,7 +90,8 @@ def written_wavefronts(
         return None
     memory = kernel.function.type_of(operands(operation).get("memory", ""))
     placed = kernel.layouts.of(memory) if memory is not None else None
-    values = [evaluator.value(name) for name in addresses.names]
+    found = [evaluator.run(evaluator.top, name) for name in addresses.names]
+    values = values_of_all(found, shape, addresses)
     if memory is None or not isinstance(placed, PlacedLayout) or unknowns(values) is not None:
         return None
     if prod(placed.shape) > MAX_ELEMENTS or placed.layout.get_in_dim_size("block") > 1:

@@ -11,6 +11,7 @@ from tt_layout.analyses.global_memory.global_access import (
     SECTOR_BYTES,
 )
 from tt_layout.audit.axis import AxisInfo
+from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
 from tt_layout.audit.global_memory.async_copies import (
     Written,
     is_async_copy,
@@ -19,10 +20,13 @@ from tt_layout.audit.global_memory.async_copies import (
 )
 from tt_layout.audit.global_memory.limits import limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
-from tt_layout.audit.global_memory.sectors import AccessShape, Addresses, Sectors, access_sectors
+from tt_layout.audit.global_memory.sectors import Sectors, access_sectors, run_bounds
+from tt_layout.audit.global_memory.traffic import SectorBounds, Traffic, traffic
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
-from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import CYCLE_BYTES, Cost
+from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.executions import run_count
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
@@ -62,6 +66,51 @@ def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
     shape = _shape(kernel, access, roles, width)
     names = roles["pointer"], roles.get("offsets"), roles.get("mask")
     return PlacedAccess(access, roles, width, shape, Addresses(*names, width.element_bytes))
+
+
+class WholeAccess(NamedTuple):
+    """An access of which all runs are looked at, in several programs at once.
+
+    Attributes:
+        kernel: that it is in.
+        operation: the access.
+        placed: what determines the bytes that it touches.
+        bounds: of a request whose address is not known.
+    """
+
+    kernel: Kernel
+    operation: SsaOperation
+    placed: PlacedAccess
+    bounds: SectorBounds | None
+
+    def traffic(self, evaluator: Evaluator) -> Traffic:
+        """Return what its runs ask of memory; raises as `traffic` does."""
+        _, _, _, shape, addresses = self.placed
+        return traffic(evaluator, self.operation, shape, addresses, self.bounds)
+
+    def written(self, evaluator: Evaluator) -> int | None:
+        """Return the wavefronts in which its runs enter shared memory; None where unknown."""
+        access, _, _, shape, addresses = self.placed
+        first = written_wavefronts(evaluator, self.kernel, access, shape, addresses)
+        count = run_count(evaluator, self.operation)
+        if count.number == 0:
+            return 0
+        return first.wavefronts * count.number if first and count.number else None
+
+
+def whole_access(audited: AuditedModule, full: FullOperation) -> WholeAccess | None:
+    """Return an access to global memory; None where an operation is none.
+
+    Raises:
+        LayoutError: its instructions are not known, and why.
+    """
+    kernel = audited.kernel(full.function)
+    if full.operation.name not in FORMS or kernel is None:
+        return None
+    placed = placed_access(kernel, full.operation)
+    info = _runs(kernel, placed.roles, placed.width)
+    bounds = run_bounds(placed.shape, info) if info is not None else None
+    return WholeAccess(kernel, full.operation, placed, bounds)
 
 
 def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tt_layout.analyses.global_memory.sectors import lanes_of
+from tt_layout.audit.global_memory.access_shape import lane_addresses
 from tt_layout.audit.global_memory.cost import placed_access
 from tt_layout.audit.global_memory.operands import FORMS
-from tt_layout.audit.global_memory.sectors import lane_addresses
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.audit.values.evaluator import Unknown
+from tt_layout.audit.values.unknown import Unknown
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 

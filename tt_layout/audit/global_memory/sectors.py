@@ -13,90 +13,15 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.global_memory.global_access import LINE_BYTES, SECTOR_BYTES
-from tt_layout.analyses.global_memory.sectors import Lanes, SectorCounts, count_sectors, lanes_of
+from tt_layout.analyses.global_memory.sectors import Lanes, SectorCounts
 from tt_layout.audit.axis import AxisInfo
-from tt_layout.audit.values.evaluator import (
-    Evaluator,
-    Known,
-    Unknown,
-    UnknownError,
-    place,
-    unknowns,
-)
-from tt_layout.errors import LayoutError
+from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses, shape_lanes
+from tt_layout.audit.global_memory.traffic import SectorBounds, count_run, traffic
+from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.unknown import Unknown, UnknownError, place, unknowns
 from tt_layout.ir.ssa import SsaOperation
-
-MAX_AT_ONCE = 1 << 22
-"""Addresses of an execution that are looked at: several arrays of so many are made."""
-
-MAX_ADDRESSES = 1 << 24
-"""Addresses of an access that are counted, of all its executions."""
-
-
-class SectorBounds(NamedTuple):
-    """What holds for all arguments.
-
-    Attributes:
-        least, most: sectors of a request in which some lane is active.
-    """
-
-    least: int
-    most: int
-
-
-class AccessShape(NamedTuple):
-    """How the lanes of an access stand, without its addresses.
-
-    Attributes:
-        layout: of the tensor of pointers.
-        vector: elements that a thread moves at once.
-        width_bytes: the same in bytes.
-        one_holder: whether one holder of each element alone takes part.
-        repeats: whether registers that repeat an element are moved again.
-        sector_bytes, line_bytes: the units of memory.
-    """
-
-    layout: LinearLayout
-    vector: int
-    width_bytes: int
-    one_holder: bool
-    repeats: bool
-    sector_bytes: int = SECTOR_BYTES
-    line_bytes: int = LINE_BYTES
-
-    @property
-    def too_large(self) -> Unknown | None:
-        """Why the lanes are not looked at one by one; None where they are."""
-        begins = (1 << self.layout.total_in_bits) // self.vector
-        if begins <= MAX_AT_ONCE:
-            return None
-        return Unknown.because(f"{begins} addresses, more than the {MAX_AT_ONCE} counted")
-
-
-class Addresses(NamedTuple):
-    """The names of the values that determine the addresses of an access.
-
-    Attributes:
-        pointer: pointers, or the scalar that offsets count from.
-        offsets: in elements; None where the pointers suffice.
-        mask: None for an access without one.
-        element_bytes: bytes of an element.
-    """
-
-    pointer: str
-    offsets: str | None
-    mask: str | None
-    element_bytes: int
-
-    @property
-    def names(self) -> list[str]:
-        """All of them."""
-        return [name for name in (self.pointer, self.offsets, self.mask) if name is not None]
 
 
 class Total(NamedTuple):
@@ -164,7 +89,7 @@ def _sectors(
     values = [evaluator.value(name) for name in addresses.names]
     unknown = unknowns(values)
     if unknown is None:
-        first = _count(shape, addresses, values)
+        first = count_run(shape, addresses, values)
         if isinstance(first, Unknown):
             return Sectors(None, None, None, first, None)
         if not evaluator.structure.around(operation):
@@ -173,7 +98,7 @@ def _sectors(
         total = _all_executions(evaluator, operation, shape, addresses)
         return Sectors(first, None, total, None, None)
     if addresses.mask is not None and unknowns(values[:-1]) is None:
-        most = _count(shape, addresses._replace(mask=None), values[:-1])
+        most = count_run(shape, addresses._replace(mask=None), values[:-1])
         if isinstance(most, SectorCounts):
             return Sectors(None, most, None, unknown, None)
     bounds = run_bounds(shape, info) if info is not None else None
@@ -182,64 +107,16 @@ def _sectors(
     return Sectors(None, None, None, unknown, bounds)
 
 
-@lru_cache(maxsize=64)
-def _lanes(shape: AccessShape) -> Lanes:
-    return lanes_of(shape.layout, shape.vector, one_holder=shape.one_holder, repeats=shape.repeats)
-
-
-def _count(shape: AccessShape, addresses: Addresses, values: list[Known]) -> SectorCounts | Unknown:
-    """Count an execution whose addresses, and mask if it has one, are known."""
-    lanes = _lanes(shape)
-    at, chosen = lane_addresses(lanes, addresses, values)
-    try:
-        return count_sectors(
-            at,
-            lanes.active & chosen,
-            shape.width_bytes,
-            sector_bytes=shape.sector_bytes,
-            line_bytes=shape.line_bytes,
-        )
-    except LayoutError as error:
-        return Unknown.because(error.message)
-
-
-def lane_addresses(
-    lanes: Lanes, addresses: Addresses, values: list[Known]
-) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Return the byte address at which each lane begins, and whether the mask is true there.
-
-    Args:
-        lanes: which elements the lanes begin at.
-        addresses: the values that determine the addresses.
-        values: of its names, all of them known.
-    """
-    arrays = [value for value in values if not isinstance(value, Unknown)]
-    at = arrays[0]
-    if addresses.offsets is not None:
-        at = at + arrays[1] * addresses.element_bytes
-    chosen = np.ones(lanes.elements.shape, np.bool_)
-    if addresses.mask is not None:
-        mask = np.broadcast_to(arrays[-1], at.shape)
-        chosen = mask.reshape(-1)[lanes.elements] != 0
-    return at.reshape(-1)[lanes.elements], chosen
-
-
 def _all_executions(
     evaluator: Evaluator, operation: SsaOperation, shape: AccessShape, addresses: Addresses
 ) -> Total | None:
     """Return what all executions add up to; None where that is unknown."""
-    requests = sectors = lines = counted = 0
     try:
-        for values in evaluator.each_execution(operation, addresses.names):
-            counted += _lanes(shape).elements.size
-            unknown = unknowns(values)
-            count = _count(shape, addresses, values) if unknown is None else unknown
-            if isinstance(count, Unknown) or counted > MAX_ADDRESSES:
-                return None
-            requests += count.requests
-            sectors += count.sectors
-            lines += count.lines
+        found = traffic(evaluator, operation, shape, addresses)
     except UnknownError:
+        return None
+    requests, sectors, lines = found.counts
+    if sectors is None or lines is None or found.assumed:
         return None
     return Total(requests, sectors, lines)
 
@@ -295,7 +172,7 @@ def _runs(shape: AccessShape, info: AxisInfo) -> tuple[Ints, Ints, int]:
     element_bytes = shape.width_bytes // shape.vector
     dim = max(range(len(sizes)), key=lambda d: info.contiguity[d])
     length = min(info.contiguity[dim], sizes[dim])
-    elements = _active_elements(_lanes(shape))
+    elements = _active_elements(shape_lanes(shape))
     stride = prod(sizes[dim + 1 :])
     along = elements // stride % sizes[dim]
     inside = along % length

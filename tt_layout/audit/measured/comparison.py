@@ -9,7 +9,8 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.measured.counters import COUNTERS, Counter
 from tt_layout.audit.measured.launch import Launch, Place
-from tt_layout.audit.measured.prediction import NOTHING, Prediction, predict
+from tt_layout.audit.measured.prediction import NOTHING, predict
+from tt_layout.audit.measured.programs import Amount, Programs
 
 TOLERANCE = 0.02
 """Of what was measured: where a prediction is farther away it differs."""
@@ -22,13 +23,15 @@ class ComparedCounter(NamedTuple):
         counter: what is counted.
         measured: by the hardware.
         predicted: of all programs; None where that is not known.
-        reason: why it is not known.
+        reason: why it is not known, or a bound only.
+        is_bound: whether no more than that is predicted: some of it depends on data.
     """
 
     counter: Counter
     measured: float
     predicted: float | None
     reason: str = ""
+    is_bound: bool = False
 
     @property
     def difference(self) -> float | None:
@@ -44,8 +47,8 @@ class ComparedCounter(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether it is farther away than `TOLERANCE`."""
-        if self.predicted is None:
+        """Whether it is farther away than `TOLERANCE`; less than a bound is not."""
+        if self.predicted is None or (self.is_bound and self.measured <= self.predicted):
             return False
         return abs(self.predicted - self.measured) > TOLERANCE * self.measured
 
@@ -100,35 +103,15 @@ def _function(launch: Launch) -> str:
 
 
 def _compared(audit: Audit, launch: Launch, numbers: tuple[str, ...]) -> ComparedLaunch:
-    rows = [row for row in audit.movements if row.operation.function == _function(launch)]
-    own = _programs(audit, launch)
-    call = _call(audit, _function(launch))
-    trusted = _Programs(None, call) if call else own
-    lines = tuple(_lines(audit, rows, launch, trusted))
-    counters = tuple(_counters(predict(audit, rows), launch.whole(launch.counts), trusted))
-    return ComparedLaunch(_function(launch), numbers, own.number, counters, lines)
-
-
-class _Programs(NamedTuple):
-    """How many programs there are; None where nothing can be said of all, and why."""
-
-    number: int | None
-    reason: str = ""
-
-
-def _programs(audit: Audit, launch: Launch) -> _Programs:
-    """Return how many programs were launched, or why that is not known."""
-    ctas = audit.module.number("num-ctas") or 1
-    if ctas > 1:
-        return _Programs(None, f"programs of {ctas} CTAs were not measured")
-    if launch.ctas is not None:
-        return _Programs(launch.ctas)
-    if launch.warps is None:
-        return _Programs(None, "the number of programs is not known without launch__grid_size")
-    warps = audit.module.number("total-num-warps") or audit.module.number("num-warps") or 1
-    if launch.warps % warps:
-        return _Programs(None, f"{launch.warps:g} warps are no number of programs of {warps}")
-    return _Programs(round(launch.warps / warps))
+    kernel = _function(launch)
+    rows = [row for row in audit.movements if row.operation.function == kernel]
+    programs = Programs(audit, launch, kernel)
+    number = programs.number
+    if call := _call(audit, kernel):
+        programs.number, programs.reason = None, call
+    lines = tuple(_lines(rows, launch, programs))
+    counters = tuple(_counters(predict(programs, rows), launch.whole(launch.counts)))
+    return ComparedLaunch(kernel, numbers, number, counters, lines)
 
 
 def _call(audit: Audit, kernel: str) -> str:
@@ -143,7 +126,7 @@ def _call(audit: Audit, kernel: str) -> str:
 
 
 def _lines(
-    audit: Audit, rows: Sequence[MovementRow], launch: Launch, own: _Programs
+    rows: Sequence[MovementRow], launch: Launch, programs: Programs
 ) -> Iterator[ComparedLine]:
     """Yield the lines of the program of which something was measured or predicted."""
     if not launch.lines:
@@ -154,10 +137,10 @@ def _lines(
             by_place.setdefault((_name(location.file), location.line), []).append(row)
     places = {(_name(place.file), place.line): place for place in launch.lines}
     for key in sorted(by_place.keys() | places.keys()):
-        predicted = predict(audit, by_place.get(key, ()))
+        predicted = predict(programs, by_place.get(key, ()))
         place = places.get(key, Place(*key))
         measured = launch.whole(launch.lines.get(place, {}))
-        counters = tuple(_counters(predicted, measured, own))
+        counters = tuple(_counters(predicted, measured))
         if counters:
             yield ComparedLine(place, counters)
 
@@ -168,16 +151,12 @@ def _name(path: str) -> str:
 
 
 def _counters(
-    predicted: Mapping[Counter, Prediction], measured: Mapping[Counter, float], own: _Programs
+    predicted: Mapping[Counter, Amount], measured: Mapping[Counter, float]
 ) -> Iterator[ComparedCounter]:
     """Yield the counters that were measured and are not 0 on both sides."""
     for counter in COUNTERS:
         if counter not in measured:
             continue
-        count = measured[counter]
-        number, reason = predicted.get(counter, NOTHING)
-        if own.number is None and number:
-            number, reason = None, own.reason
-        total = number * own.number if number and own.number is not None else number
-        if count or total is None or total:
-            yield ComparedCounter(counter, count, total, reason)
+        count, (number, reason, is_bound) = measured[counter], predicted.get(counter, NOTHING)
+        if count or number is None or number:
+            yield ComparedCounter(counter, count, number, reason, is_bound)

@@ -25,6 +25,7 @@ class Launch:
         kernel: its name.
         number: that of the launch, as the file has it.
         ctas: of the grid; None where the page does not say it.
+        grid: along each axis; None where the page does not say it.
         warps: that executed the first instruction; None on pages without instructions.
         counts: of the whole launch.
         lines: of each line of the program; empty on pages that have none.
@@ -33,6 +34,7 @@ class Launch:
     kernel: str
     number: str
     ctas: int | None = None
+    grid: tuple[int, int, int] | None = None
     warps: float | None = None
     counts: Counts = field(default_factory=dict)
     lines: dict[Place, Counts] = field(default_factory=dict)

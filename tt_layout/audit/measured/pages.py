@@ -71,7 +71,7 @@ def _raw(header: Sequence[str], rows: Rows) -> list[Launch]:
         if not cells["ID"]:
             units = cells
             continue
-        launch = Launch(cells["Kernel Name"], cells["ID"], _grid(cells.get("Grid Size", "")))
+        launch = _launch(cells)
         for name, text in cells.items():
             _count(launch, name, text, units.get(name, ""), rows, row)
         launches.append(launch)
@@ -86,8 +86,7 @@ def _details(header: Sequence[str], rows: Rows) -> list[Launch]:
         name, unit = cells.get("Metric Name", ""), cells.get("Metric Unit", "")
         if "Metric Value" not in cells or not cells["ID"].isdecimal():
             continue  # what the program or ncu printed between them
-        grid = _grid(cells.get("Grid Size", ""))
-        launch = launches.setdefault(cells["ID"], Launch(cells["Kernel Name"], cells["ID"], grid))
+        launch = launches.setdefault(cells["ID"], _launch(cells))
         _count(launch, name, cells["Metric Value"], unit, rows, row)
     return list(launches.values())
 
@@ -105,12 +104,18 @@ def _count(launch: Launch, name: str, text: str, unit: str, rows: Rows, row: Row
         launch.counts[METRICS[name]] = number
 
 
-def _grid(text: str) -> int | None:
-    """Return the CTAs of a grid.
+def _launch(cells: Mapping[str, str]) -> Launch:
+    """Return a launch of which nothing was counted yet."""
+    grid = _grid(cells.get("Grid Size", ""))
+    return Launch(cells["Kernel Name"], cells["ID"], prod(grid) if grid else None, grid)
+
+
+def _grid(text: str) -> tuple[int, int, int] | None:
+    """Return the CTAs of a grid along each axis.
 
     Example:
         >>> _grid("(64, 2, 1)"), _grid("")
-        (128, None)
+        ((64, 2, 1), None)
     """
     sizes = [int(size) for size in re.findall(r"\d{1,10}", text)]
-    return prod(sizes) if sizes else None
+    return (sizes[0], sizes[1], sizes[2]) if len(sizes) == 3 and all(sizes) else None

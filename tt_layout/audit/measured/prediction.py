@@ -1,11 +1,10 @@
-"""What the audit of a kernel predicts of Nsight Compute's counters, for one program."""
+"""What the audit of a kernel predicts of Nsight Compute's counters, for all programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.measured.counters import (
     ASYNC_COPY,
@@ -18,6 +17,7 @@ from tt_layout.audit.measured.counters import (
     Counter,
     counted_as,
 )
+from tt_layout.audit.measured.programs import Amount, Programs
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
@@ -53,58 +53,76 @@ class Part(NamedTuple):
 
     Attributes:
         counter: what is counted.
-        number: in one program; None where that is not known.
-        reason: why it is not known.
+        amount: in all programs.
     """
 
     counter: Counter
-    number: float | None
-    reason: str = ""
+    amount: Amount
 
 
-class Prediction(NamedTuple):
+NOTHING = Amount(0)
+
+
+def predict(programs: Programs, rows: Iterable[MovementRow]) -> dict[Counter, Amount]:
+    """Return what data movements of a kernel add up to; what is missing is 0."""
+    found: dict[Counter, Sum] = {}
+    for row in rows:
+        for counter, amount in _parts(row, programs):
+            found.setdefault(counter, Sum(programs)).add(row, amount)
+    return {counter: own.amount for counter, own in found.items()}
+
+
+class Sum:
     """What several data movements add up to.
 
     Attributes:
-        number: in one program; None where that is not known.
-        reason: why it is not known, of the first of which it is not.
+        amount: the sum; the greatest of those of all ways through the blocks of the kernel, where
+            it is not known which is taken.
     """
 
-    number: float | None
-    reason: str = ""
+    def __init__(self, programs: Programs) -> None:
+        self._programs = programs
+        self._blocks: dict[str, float] = {}
+        self._unknown = ""
+        self._bound = ""
+
+    def add(self, row: MovementRow, amount: Amount) -> None:
+        """Add what one of them adds."""
+        reason = f"line {row.operation.line}: {amount.reason}"
+        if amount.number is None:
+            self._unknown = self._unknown or reason
+            return
+        if amount.is_bound and amount.number:
+            self._bound = self._bound or reason
+        label = self._programs.block_of(row)
+        self._blocks[label] = self._blocks.get(label, 0) + amount.number
+
+    @property
+    def amount(self) -> Amount:
+        """The sum."""
+        if self._unknown:
+            return Amount(None, self._unknown)
+        if self._bound:
+            return Amount(self._programs.greatest(self._blocks), self._bound, is_bound=True)
+        return Amount(sum(self._blocks.values()))
 
 
-NOTHING = Prediction(0)
-
-
-def predict(audit: Audit, rows: Iterable[MovementRow]) -> dict[Counter, Prediction]:
-    """Return what data movements of a module add up to; what is missing is 0."""
-    assert audit.audited is not None
-    found: dict[Counter, Prediction] = {}
-    for row in rows:
-        for counter, number, reason in _parts(row, audit.audited):
-            before = found.get(counter, NOTHING)
-            if before.number is None:
-                continue
-            if number is None:
-                found[counter] = Prediction(None, f"line {row.operation.line}: {reason}")
-            else:
-                found[counter] = Prediction(before.number + number)
-    return found
-
-
-def _parts(row: MovementRow, audited: AuditedModule) -> Iterator[Part]:
+def _parts(row: MovementRow, programs: Programs) -> Iterator[Part]:
     """Yield what one data movement adds, in all its executions."""
     accesses = _accesses(row)
-    if not accesses or row.executions.number == 0:
+    if not accesses:
+        return
+    runs = programs.runs(row)
+    if runs.number == 0:
         return
     if row.cost is None:
         reason = row.refusal or row.cost_unknown or f"the cost of {row.operation.name} is not known"
         yield from _unknown(accesses, reason)
         return
-    is_global = accesses[0] in (GLOBAL_LOAD, GLOBAL_STORE, ASYNC_COPY)
-    parts = _of_global(row, audited, accesses[0]) if is_global else _of_shared(row, audited)
-    yield from _executed(parts, row)
+    if accesses[0] in (GLOBAL_LOAD, GLOBAL_STORE, ASYNC_COPY):
+        yield from _of_global(row, programs, accesses[0], runs)
+    else:
+        yield from _of_shared(row, programs, runs)
 
 
 def _accesses(row: MovementRow) -> tuple[str, ...]:
@@ -117,19 +135,7 @@ def _accesses(row: MovementRow) -> tuple[str, ...]:
 def _unknown(accesses: Iterable[str], reason: str) -> Iterator[Part]:
     for access in accesses:
         for unit in ("instructions", *TRAFFIC, "wavefronts"):
-            yield Part(counted_as(access, unit), None, reason)
-
-
-def _executed(parts: Iterable[Part], row: MovementRow) -> Iterator[Part]:
-    """Yield parts of one execution times their number; traffic is of all of them."""
-    runs = row.executions.number
-    for part in parts:
-        if part.counter.unit in TRAFFIC or part.number in (0, None):
-            yield part
-        elif runs is None:
-            yield Part(part.counter, None, f"it runs {row.executions.text} times")
-        else:
-            yield part._replace(number=part.number * runs)
+            yield Part(counted_as(access, unit), Amount(None, reason))
 
 
 def _warps(row: MovementRow, audited: AuditedModule) -> int:
@@ -144,25 +150,19 @@ def _warps(row: MovementRow, audited: AuditedModule) -> int:
 # -- global memory ------------------------------------------------------------------------------
 
 
-def _of_global(row: MovementRow, audited: AuditedModule, access: str) -> Iterator[Part]:
+def _of_global(row: MovementRow, programs: Programs, access: str, runs: Amount) -> Iterator[Part]:
     """Yield what an access to global memory adds."""
     assert row.cost is not None
     details = row.cost.details
     if "total_sectors" not in details:
         yield from _unknown([access], row.cost.text)
         return
-    instructions = details["instructions"] * _warps(row, audited)
-    yield Part(Counter(access, "instructions"), instructions)
-    reason = _way_out(details)
-    for unit in TRAFFIC:
-        yield Part(counted_as(access, unit), details[f"total_{unit}"], reason)
+    instructions = details["instructions"] * _warps(row, programs.audited)
+    yield Part(Counter(access, "instructions"), runs.times(instructions))
+    for unit, amount in programs.traffic(row).items():
+        yield Part(counted_as(access, unit), amount)
     if access == ASYNC_COPY:
-        yield Part(Counter(access, "wavefronts"), details.get("wavefronts"), reason)
-
-
-def _way_out(details: Mapping[str, Any]) -> str:
-    names = details.get("unknown") or ["its addresses"]
-    return f"it depends on {', '.join(names[:3])}"
+        yield Part(Counter(access, "wavefronts"), programs.written(row))
 
 
 # -- shared memory ------------------------------------------------------------------------------
@@ -183,25 +183,28 @@ class _Accesses(NamedTuple):
     instructions: int
     wavefronts: float | None
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self, runs: Amount) -> Iterator[Part]:
         """Yield what they add: matrix instructions are counted by themselves, or not at all."""
+        instructions = runs.times(self.instructions)
         if self.instruction.startswith("ldmatrix"):
-            yield Part(Counter(LDMATRIX, "instructions"), self.instructions)
+            yield Part(Counter(LDMATRIX, "instructions"), instructions)
         elif not self.instruction.startswith("stmatrix"):
-            yield Part(Counter(self.access, "instructions"), self.instructions)
-        reason = "its wavefronts are not known"
-        yield Part(Counter(self.access, "wavefronts"), self.wavefronts, reason)
+            yield Part(Counter(self.access, "instructions"), instructions)
+        wavefronts = Amount(None, "its wavefronts are not known")
+        if self.wavefronts is not None:
+            wavefronts = runs.times(self.wavefronts)
+        yield Part(Counter(self.access, "wavefronts"), wavefronts)
 
 
-def _of_shared(row: MovementRow, audited: AuditedModule) -> Iterator[Part]:
+def _of_shared(row: MovementRow, programs: Programs, runs: Amount) -> Iterator[Part]:
     """Yield what accesses to shared memory add."""
     assert row.cost is not None
-    found = _shared_accesses(row, row.cost, _warps(row, audited))
+    found = _shared_accesses(row, row.cost, _warps(row, programs.audited))
     if found is None:
         yield from _unknown(_accesses(row), f"{row.operation.name} is known as a bound only")
         return
     for accesses in found:
-        yield from accesses.parts()
+        yield from accesses.parts(runs)
 
 
 def _shared_accesses(row: MovementRow, cost: Cost, warps: int) -> list[_Accesses] | None:

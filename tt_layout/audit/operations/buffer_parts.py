@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from tt_layout.algebra.padding import padded
 from tt_layout.audit.modules.layouts import PlacedLayouts
-from tt_layout.audit.values.evaluator import Evaluator, Unknown
+from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.unknown import Unknown
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
 from tt_layout.placement import PlacedLayout
 

@@ -13,7 +13,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,60 +23,30 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.arithmetic import UndefinedError
 from tt_layout.audit.values.given import PROGRAM_AXES, GivenValues
+from tt_layout.audit.values.paths import Path, follow
 from tt_layout.audit.values.rules import RULES, Application, apply
-from tt_layout.audit.values.structure import Enclosing, Structure
-from tt_layout.ir.ssa.control_flow import BOUNDS, ONCE
-from tt_layout.ir.ssa.model import SsaFunction, SsaOperation
+from tt_layout.audit.values.spread import (
+    SplitError,
+    Spread,
+    advanced,
+    agreed,
+    agreed_number,
+    apply_to_programs,
+    gathered,
+    is_true,
+    numbers,
+)
+from tt_layout.audit.values.structure import Structure
+from tt_layout.audit.values.unknown import Found, Known, Unknown, place, unknowns
+from tt_layout.ir.ssa.control_flow import BOUNDS
+from tt_layout.ir.ssa.model import Region, SsaFunction, SsaOperation
 
 MAX_ITERATIONS = 1 << 12
 """Iterations of a loop that are followed to its results, and executions that are looked at."""
 
 
-@dataclass(frozen=True)
-class Unknown:
-    """Why a value is not known.
-
-    Attributes:
-        names: arguments, and program ids, whose values would help.
-        reasons: what no argument helps with, such as ``tt.load on line 12``.
-    """
-
-    names: frozenset[str] = frozenset()
-    reasons: frozenset[str] = frozenset()
-
-    def __or__(self, other: Unknown) -> Unknown:
-        return Unknown(self.names | other.names, self.reasons | other.reasons)
-
-    @staticmethod
-    def because(reason: str) -> Unknown:
-        """Return an unknown value with one reason."""
-        return Unknown(reasons=frozenset([reason]))
-
-
-class UnknownError(Exception):
-    """Something is unknown that the question depends on.
-
-    Attributes:
-        unknown: why.
-    """
-
-    def __init__(self, unknown: Unknown) -> None:
-        super().__init__(unknown)
-        self.unknown = unknown
-
-
-Known = Ints | Unknown
-Steps = Generator[tuple["Scope", str], Known, Known]
+Steps = Generator[tuple["Scope", str], Found, Found]
 """The evaluation of a value: asks for others by scope and name, and returns it."""
-
-
-def unknowns(values: Sequence[Known]) -> Unknown | None:
-    """Return why some of the values are unknown, all reasons together; None if all are known."""
-    found = None
-    for value in values:
-        if isinstance(value, Unknown):
-            found = value if found is None else found | value
-    return found
 
 
 @dataclass
@@ -87,16 +57,13 @@ class Scope:
         parent: the scope around the loop.
         loop: the loop.
         known: values evaluated so far, by name.
+        paths: those through regions of several blocks, by the identity of the region.
     """
 
     parent: Scope | None = None
     loop: SsaOperation | None = None
-    known: dict[str, Known] = field(default_factory=dict)
-
-
-def place(operation: SsaOperation) -> str:
-    """Return how a reason names an operation."""
-    return f"{operation.name} on line {operation.line}"
+    known: dict[str, Found] = field(default_factory=dict)
+    paths: dict[int, Path] = field(default_factory=dict)
 
 
 class Evaluator:
@@ -130,17 +97,30 @@ class Evaluator:
         function: SsaFunction,
         given: GivenValues,
         layouts: PlacedLayouts | None = None,
+        programs: Ints | None = None,
+        structure: Structure | None = None,
     ) -> None:
+        """Begin with nothing evaluated.
+
+        Args:
+            function: the function.
+            given: what its arguments are.
+            layouts: those of its types, if there are some already.
+            programs: the ids of several programs, of shape ``[3, programs]``; of one if None.
+            structure: of the function, if it is known already.
+        """
         self.function = function
-        self.structure = Structure(function)
+        self.structure = structure or Structure(function)
         self.overflows: list[SsaOperation] = []
         self._given = given
         self._layouts = layouts or PlacedLayouts()
-        self._top = Scope()
+        self._programs = programs
+        self.top = Scope()
 
     def value(self, name: str) -> Known:
         """Return a value: an int64 array of the tensor's shape, or why it is unknown."""
-        return self._run(self._top, name)
+        found = self.run(self.top, name)
+        return found if isinstance(found, Unknown) else agreed(found)
 
     def scalar(self, name: str) -> int | Unknown:
         """Return a value that is one number."""
@@ -149,17 +129,31 @@ class Evaluator:
 
     def trip_count(self, loop: SsaOperation) -> int | Unknown:
         """Return how often the body of an ``scf.for`` runs."""
-        return _trip_count(loop, [self.value(name) for name in loop.operands[:BOUNDS]])
+        return self.trips(loop, [self.run(self.top, name) for name in loop.operands[:BOUNDS]])
 
     # -- machinery --------------------------------------------------------------------------
 
-    def _run(self, scope: Scope, name: str) -> Known:
+    def run(self, scope: Scope, name: str) -> Found:
+        """Return a value as a scope sees it.
+
+        Raises:
+            SplitError: the programs do not agree on what it depends on.
+        """
+        stack: list[tuple[Scope, str, Steps]] = []
+        try:
+            return self._run(scope, name, stack)
+        except SplitError:
+            for home, unfinished, _ in stack:
+                del home.known[unfinished]
+            raise
+
+    def _run(self, scope: Scope, name: str, stack: list[tuple[Scope, str, Steps]]) -> Found:
         """Evaluate a value by hand instead of by recursion: chains can be very long."""
         home = self._home(scope, name)
         if name in home.known:
             return home.known[name]
-        stack = [self._begin(home, name)]
-        answer: Known | None = None
+        stack.append(self._begin(home, name))
+        answer: Found | None = None
         while stack:
             scope, name, steps = stack[-1]
             try:
@@ -206,15 +200,16 @@ class Evaluator:
             return self._program(operation)
         if operation.name not in RULES:
             return Unknown.because(place(operation))
-        operands = []
+        operands: list[Found] = []
         for operand in operation.operands:
             operands.append((yield scope, operand))
         return unknowns(operands) or self._apply(operation, operands, index)
 
-    def _apply(self, operation: SsaOperation, operands: list[Known], index: int) -> Known:
+    def _apply(self, operation: SsaOperation, operands: list[Found], index: int) -> Found:
         values = self.function.values
         types = [values[name].type for name in operation.operands if name in values]
-        arrays = [value for value in operands if not isinstance(value, Unknown)]
+        shared = [value for value in operands if not isinstance(value, Unknown)]
+        arrays = [value for value in shared if not isinstance(value, Spread)]
 
         def layout(at: int) -> LinearLayout | None:
             names = [*operation.operands, *(value.name for value in operation.results)]
@@ -222,17 +217,24 @@ class Evaluator:
             return self._layouts.linear(ir_type) if ir_type is not None else None
 
         result = operation.results[index].type
+        application = Application(operation, arrays, types, result, index, layout)
+        found: Found
         try:
-            found, overflows = apply(Application(operation, arrays, types, result, index, layout))
+            if len(arrays) == len(shared):
+                found, overflows = apply(application)
+            else:
+                found, overflows = apply_to_programs(application, shared)
         except UndefinedError as error:
             return Unknown.because(f"{place(operation)}: {error}")
         if overflows:
             self.overflows.append(operation)
         return found
 
-    def _program(self, operation: SsaOperation) -> Known:
-        kind = operation.name.removeprefix("tt.get_")
-        name = f"{kind}_{PROGRAM_AXES[(operation.integer('axis') or 0) % 3]}"
+    def _program(self, operation: SsaOperation) -> Found:
+        kind, axis = operation.name.removeprefix("tt.get_"), (operation.integer("axis") or 0) % 3
+        if self._programs is not None and kind == "program_id":
+            return gathered(self._programs[axis], np.asarray(0, np.int64))
+        name = f"{kind}_{PROGRAM_AXES[axis]}"
         value = self._given.program(name)
         return Unknown(frozenset([name])) if value is None else np.asarray(value, np.int64)
 
@@ -242,9 +244,26 @@ class Evaluator:
         if owner is None:
             return self._parameter(name)
         operation, source = owner.operation, owner.first_value
+        if source is None and owner.region:
+            path = self.path(scope, owner.region)
+            source = path.sources.get(name)
+            if source is None and path.unknown is not None:
+                return path.unknown
         if source is None:
             return Unknown.because(place(operation))
         return (yield scope, source)
+
+    def path(self, scope: Scope, region: Region) -> Path:
+        """Return the blocks of a region that control comes through."""
+        paths, key = scope.paths, id(region)
+        if key not in paths:
+            paths[key] = Path((), {})  # as far as it is known to what decides the rest
+            try:
+                paths[key] = follow(region, lambda name: self.run(scope, name), paths[key].sources)
+            except SplitError:
+                del paths[key]
+                raise
+        return paths[key]
 
     def _parameter(self, name: str) -> Known:
         for value, attributes in zip(self.function.arguments, self.function.argument_attributes):
@@ -261,22 +280,21 @@ class Evaluator:
         condition = yield scope, operation.operands[0]
         if isinstance(condition, Unknown):
             return condition
-        taken = 0 if condition.any() else 1
-        yielded = _yielded(operation, taken)
-        if index >= len(yielded):
+        passed = yielded(operation, 0 if is_true(condition) else 1)
+        if index >= len(passed):
             return Unknown.because(place(operation))
-        return (yield scope, yielded[index])
+        return (yield scope, passed[index])
 
     def _loop_result(self, scope: Scope, operation: SsaOperation, index: int) -> Steps:
-        bounds = []
+        bounds: list[Found] = []
         for name in operation.operands[:BOUNDS]:
             bounds.append((yield scope, name))
-        count = self._trips(operation, bounds)
+        count = self.trips(operation, bounds)
         if isinstance(count, Unknown):
             return count
-        yielded = _yielded(operation, 0)
-        needed = {index, *self.structure.iterated_for(operation, [yielded[index]])}
-        state = {}
+        passed = yielded(operation, 0)
+        needed = {index, *self.structure.iterated_for(operation, [passed[index]])}
+        state: dict[int, Found] = {}
         for k in needed:
             state[k] = yield scope, operation.operands[BOUNDS + k]
         for iteration in range(count):
@@ -284,92 +302,34 @@ class Evaluator:
                 return state[index]
             if iteration == MAX_ITERATIONS:
                 return Unknown.because(f"{place(operation)}: {count} iterations")
-            inner = _iteration(scope, operation, bounds, iteration, state)
-            following = {}
+            inner = iteration_of(scope, operation, bounds, iteration, state)
+            following: dict[int, Found] = {}
             for k in needed:
-                following[k] = yield inner, yielded[k]
+                following[k] = yield inner, passed[k]
             state = following
         return state[index]
 
-    def _trips(self, loop: SsaOperation, bounds: list[Known]) -> int | Unknown:
+    def trips(self, loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
         """Return how often a loop with such bounds runs."""
-        return _trip_count(loop, bounds)
-
-    # -- every execution --------------------------------------------------------------------
-
-    def each_execution(
-        self, operation: SsaOperation, names: Sequence[str]
-    ) -> Iterator[list[Known]]:
-        """Yield what values are each time that an operation runs.
-
-        Args:
-            operation: an operation of the function.
-            names: values that it may use.
-
-        Raises:
-            UnknownError: it is not known when the operation runs, or it runs too often.
-        """
-        around = self.structure.around(operation)[::-1]
-        wanted = {*names, *(n for e in around for n in e.operation.operands[:BOUNDS])}
-        for count, scope in enumerate(self._scopes(self._top, around, wanted)):
-            if count == MAX_ITERATIONS:
-                reason = f"{place(operation)} runs more than {MAX_ITERATIONS} times"
-                raise UnknownError(Unknown.because(reason))
-            yield [self._run(scope, name) for name in names]
-
-    def _scopes(
-        self, scope: Scope, around: Sequence[Enclosing], wanted: set[str]
-    ) -> Iterator[Scope]:
-        """Yield a scope for each time that the innermost of nested regions runs."""
-        if not around:
-            yield scope
-            return
-        (operation, region, _), inner = around[0], around[1:]
-        if operation.name == "scf.for":
-            for iteration in self._iterations(scope, operation, wanted):
-                yield from self._scopes(iteration, inner, wanted)
-        elif operation.name == "scf.if" and operation.operands:
-            condition = self._run(scope, operation.operands[0])
-            if isinstance(condition, Unknown):
-                raise UnknownError(condition)
-            if bool(condition.any()) == (region == 0):
-                yield from self._scopes(scope, inner, wanted)
-        elif operation.name in ONCE:
-            yield from self._scopes(scope, inner, wanted)
-        else:
-            raise UnknownError(Unknown.because(place(operation)))
-
-    def _iterations(self, scope: Scope, loop: SsaOperation, wanted: set[str]) -> Iterator[Scope]:
-        bounds = [self._run(scope, name) for name in loop.operands[:BOUNDS]]
-        count = self._trips(loop, bounds)
-        if isinstance(count, Unknown):
-            raise UnknownError(count)
-        within = [name for name in wanted if self.structure.is_within(name, loop)]
-        yielded = _yielded(loop, 0)
-        needed = self.structure.iterated_for(loop, within)
-        state = {k: self._run(scope, loop.operands[BOUNDS + k]) for k in needed}
-        for iteration in range(count):
-            inner = _iteration(scope, loop, bounds, iteration, state)
-            yield inner
-            if iteration + 1 < count:
-                state = {k: self._run(inner, yielded[k]) for k in needed}
+        return trip_count(loop, bounds)
 
 
-def _iteration(
+def iteration_of(
     scope: Scope,
     loop: SsaOperation,
-    bounds: Sequence[Known],
+    bounds: Sequence[Found],
     iteration: int,
-    state: Mapping[int, Known],
+    state: Mapping[int, Found],
 ) -> Scope:
     """Return what an iteration of a loop sees, given what it iterates."""
     variable, *iterated = loop.regions[0][0].arguments
-    known: dict[str, Known] = {iterated[k].name: value for k, value in state.items()}
-    known[variable.name] = np.asarray(bounds[0]) + iteration * np.asarray(bounds[2])
+    known: dict[str, Found] = {iterated[k].name: value for k, value in state.items()}
+    lower, _, step = (bound for bound in bounds if not isinstance(bound, Unknown))
+    known[variable.name] = advanced(lower, iteration, agreed(step))
     return Scope(scope, loop, known)
 
 
-def _yielded(operation: SsaOperation, region: int) -> tuple[str, ...]:
+def yielded(operation: SsaOperation, region: int) -> tuple[str, ...]:
     """Return what the last operation of a region hands over."""
     if region >= len(operation.regions) or not operation.regions[region]:
         return ()
@@ -377,13 +337,14 @@ def _yielded(operation: SsaOperation, region: int) -> tuple[str, ...]:
     return operations[-1].operands if operations else ()
 
 
-def _trip_count(loop: SsaOperation, bounds: Sequence[Known]) -> int | Unknown:
+def trip_count(loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
+    """Return how often a loop runs, given its bounds and its step."""
     if len(bounds) < BOUNDS:
         return Unknown.because(f"{place(loop)}: {len(bounds)} of its {BOUNDS} bounds")
     unknown = unknowns(bounds)
     if unknown is not None:
         return unknown
-    lower, upper, step = (int(np.asarray(bound)) for bound in bounds)
-    if step <= 0:
-        return Unknown.because(f"{place(loop)}: a step of {step}")
-    return max(0, -((lower - upper) // step))
+    lower, upper, step = (numbers(bound) for bound in bounds if not isinstance(bound, Unknown))
+    if (step <= 0).any():
+        return Unknown.because(f"{place(loop)}: a step of {int(step.min())}")
+    return agreed_number(np.maximum(0, -((lower - upper) // step)))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
-from tt_layout.audit.values.evaluator import Evaluator, Unknown, UnknownError, place
+from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.expressions import Expression, trip_count_text
+from tt_layout.audit.values.paths import is_optional
+from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.structure import Enclosing, LoopPart
+from tt_layout.audit.values.unknown import Unknown, UnknownError, place
 from tt_layout.ir.ssa.control_flow import BOUNDS, LOOPS, ONCE
 from tt_layout.ir.ssa.model import SsaOperation
 
@@ -63,23 +66,60 @@ class _Factor(NamedTuple):
         expression: the same as text; None without one.
         at_most: whether that is a bound only.
         reason: why there is no expression.
+        unknown: why it is not known whether a branch is taken.
     """
 
     number: int | None
     expression: Expression | None
     at_most: bool = False
     reason: str = ""
+    unknown: Unknown | None = None
+
+
+class Count(NamedTuple):
+    """How often an operation runs in each of some programs.
+
+    Attributes:
+        number: of times; None where that is not known.
+        assumed: why it is not known whether branches are taken that lead to it: the number is
+            that with all of them taken.
+    """
+
+    number: int | None
+    assumed: tuple[Unknown, ...] = ()
 
 
 def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
     """Return how often an operation of a function runs."""
-    around = evaluator.structure.around(operation)
-    loops = [e.operation for e in around if e.operation.name in LOOPS]
-    factors = [_factor(evaluator, enclosing, loops) for enclosing in reversed(around)]
+    factors = _factors(evaluator, operation)
     number = _product([factor.number for factor in factors])
     if number is None:
         number = _count(evaluator, operation)
     return Executions(number, _text(factors), evaluator.structure.loop_part(operation))
+
+
+def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
+    """Return how often an operation runs in each of the programs that are evaluated.
+
+    Raises:
+        UnknownError: nothing can be said about it.
+        SplitError: not as often in each of them.
+    """
+    factors = _factors(evaluator, operation)
+    assumed = [factor.unknown for factor in factors if factor.unknown is not None]
+    number = _product([1 if factor.unknown else factor.number for factor in factors])
+    if number is None:
+        assumed = []
+        number = sum(1 for _ in each_run(evaluator, operation, (), assumed))
+    return Count(number, tuple(dict.fromkeys(assumed)))
+
+
+def _factors(evaluator: Evaluator, operation: SsaOperation) -> list[_Factor]:
+    around = evaluator.structure.around(operation)
+    loops = [e.operation for e in around if e.operation.name in LOOPS]
+    factors = [_factor(evaluator, enclosing, loops) for enclosing in reversed(around)]
+    within = [operation, *(enclosing.operation for enclosing in around)]
+    return factors + [_of_block(evaluator, one, bool(loops)) for one in within]
 
 
 def _product(numbers: list[int | None]) -> int | None:
@@ -93,7 +133,7 @@ def _product(numbers: list[int | None]) -> int | None:
 def _count(evaluator: Evaluator, operation: SsaOperation) -> int | None:
     """Count the executions one by one, where loops and branches differ between iterations."""
     try:
-        return sum(1 for _ in evaluator.each_execution(operation, ()))
+        return sum(1 for _ in each_run(evaluator, operation, ()))
     except UnknownError:
         return None
 
@@ -128,12 +168,28 @@ def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation
     if operation.name == "scf.if":
         condition = evaluator.scalar(operation.operands[0])
         varies = _varies(evaluator, operation, operation.operands[:1], loops)
-        if isinstance(condition, Unknown) or varies:
+        if varies:
             return _Factor(None, once, at_most=True)
+        if isinstance(condition, Unknown):
+            return _Factor(None, once, at_most=True, unknown=condition)
         return _Factor(int((condition != 0) == (enclosing.region == 0)), once, at_most=True)
     if operation.name in ONCE:
         return _Factor(1, once)
     return _Factor(None, None, reason=place(operation))
+
+
+def _of_block(evaluator: Evaluator, operation: SsaOperation, is_in_loop: bool) -> _Factor:
+    """Return how often the block of an operation runs when its region does."""
+    home, once = evaluator.structure.home(operation), Expression("1", constant=1)
+    if home is None:
+        return _Factor(1, once)
+    if is_in_loop and home.region is not evaluator.function.body:
+        return _Factor(None, once, at_most=True)
+    path = evaluator.path(evaluator.top, home.region)
+    runs, is_sure = path.runs(home.label), not is_optional(home.region, home.label)
+    unknown = path.unknown if runs is None else None
+    number = None if runs is None else int(runs)
+    return _Factor(number, once, at_most=not is_sure, unknown=unknown)
 
 
 def _varies(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.ir.ssa.control_flow import LOOPS, ControlFlow
-from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation
+from tt_layout.ir.ssa.model import Region, SsaFunction, SsaOperation
 
 _PARTITIONED = "ttg.warp_specialize"
 
@@ -17,12 +17,21 @@ class Owner(NamedTuple):
 
     Attributes:
         operation: the operation.
-        first_value: what the argument is when the block is first entered; None where the
+        first_value: what the argument is when the region is first entered; None where the
             operation has none.
+        region: that of a block that is branched to; empty for an argument of a region.
     """
 
     operation: SsaOperation
     first_value: str | None
+    region: Region = ()
+
+
+class Home(NamedTuple):
+    """The block of a region of several that an operation is in."""
+
+    region: Region
+    label: str
 
 
 class Enclosing(NamedTuple):
@@ -79,11 +88,10 @@ class Structure:
         self._owners: dict[str, Owner] = {}
         self._spans: dict[int, tuple[int, int]] = {}
         self._parents: dict[int, Enclosing] = {}
+        self._homes: dict[int, Home] = {}
         self._loops: list[tuple[int, int, int]] = []
         self._count = 0
-        for block in function.body[1:]:
-            for argument in block.arguments:
-                self._owners[argument.name] = Owner(_label(block.label, function.line), None)
+        self._own_blocks(function.body, function.line)
         for block in function.body:
             self._enter(block.operations)
         self._loops.sort()
@@ -95,8 +103,11 @@ class Structure:
             self._count += 1
             for number, region in enumerate(operation.regions):
                 first = self._count
+                for argument in region[0].arguments if region else ():
+                    first_value = self._control.first_value(argument.name)
+                    self._owners[argument.name] = Owner(operation, first_value)
+                self._own_blocks(region, operation.line)
                 for block in region:
-                    self._own(operation, block)
                     self._enter(block.operations)
                 parent = Enclosing(operation, number, (first, self._count))
                 for block in region:
@@ -105,10 +116,21 @@ class Structure:
             if operation.name in LOOPS:
                 self._loops.append((begin, self._count, operation.line))
 
-    def _own(self, operation: SsaOperation, block: Block) -> None:
-        for argument in block.arguments:
-            first = self._control.first_value(argument.name)
-            self._owners[argument.name] = Owner(operation, first)
+    def _own_blocks(self, region: Region, line: int) -> None:
+        if len(region) < 2:
+            return
+        for block in region[1:]:
+            label = _label(block.label, line)
+            self._spans[id(label)] = self._count, self._count
+            for argument in block.arguments:
+                self._owners[argument.name] = Owner(label, None, region)
+        for block in region:
+            home = Home(region, block.label)
+            self._homes.update((id(operation), home) for operation in block.operations)
+
+    def home(self, operation: SsaOperation) -> Home | None:
+        """Return the block that an operation is in; None where its region has only one."""
+        return self._homes.get(id(operation))
 
     def owner(self, name: str) -> Owner | None:
         """Return what a block argument belongs to; None for any other value."""

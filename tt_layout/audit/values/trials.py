@@ -8,7 +8,7 @@ floating point, is made up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
@@ -17,9 +17,12 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.modules.layouts import PlacedLayouts
-from tt_layout.audit.values.evaluator import Evaluator, Known, Scope, Steps, Unknown, UnknownError
+from tt_layout.audit.values.evaluator import Evaluator, Scope, Steps
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
 from tt_layout.audit.values.rules import MAX_ELEMENTS
+from tt_layout.audit.values.runs import each_run
+from tt_layout.audit.values.spread import agreed
+from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError
 from tt_layout.ir.ssa import Attribute, SsaFunction, SsaOperation, ValueType
 
 MULTIPLIERS = (3, 68, 1021, 6)
@@ -151,16 +154,16 @@ class Trials:
     def _values(trial: _Trial, name: str) -> Iterator[Ints]:
         """Yield a value as the first executions of its operation have it."""
         operation = trial.function.definitions.get(name)
-        known: list[Known] = []
+        known: list[Found] = []
         if operation is not None:
             try:
-                executions = trial.each_execution(operation, [name])
-                known = [value for [value] in islice(executions, MAX_EXECUTIONS)]
+                runs = each_run(trial, operation, [name])
+                known = [value for [value] in islice(runs, MAX_EXECUTIONS)]
             except UnknownError:
                 pass
         for value in known or [trial.value(name)]:
             if not isinstance(value, Unknown):
-                yield np.asarray(value)
+                yield np.asarray(agreed(value))
 
     def _factor(self, trials: list[_Trial], steps: list[int | None]) -> str:
         """Return the argument whose value neighbours are apart by in every trial."""
@@ -198,8 +201,8 @@ class _Trial(Evaluator):
         found = yield from super()._steps(scope, name)
         return self._made_up(name) if isinstance(found, Unknown) else found
 
-    def _trips(self, loop: SsaOperation, bounds: list[Known]) -> int | Unknown:
-        count = super()._trips(loop, bounds)
+    def trips(self, loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
+        count = super().trips(loop, bounds)
         return MAX_EXECUTIONS if isinstance(count, Unknown) else min(count, MAX_EXECUTIONS)
 
     def _made_up(self, name: str) -> Known:

@@ -1,0 +1,151 @@
+"""What all runs of an access to global memory ask of it, in one program or in many."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from functools import reduce
+from typing import NamedTuple
+
+from tt_layout.analyses.global_memory.sectors import SectorCounts, count_sectors
+from tt_layout.audit.global_memory.access_shape import (
+    AccessShape,
+    Addresses,
+    lane_addresses,
+    shape_lanes,
+)
+from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.runs import each_run
+from tt_layout.audit.values.spread import agreed, agreed_modulo
+from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, unknowns
+from tt_layout.errors import LayoutError
+from tt_layout.ir.ssa import SsaOperation
+
+MAX_ADDRESSES = 1 << 24
+"""Addresses of an access that are counted, of all its executions."""
+
+
+class SectorBounds(NamedTuple):
+    """What holds for all arguments.
+
+    Attributes:
+        least, most: sectors of a request in which some lane is active.
+    """
+
+    least: int
+    most: int
+
+
+class Traffic(NamedTuple):
+    """What all runs of an access in each of some programs ask of memory.
+
+    Attributes:
+        counts: requests, sectors and lines; None where they are not known.
+        assumed: why it is not known which lanes take part, or whether branches are taken: the
+            counts are those with all of them.
+        unknown: why something is unknown.
+    """
+
+    counts: tuple[int, int | None, int | None]
+    assumed: tuple[Unknown, ...]
+    unknown: Unknown | None
+
+
+def traffic(
+    evaluator: Evaluator,
+    operation: SsaOperation,
+    shape: AccessShape,
+    addresses: Addresses,
+    bounds: SectorBounds | None = None,
+) -> Traffic:
+    """Return what all runs of an access ask of memory.
+
+    Args:
+        evaluator: of one program, or of several.
+        operation: the access.
+        shape: how its lanes stand.
+        addresses: the values that determine its addresses.
+        bounds: of a request whose address is not known.
+
+    Raises:
+        UnknownError: nothing can be said about it.
+        SplitError: the programs do not all ask the same.
+    """
+    if shape.too_large is not None:
+        raise UnknownError(shape.too_large)
+    assumed: list[Unknown] = []
+    unknown: list[Unknown] = []
+    total, counted = [0, 0, 0], 0
+    for values in each_run(evaluator, operation, addresses.names, assumed):
+        counted += shape_lanes(shape).elements.size
+        if counted > MAX_ADDRESSES:
+            raise UnknownError(Unknown.because(f"more than {MAX_ADDRESSES} addresses"))
+        known = values_of_all(values, shape, addresses)
+        placed = addresses
+        if addresses.mask is not None and isinstance(mask := known[-1], Unknown):
+            assumed.append(mask)
+            known.pop()
+            placed = addresses._replace(mask=None)
+        count = count_run(shape, placed, known)
+        if isinstance(count, Unknown):
+            unknown.append(count)
+            total[0] += _requests(shape, placed, known)
+        else:
+            total = [a + b for a, b in zip(total, (count.requests, count.sectors, count.lines))]
+    requests, sectors, lines = total
+    if not unknown:
+        return Traffic((requests, sectors, lines), tuple(dict.fromkeys(assumed)), None)
+    is_exact = bounds is not None and bounds.least == bounds.most and not sectors
+    of_runs = requests * bounds.least if bounds is not None and is_exact else None
+    why = reduce(operator.or_, unknown)
+    return Traffic((requests, of_runs, None), tuple(dict.fromkeys(assumed)), why)
+
+
+def _requests(shape: AccessShape, addresses: Addresses, values: Sequence[Known]) -> int:
+    """Return the requests of an execution whose addresses are not known."""
+    active = shape_lanes(shape).active
+    if addresses.mask is not None and not isinstance(values[-1], Unknown):
+        active = active & (values[-1].reshape(-1)[shape_lanes(shape).elements] != 0)
+    return int(active.any(axis=-1).sum())
+
+
+def count_run(
+    shape: AccessShape, addresses: Addresses, values: list[Known]
+) -> SectorCounts | Unknown:
+    """Count an execution; return why that cannot be done where it cannot."""
+    unknown = unknowns(values)
+    if unknown is not None:
+        return unknown
+    lanes = shape_lanes(shape)
+    at, chosen = lane_addresses(lanes, addresses, values)
+    try:
+        return count_sectors(
+            at,
+            lanes.active & chosen,
+            shape.width_bytes,
+            sector_bytes=shape.sector_bytes,
+            line_bytes=shape.line_bytes,
+        )
+    except LayoutError as error:
+        return Unknown.because(error.message)
+
+
+def values_of_all(values: Sequence[Found], shape: AccessShape, addresses: Addresses) -> list[Known]:
+    """Return values that stand for those of all programs: the same but for whole lines.
+
+    Raises:
+        SplitError: the programs do not agree on them.
+    """
+    units = [shape.line_bytes] * len(values)
+    if addresses.offsets is not None:
+        units[1] = max(1, shape.line_bytes // addresses.element_bytes)
+    is_masked = addresses.mask is not None
+    found: list[Known] = []
+    for number, (value, unit) in enumerate(zip(values, units), 1):
+        if isinstance(value, Unknown):
+            found.append(value)
+        elif is_masked and number == len(values):
+            found.append(agreed(value))
+        else:
+            found.append(agreed_modulo(value, unit))
+    return found

@@ -1,0 +1,215 @@
+"""What the data movements of a kernel do in all programs of a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.global_memory.cost import WholeAccess, whole_access
+from tt_layout.audit.measured.counters import TRAFFIC
+from tt_layout.audit.measured.launch import Launch
+from tt_layout.audit.modules.audited_module import FullOperation
+from tt_layout.audit.values.executions import run_count
+from tt_layout.audit.values.grid import Grid
+from tt_layout.audit.values.paths import greatest_on_a_way
+from tt_layout.audit.values.structure import Structure
+from tt_layout.audit.values.unknown import Unknown, UnknownError
+from tt_layout.errors import LayoutError
+from tt_layout.ir.ssa import SsaFunction
+
+
+class Amount(NamedTuple):
+    """A number of all programs.
+
+    Attributes:
+        number: the number; None where it is not known.
+        reason: why it is not known, or not for sure.
+        is_bound: whether it is a bound: what nothing decides is taken to happen.
+    """
+
+    number: float | None
+    reason: str = ""
+    is_bound: bool = False
+
+    def times(self, factor: float) -> Amount:
+        """Return so many times as much; nothing is known to be nothing."""
+        if not factor:
+            return Amount(0)
+        return self._replace(number=None if self.number is None else self.number * factor)
+
+
+class Programs:
+    """The programs of a launch.
+
+    Attributes:
+        audited: the module.
+        kernel: the name of the kernel.
+        number: how many there are; None where nothing can be said of all of them.
+        reason: why it is not known.
+        grid: the programs one by one; None where the axes of the grid are not known.
+    """
+
+    def __init__(self, audit: Audit, launch: Launch, kernel: str) -> None:
+        assert audit.audited is not None
+        self.audited = audit.audited
+        self.kernel = kernel
+        self.number, self.reason = _number(audit, launch)
+        sizes = self._sizes(launch) if self.number is not None else None
+        self.grid: Grid | None = None
+        if sizes is not None and self.function is not None:
+            self.grid = Grid(self.function, self.audited.given, sizes, self.audited.layouts)
+
+    @cached_property
+    def function(self) -> SsaFunction | None:
+        """The kernel."""
+        return next((f for f in self.audited.functions if f.name == self.kernel), None)
+
+    def _sizes(self, launch: Launch) -> tuple[int, int, int] | None:
+        """Return the grid; one of x alone where nothing but its size is known, nor asked for."""
+        if launch.grid is not None or self.function is None or self.number is None:
+            return launch.grid
+        asked = (o.integer("axis") for o in self.function.walk() if o.name in _OF_GRID)
+        return None if any(asked) else (self.number, 1, 1)
+
+    @cached_property
+    def _structure(self) -> Structure | None:
+        return Structure(self.function) if self.function is not None else None
+
+    def block_of(self, row: MovementRow) -> str:
+        """Return the label of the kernel's block that an operation is in; empty if it has one."""
+        full = self._full(row)
+        if full is None or self._structure is None or full.function is not self.function:
+            return ""
+        outermost = full.within[0][0] if full.within else full.operation
+        home = self._structure.home(outermost)
+        return home.label if home is not None else ""
+
+    def greatest(self, numbers: Mapping[str, float]) -> float:
+        """Return the greatest sum of numbers of blocks that some way through the kernel has."""
+        if self.function is None or len(self.function.body) < 2:
+            return sum(numbers.values())
+        return greatest_on_a_way(self.function.body, numbers)
+
+    def runs(self, row: MovementRow) -> Amount:
+        """Return how often an operation runs, in all programs."""
+        full = self._full(row)
+        if self.number is None:
+            return Amount(None, self.reason)
+        if self.grid is None or full is None:
+            runs = row.executions
+            if runs.number is None:
+                return Amount(None, f"it runs {runs.text} times")
+            return Amount(runs.number * self.number)
+        try:
+            answers = list(self.grid.answers(lambda e: run_count(e, full.operation)))
+        except UnknownError as error:
+            return Amount(None, _because(error.unknown))
+        numbers = [(count, answer.number) for count, answer in answers]
+        if any(number is None for _, number in numbers):
+            return Amount(None, f"it runs {row.executions.text} times")
+        assumed = [unknown for _, answer in answers for unknown in answer.assumed]
+        total = sum(count * (number or 0) for count, number in numbers)
+        return Amount(total, _reason(assumed), bool(assumed))
+
+    def traffic(self, row: MovementRow) -> Mapping[str, Amount]:
+        """Return what an access asks of global memory in all programs, by unit."""
+        access = self._access(row)
+        if self.number is None:
+            return dict.fromkeys(TRAFFIC, Amount(None, self.reason))
+        if self.grid is None or access is None:
+            return self._of_first_program(row, self.number)
+        try:
+            answers = list(self.grid.answers(access.traffic))
+        except UnknownError as error:
+            return dict.fromkeys(TRAFFIC, Amount(None, _because(error.unknown)))
+        found = {}
+        for at, unit in enumerate(TRAFFIC):
+            numbers = [(count, answer.counts[at]) for count, answer in answers]
+            unknown = [answer.unknown for _, answer in answers if answer.unknown is not None]
+            assumed = [one for _, answer in answers for one in answer.assumed]
+            if any(number is None for _, number in numbers):
+                found[unit] = Amount(None, _reason(unknown))
+            else:
+                total = sum(count * (number or 0) for count, number in numbers)
+                found[unit] = Amount(total, _reason(assumed), bool(assumed))
+        return found
+
+    def written(self, row: MovementRow) -> Amount:
+        """Return the wavefronts in which a copy enters shared memory, in all programs."""
+        access = self._access(row)
+        if self.number is None:
+            return Amount(None, self.reason)
+        details = row.cost.details if row.cost is not None else {}
+        if self.grid is None or access is None:
+            first, runs = details.get("wavefronts"), row.executions.number
+            if first is None or runs is None:
+                return Amount(None, way_out(details))
+            return Amount(first * runs * self.number)
+        try:
+            answers = list(self.grid.answers(access.written))
+        except UnknownError as error:
+            return Amount(None, _because(error.unknown))
+        if any(answer is None for _, answer in answers):
+            return Amount(None, way_out(details))
+        return Amount(sum(count * (answer or 0) for count, answer in answers))
+
+    def _of_first_program(self, row: MovementRow, programs: int) -> Mapping[str, Amount]:
+        details = row.cost.details if row.cost is not None else {}
+        found = {}
+        for unit in TRAFFIC:
+            number = details.get(f"total_{unit}")
+            known = Amount(number * programs) if number is not None else None
+            found[unit] = known or Amount(None, way_out(details))
+        return found
+
+    def _full(self, row: MovementRow) -> FullOperation | None:
+        return self.audited.in_full(row.operation)
+
+    def _access(self, row: MovementRow) -> WholeAccess | None:
+        full = self._full(row)
+        if full is None:
+            return None
+        try:
+            return whole_access(self.audited, full)
+        except LayoutError:
+            return None
+
+
+_OF_GRID = ("tt.get_program_id", "tt.get_num_programs")
+
+
+def _number(audit: Audit, launch: Launch) -> tuple[int | None, str]:
+    """Return how many programs were launched, or why that is not known."""
+    ctas = audit.module.number("num-ctas") or 1
+    if ctas > 1:
+        return None, f"programs of {ctas} CTAs were not measured"
+    if launch.ctas is not None:
+        return launch.ctas, ""
+    if launch.warps is None:
+        return None, "the number of programs is not known without launch__grid_size"
+    warps = audit.module.number("total-num-warps") or audit.module.number("num-warps") or 1
+    if launch.warps % warps:
+        return None, f"{launch.warps:g} warps are no number of programs of {warps}"
+    return round(launch.warps / warps), ""
+
+
+def way_out(details: Mapping[str, object]) -> str:
+    """Return what an access depends on."""
+    names = details.get("unknown")
+    known = [str(name) for name in names] if isinstance(names, Iterable) else []
+    return f"it depends on {', '.join(known[:3] or ['its addresses'])}"
+
+
+def _because(unknown: Unknown) -> str:
+    names = [*sorted(unknown.names), *sorted(unknown.reasons)] or ["its addresses"]
+    return f"it depends on {', '.join(names[:3])}"
+
+
+def _reason(unknown: Iterable[Unknown]) -> str:
+    merged = Unknown()
+    for one in unknown:
+        merged |= one
+    return _because(merged) if merged != Unknown() else ""

@@ -1,0 +1,127 @@
+"""The blocks that control comes through between the beginning of a region and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from tt_layout.audit.values.spread import is_true
+from tt_layout.audit.values.unknown import Found, Unknown, place
+from tt_layout.ir.ssa.control_flow import branches, by_label
+from tt_layout.ir.ssa.model import Region
+
+
+class Path(NamedTuple):
+    """The blocks that control comes through.
+
+    Attributes:
+        labels: of the blocks that certainly run, in their order.
+        sources: argument of one of them -> the value that it is handed.
+        unknown: why it is not known which follow; None where these are all.
+        perhaps: labels of those that may follow, where that is not known.
+    """
+
+    labels: tuple[str, ...]
+    sources: dict[str, str]
+    unknown: Unknown | None = None
+    perhaps: frozenset[str] = frozenset()
+
+    def runs(self, label: str) -> bool | None:
+        """Return whether a block runs, once; None where that is not known."""
+        if label in self.labels:
+            return True if label not in self.perhaps else None
+        return None if label in self.perhaps else False
+
+
+def follow(region: Region, value: Callable[[str], Found], sources: dict[str, str]) -> Path:
+    """Return the path through a region of several blocks.
+
+    Args:
+        region: the region.
+        value: returns the value of a name.
+        sources: what the arguments of blocks are handed is added to it on the way.
+    """
+    blocks = by_label(region)
+    block = region[0]
+    labels = [block.label]
+    while block.operations:
+        last = block.operations[-1]
+        taken = list(branches(last, blocks))
+        if len(taken) > 1 and taken[0].choice is not None:
+            condition = value(taken[0].choice.name)
+            if isinstance(condition, Unknown):
+                return _open(region, labels, sources, condition)
+            taken = [
+                way for way in taken if way.choice and way.choice.outcome == is_true(condition)
+            ]
+        if len(taken) > 1:
+            return _open(region, labels, sources, Unknown.because(place(last)))
+        if not taken:
+            break
+        [way] = taken
+        block = blocks[str(way.end)]
+        if block.label in labels:
+            return _open(region, labels, sources, Unknown.because(place(last)))
+        labels.append(block.label)
+        sources.update((new.name, old) for old, new in zip(way.passed, way.received))
+    return Path(tuple(labels), sources)
+
+
+def is_optional(region: Region, label: str) -> bool:
+    """Tell whether control may come through a region without coming to a block."""
+    first = region[0].label
+    return label != first and label not in _behind(region, first)[1]
+
+
+def _open(region: Region, labels: list[str], sources: dict[str, str], why: Unknown) -> Path:
+    """Return a path that is known up to the last of some blocks."""
+    perhaps, certain = _behind(region, labels[-1])
+    return Path((*labels, *(c for c in certain if c not in labels)), sources, why, perhaps)
+
+
+def _behind(region: Region, label: str) -> tuple[frozenset[str], list[str]]:
+    """Return the blocks that may run behind one, and those of them that do so once on all ways."""
+    followers = _followers(region)
+    reached = _reached(followers, label)
+    ends = {one for one in reached if not followers.get(one)}
+    certain = [
+        one
+        for one in followers
+        if one in reached
+        and one not in _reached(followers, one)
+        and not (ends - {one}) & _reached(followers, label, without=one)
+    ]
+    return frozenset(reached - set(certain)), certain
+
+
+def _reached(
+    followers: Mapping[str, list[str]], label: str, without: str | None = None
+) -> set[str]:
+    """Return the blocks that control may come to behind one, others than by way of another."""
+    found: set[str] = set()
+    pending = [label]
+    while pending:
+        fresh = {one for one in followers.get(pending.pop(), ()) if one != without} - found
+        found |= fresh
+        pending += fresh
+    return found
+
+
+def greatest_on_a_way(region: Region, numbers: Mapping[str, float]) -> float:
+    """Return the greatest sum of numbers of blocks on a way through a region; of all, in a loop."""
+    followers = _followers(region)
+    if any(label in _reached(followers, label) for label in followers):
+        return sum(numbers.values())
+    best: dict[str, float] = {}
+    for label in sorted(followers, key=lambda one: len(_reached(followers, one))):
+        behind = [best[one] for one in followers[label] if one in best]
+        best[label] = numbers.get(label, 0) + max(behind, default=0)
+    return best[region[0].label]
+
+
+def _followers(region: Region) -> dict[str, list[str]]:
+    """Return the blocks that each block may branch to, by their labels."""
+    return {
+        block.label: [s.label for last in block.operations[-1:] for s in last.successors]
+        for block in region
+    }

@@ -1,0 +1,119 @@
+"""The runs of an operation in one program: what its values are in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tt_layout.audit.values.evaluator import (
+    MAX_ITERATIONS,
+    Evaluator,
+    Scope,
+    iteration_of,
+    yielded,
+)
+from tt_layout.audit.values.spread import is_true
+from tt_layout.audit.values.structure import Enclosing
+from tt_layout.audit.values.unknown import Found, Unknown, UnknownError, place
+from tt_layout.ir.ssa.control_flow import BOUNDS, ONCE
+from tt_layout.ir.ssa.model import SsaOperation
+
+
+def each_run(
+    evaluator: Evaluator,
+    operation: SsaOperation,
+    names: Sequence[str],
+    assumed: list[Unknown] | None = None,
+) -> Iterator[list[Found]]:
+    """Yield what values are each time that an operation runs.
+
+    Args:
+        evaluator: of the function that it is in.
+        operation: the operation.
+        names: values that it may use.
+        assumed: given, a branch that nothing decides is taken to lead to the operation, and why
+            nothing decides it is added.
+
+    Raises:
+        UnknownError: it is not known when the operation runs, or it runs too often.
+        SplitError: not all programs do the same.
+    """
+    around = evaluator.structure.around(operation)[::-1]
+    wanted = {*names, *(n for e in around for n in e.operation.operands[:BOUNDS])}
+    runs = _Runs(evaluator, operation, frozenset(wanted), assumed)
+    for count, scope in enumerate(runs.scopes(evaluator.top, around)):
+        if count == MAX_ITERATIONS:
+            reason = f"{place(operation)} runs more than {MAX_ITERATIONS} times"
+            raise UnknownError(Unknown.because(reason))
+        yield [evaluator.run(scope, name) for name in names]
+
+
+class _Runs(NamedTuple):
+    """The runs of an operation.
+
+    Attributes:
+        evaluator: of the function that it is in.
+        operation: the operation.
+        wanted: the values that are asked for on the way to it.
+        assumed: takes what was assumed; None where nothing may be.
+    """
+
+    evaluator: Evaluator
+    operation: SsaOperation
+    wanted: frozenset[str]
+    assumed: list[Unknown] | None
+
+    def scopes(self, scope: Scope, around: Sequence[Enclosing]) -> Iterator[Scope]:
+        """Yield a scope for each time that the innermost of nested regions runs."""
+        if not self._is_reached(scope, around[0].operation if around else self.operation):
+            return
+        if not around:
+            yield scope
+            return
+        (operation, region, _), inner = around[0], around[1:]
+        if operation.name == "scf.for":
+            for iteration in self._iterations(scope, operation):
+                yield from self.scopes(iteration, inner)
+        elif operation.name == "scf.if" and operation.operands:
+            condition = self.evaluator.run(scope, operation.operands[0])
+            if isinstance(condition, Unknown):
+                is_taken = self._assume(condition)
+            else:
+                is_taken = is_true(condition) == (region == 0)
+            if is_taken:
+                yield from self.scopes(scope, inner)
+        elif operation.name in ONCE:
+            yield from self.scopes(scope, inner)
+        else:
+            raise UnknownError(Unknown.because(place(operation)))
+
+    def _is_reached(self, scope: Scope, operation: SsaOperation) -> bool:
+        """Tell whether control comes to the block of an operation."""
+        home = self.evaluator.structure.home(operation)
+        if home is None:
+            return True
+        path = self.evaluator.path(scope, home.region)
+        runs = path.runs(home.label)
+        return self._assume(path.unknown or Unknown()) if runs is None else runs
+
+    def _assume(self, unknown: Unknown) -> bool:
+        if self.assumed is None:
+            raise UnknownError(unknown)
+        self.assumed.append(unknown)
+        return True
+
+    def _iterations(self, scope: Scope, loop: SsaOperation) -> Iterator[Scope]:
+        evaluator = self.evaluator
+        bounds = [evaluator.run(scope, name) for name in loop.operands[:BOUNDS]]
+        count = evaluator.trips(loop, bounds)
+        if isinstance(count, Unknown):
+            raise UnknownError(count)
+        within = [name for name in self.wanted if evaluator.structure.is_within(name, loop)]
+        passed = yielded(loop, 0)
+        needed = evaluator.structure.iterated_for(loop, within)
+        state = {k: evaluator.run(scope, loop.operands[BOUNDS + k]) for k in needed}
+        for iteration in range(count):
+            inner = iteration_of(scope, loop, bounds, iteration, state)
+            yield inner
+            if iteration + 1 < count:
+                state = {k: evaluator.run(inner, passed[k]) for k in needed}

@@ -1,0 +1,356 @@
+"""Values of many programs at once: what differs between them, apart from what all have in common.
+
+The programs of a grid do the same at other places.  A value of theirs is kept as a number of each
+program and an array that all of them share, whose sum it is::
+
+    program_id_x * 64 + [0 .. 63]     ->     base [0, 64, 128, ..], pattern [0 .. 63]
+
+Sums, and products with what all share, keep this form.  A comparison does not: where the programs
+do not agree on its result, `SplitError` says which of them do, and each part of them is evaluated
+by itself.  So as few programs are looked at as differ from each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.audit.values.arithmetic import compare
+from tt_layout.audit.values.rules import MOVING, RULES, Application, apply
+
+
+class Spread(NamedTuple):
+    """A value of each of several programs.
+
+    Attributes:
+        base: a number of each program, of shape ``[programs]``.
+        pattern: what is added to it, of the shape of the value.
+    """
+
+    base: Ints
+    pattern: Ints
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all elements of a program are equal."""
+        return self.pattern.size > 0 and self.pattern.min() == self.pattern.max()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value."""
+        return self.pattern.shape
+
+    def each(self) -> Ints:
+        """The number of each program, of a flat value."""
+        total: Ints = self.base + self.pattern.reshape(-1)[0]
+        return total
+
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest number of any program."""
+        low, high = self.pattern.min(initial=0), self.pattern.max(initial=0)
+        return int(self.base.min() + low), int(self.base.max() + high)
+
+
+Shared = Ints | Spread
+"""A value that all programs share, or one of each."""
+
+
+class SplitError(Exception):
+    """The programs do not agree on something that the question depends on.
+
+    Attributes:
+        keys: of each program; those whose keys are equal agree.
+    """
+
+    def __init__(self, keys: Ints) -> None:
+        super().__init__("the programs differ")
+        self.keys = keys
+
+
+def gathered(base: Ints, pattern: Ints) -> Shared:
+    """Return a value; an array where the programs do not differ."""
+    if (base == base[0]).all():
+        whole: Ints = pattern + base[0]
+        return whole
+    return Spread(base, pattern)
+
+
+def agreed(value: Shared) -> Ints:
+    """Return a value that all programs share.
+
+    Raises:
+        SplitError: they do not.
+    """
+    if isinstance(value, Spread):
+        raise SplitError(value.base)
+    return value
+
+
+def agreed_modulo(value: Shared, unit: int) -> Ints:
+    """Return a value that all programs share but for multiples of a number.
+
+    Raises:
+        SplitError: they do not.
+    """
+    if not isinstance(value, Spread):
+        return value
+    keys = value.base % unit
+    if (keys != keys[0]).any():
+        raise SplitError(keys)
+    first: Ints = value.pattern + value.base[0]
+    return first
+
+
+def numbers(value: Shared) -> Ints:
+    """Return a scalar: a number of each program, or of all."""
+    return value.each() if isinstance(value, Spread) else value.reshape(-1)[:1]
+
+
+def agreed_number(values: Ints) -> int:
+    """Return the number that each program has.
+
+    Raises:
+        SplitError: they do not all have the same.
+    """
+    if (values != values[0]).any():
+        raise SplitError(values)
+    return int(values[0])
+
+
+def is_true(condition: Shared) -> bool:
+    """Tell whether a condition is true for all programs.
+
+    Raises:
+        SplitError: it is true for some.
+    """
+    if isinstance(condition, Spread):
+        return bool(agreed_number((numbers(condition) != 0).astype(np.int64)))
+    return bool(condition.any())
+
+
+def advanced(value: Shared, times: int, step: Ints) -> Shared:
+    """Return a scalar with a step added so often."""
+    more = times * step.reshape(-1)[0]
+    return value._replace(base=value.base + more) if isinstance(value, Spread) else value + more
+
+
+def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Shared, bool]:
+    """Return the result of an operation that some operands of differ between the programs.
+
+    Args:
+        a: the operation; its operands are not looked at.
+        operands: what it is applied to.
+
+    Returns:
+        The result, and whether it did not fit its type, where that is wanted.
+
+    Raises:
+        SplitError: there is no such value for all of the programs.
+        UndefinedError: there is no such result.
+    """
+    name = a.operation.name
+    spread = [value for value in operands if isinstance(value, Spread)]
+    if name in MOVING or name in _MOVING:
+        [value] = spread
+        moved, _ = apply(a._replace(operands=[value.pattern]))
+        return gathered(value.base, moved), False
+    if all(_is_flat(value) for value in operands) and name in _BY_ELEMENT:
+        return _by_program(a, operands)
+    rule = _RULES.get(name)
+    found = rule(a, operands) if rule is not None else None
+    if found is None:
+        raise SplitError(spread[0].base)
+    return found, False
+
+
+_MOVING = frozenset(
+    {
+        "gluon.set_auto_layout",
+        "triton_gpu.convert_layout",
+        "tt.int_to_ptr",
+        "tt.reshape",
+        "tt.split",
+        "tt.unsplat",
+        "tt.view",
+    }
+)
+"""Further operations of one operand that put its elements elsewhere."""
+
+_BY_ELEMENT = frozenset(name for name in RULES if name.startswith(("arith.", "math."))) | {
+    "tt.addptr"
+}
+
+
+def _is_flat(value: Shared) -> bool:
+    if isinstance(value, Spread):
+        return value.is_flat
+    return value.size > 0 and bool(value.min() == value.max())
+
+
+def _by_program(a: Application, operands: Sequence[Shared]) -> tuple[Shared, bool]:
+    """Apply an operation to one number of each program."""
+    count = next(len(value.base) for value in operands if isinstance(value, Spread))
+    numbers = [
+        value.each() if isinstance(value, Spread) else np.full(count, value.reshape(-1)[0])
+        for value in operands
+    ]
+    result = a.result._replace(shape=(count,))
+    base, overflows = apply(a._replace(operands=numbers, result=result))
+    return gathered(base, np.broadcast_to(np.int64(0), a.result.shape)), overflows
+
+
+def _parts(value: Shared, count: int) -> tuple[Ints, Ints]:
+    """Return the base and the pattern of a value."""
+    if isinstance(value, Spread):
+        return value
+    return np.zeros(count, np.int64), value
+
+
+def _count(operands: Sequence[Shared]) -> int:
+    return next(len(value.base) for value in operands if isinstance(value, Spread))
+
+
+def _kept(a: Application, base: Ints, pattern: Ints) -> Shared | None:
+    """Return a sum of base and pattern; None where it does not fit the type of the result."""
+    bits = a.result.integer_bits or 64
+    if bits < 64 and base.size and pattern.size:
+        limit = 1 << bits - 1
+        least = int(base.min()) + int(pattern.min())
+        if least < -limit or int(base.max()) + int(pattern.max()) >= limit:
+            return None
+    return gathered(base, pattern)
+
+
+def _sum(a: Application, operands: Sequence[Shared]) -> Shared | None:
+    (base, pattern), (other, more) = (_parts(value, _count(operands)) for value in operands)
+    sign = -1 if a.operation.name == "arith.subi" else 1
+    return _kept(a, base + sign * other, pattern + sign * more)
+
+
+def _pointer(a: Application, operands: Sequence[Shared]) -> Shared | None:
+    (base, pattern), (offset, more) = (_parts(value, _count(operands)) for value in operands)
+    size = (a.types[0].bits or 0) // 8
+    return gathered(base + offset * size, pattern + more * size) if size else None
+
+
+def _product(a: Application, operands: Sequence[Shared]) -> Shared | None:
+    for value, factor in (operands, operands[::-1]):
+        if isinstance(value, Spread) and not isinstance(factor, Spread) and _is_flat(factor):
+            number = factor.reshape(-1)[0]
+            return _kept(a, value.base * number, value.pattern * number)
+    # A pattern times a number that differs: each of these numbers by itself.
+    flat = [v for v in operands if isinstance(v, Spread) and v.is_flat]
+    if flat:
+        raise SplitError(flat[0].base)
+    return None
+
+
+def _cast(a: Application, operands: Sequence[Shared]) -> Shared | None:
+    [value] = operands
+    assert isinstance(value, Spread)
+    is_unsigned = a.operation.name in ("arith.extui", "arith.index_castui")
+    if is_unsigned and value.bounds()[0] < 0:
+        return None
+    return _kept(a, value.base, value.pattern)
+
+
+def _comparison(a: Application, operands: Sequence[Shared]) -> Shared | None:
+    predicate = str(a.operation.attributes.get("predicate"))
+    (left, pattern), (right, other) = (_parts(value, _count(operands)) for value in operands)
+    is_unsigned = predicate not in _SIGNED
+    if a.types[0].pointee is not None or (is_unsigned and _is_negative(operands)):
+        return None
+    difference, shape = left - right, pattern - other
+    # Beyond these the result is the same for all elements.
+    keys = np.clip(difference, -int(shape.max()) - 1, -int(shape.min()) + 1)
+    if (keys != keys[0]).any():
+        raise SplitError(keys)
+    signed = _SIGNED.get(predicate) or predicate.replace("u", "s", 1)
+    return compare(signed, shape + keys[0], np.zeros_like(shape), 64)
+
+
+_SIGNED = {name: name for name in ("eq", "ne", "slt", "sle", "sgt", "sge")}
+
+
+def _is_negative(operands: Sequence[Shared]) -> bool:
+    return any(
+        (v.bounds()[0] if isinstance(v, Spread) else int(v.min(initial=0))) < 0 for v in operands
+    )
+
+
+def _remainder(a: Application, operands: Sequence[Shared]) -> Shared | None:
+    value, divisor = operands
+    if isinstance(divisor, Spread) or not isinstance(value, Spread) or not _is_flat(divisor):
+        return None
+    number = int(divisor.reshape(-1)[0])
+    if number <= 0 or value.bounds()[0] < 0:
+        return None
+    least = int(value.pattern.min())
+    base, pattern = value.base + least, value.pattern - least
+    keys = base % number
+    if (keys != keys[0]).any():
+        raise SplitError(keys)
+    if a.operation.name.startswith("arith.rem"):
+        rest: Ints = (pattern + keys[0]) % number
+        return rest
+    return gathered(base // number, (pattern + keys[0]) // number)
+
+
+def _extreme(a: Application, operands: Sequence[Shared]) -> Shared | None:
+    predicate = "slt" if "min" in a.operation.name else "sgt"
+    if a.operation.name.endswith("ui") and _is_negative(operands):
+        return None
+    left, right = operands
+    (base, pattern), (other, more) = (_parts(value, _count(operands)) for value in operands)
+    difference, shape = base - other, pattern - more
+    keys = np.clip(difference, -int(shape.max()) - 1, -int(shape.min()) + 1)
+    if (keys != keys[0]).any():
+        raise SplitError(keys)
+    first = compare(predicate, shape + keys[0], np.zeros_like(shape), 64)
+    return _chosen(first, left, right)
+
+
+def _select(a: Application, operands: Sequence[Shared]) -> Shared | None:
+    condition, yes, no = operands
+    return _chosen(agreed(condition), yes, no)
+
+
+def _chosen(condition: Ints, yes: Shared, no: Shared) -> Shared | None:
+    """Return one of two values where a condition is true, the other where it is not."""
+    if not isinstance(yes, Spread) and not isinstance(no, Spread):
+        both: Ints = np.where(condition != 0, yes, no)
+        return both
+    if (condition != 0).all() or not (condition != 0).any():
+        return yes if (condition != 0).all() else no
+    (base, pattern), (other, more) = (_parts(value, _count([yes, no])) for value in (yes, no))
+    apart = other - base
+    if (apart != apart[0]).any():
+        raise SplitError(apart)
+    return gathered(base, np.where(condition != 0, pattern, more + apart[0]))
+
+
+_RULES: dict[str, Callable[[Application, Sequence[Shared]], Shared | None]] = {
+    "arith.addi": _sum,
+    "arith.subi": _sum,
+    "arith.muli": _product,
+    "arith.cmpi": _comparison,
+    "arith.select": _select,
+    "tt.addptr": _pointer,
+    **dict.fromkeys(("arith.extsi", "arith.extui", "arith.trunci"), _cast),
+    **dict.fromkeys(("arith.index_cast", "arith.index_castui"), _cast),
+    **dict.fromkeys(("arith.remsi", "arith.remui", "arith.divsi", "arith.divui"), _remainder),
+    **dict.fromkeys(("arith.minsi", "arith.maxsi", "arith.minui", "arith.maxui"), _extreme),
+}
+"""Operation -> its result where it has one of this form; None where it has not."""
+
+
+def partition(keys: Ints) -> list[npt.NDArray[np.intp]]:
+    """Return the programs of equal keys, by their places."""
+    _, numbers = np.unique(keys, return_inverse=True)
+    order = np.argsort(numbers, kind="stable")
+    ends = np.flatnonzero(np.diff(numbers[order])) + 1
+    return np.split(order, ends)

@@ -1,0 +1,64 @@
+"""Values that are not known, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.audit.values.spread import Spread
+from tt_layout.ir.ssa.model import SsaOperation
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Why a value is not known.
+
+    Attributes:
+        names: arguments, and program ids, whose values would help.
+        reasons: what no argument helps with, such as ``tt.load on line 12``.
+    """
+
+    names: frozenset[str] = frozenset()
+    reasons: frozenset[str] = frozenset()
+
+    def __or__(self, other: Unknown) -> Unknown:
+        return Unknown(self.names | other.names, self.reasons | other.reasons)
+
+    @staticmethod
+    def because(reason: str) -> Unknown:
+        """Return an unknown value with one reason."""
+        return Unknown(reasons=frozenset([reason]))
+
+
+class UnknownError(Exception):
+    """Something is unknown that the question depends on.
+
+    Attributes:
+        unknown: why.
+    """
+
+    def __init__(self, unknown: Unknown) -> None:
+        super().__init__(unknown)
+        self.unknown = unknown
+
+
+Known = Ints | Unknown
+"""A value, or why it is unknown."""
+
+Found = Ints | Spread | Unknown
+"""A value of one program, or of several, or why it is unknown."""
+
+
+def unknowns(values: Sequence[Found]) -> Unknown | None:
+    """Return why some of the values are unknown, all reasons together; None if all are known."""
+    found = None
+    for value in values:
+        if isinstance(value, Unknown):
+            found = value if found is None else found | value
+    return found
+
+
+def place(operation: SsaOperation) -> str:
+    """Return how a reason names an operation."""
+    return f"{operation.name} on line {operation.line}"
