@@ -122,6 +122,7 @@ def _table(launch: ComparedLaunch) -> FoldedTable:
 
 def _cells(one: ComparedCounter) -> list[str]:
     predicted = "-" if one.predicted is None else _count(one.predicted)
+    predicted = f"at most {predicted}" if one.is_bound else predicted
     return [one.counter.name, _count(one.measured), predicted, _difference(one)]
 
 
@@ -134,6 +135,8 @@ def _difference(one: ComparedCounter) -> str:
         return safe(one.reason)
     if one.predicted == one.measured:
         return "-"
+    if one.is_bound and not one.differs:
+        return safe(one.reason)
     text = f"{one.difference:+.1%}" if one.difference is not None else "none measured"
     return f"{text}, differs" if one.differs else text
 
@@ -165,7 +168,8 @@ def _counter_data(one: ComparedCounter) -> dict[str, Any]:
         "unit": one.counter.unit,
         "measured": _plain(one.measured),
         "predicted": _plain(one.predicted),
-        "unknown": one.reason if one.predicted is None else None,
+        "is_bound": one.is_bound,
+        "unknown": one.reason or None,
         "difference": one.difference,
         "differs": one.differs,
     }

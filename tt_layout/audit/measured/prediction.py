@@ -88,7 +88,8 @@ class Sum:
 
     def add(self, row: MovementRow, amount: Amount) -> None:
         """Add what one of them adds."""
-        reason = f"line {row.operation.line}: {amount.reason}"
+        is_of_all = amount.reason == self._programs.reason
+        reason = amount.reason if is_of_all else f"line {row.operation.line}: {amount.reason}"
         if amount.number is None:
             self._unknown = self._unknown or reason
             return
