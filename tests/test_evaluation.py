@@ -455,7 +455,9 @@ def test_each_execution_of_an_operation() -> None:
     x = function.definitions["%x"]
     runs = each_run(Evaluator(function, GivenValues({"n": 4})), x, ["%i", "%j", "%x"])
     expected = [[i, j, 2**i * j] for i in range(4) for j in range(i) if j != 1]
-    assert [[int(v) for v in values if not isinstance(v, Unknown | Spread)] for values in runs] == expected
+    assert [
+        [int(v) for v in values if not isinstance(v, Unknown | Spread)] for values in runs
+    ] == expected
     with pytest.raises(UnknownError):
         list(each_run(Evaluator(function, GivenValues()), x, ["%x"]))
 
