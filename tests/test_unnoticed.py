@@ -23,8 +23,9 @@ from tt_layout.analyses.tensor_memory.registers import register_layouts
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.changes import changes
-from tt_layout.audit.values.evaluator import Evaluator, Unknown
+from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import GivenValues
+from tt_layout.audit.values.unknown import Unknown
 from tt_layout.encodings.cga import split_of_bases
 from tt_layout.encodings.slice import Slice
 from tt_layout.hardware import find_target
