@@ -137,6 +137,7 @@ def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
         Of 32 lanes with 4 elements of 2 bytes each, 16 move 128 bytes in a row, from a multiple
         of 16: 4 sectors, or 5; and the other 16 as many, or the same:
 
+        >>> from tt_layout.algebra.linear_layout import LinearLayout
         >>> layout = LinearLayout.from_bases(
         ...     [("register", [[0, 1], [0, 2]]),
         ...      ("lane", [[0, 4], [0, 8], [0, 16], [0, 32], [1, 0]])], ["dim0", "dim1"])
