@@ -49,7 +49,8 @@ class Mutant(NamedTuple):
 
     Attributes:
         module: its path in the package.
-        function: the function that it is in, as ``Class.method``; empty on the level of the module.
+        function: the outermost function that it is in, as ``Class.method``; empty where the
+            change is made when the module is loaded.
         line: the line that it begins in.
         start, end: the characters that are replaced.
         before, after: the text there.
@@ -89,7 +90,8 @@ class _Finder(ast.NodeVisitor):
         for line in text.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
         self._lines = text.splitlines()
-        self._within: list[str] = []
+        self._classes: list[str] = []
+        self._function = ""
         self.found: list[Mutant] = []
 
     def _at(self, line: int, byte: int) -> int:
@@ -98,9 +100,10 @@ class _Finder(ast.NodeVisitor):
     def _add(self, node: ast.expr | ast.stmt, after: str) -> None:
         start = self._at(node.lineno, node.col_offset)
         end = self._at(node.end_lineno or node.lineno, node.end_col_offset or 0)
-        name = ".".join(self._within)
         before = self._text[start:end]
-        self.found.append(Mutant(self._module, name, node.lineno, start, end, before, after))
+        self.found.append(
+            Mutant(self._module, self._function, node.lineno, start, end, before, after)
+        )
 
     def _replace(self, node: ast.expr, new: ast.expr) -> None:
         self._add(node, f"({ast.unparse(ast.fix_missing_locations(new))})")
@@ -123,17 +126,20 @@ class _Finder(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         """Look at defaults and the body."""
-        self._within.append(node.name)
-        for each in (*node.args.defaults, *filter(None, node.args.kw_defaults), *node.body):
+        for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
+            self.visit(default)
+        outer = self._function
+        self._function = outer or ".".join([*self._classes, node.name])
+        for each in node.body:
             self.visit(each)
-        self._within.pop()
+        self._function = outer
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """Look at the body."""
-        self._within.append(node.name)
+        self._classes.append(node.name)
         for each in node.body:
             self.visit(each)
-        self._within.pop()
+        self._classes.pop()
 
     # -- what it changes ---------------------------------------------------------------------
 
