@@ -11,6 +11,8 @@ import pytest
 from command import Run, runner
 from test_watching import KERNEL
 
+from tt_layout.kernels.trace import read_trace
+
 SOURCE = "/home/somebody/copy.py"
 CODE = "@triton.jit\ndef strided(x, s):\n    return strided\n"
 
@@ -168,3 +170,29 @@ def test_a_log_without_end_is_refused(
     path = tmp_path / "t.ndjson.gz"
     path.write_bytes(gzip.compress(b"\n" * (2 << 20)))
     assert "a log may have" in run("audit", str(path)).err
+
+
+TRACES = Path(__file__).parent / "data" / "traces"
+
+
+@pytest.mark.parametrize("name", ["kernels.ndjson", "kernels.bin.ndjson"])
+def test_a_log_of_a_gpu_is_read_with_its_launches(name: str) -> None:
+    """Written by tritonparse 0.6 on an H100; less the stages and stacks that are not read."""
+    found = read_trace(str(TRACES / name))
+    assert found.unread == ()
+    assert [kernel.compiled.name for kernel in found.kernels] == [
+        "add", "add", "strided", "strided", "softmax", "softmax",
+    ]  # fmt: skip
+    launches = [dict(one.values) for kernel in found.kernels for one in kernel.launches]
+    assert [one["s"] for one in launches if "s" in one] == [1, 2, 3]
+    assert {program.file for program in found.programs.values()} == {"/home/user/workloads.py"}
+
+
+def test_what_a_gpu_counted_is_predicted_from_the_launches(run: Run) -> None:
+    """Sectors of loads in one program, as Nsight Compute counted them on the H100: no --value."""
+    counted = {1: 256, 3: 128, 4: 1024}  # the first of add: two loads; strides 1 and 2
+    for kernel, sectors in counted.items():
+        out = run("audit", f"{TRACES / 'kernels.ndjson'}@{kernel}", "--format", "json").out
+        [module] = json.loads(out)["modules"]
+        costs = [row["cost"] for row in module["data_movements"] if row["operation"] == "tt.load"]
+        assert sum(cost["sectors"] for cost in costs) == sectors

@@ -41,7 +41,7 @@ class CompiledKernel(NamedTuple):
         key: Triton's hash of it.
         name: of the kernel.
         text: its TTGIR; None where the cache keeps only the binary.
-        place: the test, or the line of the program, that compiled it.
+        place: the test, or the line of the program, that compiled it; empty where unknown.
         warps, shared_bytes: of a CTA, as compiled; None where they are not known.
     """
 
@@ -94,10 +94,13 @@ class Record:
         with self._lock:
             self._kernels.setdefault(kernel.key, kernel)
 
-    def has_room(self, key: str) -> bool:
-        """Tell whether further launches of a kernel are kept."""
+    def has_room(self, key: object) -> bool:
+        """Tell whether further launches of a kernel are kept; no hash has room for any.
+
+        A kernel has no hash while it is still being compiled: the listener will be called.
+        """
         limit = self._max_launches
-        return limit is None or self._counts.get(key, 0) < limit
+        return isinstance(key, str) and (limit is None or self._counts.get(key, 0) < limit)
 
     def launched(self, key: str, launch: Launch) -> None:
         """Keep a launch."""

@@ -160,7 +160,7 @@ class _Reader:
             key=key,
             name=name if isinstance(name, str) else "kernel",
             text=text if isinstance(text, str) else None,
-            place=f"{program.file}:{program.start}" if program is not None else "-",
+            place=f"{program.file}:{program.start}" if program is not None else "",
             warps=integer(metadata.get("num_warps")),
             shared_bytes=integer(metadata.get("shared")),
         )

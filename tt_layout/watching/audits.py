@@ -49,7 +49,8 @@ def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
     module = _first(whole_modules(Source(compiled.text, f"{compiled.name}.ttgir")))
     audit, reason = audit_with(module, shared, kernel.launch)
     own = summaries(audit, metadata_of(compiled))
-    lines = [KernelLine.of(compiled.place, module.line, one) for one in own]
+    place = compiled.place or f"{compiled.name}.ttgir"
+    lines = [KernelLine.of(place, module.line, one) for one in own]
     return WatchedKernel(kernel, _worst(lines, compiled.name), reason)
 
 

@@ -69,7 +69,8 @@ def _from_cache(tuner: Any, launcher: Any, key: str) -> CompiledKernel:
             text = file.read()
     known = metadata_beside(path) if path is not None else metadata_beside("")
     name = known.name or str(getattr(tuner.fn, "__name__", "kernel"))
-    return CompiledKernel(key, name, text, place_of(tuner.fn), known.warps, known.shared_bytes)
+    place = place_of(tuner.fn) or str(getattr(tuner, "filename", None) or "")
+    return CompiledKernel(key, name, text, place, known.warps, known.shared_bytes)
 
 
 def _launch(tuner: Any, launcher: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> Launch:

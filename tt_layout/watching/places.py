@@ -28,7 +28,7 @@ def in_test(name: str) -> Iterator[None]:
 
 
 def place_of(function: Any) -> str:
-    """Return the test that runs, or the innermost line of the program that is being run.
+    """Return the test that runs, or the innermost line of the program that is being run; or "".
 
     Args:
         function: the kernel, whose own line is the answer where the program is not on this
@@ -43,7 +43,7 @@ def place_of(function: Any) -> str:
             return f"{_short(frame.f_code.co_filename)}:{frame.f_lineno}"
         frame = frame.f_back  # type: ignore[assignment]
     code = getattr(getattr(function, "fn", function), "__code__", None)
-    return f"{_short(code.co_filename)}:{code.co_firstlineno}" if code is not None else "-"
+    return f"{_short(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
 
 
 def _is_standard(code: CodeType) -> bool:

@@ -149,7 +149,8 @@ class TritonHooks:
     def _run(self, before: Function) -> Function:
         def run(function: Any, *given: Any, **named: Any) -> Any:
             kernel = before(function, *given, **named)
-            self.guard(lambda: self._launched(function, kernel, given, named))
+            if self._record.has_room(getattr(kernel, "hash", None)):
+                self.guard(lambda: self._launched(function, kernel, given, named))
             return kernel
 
         return run
@@ -157,12 +158,10 @@ class TritonHooks:
     def _launched(
         self, function: Any, kernel: Any, given: tuple[Any, ...], named: Mapping[str, Any]
     ) -> None:
-        key = getattr(kernel, "hash", None)
-        if not isinstance(key, str):
-            return  # it is still being compiled, which the listener is told of
+        key = kernel.hash
         if not self._record.knows(key):
             self._record.compiled(loaded_kernel(kernel, key, function))
-        if not named.get("warmup") and self._record.has_room(key):
+        if not named.get("warmup"):
             arguments = bound_arguments(function, given, named)
             self._record.launched(key, launch_of(named["grid"], arguments))
 
