@@ -82,12 +82,13 @@ def changes(before: Audit, after: Audit) -> list[Change]:
 
 def totals_of(before: Audit, after: Audit) -> list[KernelTotal]:
     """Return the cycles of every kernel before and after."""
-    sums = [_sums(audit.movements) for audit in (before, after)]
+    sums = [cycles_by_kernel(audit.movements) for audit in (before, after)]
     names = dict.fromkeys([*sums[0], *sums[1]])
     return [KernelTotal(name, *(own.get(name, 0.0) for own in sums)) for name in names]
 
 
-def _sums(rows: Iterable[MovementRow]) -> dict[str | None, float]:
+def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:
+    """Return the cycles of each kernel in one program, of the data movements with a known cost."""
     found: dict[str | None, float] = {}
     for row in rows:
         function = row.operation.function

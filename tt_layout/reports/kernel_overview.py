@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.changes import cycles_by_kernel
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.rules import kinds, rules
 from tt_layout.audit.summary import Summary, kinds_of, size_text, summaries
 from tt_layout.audit.values.given import GivenValues
@@ -16,6 +19,7 @@ from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.scope import Interner
+from tt_layout.ir.ssa.model import SsaFunction
 from tt_layout.releases import Release
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
@@ -62,6 +66,8 @@ class KernelLine(NamedTuple):
         weight: cycles that its findings waste in one program.
         counts: findings by kind.
         findings: each of them, the most expensive first.
+        cycles: of all its data movements in one program, as far as their costs are known.
+        signature: the types of its arguments.
     """
 
     file: str
@@ -75,6 +81,21 @@ class KernelLine(NamedTuple):
     errors: int
     counts: dict[str, int]
     findings: tuple[FindingLine, ...]
+    cycles: float = 0
+    signature: str = ""
+
+    @staticmethod
+    def of_audit(file: str, audit: Audit, known: KernelMetadata) -> Iterator[KernelLine]:
+        """Yield what is kept of each kernel of a module."""
+        cycles = cycles_by_kernel(audit.movements)
+        functions = audit.audited.functions if audit.audited is not None else ()
+        signatures = {one.name: _signature(one) for one in functions}
+        for summary in summaries(audit, known):
+            line = KernelLine.of(file, audit.module.line, summary)
+            yield line._replace(
+                cycles=cycles.get(summary.function, 0.0),
+                signature=signatures.get(summary.function or "", ""),
+            )
 
     @staticmethod
     def of(file: str, line: int, summary: Summary) -> KernelLine:
@@ -97,6 +118,11 @@ class KernelLine(NamedTuple):
     def rank(self) -> tuple[object, ...]:
         """What kernels are sorted by: errors first, then those that waste most."""
         return not self.errors, -self.weight, self.file, self.line, self.function or ""
+
+
+def _signature(function: SsaFunction) -> str:
+    kinds = (f"{value.type.kind} {value.type.element}" for value in function.arguments)
+    return ", ".join(kinds)
 
 
 class PassedOver(NamedTuple):
@@ -160,9 +186,8 @@ class FileReader:
                 is_empty = False
                 audit = audit_with(module, self._shared, dump.launch, self._given).audit
                 arguments.update(dict.fromkeys(audit.arguments))
-                own = summaries(audit, dump.known)
                 place = dump.source.name if dump.number is None else name
-                found += [KernelLine.of(place, module.line, summary) for summary in own]
+                found += KernelLine.of_audit(place, audit, dump.known)
             if is_empty:
                 message = "found no MLIR in it: no module, function, layout alias or tensor type"
                 raise LayoutError(message)

@@ -15,6 +15,12 @@ import click
 from tt_layout.audit.audit import SORTS, Audit, audit_module, sort_movements
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues, check_names
+from tt_layout.cli.baseline import (
+    FORMATS,
+    baseline_option,
+    compare_with_baseline,
+    tolerance_option,
+)
 from tt_layout.cli.fail_on import annotate, fail_on_option, tell_failures
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import FileParameter, chosen_release, release_option
@@ -65,6 +71,8 @@ class Options(NamedTuple):
     values: tuple[str, ...]
     values_file: str | None
     ncu: str | None
+    baseline: str | None
+    tolerance: float
 
     @property
     def watcher(self) -> Watcher:
@@ -211,6 +219,8 @@ def pairs(dumps: Sequence[OpenedDump], is_partial: bool) -> list[tuple[NamedModu
     metavar="FILE",
     help="Show what Nsight Compute counted: its raw page or source page as CSV.",
 )
+@baseline_option
+@tolerance_option
 @fail_on_option
 @value_option
 @values_option
@@ -218,10 +228,11 @@ def pairs(dumps: Sequence[OpenedDump], is_partial: bool) -> list[tuple[NamedModu
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "json", "github"]),
+    type=click.Choice(["text", "json", "github", *FORMATS]),
     default="text",
     show_default=True,
-    help="Print text, JSON, or GitHub annotations of the findings.",
+    help="Print text, JSON, or GitHub annotations of the findings; with --baseline also a comment"
+    " in Markdown, or a page.",
 )
 def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     """Show what the kernels of a dump do badly, their data movements and layouts."""
@@ -231,9 +242,21 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
         raise LayoutError("--axis-info and --diff exclude each other")
     if output_format == "github" and (chosen.is_diff or chosen.is_axis_info):
         raise LayoutError("--format github is for the findings of an audit")
+    if chosen.baseline is None and output_format in FORMATS:
+        raise LayoutError(f"--format {output_format} is for --baseline")
     is_report = not are_many and output_format != "github"
     if chosen.ncu is not None and (chosen.is_diff or chosen.is_axis_info or not is_report):
         raise LayoutError("--ncu is for the report of one dump")
+    if chosen.baseline is not None:
+        return compare_with_baseline(
+            chosen.baseline,
+            files,
+            output_format,
+            tolerance=chosen.tolerance,
+            is_partial=chosen.partial,
+            release=chosen_release(),
+            given=chosen.given,
+        )
     if chosen.is_diff:
         return _compare(files, chosen, output_format)
     if chosen.is_axis_info:

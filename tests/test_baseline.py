@@ -1,0 +1,160 @@
+"""Two folders of dumps, kernel by kernel: planted differences are found, and none else."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Run, runner
+
+DUMP = """\
+#blocked = #ttg.blocked<{{sizePerThread = [{wide}], threadsPerWarp = [32], warpsPerCTA = [{warps}],
+                         order = [0]}}>
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+  tt.func public @{name}(%x: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %n: i{bits}) {{
+    %i = tt.make_range {{end = {size} : i32, start = 0 : i32}} : tensor<{size}xi32, #blocked>
+    %p = tt.splat %x : !tt.ptr<f16> -> tensor<{size}x!tt.ptr<f16>, #blocked>
+    %a = tt.addptr %p, %i : tensor<{size}x!tt.ptr<f16>, #blocked>, tensor<{size}xi32, #blocked>
+    %v = tt.load %a : tensor<{size}x!tt.ptr<f16>, #blocked>
+    tt.store %a, %v : tensor<{size}x!tt.ptr<f16>, #blocked>
+    tt.return
+  }}
+}}
+"""
+
+
+def dump(name: str, *, wide: int = 4, warps: int = 4, bits: int = 32, size: int = 4096) -> str:
+    return DUMP.format(name=name, wide=wide, warps=warps, bits=bits, size=size)
+
+
+def write(folder: Path, texts: dict[str, str], seed: int) -> None:
+    """Write dumps as Triton's cache has them: each in a folder called by a hash."""
+    rng = random.Random(seed)
+    for name, text in texts.items():
+        own = folder / f"{rng.getrandbits(64):x}"
+        own.mkdir(parents=True)
+        (own / f"{name.partition('-')[0]}.ttgir").write_text(text)
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
+PLANTED = {
+    "more expensive": {f"k{at}" for at in (3, 50, 77)} | {"k120"},
+    "cheaper": {f"k{at}" for at in (4, 51)},
+    "new": {"fresh", "k8"},
+    "gone": {"k9", "k60"},
+}
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """Return two folders of 200 dumps, of which the second is a changed copy of the first.
+
+    Three kernels move less at a time, two more, one got a layout of too many warps, two are gone,
+    one is new, one is compiled once more for another type of argument; aliases have other names.
+    """
+    before = {f"k{at}": dump(f"k{at}", size=1024 << at % 3) for at in range(199)}
+    before["k5-again"] = dump("k5", size=2048, wide=2)
+    after = dict(before)
+    for at in (3, 50, 77):
+        after[f"k{at}"] = dump(f"k{at}", wide=1, size=1024 << at % 3)
+    for at in (4, 51):
+        after[f"k{at}"] = dump(f"k{at}", wide=8, size=1024 << at % 3)
+    after["k120"] = dump("k120", warps=8)
+    del after["k9"], after["k60"]
+    after["fresh"] = dump("fresh")
+    after["k8-again"] = dump("k8", bits=64)
+    after = {name: text.replace("#blocked", "#blocked1") for name, text in after.items()}
+    write(tmp_path / "before", before, 1)
+    write(tmp_path / "after", after, 2)
+    return tmp_path / "before", tmp_path / "after"
+
+
+def verdicts(text: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for kernel in json.loads(text)["kernels"]:
+        found.setdefault(kernel["verdict"], set()).add(kernel["function"])
+    return found
+
+
+def test_planted_differences_are_found_and_none_else(run: Run, folders: tuple[Path, Path]) -> None:
+    before, after = folders
+    outcome = run("audit", "--baseline", str(before), str(after), "--format", "json")
+    assert outcome.status == 1, outcome.err
+    found = verdicts(outcome.out)
+    del found["the same"]
+    assert found == PLANTED
+    counts = json.loads(outcome.out)["counts"]
+    assert counts["the same"] == 192
+    assert sum(counts.values()) == 202
+    back = verdicts(run("audit", "--baseline", str(after), str(before), "--format", "json").out)
+    assert back["new"] == PLANTED["gone"]
+    assert back["cheaper"] == PLANTED["more expensive"]
+
+
+def test_the_same_folder_is_the_same(run: Run, folders: tuple[Path, Path]) -> None:
+    outcome = run("audit", "--baseline", str(folders[0]), str(folders[0]))
+    assert outcome.status == 0
+    assert outcome.out.startswith("200 kernels: 0 more expensive, 0 new, 0 cheaper, 0 gone, 200 ")
+    assert outcome.out.count("\n") == 1
+
+
+def test_a_tolerance_lets_small_differences_pass(run: Run, tmp_path: Path) -> None:
+    write(tmp_path / "before", {"k": dump("k", wide=4)}, 1)
+    write(tmp_path / "after", {"k": dump("k", wide=1)}, 2)
+    arguments = ["audit", "--baseline", str(tmp_path / "before"), str(tmp_path / "after")]
+    assert run(*arguments).status == 1
+    assert run(*arguments, "--tolerance", "1000").status == 0
+
+
+@pytest.mark.parametrize(
+    ("form", "start"), [("markdown", "**Kernels**: 202 kernels"), ("html", "<!doctype html>")]
+)
+def test_it_is_a_comment_or_a_page(
+    run: Run, folders: tuple[Path, Path], form: str, start: str
+) -> None:
+    outcome = run("audit", "--baseline", *map(str, folders), "--format", form)
+    assert outcome.out.startswith(start)
+    assert "@k120" in outcome.out
+    if form == "markdown":
+        rows = [line for line in outcome.out.splitlines() if line.startswith("| ")]
+        assert len(rows) == 2 + sum(map(len, PLANTED.values()))
+        assert {row.count(" | ") for row in rows} == {6}
+
+
+def test_names_are_shown_and_not_obeyed(run: Run, tmp_path: Path) -> None:
+    hostile = dump("k").replace("@k(", '@"a|b`<script>"(')
+    write(tmp_path / "before", {"k": dump("k")}, 1)
+    write(tmp_path / "after", {"k": hostile}, 2)
+    folders = str(tmp_path / "before"), str(tmp_path / "after")
+    comment = run("audit", "--baseline", *folders, "--format", "markdown").out
+    assert "a\\|b'" in comment
+    page = run("audit", "--baseline", *folders, "--format", "html").out
+    assert "<script>" not in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--baseline", "nowhere", "after"], "nowhere"),
+        (["--baseline", "before", "after", "after"], "one folder or file, got 2"),
+        (["after", "--format", "markdown"], "--format markdown is for --baseline"),
+        (["--baseline", "before", "after", "--tolerance", "-1"], "tolerance"),
+    ],
+)
+def test_wrong_usage_is_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Any, message: str
+) -> None:
+    for name in ("before", "after"):
+        write(tmp_path / name, {"k": dump("k")}, 1)
+    monkeypatch.chdir(tmp_path)
+    outcome = run("audit", *arguments)
+    assert outcome.status == 2
+    assert message in " ".join(outcome.err.split())
+    assert "Traceback" not in outcome.err

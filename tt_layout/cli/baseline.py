@@ -1,0 +1,78 @@
+"""``audit --baseline FOLDER FOLDER``: two folders of dumps, kernel by kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.cli.output import emit
+from tt_layout.cli.parameters import FileParameter
+from tt_layout.errors import LayoutError
+from tt_layout.releases import Release
+
+if TYPE_CHECKING:
+    from tt_layout.reports.baseline import BaselineReport
+
+FORMATS = ("markdown", "html")
+"""Formats beyond text and JSON."""
+
+baseline_option = click.option(
+    "--baseline",
+    type=FileParameter(),
+    metavar="FOLDER",
+    help="Compare kernel by kernel with the dumps in this folder; exit 1 if any is more expensive.",
+)
+tolerance_option = click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=0,
+    metavar="PERCENT",
+    help="With --baseline: by how much a kernel may become more expensive.",
+)
+
+
+def compare_with_baseline(
+    baseline: str,
+    files: Sequence[str],
+    output_format: str,
+    *,
+    tolerance: float,
+    is_partial: bool,
+    release: Release | None,
+    given: GivenValues | None,
+) -> int:
+    """Print what became of each kernel; return the exit status.
+
+    Raises:
+        LayoutError: there is more than one folder to compare, or nothing in one could be read.
+    """
+    from tt_layout.cli.batch import overview
+    from tt_layout.reports.baseline import BaselineReport, changes_between
+
+    if len(files) != 1:
+        raise LayoutError(f"--baseline compares with one folder or file, got {len(files)}")
+    found = [
+        overview([name], is_partial=is_partial, release=release, given=given, top=None)
+        for name in (baseline, files[0])
+    ]
+    before, after = ((name, one.kernels) for name, one in zip((baseline, files[0]), found))
+    changes = changes_between(before, after, tolerance / 100)
+    report = BaselineReport(changes, tuple(one for two in found for one in two.passed_over))
+    _print(report, output_format)
+    return 1 if report.is_worse else 0
+
+
+def _print(report: BaselineReport, output_format: str) -> None:
+    if output_format not in FORMATS:
+        emit(report, output_format)
+        return
+    from tt_layout.reports.baseline import to_markdown
+    from tt_layout.reports.html import to_page
+    from tt_layout.reports.writing import write
+
+    text = to_markdown(report) if output_format == "markdown" else to_page("kernels", report)
+    data = text.encode("utf-8", "backslashreplace")
+    write([data], None, size=len(data))

@@ -1,0 +1,273 @@
+"""Two folders of dumps, kernel by kernel: what a change made of them."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+from tt_layout.reports.audit_data import JSON_VERSION
+from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.kernel_overview import KernelLine, PassedOver
+from tt_layout.reports.printed import Printed
+from tt_layout.reports.report import Line, Table
+from tt_layout.safe_text import safe
+
+
+class Verdict(Enum):
+    """What became of a kernel, the worst first."""
+
+    MORE_EXPENSIVE = "more expensive"
+    NEW = "new"
+    CHEAPER = "cheaper"
+    GONE = "gone"
+    SAME = "the same"
+
+
+class KernelChange(NamedTuple):
+    """A kernel before and after.
+
+    Attributes:
+        before: None of a new one.
+        after: None of one that is gone.
+        tolerance: by how much it may become more expensive, as a share of what it cost.
+    """
+
+    before: KernelLine | None
+    after: KernelLine | None
+    tolerance: float = 0.0
+
+    @property
+    def kernel(self) -> KernelLine:
+        """The kernel as it is now, or as it was."""
+        kernel = self.after if self.after is not None else self.before
+        assert kernel is not None
+        return kernel
+
+    @property
+    def difference(self) -> float:
+        """Cycles in one program that it costs more than before; negative where it costs less."""
+        before, after = (
+            one.cycles if one is not None else 0.0 for one in (self.before, self.after)
+        )
+        return after - before
+
+    @property
+    def verdict(self) -> Verdict:
+        """What became of it; a new error counts as more expensive."""
+        if self.before is None:
+            return Verdict.NEW
+        if self.after is None:
+            return Verdict.GONE
+        if self.after.errors > self.before.errors:
+            return Verdict.MORE_EXPENSIVE
+        if abs(self.difference) <= self.tolerance * self.before.cycles:
+            return Verdict.SAME
+        return Verdict.MORE_EXPENSIVE if self.difference > 0 else Verdict.CHEAPER
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """What kernels are sorted by: the worst verdict first, then the largest difference."""
+        order = list(Verdict).index(self.verdict)
+        return order, -abs(self.difference), self.kernel.file, self.kernel.function or ""
+
+
+Folder = tuple[str, Sequence[KernelLine]]
+"""The name of a folder, and the kernels of the dumps in it."""
+
+
+def changes_between(before: Folder, after: Folder, tolerance: float) -> tuple[KernelChange, ...]:
+    """Return what became of each kernel, the worst first.
+
+    Kernels of one name are the same where their dumps have one path in both folders; then where
+    GPU, warps and arguments are equal, those of equal cost first.
+
+    Args:
+        before, after: the folders.
+        tolerance: by how much a kernel may become more expensive, as a share.
+    """
+    left, right = list(before[1]), list(after[1])
+    found: list[KernelChange] = []
+    for key in (_by_path(before[0], after[0]), _by_cost, _by_kind):
+        pairs = list(_paired(left, right, key))
+        found += [KernelChange(one, other, tolerance) for one, other in pairs]
+        left = _without(left, [one for one, _ in pairs])
+        right = _without(right, [other for _, other in pairs])
+    found += [KernelChange(one, None) for one in left]
+    found += [KernelChange(None, one) for one in right]
+    return tuple(sorted(found, key=lambda change: change.rank))
+
+
+Key = Callable[[KernelLine], object]
+
+
+def _by_path(*folders: str) -> Key:
+    def key(kernel: KernelLine) -> object:
+        folder = next((one for one in folders if _is_below(kernel.file, one)), None)
+        path = os.path.relpath(kernel.file, folder) if folder is not None else kernel.file
+        return path, kernel.function
+
+    return key
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return os.path.normpath(path).startswith(os.path.normpath(folder) + os.sep)
+
+
+def _by_kind(kernel: KernelLine) -> object:
+    return kernel.function, kernel.target, kernel.warps, kernel.signature
+
+
+def _by_cost(kernel: KernelLine) -> object:
+    return _by_kind(kernel), kernel.cycles, kernel.errors
+
+
+def _paired(
+    left: Iterable[KernelLine], right: Iterable[KernelLine], key: Key
+) -> Iterator[tuple[KernelLine, KernelLine]]:
+    """Yield the kernels with equal keys, of several in their order."""
+    waiting: Mapping[object, list[KernelLine]] = defaultdict(list)
+    for kernel in right:
+        waiting[key(kernel)].append(kernel)
+    for kernel in left:
+        own = waiting[key(kernel)]
+        if own:
+            yield kernel, own.pop(0)
+
+
+def _without(kernels: Iterable[KernelLine], others: Iterable[KernelLine]) -> list[KernelLine]:
+    taken = set(map(id, others))
+    return [kernel for kernel in kernels if id(kernel) not in taken]
+
+
+@dataclass(frozen=True, repr=False)
+class BaselineReport(Printed):
+    """What became of each kernel.
+
+    Attributes:
+        changes: the worst first.
+        passed_over: the files without an audit, of both folders.
+    """
+
+    changes: tuple[KernelChange, ...]
+    passed_over: tuple[PassedOver, ...] = ()
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether any kernel became more expensive."""
+        return any(change.verdict is Verdict.MORE_EXPENSIVE for change in self.changes)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many kernels have each verdict."""
+        found = dict.fromkeys((verdict.value for verdict in Verdict), 0)
+        for change in self.changes:
+            found[change.verdict.value] += 1
+        return found
+
+    @property
+    def summary(self) -> str:
+        """The counts in a line."""
+        counts = ", ".join(f"{count} {word}" for word, count in self.counts.items())
+        return f"{len(self.changes)} kernels: {counts}"
+
+    @property
+    def different(self) -> list[KernelChange]:
+        """The kernels that are not the same."""
+        return [change for change in self.changes if change.verdict is not Verdict.SAME]
+
+    def lines(self) -> Iterator[Line | Table | Fitted]:
+        """Yield the counts, and a row for each kernel that is not the same."""
+        yield Line(self.summary, "red" if self.is_worse else "green")
+        if self.different:
+            rows = [_cells(change) for change in self.different]
+            colours = {
+                at: _COLOURS.get(change.verdict, "") for at, change in enumerate(self.different)
+            }
+            yield FoldedTable(HEADER, rows, ("before", "after", "change"), colours, has_tail=True)
+        for one in self.passed_over:
+            yield Paragraph(f"{safe(one.file)} was passed over: {safe(one.reason)}", indent=2)
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; the schema is in ``docs/baseline.md``."""
+        return {
+            "version": JSON_VERSION,
+            "counts": self.counts,
+            "kernels": [_data(change) for change in self.changes],
+            "passed_over": [one._asdict() for one in self.passed_over],
+        }
+
+
+_COLOURS = {Verdict.MORE_EXPENSIVE: "red", Verdict.NEW: "yellow", Verdict.CHEAPER: "green"}
+HEADER = ("verdict", "kernel", "GPU", "before", "after", "change", "dump")
+
+
+def _cells(change: KernelChange) -> list[str]:
+    kernel = change.kernel
+    numbers = [
+        f"{one.cycles:.0f}" if one is not None else "-" for one in (change.before, change.after)
+    ]
+    name = f"@{kernel.function}" if kernel.function is not None else "-"
+    where = f"{kernel.file}:{kernel.line}"
+    return [change.verdict.value, name, kernel.target or "-", *numbers, _share(change), where]
+
+
+def _share(change: KernelChange) -> str:
+    """Return by how much of its cost a kernel changed."""
+    if change.before is None or change.after is None:
+        return "-"
+    if change.after.errors > change.before.errors:
+        return "errors"
+    if not change.before.cycles:
+        return "-"
+    return f"{100 * change.difference / change.before.cycles:+.1f}%"
+
+
+def _data(change: KernelChange) -> dict[str, Any]:
+    kernel, ends = change.kernel, (change.before, change.after)
+    files, cycles, errors = (
+        [getattr(one, name) if one is not None else None for one in ends]
+        for name in ("file", "cycles", "errors")
+    )
+    return {
+        "verdict": change.verdict.value,
+        "function": kernel.function,
+        "target": kernel.target,
+        "files": files,
+        "cycles": cycles,
+        "errors": errors,
+    }
+
+
+def to_markdown(report: BaselineReport) -> str:
+    """Return a comment for a pull request: the counts, and a table of what changed.
+
+    Example:
+        >>> print(to_markdown(BaselineReport(())), end="")
+        **Kernels**: 0 kernels: 0 more expensive, 0 new, 0 cheaper, 0 gone, 0 the same
+    """
+    lines = [f"**Kernels**: {report.summary}"]
+    if report.different:
+        lines += ["", _row(HEADER), _row(["---"] * len(HEADER))]
+        lines += [_row(map(_code, _cells(change))) for change in report.different[:MAX_ROWS]]
+    if len(report.different) > MAX_ROWS:
+        lines += ["", f"and {len(report.different) - MAX_ROWS} more"]
+    return "\n".join(lines) + "\n"
+
+
+MAX_ROWS = 100
+"""Rows of a comment: GitHub takes 65,536 characters."""
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _code(cell: str) -> str:
+    """Return the text of a file so that Markdown shows it and obeys nothing in it."""
+    if cell.replace(" ", "").isalnum() or cell == "-":
+        return cell
+    return "`" + safe(cell).replace("`", "'").replace("|", "\\|") + "`"
