@@ -1,4 +1,4 @@
-"""``audit --baseline FOLDER FOLDER``: two folders of dumps, kernel by kernel."""
+"""Folders of dumps: ``audit --baseline FOLDER FOLDER``, and ``--cache FOLDER``."""
 
 from __future__ import annotations
 
@@ -33,6 +33,13 @@ tolerance_option = click.option(
     help="With --baseline: by how much a kernel may become more expensive.",
 )
 
+cache_option = click.option(
+    "--cache",
+    type=FileParameter(),
+    metavar="FOLDER",
+    help="Keep the results of many dumps in this folder, and find them again there.",
+)
+
 
 def compare_with_baseline(
     baseline: str,
@@ -43,6 +50,7 @@ def compare_with_baseline(
     is_partial: bool,
     release: Release | None,
     given: GivenValues | None,
+    cache: str | None = None,
 ) -> int:
     """Print what became of each kernel; return the exit status.
 
@@ -55,7 +63,7 @@ def compare_with_baseline(
     if len(files) != 1:
         raise LayoutError(f"--baseline compares with one folder or file, got {len(files)}")
     found = [
-        overview([name], is_partial=is_partial, release=release, given=given, top=None)
+        overview([name], is_partial=is_partial, release=release, given=given, top=None, cache=cache)
         for name in (baseline, files[0])
     ]
     before, after = ((name, one.kernels) for name, one in zip((baseline, files[0]), found))

@@ -60,8 +60,12 @@ def overview(
     release: Release | None,
     given: GivenValues | None,
     top: int | None,
+    cache: str | None = None,
 ) -> KernelOverview:
     """Return the kernels of all dumps, the worst first.
+
+    Args:
+        cache: a folder in which results are kept, and found again; None for none.
 
     Raises:
         LayoutError: no file could be read, or a value is given for an argument of no kernel.
@@ -73,7 +77,9 @@ def overview(
     passed: list[PassedOver] = []
     unread: list[PassedOver] = []
     arguments: dict[str, None] = {}
-    for found in _results(files, (is_partial, release, given)):
+    settings = is_partial, release, given
+    results = _results(files, settings) if cache is None else _kept(files, settings, cache)
+    for _, found in results:
         if isinstance(found, PassedOver):
             passed.append(found)
         else:
@@ -91,7 +97,33 @@ def overview(
 Settings = tuple[bool, "Release | None", "GivenValues | None"]
 
 
-def _results(files: Sequence[str], settings: Settings) -> Iterator[FileKernels | PassedOver]:
+Result = tuple[str, "FileKernels | PassedOver"]
+"""The name of a dump, and what is found in it."""
+
+
+def _kept(files: Sequence[str], settings: Settings, folder: str) -> Iterator[Result]:
+    """Yield what is found in each file, or was before and is kept in a folder."""
+    from tt_layout.reports.result_cache import ResultCache
+
+    cache = ResultCache(folder, *settings)
+    keys = {file: cache.key(file) for file in files}
+    left = []
+    for file, key in keys.items():
+        found = cache.find(key, file) if key is not None else None
+        if found is not None:
+            yield file, found
+        else:
+            left.append(file)
+    for file, result in _results(left, settings):
+        key = keys[file]
+        if key is not None and not isinstance(result, PassedOver):
+            cache.keep(key, file, result)
+        yield file, result
+    if left:
+        cache.shrink()
+
+
+def _results(files: Sequence[str], settings: Settings) -> Iterator[Result]:
     """Yield what is found in each file, in any order; a terminal shows how far it is."""
     processes = min(os.cpu_count() or 1, len(files) // FEW)
     if processes < 2:
@@ -124,18 +156,18 @@ def _start_process(*settings: object) -> None:
     _start(*settings)  # type: ignore[arg-type]
 
 
-def _read(file: str) -> FileKernels | PassedOver:
+def _read(file: str) -> Result:
     assert _reader is not None
-    return _reader.read(file)
+    return file, _reader.read(file)
 
 
-def _read_in_process(file: str) -> FileKernels | PassedOver:
+def _read_in_process(file: str) -> Result:
     found = _read(file)
     gc.collect(0 if next(_counts) % COLLECTED else 2)
     return found
 
 
-Results = Iterable["FileKernels | PassedOver"]
+Results = Iterable[Result]
 
 
 @contextmanager

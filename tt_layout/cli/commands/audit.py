@@ -18,6 +18,7 @@ from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.baseline import (
     FORMATS,
     baseline_option,
+    cache_option,
     compare_with_baseline,
     tolerance_option,
 )
@@ -73,6 +74,7 @@ class Options(NamedTuple):
     ncu: str | None
     baseline: str | None
     tolerance: float
+    cache: str | None
 
     @property
     def watcher(self) -> Watcher:
@@ -221,6 +223,7 @@ def pairs(dumps: Sequence[OpenedDump], is_partial: bool) -> list[tuple[NamedModu
 )
 @baseline_option
 @tolerance_option
+@cache_option
 @fail_on_option
 @value_option
 @values_option
@@ -256,6 +259,7 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
             is_partial=chosen.partial,
             release=chosen_release(),
             given=chosen.given,
+            cache=chosen.cache,
         )
     if chosen.is_diff:
         return _compare(files, chosen, output_format)
@@ -277,6 +281,7 @@ def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
         release=chosen_release(),
         given=chosen.given,
         top=chosen.top,
+        cache=chosen.cache,
     )
     for kernel in found.kernels:
         watcher.found += [NamedFinding(kernel.file, finding) for finding in kernel.findings]

@@ -1,0 +1,116 @@
+"""Results of many dumps that are kept: what was audited before is not audited again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import Run, runner
+from test_baseline import dump, write
+
+from tt_layout.reports import result_cache
+from tt_layout.reports.kernel_overview import FileReader
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the dumps that are read from now on."""
+    names: list[str] = []
+    before = FileReader.read
+
+    def counted(reader: FileReader, name: str) -> object:
+        names.append(name)
+        return before(reader, name)
+
+    monkeypatch.setattr(FileReader, "read", counted)
+    return names
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    texts = {f"k{at}": dump(f"k{at}", wide=1 << at % 3) for at in range(9)}
+    write(tmp_path / "dumps", texts, 1)
+    (tmp_path / "dumps" / "broken.ttgir").write_text("nothing\n")
+    return tmp_path
+
+
+def test_a_second_audit_reads_what_is_new(run: Run, folder: Path, read: list[str]) -> None:
+    arguments = ["audit", str(folder / "dumps"), "--cache", str(folder / "kept")]
+    first = run(*arguments)
+    assert (first.status, len(read)) == (0, 10)
+    read.clear()
+    second = run(*arguments)
+    assert second == first
+    assert [Path(name).name for name in read] == ["broken.ttgir"], "it is told why again"
+    read.clear()
+    assert run(*arguments, "--value", "n=7", "--format", "json").status == 0
+    assert len(read) == 10, "another way to audit"
+    read.clear()
+    path = next((folder / "dumps").glob("*/k3.ttgir"))
+    path.write_text(dump("k3", wide=8))
+    path.with_suffix(".json").write_text('{"name": "renamed"}')
+    assert "@renamed" in run(*arguments).out
+    assert len(read) == 2
+
+
+def test_results_move_with_their_dumps(run: Run, folder: Path, read: list[str]) -> None:
+    kept = str(folder / "kept")
+    before = run("audit", str(folder / "dumps"), "--cache", kept, "--format", "json")
+    (folder / "dumps").rename(folder / "moved")
+    read.clear()
+    after = run("audit", str(folder / "moved"), "--cache", kept, "--format", "json")
+    assert len(read) == 1
+    assert after.out == before.out.replace("/dumps/", "/moved/")
+
+
+def test_a_broken_result_is_made_again(run: Run, folder: Path, read: list[str]) -> None:
+    arguments = ["audit", str(folder / "dumps"), "--cache", str(folder / "kept")]
+    first = run(*arguments)
+    results = sorted((folder / "kept").rglob("*.json"))
+    for path, text in zip(results, ["", "{", "[]", '{"kernels": [[1]]}', "null", "7", '"x"']):
+        path.write_text(text)
+    read.clear()
+    assert run(*arguments) == first
+    assert len(read) == 7 + 1
+    assert len(json.loads(results[0].read_text())["kernels"]) == 1
+
+
+def test_the_folder_is_bounded(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = folder / "kept"
+    arguments = ["audit", str(folder / "dumps"), "--cache", str(kept)]
+    assert run(*arguments).status == 0
+    before = {path: path.stat().st_size for path in kept.rglob("*.json")}
+    monkeypatch.setattr(result_cache, "MAX_BYTES", 3 * max(before.values()))
+    write(folder / "dumps", {"more": dump("more")}, 3)
+    assert run(*arguments).status == 0
+    after = {path: path.stat().st_size for path in kept.rglob("*.json")}
+    assert 0 < sum(after.values()) <= result_cache.MAX_BYTES
+    assert set(after) - set(before), "what was made last stays"
+
+
+def test_several_processes_share_a_folder(folder: Path) -> None:
+    command = [sys.executable, "-m", "tt_layout", "audit", "dumps", "--cache", "kept"]
+    processes = [
+        subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    found = [process.communicate() for process in processes]
+    assert {process.returncode for process in processes} == {0}
+    assert len(set(found)) == 1
+    assert len(list((folder / "kept").rglob("*.json"))) == 9
+
+
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_a_folder_that_cannot_be_made_is_refused(run: Run, folder: Path, name: str) -> None:
+    (folder / "file").write_text("")
+    outcome = run("audit", str(folder / "dumps"), "--cache", str(folder / name))
+    assert outcome.status == 2
+    assert "cannot keep results there" in outcome.err
