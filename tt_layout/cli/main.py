@@ -70,16 +70,16 @@ def _status(given: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except LayoutError as error:
-        return _told(error)
+        return _reported(error)
     except MemoryError:
-        return _told(LayoutError("there is not enough memory for this"))
+        return _reported(LayoutError("there is not enough memory for this"))
     except OSError as error:
         name = f": {error.filename}" if error.filename is not None else ""
-        return _told(LayoutError(f"{error.strerror or error}{name}"))
+        return _reported(LayoutError(f"{error.strerror or error}{name}"))
     return status if isinstance(status, int) else 0
 
 
-def _told(error: LayoutError) -> int:
+def _reported(error: LayoutError) -> int:
     click.echo(error.printed(), err=True)
     return ERROR
 
@@ -89,7 +89,7 @@ def _flushed(stream: IO[str], status: int) -> int:
     try:
         stream.flush()
     except LayoutError as error:
-        return _told(error)
+        return _reported(error)
     return status
 
 

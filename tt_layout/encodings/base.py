@@ -18,6 +18,10 @@ from tt_layout.releases import LATEST, Release
 
 Shape = tuple[int, ...]
 Bases = tuple[Basis, ...]
+_LAYOUTS: dict[tuple[object, ...], LinearLayout] = {}
+"""Layouts over shapes that were made before: dumps and translations ask for the same again."""
+MAX_LAYOUTS = 4096  # that are kept
+MAX_SHAPE_BITS = 60  # so that every index fits a signed 64-bit integer
 
 
 class Violation(NamedTuple):
@@ -260,13 +264,6 @@ class Encoding:
         """Return today's spelling, from the fields alone."""
         form = type(self).forms[-1]
         return Spelling(form, form.values(self))
-
-
-_LAYOUTS: dict[tuple[object, ...], LinearLayout] = {}
-"""Layouts over shapes that were made before: dumps and translations ask for the same again."""
-MAX_LAYOUTS = 4096  # that are kept
-
-MAX_SHAPE_BITS = 60  # so that every index fits a signed 64-bit integer
 
 
 class DistributedEncoding(Encoding):

@@ -35,6 +35,7 @@ MAX_ENTRIES = 64
 """Entries of a list: dimensions, or bases of one input; an index has no more bits."""
 
 Values = dict[str, Any]
+PADDINGS = "paddings"  # the name under which a form lists its leading interval:+padding pairs
 
 
 class Reader(Protocol):
@@ -345,9 +346,6 @@ def _enclose(style: Style, shown: Mapping[str, str]) -> str:
         back = f", alignment = {plain.pop('alignment')}"
     joined = ", ".join(f"{name} = {text}" for name, text in plain.items())
     return joined if style is Style.STRUCT else f"{front}{{{joined}}}{back}"
-
-
-PADDINGS = "paddings"  # the name under which a form lists its leading interval:+padding pairs
 
 
 class Spelling(NamedTuple):

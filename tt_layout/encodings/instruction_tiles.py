@@ -27,6 +27,9 @@ REPEATED = ""
 """The axis of an input that leads nowhere: its bits repeat what is there."""
 
 _INPUTS = ("register", "lane", "row", "col")
+MFMA_LANES = 64
+MFMA_RUNS = {32: 4, 64: 1}
+"""Bits of an element of the result -> ``run`` of `MFMA_RESULT`."""
 
 
 class Steps(NamedTuple):
@@ -145,7 +148,6 @@ VOLTA_READS = tuple(
 )
 """How A and B are read, the flags of versionMinor -> ``rows`` and ``columns`` of `VOLTA_RESULT`."""
 
-MFMA_LANES = 64
 MFMA_INSTRUCTIONS = {
     (32, 32): Release.V3_0,
     (16, 16): Release.V3_0,
@@ -154,8 +156,6 @@ MFMA_INSTRUCTIONS = {
 }
 """M and N of a result -> the first release that takes it."""
 
-MFMA_RUNS = {32: 4, 64: 1}
-"""Bits of an element of the result -> ``run`` of `MFMA_RESULT`."""
 
 MFMA_RESULT = _tile(
     ("register", "along", "run"),

@@ -31,6 +31,7 @@ CELL_BITS = 32  # of one column in one row
 _BLOCK_M = Key("blockM", INTEGER, field="block_m")
 _BLOCK_N = Key("blockN", INTEGER, field="block_n")
 _COL_STRIDE = Key("colStride", INTEGER, field="col_stride")
+CTA_MODES = ("default", "twocta_lhs", "twocta_rhs")
 
 
 def _split_key(name: str) -> Key:
@@ -46,8 +47,6 @@ def _flag(name: str, field: str) -> Key:
 
 _TWO_CTAS = _flag("twoCTAs", "two_ctas")
 
-
-CTA_MODES = ("default", "twocta_lhs", "twocta_rhs")
 
 _CTA_MODE = Key(
     "ctaMode",

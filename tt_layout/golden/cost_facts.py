@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 Facts = dict[str, str]
 """Label of a fact -> its value, the most telling first."""
+NONE = "none"
 
 
 class Fact(NamedTuple):
@@ -103,8 +104,6 @@ CONVERT = {
 
 CONFLICTS = {"target": Fact((conflict_lines.TARGET,), ("name",))}
 """The same of ``conflicts``, besides what each access has."""
-
-NONE = "none"
 
 
 def info(golden: str, case: Case) -> tuple[str, ...]:

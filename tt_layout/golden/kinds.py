@@ -15,6 +15,9 @@ from tt_layout.golden.case import Case
 from tt_layout.views.kinds import KINDS as VIEW_KINDS
 from tt_layout.views.selection import SLICE
 
+_EITHER = "in any notation, or an alias of the case's file"
+DEFAULT_KINDS = ("tensor",)
+
 
 @dataclass(frozen=True)
 class CaseKey:
@@ -50,7 +53,6 @@ CASE_KEYS = (
 )
 """The keys of every case, whatever its kinds."""
 
-_EITHER = "in any notation, or an alias of the case's file"
 WITH = CaseKey("with", TEXT, f"Conflicts: the other layout, {_EITHER}.", is_needed=True)
 TO = CaseKey("to", TEXT, f"Convert: the layout afterwards, {_EITHER}.", is_needed=True)
 TARGET = CaseKey("target", WORD, "Conflicts and convert: the GPU, such as sm90.")
@@ -156,7 +158,6 @@ KINDS = {
 }
 """Name -> kind, in the order in which they are listed."""
 
-DEFAULT_KINDS = ("tensor",)
 
 SELF_CONTAINED = tuple(
     kind.name for kind in KINDS.values() if kind.is_of_layout and not kind.needed_keys

@@ -18,6 +18,8 @@ from tt_layout.mlir.source import Source, Span, read_source
 
 MAX_BYTES = 16 << 20
 MAX_DEPTH = 16
+_TAG = "tag:yaml.org,2002:"
+_KINDS = {"int": "number", "float": "number", "bool": "boolean", "null": "null"}
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,6 @@ class MappingNode:
 
 
 Node = ScalarNode | SequenceNode | MappingNode
-
-_TAG = "tag:yaml.org,2002:"
-_KINDS = {"int": "number", "float": "number", "bool": "boolean", "null": "null"}
 
 
 def read_nodes(path: str, what: str = "manifest") -> Node:

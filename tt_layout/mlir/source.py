@@ -22,6 +22,18 @@ STRING = r'[^"\\\n]*(?:\\.[^"\\\n]*){0,65535}'
 QUOTED = rf'"{STRING}(?:"|\\[^\n]*)'
 """The pattern of a string; one of too many escapes goes on to the end of its line."""
 EXCERPT_WIDTH = 110  # columns of a source line that a message shows
+MAX_BYTES = 1 << 29
+"""A longer file is not a dump of a kernel; perhaps it never ends."""
+_CHUNK = 1 << 20
+SUFFIXES = (".mlir", ".ttgir", ".ttir", ".ndjson", ".ndjson.gz")
+"""How the names of dumps, and of logs of tritonparse, end."""
+LOG_SUFFIXES = (".log", ".txt", ".out", ".err")
+"""How the names of files end that may have a dump in them, which their beginning shows."""
+MARKS = (b"IR Dump Before", b"IR Dump After", b'"ttg.num-warps"', b'"triton_gpu.num-warps"')
+"""What is in the beginning of a log that has a dump."""
+MARKED_BYTES = 1 << 20
+"""Bytes of a log in which marks are looked for."""
+WHAT_DUMPS_ARE = "no .mlir, .ttir, .ttgir or .ndjson file, and no log with MLIR in it"
 
 
 @dataclass(frozen=True)
@@ -142,12 +154,6 @@ def _cut(line: str, indent: int, width: int) -> tuple[str, int, int]:
     return before + line[start:end] + after, caret, min(width, end - indent)
 
 
-MAX_BYTES = 1 << 29
-"""A longer file is not a dump of a kernel; perhaps it never ends."""
-
-_CHUNK = 1 << 20
-
-
 _STREAMS = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
 """Names of descriptors, which may be of a pipe or a terminal."""
 
@@ -179,26 +185,11 @@ def read_source(path: str) -> Source:
     return Source(text.replace("\r\n", "\n"), name)
 
 
-SUFFIXES = (".mlir", ".ttgir", ".ttir", ".ndjson", ".ndjson.gz")
-"""How the names of dumps, and of logs of tritonparse, end."""
-
-LOG_SUFFIXES = (".log", ".txt", ".out", ".err")
-"""How the names of files end that may have a dump in them, which their beginning shows."""
-
-MARKS = (b"IR Dump Before", b"IR Dump After", b'"ttg.num-warps"', b'"triton_gpu.num-warps"')
-"""What is in the beginning of a log that has a dump."""
-
-MARKED_BYTES = 1 << 20
-"""Bytes of a log in which marks are looked for."""
-
-WHAT_DUMPS_ARE = "no .mlir, .ttir, .ttgir or .ndjson file, and no log with MLIR in it"
-
-
 def dumps_below(folder: str) -> list[str]:
     """Return the dumps in a folder and below it, by their names, in order; hidden ones left out.
 
-    Links are not followed.  A folder below it that cannot be read stands for itself: who reads it
-    as a dump is told why.
+    Links are not followed.  A folder below it that cannot be read is among them: reading it raises
+    the reason.
 
     Raises:
         LayoutError: the folder cannot be read.

@@ -32,12 +32,12 @@ def finding_lines(
     yield Line("findings")
     shown = groups if is_whole else groups[:MAX_SHOWN]
     adviser = Adviser(audit)
-    told: dict[tuple[str, ...], int] = {}
+    shown_before: dict[tuple[str, ...], int] = {}
     for number, group in enumerate(shown, 1):
         yield from _group_lines(number, group, program)
         advice = advice_lines(adviser, group[0], is_whole=is_whole) if number <= MAX_SHOWN else ()
         lines = tuple(advice)
-        before = told.setdefault(lines, number)
+        before = shown_before.setdefault(lines, number)
         if before != number and lines and lines[0].startswith("instead"):
             lines = (f"instead: what finding {before} names saves that, too",)
         for text in lines:

@@ -46,7 +46,7 @@ class Measurements:
         return list(compared_launches(audit, self.launches))
 
     def watched(self, audits: Iterable[Audit]) -> Iterator[Audit]:
-        """Pass audits on.
+        """Yield audits, remembering each.
 
         Raises:
             LayoutError: in the end, none of their kernels was measured.

@@ -99,7 +99,10 @@ def safe_elements(report: Report, width: int = PLAIN_WIDTH) -> Iterator[Line | T
 
 
 def plain_pieces(report: Report) -> Iterator[str]:
-    """Yield a report as plain text, a line or a whole table at a time; no line is one to obey."""
+    """Yield a report as plain text, a line or a table at a time.
+
+    Escape sequences and CI commands in it are neutralised.
+    """
     for element in safe_elements(report):
         if isinstance(element, Table):
             yield safe_lines("\n".join(element.lines())) + "\n"

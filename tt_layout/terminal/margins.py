@@ -17,6 +17,7 @@ from tt_layout.views.view import Piece, heading_piece
 
 Render = Callable[[ViewRequest], Iterable[Piece]]
 """Makes the text of a view."""
+MAX_NAMED = 8  # groups in a legend
 
 
 def last_line(request: ViewRequest) -> ViewRequest:
@@ -114,9 +115,6 @@ class Margins:
                     (piece.starts[:, 0] + moved).tolist(), (piece.ends[:, -1] + moved).tolist()
                 )
             moved += len(piece.text)
-
-
-MAX_NAMED = 8  # groups in a legend
 
 
 def legend(placed: PlacedLayout, notation: str, color_by: str | None) -> bytes:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tt_layout.algebra.padding import Padding
     from tt_layout.views.view import Placed, View
 
+TENSOR, HARDWARE = "tensor", "hardware"
+
 
 @dataclass(frozen=True)
 class ViewKind:
@@ -82,8 +84,6 @@ class ViewKind:
         view: View = getattr(import_module(module), function)(placed, selection)
         return view
 
-
-TENSOR, HARDWARE = "tensor", "hardware"
 
 KINDS: Mapping[str, ViewKind] = {
     kind.name: kind

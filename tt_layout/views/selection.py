@@ -9,6 +9,8 @@ from typing import Any
 from tt_layout.errors import LayoutError
 
 Range = tuple[int, int]
+SLICE = "slice"
+"""What people call a part of a tensor view."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,6 @@ LOCATION_FIELDS = {
 }
 """What people call a part of a hardware view -> the field of `Selection` that it fills."""
 
-SLICE = "slice"
-"""What people call a part of a tensor view."""
 
 SELECTION_FIELDS = {SLICE: "slices", **LOCATION_FIELDS}
 """What people call a part of a view -> the field of `Selection` that it fills."""

@@ -21,15 +21,13 @@ Block = Bytes | bytes
 
 Allocate = Callable[[tuple[int, int]], Bytes]
 """Returns an array of this shape, to be written."""
+CHUNK_LOCATIONS = 1 << 14
+"""The number of locations that are computed at once."""
 
 
 def new_memory(shape: tuple[int, int]) -> Bytes:
     """Return memory of its own."""
     return np.empty(shape, np.uint8)
-
-
-CHUNK_LOCATIONS = 1 << 14
-"""The number of locations that are computed at once."""
 
 
 class Placed(Protocol):

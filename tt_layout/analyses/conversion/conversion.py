@@ -35,6 +35,10 @@ from tt_layout.enums import TextEnum
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target
 
+INPUTS = ("register", "lane", "warp", "block")
+MAX_EXCHANGES = 1  # bits that may change between register and lane for shuffles to be chosen
+_UNITS = {"lane": "lanes per warp", "warp": "warps", "block": "CTAs"}
+
 
 class ConversionKind(TextEnum):
     """Classes of conversions, the cheapest first."""
@@ -45,9 +49,6 @@ class ConversionKind(TextEnum):
     SHARED_MEMORY = "shared memory"
     ACROSS_CTAS = "across CTAs"
 
-
-INPUTS = ("register", "lane", "warp", "block")
-MAX_EXCHANGES = 1  # bits that may change between register and lane for shuffles to be chosen
 
 Position = tuple[str, int]
 
@@ -183,9 +184,6 @@ def _check_pair(src: LinearLayout, dst: LinearLayout) -> None:
                 f"a conversion is within one kernel, but the layouts have {sizes[0]} and "
                 f"{sizes[1]} {_UNITS[name]}"
             )
-
-
-_UNITS = {"lane": "lanes per warp", "warp": "warps", "block": "CTAs"}
 
 
 def _prefer_own_replica(old: LinearLayout, composed: LinearLayout) -> LinearLayout:

@@ -28,6 +28,8 @@ from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 BANK_ROW_BITS = 8 * TARGETS[DEFAULT_TARGET].row_bytes
 WARP_LANES = TARGETS[DEFAULT_TARGET].lanes
 VECTOR_BITS = 8 * TARGETS[DEFAULT_TARGET].max_vector_bytes
+NO_SWIZZLE = (1, 1, 1)
+"""The parameters vec, perPhase and maxPhase of rows that are not swizzled."""
 
 
 def clamp(value: int, low: int, high: int) -> int:
@@ -234,10 +236,6 @@ def operand_shared(
     return SwizzledShared(
         vec=vec, per_phase=per_phase, max_phase=max_phase, order=tuple(order), cga=cga
     )
-
-
-NO_SWIZZLE = (1, 1, 1)
-"""The parameters vec, perPhase and maxPhase of rows that are not swizzled."""
 
 
 def _nvidia_swizzle(

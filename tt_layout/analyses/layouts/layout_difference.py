@@ -24,6 +24,15 @@ ORDERED = ("register", "lane", "warp")
 """The inputs whose order may not matter; an offset in memory always does."""
 
 MAX_SEARCH = 1 << 12  # elements looked at for the first few that move
+MAX_CHANGES = 8  # bits named in words
+MAX_HOLDERS = 4  # holders of an element named in words
+_NAMES = {
+    "register": "registers per thread",
+    "lane": "lanes per warp",
+    "warp": "warps",
+    "block": "blocks",
+    "offset": "offsets per block",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,10 +142,6 @@ only the order of lanes differs
         return "; ".join(self.words())
 
 
-MAX_CHANGES = 8  # bits named in words
-MAX_HOLDERS = 4  # holders of an element named in words
-
-
 def _point(vector: Basis | None) -> str:
     return "nothing" if vector is None else f"({', '.join(map(str, vector))})"
 
@@ -154,15 +159,6 @@ def _size_words(
         if before != after:
             words.append(f"replication over {dim}s: {before}, now {after}")
     return words
-
-
-_NAMES = {
-    "register": "registers per thread",
-    "lane": "lanes per warp",
-    "warp": "warps",
-    "block": "blocks",
-    "offset": "offsets per block",
-}
 
 
 def compare(before: LinearLayout, after: LinearLayout, *, first: int = 3) -> Comparison:

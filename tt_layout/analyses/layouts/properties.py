@@ -21,6 +21,8 @@ from tt_layout.arguments import checks_arguments
 from tt_layout.encodings.base import Shape
 from tt_layout.errors import LayoutError
 
+MAX_PHASE_ROWS = 64  # rows whose phases are listed at most
+
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutInfo:
@@ -334,9 +336,6 @@ def shared_info(
         phases=phases,
         unused=1 << zeros,
     )
-
-
-MAX_PHASE_ROWS = 64  # rows whose phases are listed at most
 
 
 def _phases(layout: LinearLayout) -> tuple[int | None, int | None, tuple[SwizzlePhase, ...]]:

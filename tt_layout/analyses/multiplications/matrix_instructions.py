@@ -45,6 +45,13 @@ PTX_TYPES = {
 
 PTX_RESULTS = {"f16": "f16", "f32": "f32", "i32": "s32", "f64": "f64"}
 K_BITS = 256  # that one instruction of NVIDIA's takes of each row of A
+KINDS = {"f16": "f16", "bf16": "f16", "f32": "tf32", "f8E5M2": "f8f6f4", "f8E4M3FN": "f8f6f4"}
+"""Element of A -> the kind of ``tcgen05.mma``; integers are of kind ``i8``."""
+FP4 = "e2m1"
+AMD_RESULTS = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i32": "i32"}
+MATRIX_LANES = 64  # of a wavefront, over which MFMA spreads a tile
+WAVE_32 = 32
+MIXED, MIXED_BASE = "f8f6f4", 32  # what a lane has along K of instructions for all these formats
 
 
 class Operand(NamedTuple):
@@ -190,10 +197,6 @@ def _warp_group(a: Operand, b: Operand, d: Operand, mma: NvidiaMma) -> MatrixIns
     )
 
 
-KINDS = {"f16": "f16", "bf16": "f16", "f32": "tf32", "f8E5M2": "f8f6f4", "f8E4M3FN": "f8f6f4"}
-"""Element of A -> the kind of ``tcgen05.mma``; integers are of kind ``i8``."""
-
-
 def _tensor_core_5(
     a: Operand, b: Operand, d: Operand, memory: TensorMemory, ctas: int
 ) -> MatrixInstruction:
@@ -226,9 +229,6 @@ def tensor_core_5(
         instructions=prod(counts),
         issuer="CTA",
     )
-
-
-FP4 = "e2m1"
 
 
 def scaled_matrix_instruction(
@@ -289,11 +289,6 @@ AMD_TYPES = {
     "f8E5M2": "bf8",
 }
 """Element of an operand -> how AMD's assembler spells it."""
-
-AMD_RESULTS = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i32": "i32"}
-MATRIX_LANES = 64  # of a wavefront, over which MFMA spreads a tile
-WAVE_32 = 32
-MIXED, MIXED_BASE = "f8f6f4", 32  # what a lane has along K of instructions for all these formats
 
 
 def _amd_types(a: Operand, b: Operand, d: Operand, is_swapped: bool) -> tuple[str, str]:

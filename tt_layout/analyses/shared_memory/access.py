@@ -41,6 +41,13 @@ if TYPE_CHECKING:
     from tt_layout.analyses.shared_memory.joined_accesses import Piece
 
 MATRIX_ROW_BYTES = 16
+_PLACES = ("register", "lane", "warp")
+MAX_DISTANCE_BITS = 10
+"""Registers at constant distances that are looked at; a thread has no more."""
+MAX_TERMS = 6
+"""Terms of an address that LLVM looks through for what it is a multiple of."""
+BASE_ALIGNMENT = 16
+"""What the compiler aligns shared memory to."""
 
 
 @dataclass(frozen=True)
@@ -177,9 +184,6 @@ def access_map(
         tuple(vector[offset] for vector in offsets.vectors(name)) for name in _PLACES
     )
     return AccessMap(register_bits, lane_bits, warp_bits, element_bytes, padding, part)
-
-
-_PLACES = ("register", "lane", "warp")
 
 
 def choose_instruction(offsets: AccessMap, target: Target, is_store: bool) -> Instruction:
@@ -407,14 +411,6 @@ def _by_distance(offsets: AccessMap, registers: Sequence[int]) -> Distances:
     mixed = tuple(basis & used for basis in pivots.values())
     constants = tuple(basis & ~used for basis in pivots.values())
     return Distances(used, tuple(distances), mixed, constants)
-
-
-MAX_DISTANCE_BITS = 10
-"""Registers at constant distances that are looked at; a thread has no more."""
-MAX_TERMS = 6
-"""Terms of an address that LLVM looks through for what it is a multiple of."""
-BASE_ALIGNMENT = 16
-"""What the compiler aligns shared memory to."""
 
 
 def _joined_forms(

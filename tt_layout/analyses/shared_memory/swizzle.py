@@ -36,6 +36,7 @@ MAX_PAD_BYTES = 128
 
 MAX_RANK = 4
 """Tensors of a higher rank are tried in some orders only: there are 40320 of eight dimensions."""
+MAX_WORK = 150_000  # layouts to try, times bits of an offset and half the rank: some seconds
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,6 @@ def as_shared_linear(problem: SwizzleProblem, candidate: SwizzleCandidate) -> Sw
     linear = SharedLinear(offset=memory.vectors("offset"), alignment=16)
     return replace(candidate, encoding=linear)
 
-
-MAX_WORK = 150_000  # layouts to try, times bits of an offset and half the rank: some seconds
 
 Members = Iterator[tuple[SharedEncoding, tuple[int, ...]]]
 

@@ -20,7 +20,7 @@ Edge = tuple[str, str]
 
 
 def aliases(numbering: Numbering, allocations: Sequence[SsaOperation]) -> dict[str, set[str]]:
-    """Return the allocations, by their results, that each value in shared memory may alias."""
+    """Return the allocations that each value may alias, by their results."""
     followers: dict[str, list[str]] = {}
     for old, new in _edges(numbering):
         followers.setdefault(old, []).append(new)

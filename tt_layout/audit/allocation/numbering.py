@@ -23,7 +23,7 @@ _YIELD = "scf.yield"
 
 @dataclass(eq=False)
 class NumberedBlock:
-    """A block, what it is in, and what it branches to.
+    """A block, its parents and successors.
 
     Attributes:
         block: as it was read.

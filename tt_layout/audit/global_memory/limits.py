@@ -29,7 +29,7 @@ class Limit(NamedTuple):
     Attributes:
         what: ``contiguity``, ``divisibility``, ``mask``, ``layout`` or ``element count``.
         line: of the first operation without what it takes; the access's own of a layout.
-        location: the place of that operation in the program; None where the dump does not tell.
+        location: the place of that operation in the program; None where the dump has none.
         advice: the way out, in a sentence.
     """
 

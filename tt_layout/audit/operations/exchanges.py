@@ -166,7 +166,7 @@ class Operands(NamedTuple):
 def exchange_of(
     operation: SsaOperation, function: SsaFunction, layouts: PlacedLayouts, target: Target
 ) -> Exchange | None:
-    """Return what an operation moves between threads; None where it does not tell."""
+    """Return what an operation moves between threads; None where the text does not determine it."""
     rule = EXCHANGES.get(operation.name.rpartition(".")[2])
     if rule is None or not operation.operands or not operation.results:
         return None

@@ -62,7 +62,7 @@ def tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 def _rank(
     operation: Operation, audited: AuditedModule, descriptor: IRType | None, *, is_im2col: bool
 ) -> int | None:
-    """Return how many coordinates a copy has; None where the dump does not tell."""
+    """Return how many coordinates a copy has; None where the text does not determine it."""
     if descriptor is None:
         return None
     if not is_im2col:

@@ -178,7 +178,7 @@ def _recosts(
     """Yield what the change does to the data movements that it touches.
 
     Raises:
-        LayoutError: the compiler would refuse one, or its cost cannot be told.
+        LayoutError: the compiler would refuse one, or its cost cannot be determined.
     """
     rows = {(row.operation.line, row.operation.column): row for row in concluded.movements}
     trial = Trial(audited, exchange)

@@ -108,7 +108,7 @@ class Trial(AuditedModule):
 
         Raises:
             UnsupportedError: the compiler would refuse it.
-            LayoutError: it cannot be told.
+            LayoutError: it cannot be determined.
         """
         return cost_of(self.exchange.operation(operation), self)
 

@@ -21,7 +21,7 @@ class Executions(NamedTuple):
     Attributes:
         number: of times; None where it is not known.
         text: the number, or an expression over the arguments.
-        loop: how the operation stands to the loops of the kernel.
+        loop: whether the operation is inside, before or after a loop of the kernel.
     """
 
     number: int | None

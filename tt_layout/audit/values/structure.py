@@ -47,7 +47,7 @@ class Enclosing(NamedTuple):
 
 
 class LoopPart(NamedTuple):
-    """How an operation stands to a loop.
+    """Whether an operation is inside, before or after a loop.
 
     Attributes:
         line: of the loop.

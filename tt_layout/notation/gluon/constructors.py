@@ -28,6 +28,8 @@ from tt_layout.notation.checking import spanned
 from tt_layout.notation.refusal import Reason, refused
 
 Arguments = dict[str, Any]
+_CGA = {"cga_layout": "cga"}
+_BASES = {"reg_bases": "register", "lane_bases": "lane", "warp_bases": "warp"}
 
 
 class Constructor(NamedTuple):
@@ -52,9 +54,7 @@ class Constructor(NamedTuple):
     applies: Callable[[Any], bool] = lambda encoding: True
 
 
-_CGA = {"cga_layout": "cga"}
 _NO_CGA: Mapping[str, Any] = {"cga_layout": ()}
-_BASES = {"reg_bases": "register", "lane_bases": "lane", "warp_bases": "warp"}
 _LINEAR = Constructor(
     "DistributedLinearLayout",
     {**_BASES, "block_bases": "block", "shape": ""},

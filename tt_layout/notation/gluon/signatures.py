@@ -36,6 +36,7 @@ KINDS: Mapping[str, str] = {
     "version": "a number, or numbers",
 }
 """Parameter -> what it takes; any other takes a number."""
+_MFMA = ("version", "instr_shape", "transposed", "warps_per_cta")
 
 
 class Signature(NamedTuple):
@@ -150,7 +151,6 @@ def _splits(arguments: Arguments) -> list[str]:
     return [f"CTASplitM = {split_m}", f"CTASplitN = {split_n}"]
 
 
-_MFMA = ("version", "instr_shape", "transposed", "warps_per_cta")
 _OLDER: Mapping[str, tuple[Signature, ...]] = {
     "PaddedSharedLayout": (
         Signature(
