@@ -182,7 +182,7 @@ def tried(mutant: Mutant, tests: list[pytest.Item], seconds: int) -> str:
     try:
         path.write_text(mutant.applied(text), encoding="utf-8")
         if mutant.function:
-            return children.outcome(mutant, tests, 5 * seconds + 20)
+            return children.outcome(mutant, tests, 2 * seconds + 10)
         return _in_a_process(tests[:MOST_IN_A_PROCESS])
     finally:
         path.write_text(text, encoding="utf-8")

@@ -191,11 +191,6 @@ def _absences() -> str:
     )
 
 
-def worst_first(found: Sequence[Summary]) -> list[Summary]:
-    """Return summaries with errors first, then those that waste most."""
-    return sorted(found, key=lambda one: (-one.errors, -one.weight, one.function or ""))
-
-
 def kinds_of(summary: Summary) -> Counter[str]:
     """Return how many findings of each kind a kernel has."""
     return Counter(kind for finding in summary.findings for kind in finding.kinds)

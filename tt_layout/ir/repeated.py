@@ -2,6 +2,12 @@
 
 Most passes leave a module as it is.  Behind the header of the next pass stands then the same text
 as before, and what was read of it holds but for its place.
+
+    // -----// IR Dump Before A //----- //
+    module { .. }                               read, and known by its text
+    // -----// IR Dump Before B //----- //
+    module { .. }                               the same text: that module, so many characters
+                                                (`shift`) and lines (`down`) further down
 """
 
 from __future__ import annotations

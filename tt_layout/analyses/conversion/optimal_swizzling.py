@@ -10,7 +10,17 @@ are, from the lowest:
 Segment bits that are registers on both sides need no memory: the conversion is done in *rounds*
 through one buffer, one for each value of those registers.  An access is free of conflicts when
 no lane of a wavefront moves within the segment; the compiler looks for such segment bits for
-both sides among single tensor bits, then among xors of two.
+both sides among single tensor bits, then among xors of two.  With 4 banks, rows stored, columns
+loaded, and the element of row r and column c written rc:
+
+    bank         0  1  2  3              bank         0  1  2  3
+    segment 0    00 01 02 03             segment 0    00 01 02 03
+            1    10 11 12 13                     1    11 10 13 12
+            2    20 21 22 23                     2    22 23 20 21
+            3    30 31 32 33                     3    33 32 31 30
+
+    segment bits r0, r1: a column is     segment bits r0^c0, r1^c1: the element rc is in bank
+    in one bank, four wavefronts         r^c, rows and columns in all banks, one wavefront
 
 Tensor bits are packed into ints, dimension 0 lowest.
 

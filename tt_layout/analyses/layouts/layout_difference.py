@@ -257,6 +257,10 @@ def _cycles(
     before: dict[Position, Basis], after: dict[Position, Basis], candidates: list[Position]
 ) -> list[tuple[Position, ...]]:
     """Return the cycles p, q, .. in which the basis of p is found at q afterwards, and so on."""
+    #                 before    after
+    #     register 0  (0, 1)    (1, 0)    (0, 1) is at register 1 afterwards, and that of
+    #     register 1  (1, 0)    (0, 1)    register 1 at register 0: a cycle of two
+    #     lane 0      (0, 2)    (0, 4)    (0, 2) is nowhere afterwards: in no cycle
     sources: dict[Basis, list[Position]] = {}
     targets: dict[Basis, list[Position]] = {}
     for p in candidates:

@@ -2,6 +2,12 @@
 
 Most lines of a dump differ from others in the names of values and in the location alone.  What is
 left of a line without these is its shape, under which its operation is kept.
+
+    %c   = arith.addi %a, %b : i32 loc(#loc1)         as it was read
+    @0   = arith.addi @1, @2 : i32 loc(@)             shape; results @0, operands @1 and @2
+    %sum = arith.addi %5, %c0 : i32 loc(#loc)         of that shape: not read again
+
+    %sum = arith.addi %5, %5 : i32 loc(#loc)          another shape: @1 is there twice
 """
 
 from __future__ import annotations
