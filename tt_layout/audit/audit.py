@@ -9,9 +9,10 @@ from itertools import chain
 from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.conclusions import Conclusions, MovementRow, Total
 from tt_layout.audit.findings import Finding
+from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.modules.layouts import LayoutRow, layout_rows
-from tt_layout.audit.operations.atomics import scalar_atomics
+from tt_layout.audit.operations.atomics import scalar_operations
 from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.operations.costs import cost_of
 from tt_layout.audit.operations.exchanges import exchange_operations
@@ -81,6 +82,13 @@ class Audit:
         return self.audited.gpu if self.audited is not None and has_costs else None
 
     @property
+    def load_chains(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The lines of loads of single numbers each of which waits for the last, by kernel."""
+        for function in self.audited.functions if self.audited is not None else ():
+            for loads in load_chains(function):
+                yield function.name, tuple(load.line for load in loads)
+
+    @property
     def target_note(self) -> str | None:
         """What is assumed of the GPU, or not known of it, in a sentence; None of a known one."""
         target, gpu = self.module.target, self.module.gpu
@@ -140,7 +148,7 @@ def audit_module(
 
 def movements_of(audited: AuditedModule) -> list[Operation]:
     """Return the operations of a module that move data, in the order of the text."""
-    more = exchange_operations(audited), scalar_atomics(audited)
+    more = exchange_operations(audited), scalar_operations(audited)
     found = chain(audited.module.operations, *more)
     return sorted(found, key=lambda operation: (operation.line, operation.column))
 

@@ -40,6 +40,9 @@ def audit_data(audit: Audit, known: KernelMetadata = NO_METADATA) -> dict[str, A
             {**asdict(one), "flops_per_byte": one.flops_per_byte} for one in audit.intensities
         ],
         "shared_memory": [shared_memory_data(memory) for memory in audit.shared_memory],
+        "load_chains": [
+            {"function": function, "lines": list(lines)} for function, lines in audit.load_chains
+        ],
         "totals": [asdict(total) for total in audit.totals],
         "findings": _findings(audit),
         "summary": [_summary(summary) for summary in summaries(audit, known)],

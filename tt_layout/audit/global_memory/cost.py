@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import (
     LINE_BYTES,
     MAX_VECTOR_BYTES,
@@ -20,6 +21,7 @@ from tt_layout.audit.global_memory.async_copies import (
 )
 from tt_layout.audit.global_memory.limits import limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
+from tt_layout.audit.global_memory.scalars import is_scalar, scalar_layout, scalar_width
 from tt_layout.audit.global_memory.sectors import Sectors, access_sectors, run_bounds
 from tt_layout.audit.global_memory.traffic import SectorBounds, Traffic, traffic
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
@@ -62,8 +64,11 @@ def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
         LayoutError: its instructions are not known, and why.
     """
     access = in_todays_form(operation)
-    roles, width = operands(access), _known_width(kernel, access)
-    shape = _shape(kernel, access, roles, width)
+    roles = operands(access)
+    is_single = is_scalar(kernel.function, access)
+    width = scalar_width(kernel, access) if is_single else _known_width(kernel, access)
+    layout = scalar_layout(kernel) if is_single else None
+    shape = _shape(kernel, access, roles, width, layout)
     names = roles["pointer"], roles.get("offsets"), roles.get("mask")
     return PlacedAccess(access, roles, width, shape, Addresses(*names, width.element_bytes))
 
@@ -153,7 +158,8 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     finding = limit.finding(width.width_bytes, operation.line) if limit is not None else None
     text += sector_text(sectors, shape)
     requests = counts.requests if counts is not None else width.instructions * warps
-    extra = _extra(requests, width, sectors, shape) + _conflicts(written)
+    is_single = not shape.layout.total_out_bits
+    extra = 0 if is_single else _extra(requests, width, sectors, shape) + _conflicts(written)
     return Cost(text, weight, details, finding, extra, requests)
 
 
@@ -205,13 +211,13 @@ def _known_width(kernel: Kernel, operation: SsaOperation) -> Width:
 
 def _what_is_missing(kernel: Kernel, operation: SsaOperation) -> str:
     """Return why the width of an access is not known, in a few words."""
-    roles, values = operands(operation), kernel.function.values
+    roles = operands(operation)
     if "pointer" not in roles:
         return "it has no pointer"
     name = roles.get("offsets", roles["pointer"])
     ir_type = kernel.function.type_of(name)
     if ir_type is None:
-        return "a scalar" if values[name].text else f"the type of {name} is not known"
+        return f"the type of {name} is not known"
     if not isinstance(ir_type.encoding, Encoding):
         return "no layout" if ir_type.layout is None else f"{ir_type.layout} is refused"
     return f"{ir_type.text} has no addresses whose elements are known"
@@ -230,16 +236,20 @@ def width_bytes(operation: Operation, audited: AuditedModule) -> int | None:
 
 
 def _shape(
-    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], width: Width
+    kernel: Kernel,
+    operation: SsaOperation,
+    roles: Mapping[str, str],
+    width: Width,
+    layout: LinearLayout | None,
 ) -> AccessShape:
-    """Return how the lanes of an access stand."""
+    """Return how the lanes of an access stand; of a number by a layout of one element."""
     ir_type = kernel.function.type_of(roles.get("offsets", roles["pointer"]))
-    layout = kernel.layouts.linear(ir_type) if ir_type is not None else None
-    assert ir_type is not None
+    if layout is None and ir_type is not None:
+        layout = kernel.layouts.linear(ir_type)
     assert layout is not None
     is_amd = kernel.target.is_amd
     is_load = operation.name.endswith(("tt.load", "buffer_load"))
-    encoding = ir_type.encoding
+    encoding = ir_type.encoding if ir_type is not None else None
     is_old = isinstance(encoding, Encoding) and encoding.release < Release.V3_9
     is_repeated = operation.name == "tt.store" or (operation.name == "tt.load" and "mask" in roles)
     return AccessShape(

@@ -97,6 +97,7 @@ class Kernel:
         target: the GPU that it is for.
         given: what its arguments are.
         functions: all functions of the module.
+        warps: of a CTA.
         explains: whether it is looked for what would make accesses wider.
     """
 
@@ -106,6 +107,7 @@ class Kernel:
     target: Target
     given: GivenValues = field(default_factory=GivenValues)
     functions: Sequence[SsaFunction] = ()
+    warps: int = 1
     explains: bool = True
 
     @cached_property

@@ -193,8 +193,9 @@ class AuditedModule:
         if number not in self._kernels:
             known = axis_info(function, self.functions)
             target, functions = find_target(name), tuple(self.functions)
+            warps = self.module.number("num-warps") or 1
             self._kernels[number] = Kernel(
-                function, known, self.layouts, target, self.given, functions
+                function, known, self.layouts, target, self.given, functions, warps
             )
         return self._kernels[number]
 

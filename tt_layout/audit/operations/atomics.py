@@ -19,6 +19,7 @@ from tt_layout.analyses.conversion.exchange import Exchange, scalar_step, throug
 from tt_layout.analyses.layouts.properties import order_of
 from tt_layout.audit.global_memory.cost import global_cost
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
+from tt_layout.audit.global_memory.scalars import is_scalar
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.operations.cost import Cost
@@ -38,18 +39,22 @@ SCALAR_ATOMICS = frozenset({"tt.atomic_rmw", "tt.atomic_cas"})
 """Atomics that may be on one number."""
 
 
-def scalar_atomics(audited: AuditedModule) -> Iterator[Operation]:
-    """Yield the atomics of a module that are on one number: they name no tensor."""
+def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
+    """Yield the accesses of a module to one number in global memory: they name no tensor."""
     for full in audited.operations:
         operation, function = full.operation, full.function
+        place = operation.line, operation.column, function.location(operation)
+        if is_scalar(function, operation):
+            pointer = function.values[operation.operands[0]].type
+            moved = scalar_type(pointer.pointee or "")
+            ends = (None, moved) if operation.name == "tt.load" else (moved, None)
+            yield Operation(operation.name, function.name, *place, (moved,), *ends)
         if operation.name not in SCALAR_ATOMICS or len(operation.operands) < 2:
             continue
         value = function.values.get(operation.operands[1])
-        if value is None or value.type.kind != "scalar":
-            continue
-        moved = scalar_type(value.text)
-        place = operation.line, operation.column, function.location(operation)
-        yield Operation(operation.name, function.name, *place, (moved,), moved, None)
+        if value is not None and value.type.kind == "scalar":
+            moved = scalar_type(value.text)
+            yield Operation(operation.name, function.name, *place, (moved,), moved, None)
 
 
 def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:

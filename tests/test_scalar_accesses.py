@@ -1,0 +1,83 @@
+"""Loads and stores of single numbers: rows with a cost, and chains of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tt_layout import parse_ir
+from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.values.given import GivenValues
+
+KERNEL = """
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "TARGET",
+                   "ttg.threads-per-warp" = LANES : i32} {
+tt.func public @f(%table: !tt.ptr<i64> {tt.divisibility = 16 : i32},
+                  %x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c7 = arith.constant 7 : i32
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %early = arith.cmpi slt, %i, %c7 : i32
+    %p = tt.addptr %table, %i : !tt.ptr<i64>, i32
+    %page = tt.load %p, %early : !tt.ptr<i64>
+    %q = tt.addptr %x, %page : !tt.ptr<f32>, i64
+    %v = tt.load %q : !tt.ptr<f32>
+    %r = tt.addptr %x, %i : !tt.ptr<f32>, i32
+    tt.store %r, %v : !tt.ptr<f32>
+  }
+  tt.return
+}
+}
+"""
+
+
+def audited(target: str = "cuda:90", given: GivenValues | None = None) -> Audit:
+    lanes = "64" if target == "hip:gfx942" else "32"
+    [module] = parse_ir(KERNEL.replace("TARGET", target).replace("LANES", lanes))
+    return audit_module(module, given=given)
+
+
+def costs(audit: Audit) -> list[dict[str, Any]]:
+    assert all(row.cost is not None for row in audit.movements)
+    return [row.cost.details for row in audit.movements if row.cost is not None]
+
+
+@pytest.mark.parametrize(
+    ("target", "names"),
+    [
+        ("cuda:90", ["ld.global.b64", "ld.global.b32", "st.global.b32"]),
+        ("hip:gfx942", ["global_load_dwordx2", "global_load_dword", "global_store_dword"]),
+    ],
+)
+def test_an_access_to_a_number_is_one_instruction(target: str, names: list[str]) -> None:
+    found = costs(audited(target))
+    assert [(one["instruction"], one["instructions"]) for one in found] == [(n, 1) for n in names]
+
+
+def test_every_warp_loads_a_number_and_one_thread_stores_one() -> None:
+    pages, values, store = costs(audited(given=GivenValues({"n": 10})))
+    assert (pages["requests"], pages["sectors"], pages["ideal_sectors"]) == (4, 4, 4)
+    assert (pages["total_requests"], pages["total_sectors"]) == (4 * 7, 4 * 7)  # the mask
+    assert values["requests"] is None  # the address is in memory
+    assert values["sectors_per_request"] == [1, 1]
+    assert (store["requests"], store["total_requests"], store["total_sectors"]) == (1, 10, 10)
+
+
+def test_they_are_in_the_totals() -> None:
+    totals = {total.operation: total for total in audited(given=GivenValues({"n": 10})).totals}
+    assert (totals["load"].count, totals["load"].executed_bytes) == (2, 120)
+    assert (totals["store"].count, totals["store"].executed_bytes) == (1, 40)
+
+
+def test_they_are_no_findings() -> None:
+    assert audited(given=GivenValues({"n": 10})).findings == ()
+
+
+def test_a_load_whose_address_is_loaded_waits_for_that() -> None:
+    audit = audited()
+    loads = [row.operation.line for row in audit.movements if row.operation.name == "tt.load"]
+    assert list(audit.load_chains) == [("f", tuple(loads))]
+    [alone] = parse_ir(KERNEL.replace("%q = tt.addptr %x, %page", "%q = tt.addptr %x, %c7"))
+    assert not list(audit_module(alone).load_chains)

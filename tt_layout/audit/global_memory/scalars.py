@@ -1,0 +1,90 @@
+"""Loads and stores of single numbers: every warp loads one, one thread of a CTA stores one.
+
+To count them, a number is a tensor of one element that all threads hold.  Page tables and lengths
+of sequences are loaded so, one address from the other: each load of a chain waits for the last.
+
+Source:
+    Triton 3.9, LoadStoreOpToLLVM.cpp of both backends; counters of an H200.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.audit.global_memory.instructions import Access, access_instruction
+from tt_layout.audit.global_memory.operands import operands
+from tt_layout.audit.global_memory.width import Bounds, Kernel, Width
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
+
+NAMES = frozenset({"tt.load", "tt.store"})
+"""Operations that may be on one number, besides atomics."""
+
+MAX_CHAIN = 16
+"""Loads of a chain that are kept, the last ones."""
+
+_UNBOUNDED = Bounds(1, 1, 1, None, None, 1, 1)
+
+
+def is_scalar(function: SsaFunction, operation: SsaOperation) -> bool:
+    """Tell whether an operation loads or stores a single number."""
+    if operation.name not in NAMES or not operation.operands:
+        return False
+    pointer = function.values.get(operation.operands[0])
+    return (
+        pointer is not None
+        and pointer.type.kind == "scalar"
+        and pointer.type.pointee is not None
+        and pointer.type.bits is not None
+    )
+
+
+def scalar_width(kernel: Kernel, operation: SsaOperation) -> Width:
+    """Return the one instruction of a load or store of a number."""
+    pointer = kernel.function.values[operands(operation)["pointer"]].type
+    size = max(1, (pointer.bits or 8) // 8)
+    name, attributes = operation.name, operation.attributes
+    access = Access(name, pointer.pointee or "", size, 1, attributes, kernel.target)
+    return Width(access_instruction(access), 1, size, 1, _UNBOUNDED, 0, size)
+
+
+def scalar_layout(kernel: Kernel) -> LinearLayout:
+    """Return the layout of a tensor of one element that all threads hold.
+
+    Example:
+        >>> from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+        >>> from tt_layout.ir import parse_ir
+        >>> [module] = parse_ir('''module attributes {"ttg.num-warps" = 4 : i32} {
+        ... tt.func @f(%p: !tt.ptr<f32>) { tt.return } }''')
+        >>> audited = AuditedModule(module, SharedWork())
+        >>> layout = scalar_layout(audited.kernel(audited.functions[0]))
+        >>> layout.get_in_dim_size("warp"), layout.out_sizes
+        (4, (('dim0', 1),))
+    """
+    sizes = (
+        ("register", 1),
+        ("lane", kernel.target.lanes),
+        ("warp", kernel.warps),
+        ("block", 1),
+    )
+    bases = [(name, [[0]] * log2(size)) for name, size in sizes]
+    return LinearLayout.from_bases(bases, ["dim0"], [1])
+
+
+def load_chains(function: SsaFunction) -> Iterator[tuple[SsaOperation, ...]]:
+    """Yield the chains of loads of numbers in which each address depends on the load before.
+
+    A chain that is part of a longer one is not yielded.
+    """
+    longest: dict[str, tuple[SsaOperation, ...]] = {}
+    chains: dict[int, tuple[SsaOperation, ...]] = {}
+    for operation in function.walk():
+        behind = max((longest[o] for o in operation.operands if o in longest), key=len, default=())
+        if operation.name == "tt.load" and is_scalar(function, operation):
+            if behind:
+                chains.pop(behind[-1].line, None)
+            behind = (*behind, operation)[-MAX_CHAIN:]
+            chains[operation.line] = behind
+        if behind:
+            longest.update((result.name, behind) for result in operation.results)
+    yield from (chain for chain in chains.values() if len(chain) > 1)
