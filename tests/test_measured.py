@@ -297,3 +297,87 @@ def test_kernels_that_ran_on_a_gpu(run: Run) -> None:
             assert all(c["predicted"] in (c["measured"], None) for c in launch["counters"])
             known += sum(c["predicted"] is not None for c in launch["counters"])
     assert known >= 4 * (KERNELS - 1)
+
+
+# -- counters that others are better than ---------------------------------------------------
+
+PLAIN_STORE = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
+LSU = "l1tex__data_pipe_lsu_wavefronts"
+
+
+def raw_of(metrics: Mapping[str, float], programs: int = 1000) -> str:
+    """Return a raw page of metrics by the names that Nsight Compute gives them."""
+    fixed = ["ID", "Kernel Name", "Grid Size"]
+    numbers = [f"{count * programs:,}" for count in metrics.values()]
+    return written(
+        [[*fixed, *metrics], ["", "", "", *["inst"] * len(metrics)],
+         ["0", "softmax", f"({programs}, 1, 1)", *numbers]]
+    )  # fmt: skip
+
+
+def test_turns_of_other_traffic_are_left_out_where_they_can_be(run: Run) -> None:
+    both = {METRIC["shared store wavefronts"]: 9, PLAIN_STORE: 8}
+    for metrics in (both, dict(reversed(both.items()))):
+        [launch] = measured(run, raw_of(metrics), *VALUES)
+        [counter] = launch["counters"]
+        assert (counter["access"], counter["unit"]) == ("shared store", "wavefronts")
+        assert (counter["measured"], counter["differs"], counter["cause"]) == (8000, False, None)
+
+
+def test_wavefronts_of_global_memory_are_lines_roughly(run: Run) -> None:
+    for of_all, differs in ((80, False), (100, False), (200, True)):
+        metrics = {f"{LSU}.sum": of_all, f"{LSU}_mem_shared.sum": 16}
+        [launch] = measured(run, raw_of(metrics), *VALUES)
+        [counter] = launch["counters"]
+        assert (counter["access"], counter["unit"]) == ("global access", "wavefronts")
+        assert (counter["measured"], counter["predicted"]) == ((of_all - 16) * 1000, 64_000)
+        assert counter["differs"] is differs
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"shared store wavefronts": 9}, "arbitration with other traffic"),
+        ({"shared store wavefronts": 9, "shared store instructions": 9}, None),
+        ({"shared store wavefronts": 7}, None),
+        ({"global store instructions": 30}, None),
+    ],
+)
+def test_a_difference_has_a_cause_where_one_is_known(
+    changes: Mapping[str, float], cause: str | None, run: Run
+) -> None:
+    [launch] = measured(run, raw({**SOFTMAX, **changes}), *VALUES)
+    [found] = {c["cause"] for c in launch["counters"] if c["differs"]}
+    assert found == cause
+
+
+MASKED = """
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @softmax(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %x = tt.get_program_id x : i32
+    %c = arith.constant 128 : i32
+    %o = arith.muli %x, %c : i32
+    %r = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #a>
+    %os = tt.splat %o : i32 -> tensor<128xi32, #a>
+    %i = arith.addi %os, %r : tensor<128xi32, #a>
+    %ns = tt.splat %n : i32 -> tensor<128xi32, #a>
+    %m = arith.cmpi slt, %i, %ns : tensor<128xi32, #a>
+    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #a>
+    %q = tt.addptr %ps, %i : tensor<128x!tt.ptr<f32>, #a>, tensor<128xi32, #a>
+    %v = tt.load %q, %m : tensor<128x!tt.ptr<f32>, #a>
+    tt.return
+  }
+}
+"""
+
+
+def test_the_programs_of_the_grid_are_added_up(run: Run) -> None:
+    """Of three blocks of 128 the last has 40 elements: two warps of it have no active lane."""
+    Path("softmax.ttgir").write_text(MASKED, encoding="utf-8")
+    counts = {"global load instructions": 11, "global load requests": 10}
+    page = raw({**counts, "global load sectors": 37}, programs=1).replace('"1"', '"3"')
+    [launch] = measured(run, page, "--value=n=296")
+    found = {c["unit"]: (c["predicted"], c["cause"]) for c in launch["counters"]}
+    why = "warps branch around what none of their lanes does"
+    assert found == {"instructions": (12, why), "requests": (10, None), "sectors": (37, None)}

@@ -138,7 +138,8 @@ def _difference(one: ComparedCounter) -> str:
     if one.is_bound and not one.differs:
         return safe(one.reason)
     text = f"{one.difference:+.1%}" if one.difference is not None else "none measured"
-    return f"{text}, differs" if one.differs else text
+    text += ", differs" * one.differs
+    return f"{text}: {one.cause}" if one.cause else text
 
 
 # -- plain data ---------------------------------------------------------------------------------
@@ -171,6 +172,7 @@ def _counter_data(one: ComparedCounter) -> dict[str, Any]:
         "is_bound": one.is_bound,
         "unknown": one.reason or None,
         "difference": one.difference,
+        "cause": one.cause or None,
         "differs": one.differs,
     }
 

@@ -7,13 +7,17 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.measured.counters import COUNTERS, Counter
+from tt_layout.audit.measured.causes import cause
+from tt_layout.audit.measured.counters import COUNTERS, GLOBAL_WAVEFRONTS, Counter
 from tt_layout.audit.measured.launch import Launch, Place
 from tt_layout.audit.measured.prediction import NOTHING, predict
 from tt_layout.audit.measured.programs import Amount, Programs
 
 TOLERANCE = 0.02
 """Of what was measured: where a prediction is farther away it differs."""
+
+TOLERANCES = {GLOBAL_WAVEFRONTS: 0.25}
+"""The same of what is predicted roughly."""
 
 
 class ComparedCounter(NamedTuple):
@@ -25,6 +29,7 @@ class ComparedCounter(NamedTuple):
         predicted: of all programs; None where that is not known.
         reason: why it is not known, or a bound only.
         is_bound: whether no more than that is predicted: some of it depends on data.
+        cause: what can be the cause of a difference; empty where none is known.
     """
 
     counter: Counter
@@ -32,6 +37,7 @@ class ComparedCounter(NamedTuple):
     predicted: float | None
     reason: str = ""
     is_bound: bool = False
+    cause: str = ""
 
     @property
     def difference(self) -> float | None:
@@ -50,7 +56,8 @@ class ComparedCounter(NamedTuple):
         """Whether it is farther away than `TOLERANCE`; less than a bound is not."""
         if self.predicted is None or (self.is_bound and self.measured <= self.predicted):
             return False
-        return abs(self.predicted - self.measured) > TOLERANCE * self.measured
+        tolerance = TOLERANCES.get(self.counter, TOLERANCE)
+        return abs(self.predicted - self.measured) > tolerance * self.measured
 
 
 class ComparedLine(NamedTuple):
@@ -85,7 +92,15 @@ def compared_launches(audit: Audit, launches: Sequence[Launch]) -> Iterator[Comp
     numbers: dict[str, list[str]] = {}
     for launch in launches:
         if _function(launch) in functions:
-            key = repr((launch.kernel, launch.ctas, launch.warps, launch.counts, launch.lines))
+            seen = (
+                launch.kernel,
+                launch.grid,
+                launch.ctas,
+                launch.warps,
+                launch.counts,
+                launch.lines,
+            )
+            key = repr(seen)
             found.setdefault(key, launch)
             numbers.setdefault(key, []).append(launch.number)
     for key, launch in found.items():
@@ -110,7 +125,8 @@ def _compared(audit: Audit, launch: Launch, numbers: tuple[str, ...]) -> Compare
     if call := _call(audit, kernel):
         programs.number, programs.reason = None, call
     lines = tuple(_lines(rows, launch, programs))
-    counters = tuple(_counters(predict(programs, rows), launch.whole(launch.counts)))
+    predicted = predict(programs, rows, launch.plain)
+    counters = tuple(_counters(predicted, launch.whole(launch.counts)))
     return ComparedLaunch(kernel, numbers, number, counters, lines)
 
 
@@ -159,4 +175,5 @@ def _counters(
             continue
         count, (number, reason, is_bound) = measured[counter], predicted.get(counter, NOTHING)
         if count or number is None or number:
-            yield ComparedCounter(counter, count, number, reason, is_bound)
+            one = ComparedCounter(counter, count, number, reason, is_bound)
+            yield one._replace(cause=cause(counter, measured, predicted)) if one.differs else one

@@ -32,13 +32,16 @@ class Counter(NamedTuple):
 GLOBAL_LOAD, GLOBAL_STORE = "global load", "global store"
 ASYNC_COPY = "asynchronous copy"
 SHARED_LOAD, SHARED_STORE = "shared load", "shared store"
-LDMATRIX = "ldmatrix"
+LDMATRIX, STMATRIX = "ldmatrix", "stmatrix"
+GLOBAL_ACCESS = "global access"
 
 TRAFFIC = ("requests", "sectors", "lines")
 """What is counted of global memory besides instructions."""
 
 _L1 = "l1tex__{}_pipe_lsu_mem_global_op_{}.sum"
+_LSU = "l1tex__data_pipe_lsu_wavefronts"
 _SHARED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+_PLAIN = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 
 METRICS: Mapping[str, Counter] = {
     "smsp__inst_executed_op_global_ld.sum": Counter(GLOBAL_LOAD, "instructions"),
@@ -63,10 +66,31 @@ Requests and sectors of global loads include those of asynchronous copies, wavef
 memory those of ldmatrix and stmatrix; the instructions do not.
 """
 
-COUNTERS = tuple(
-    counter
-    for own in METRICS.values()
-    for counter in ([own, Counter(own.access, "lines")] if own.unit == "sectors" else [own])
+PLAIN_METRICS: Mapping[str, Counter] = {
+    _PLAIN.format("ld"): Counter(SHARED_LOAD, "wavefronts"),
+    _PLAIN.format("st"): Counter(SHARED_STORE, "wavefronts"),
+}
+"""Metric -> what it counts, in place of the metric in `METRICS` where a page has both.
+
+They leave out ldmatrix and stmatrix, and the turns that other traffic takes (arbitration).
+"""
+
+LSU_METRICS = f"{_LSU}.sum", f"{_LSU}_mem_shared.sum"
+"""Wavefronts of all memory, and those of shared memory among them."""
+
+GLOBAL_WAVEFRONTS = Counter(GLOBAL_ACCESS, "wavefronts")
+"""The rest of these: a line of 128 bytes each, roughly."""
+
+MATRIX_OF: Mapping[str, str] = {SHARED_LOAD: LDMATRIX, SHARED_STORE: STMATRIX}
+"""Access -> the instructions of matrices that do the same."""
+
+COUNTERS = (
+    *(
+        counter
+        for own in METRICS.values()
+        for counter in ([own, Counter(own.access, "lines")] if own.unit == "sectors" else [own])
+    ),
+    GLOBAL_WAVEFRONTS,
 )
 """All that is compared, in the order of reports; only the source page has lines."""
 

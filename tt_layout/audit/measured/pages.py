@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from tt_layout.audit.measured.counters import METRICS
+from tt_layout.audit.measured.counters import LSU_METRICS, METRICS, PLAIN_METRICS
 from tt_layout.audit.measured.launch import Launch
 from tt_layout.audit.measured.rows import Row, Rows, read_rows
 from tt_layout.audit.measured.source_page import is_heading, is_source_header, read_source_page
@@ -20,6 +20,7 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.mlir.source import Source
 
 GRID_SIZE = "launch__grid_size"
+COMPARED = frozenset({*METRICS, *PLAIN_METRICS, *LSU_METRICS})
 
 
 def read_launches(source: Source) -> list[Launch]:
@@ -93,7 +94,7 @@ def _details(header: Sequence[str], rows: Rows) -> list[Launch]:
 
 def _count(launch: Launch, name: str, text: str, unit: str, rows: Rows, row: Row) -> None:
     """Add a metric to a launch, if it is one that is compared."""
-    if name != GRID_SIZE and name not in METRICS:
+    if name != GRID_SIZE and name not in COMPARED:
         return
     number = rows.number(text, unit, row.line)
     if number is None:
@@ -101,7 +102,7 @@ def _count(launch: Launch, name: str, text: str, unit: str, rows: Rows, row: Row
     if name == GRID_SIZE:
         launch.ctas = round(number)
     else:
-        launch.counts[METRICS[name]] = number
+        launch.add(name, number)
 
 
 def _launch(cells: Mapping[str, str]) -> Launch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tt_layout.audit.conclusions import MovementRow
@@ -10,9 +10,12 @@ from tt_layout.audit.measured.counters import (
     ASYNC_COPY,
     GLOBAL_LOAD,
     GLOBAL_STORE,
+    GLOBAL_WAVEFRONTS,
     LDMATRIX,
+    MATRIX_OF,
     SHARED_LOAD,
     SHARED_STORE,
+    STMATRIX,
     TRAFFIC,
     Counter,
     counted_as,
@@ -63,13 +66,32 @@ class Part(NamedTuple):
 NOTHING = Amount(0)
 
 
-def predict(programs: Programs, rows: Iterable[MovementRow]) -> dict[Counter, Amount]:
-    """Return what data movements of a kernel add up to; what is missing is 0."""
+def predict(
+    programs: Programs, rows: Iterable[MovementRow], plain: Container[str] = ()
+) -> dict[Counter, Amount]:
+    """Return what data movements of a kernel add up to; what is missing is 0.
+
+    Args:
+        programs: of a launch.
+        rows: the data movements.
+        plain: accesses to shared memory whose wavefronts are those without matrix instructions.
+    """
     found: dict[Counter, Sum] = {}
     for row in rows:
-        for counter, amount in _parts(row, programs):
-            found.setdefault(counter, Sum(programs)).add(row, amount)
+        for part in _parts(row, programs):
+            for counter in _counted(part.counter, plain):
+                found.setdefault(counter, Sum(programs)).add(row, part.amount)
     return {counter: own.amount for counter, own in found.items()}
+
+
+def _counted(counter: Counter, plain: Container[str]) -> Iterator[Counter]:
+    """Yield the counters to which something adds that is counted as one."""
+    if counter.unit == "lines":
+        yield GLOBAL_WAVEFRONTS
+    for access, matrix in MATRIX_OF.items():
+        if counter == Counter(matrix, "wavefronts") and access not in plain:
+            yield Counter(access, "wavefronts")
+    yield counter
 
 
 class Sum:
@@ -185,16 +207,14 @@ class _Accesses(NamedTuple):
     wavefronts: float | None
 
     def parts(self, runs: Amount) -> Iterator[Part]:
-        """Yield what they add: matrix instructions are counted by themselves, or not at all."""
-        instructions = runs.times(self.instructions)
-        if self.instruction.startswith("ldmatrix"):
-            yield Part(Counter(LDMATRIX, "instructions"), instructions)
-        elif not self.instruction.startswith("stmatrix"):
-            yield Part(Counter(self.access, "instructions"), instructions)
+        """Yield what they add: matrix instructions are counted by themselves."""
+        is_matrix = self.instruction.startswith((LDMATRIX, STMATRIX))
+        access = MATRIX_OF[self.access] if is_matrix else self.access
+        yield Part(Counter(access, "instructions"), runs.times(self.instructions))
         wavefronts = Amount(None, "its wavefronts are not known")
         if self.wavefronts is not None:
             wavefronts = runs.times(self.wavefronts)
-        yield Part(Counter(self.access, "wavefronts"), wavefronts)
+        yield Part(Counter(access, "wavefronts"), wavefronts)
 
 
 def _of_shared(row: MovementRow, programs: Programs, runs: Amount) -> Iterator[Part]:
