@@ -32,6 +32,7 @@ RANKS = {
     "colour": 1,
     "hardware": 1,
     "multiprocessor": 2,
+    "rates": 2,
     "algebra": 2,
     "mlir": 2,
     "encodings": 3,

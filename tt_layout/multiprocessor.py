@@ -71,12 +71,80 @@ _AMD: Mapping[str, RegisterFile] = MappingProxyType(
 )
 
 
-def register_file(target: Target) -> RegisterFile:
-    """Return the registers of a GPU.
+def register_file(target: Target) -> RegisterFile | None:
+    """Return the registers of a GPU; None where no source gives them.
 
     Example:
         >>> from tt_layout.hardware import TARGETS
         >>> [register_file(TARGETS[name]).most_per_thread for name in ("sm80", "gfx11", "gfx1250")]
         [255, 256, 1024]
     """
-    return _NVIDIA if target.is_nvidia else _AMD[target.name]
+    return _NVIDIA if target.is_nvidia else _AMD.get(target.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residence:
+    """How many warps and CTAs a multiprocessor holds at once.
+
+    Attributes:
+        warps: of all CTAs.
+        ctas: of any size.
+        shared_bytes: of all CTAs.
+        reserved_bytes: of shared memory that each CTA takes besides its own.
+        simds: units between which warps are divided, each with registers of its own; 1 where
+            all warps share the registers.
+        tensor_columns: of tensor memory; 0 without any.
+    """
+
+    warps: int
+    ctas: int
+    shared_bytes: int
+    reserved_bytes: int = 1024
+    simds: int = 1
+    tensor_columns: int = 0
+
+
+def _nvidia(warps: int, ctas: int, shared_kib: int, columns: int = 0) -> Residence:
+    return Residence(warps=warps, ctas=ctas, shared_bytes=shared_kib << 10, tensor_columns=columns)
+
+
+def _amd(warps: int, simds: int, shared_kib: int) -> Residence:
+    return Residence(
+        warps=warps * simds, ctas=32, shared_bytes=shared_kib << 10, reserved_bytes=0, simds=simds
+    )
+
+
+_RESIDENCES: Mapping[str, Residence] = MappingProxyType(
+    {
+        "sm70": Residence(warps=64, ctas=32, shared_bytes=96 << 10, reserved_bytes=0),
+        "sm75": Residence(warps=32, ctas=16, shared_bytes=64 << 10, reserved_bytes=0),
+        "sm80": _nvidia(64, 32, 164),
+        "sm86": _nvidia(48, 16, 100),
+        "sm89": _nvidia(48, 24, 100),
+        "sm90": _nvidia(64, 32, 228),
+        "sm100": _nvidia(64, 32, 228, columns=512),
+        "sm120": _nvidia(48, 24, 100),
+        "gfx90a": _amd(8, 4, 64),
+        "gfx942": _amd(8, 4, 64),
+        "gfx950": _amd(8, 4, 160),
+    }
+)
+
+
+def residence(chip: str, target: Target) -> Residence | None:
+    """Return what a multiprocessor holds; None where no source gives it.
+
+    Args:
+        chip: the GPU as the compiler calls it.
+        target: its row.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> [residence(chip, find_target(chip)).warps for chip in ("sm90", "sm86", "gfx942")]
+        [64, 48, 32]
+    """
+    chip = chip.rstrip("af")
+    if chip == "sm121":
+        chip = "sm120"
+    known = _RESIDENCES.get(chip)
+    return known if known is not None else _RESIDENCES.get(target.name)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Counted, Finding
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
+from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.rules import rules
 from tt_layout.audit.values.executions import is_in_loop
@@ -32,6 +33,7 @@ class Summary:
         movements: all data movements.
         registers: where it comes closest to its registers, or exceeds them most; None where the
             GPU is not known.
+        occupancy: what a multiprocessor holds of the kernel; None where that is not known.
     """
 
     function: str | None
@@ -43,6 +45,7 @@ class Summary:
     unknown_costs: int = 0
     movements: int = 0
     registers: RegisterPressure | None = None
+    occupancy: Occupancy | None = None
 
     @property
     def weight(self) -> float:
@@ -121,18 +124,21 @@ def _summary(
     """Return the summary of one kernel of a module."""
     module = audit.module
     own = [row for row in audit.movements if row.operation.function == name]
+    shared = known.shared_bytes
+    if shared is None:
+        shared = _shared_bytes(audit, name, is_only)
+    registers = _worst([one for one in audit.registers if one.function == name])
     return Summary(
         known.name if known.name is not None and is_only else name,
         module.gpu,
         module.number("num-warps") or known.warps,
         tuple(found),
-        known.shared_bytes
-        if known.shared_bytes is not None
-        else _shared_bytes(audit, name, is_only),
+        shared,
         limit,
         sum(row.has_unknown_cost for row in own),
         len(own),
-        _worst([one for one in audit.registers if one.function == name]),
+        registers,
+        kernel_occupancy(audit, registers, shared) if registers is not None else None,
     )
 
 

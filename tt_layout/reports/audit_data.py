@@ -10,6 +10,7 @@ from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.modules.layouts import LayoutRow
+from tt_layout.audit.occupancy import Occupancy
 from tt_layout.audit.operations.multiplications import multiplication_data
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import NO_METADATA, Summary, kinds_of, summaries
@@ -106,8 +107,21 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "registers_limit": registers.limit if registers is not None else None,
         "registers_line": registers.line if registers is not None else None,
         "spills": ("unlikely", "likely")[registers.spills] if registers is not None else None,
+        "occupancy": _occupancy(summary.occupancy),
         "findings": dict(kinds_of(summary)),
         "cost": summary.weight,
+    }
+
+
+def _occupancy(found: Occupancy | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "ctas": found.ctas,
+        "warps": found.warps,
+        "most_warps": found.most_warps,
+        "limited_by": list(found.limited_by),
+        "next_step": found.next_step,
     }
 
 

@@ -16,7 +16,7 @@ from tt_layout.audit.registers.live_ranges import LiveRange, LiveRanges, live_ra
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.types import IRType
-from tt_layout.multiprocessor import register_file
+from tt_layout.multiprocessor import RegisterFile, register_file
 
 WORD_BITS = 32
 MASK_BITS = 1
@@ -110,20 +110,22 @@ def module_registers(audited: AuditedModule) -> list[RegisterPressure]:
     """
     if audited.gpu is None or audited.module.number("num-warps") is None:
         return []
-    sizes = _Sizes(audited)
+    file = register_file(find_target(audited.gpu))
+    if file is None:
+        return []
+    sizes = _Sizes(audited, file)
     return [found for function in audited.functions for found in _of_function(function, sizes)]
 
 
 class _Sizes:
     """The registers of values, and what the GPU allows."""
 
-    def __init__(self, audited: AuditedModule) -> None:
+    def __init__(self, audited: AuditedModule, file: RegisterFile) -> None:
         module = audited.module
         assert audited.gpu is not None
         self.warps = module.number("num-warps") or 1
-        target = find_target(audited.gpu)
-        self.model = compiler_model(target)
-        self._file = register_file(target)
+        self.model = compiler_model(find_target(audited.gpu))
+        self._file = file
         self.most = module.number("maxnreg")
         self._layouts = audited.layouts
         self._known: dict[str, int] = {}

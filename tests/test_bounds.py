@@ -1,0 +1,158 @@
+"""Bounds of a launch, and what a multiprocessor holds of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.occupancy import Occupancy, occupancy
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.hardware import find_target
+from tt_layout.ir import parse_ir
+from tt_layout.rates import A100, H200, ROWS
+
+COPY = """
+#a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32},
+                    %q: !tt.ptr<f32> {tt.divisibility = 16 : i32},
+                    %n: i32 {tt.divisibility = 16 : i32}) {
+    %c = arith.constant 512 : i32
+    %x = tt.get_program_id x : i32
+    %b = arith.muli %x, %c : i32
+    %s = tt.splat %b : i32 -> tensor<512xi32, #a>
+    %r = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #a>
+    %i = arith.addi %s, %r : tensor<512xi32, #a>
+    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #a>
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #a>
+    %pa = tt.addptr %ps, READ : tensor<512x!tt.ptr<f32>, #a>, tensor<512xi32, #a>
+    %qa = tt.addptr %qs, %i : tensor<512x!tt.ptr<f32>, #a>, tensor<512xi32, #a>
+    %v = tt.load %pa : tensor<512x!tt.ptr<f32>, #a>
+    %w = math.exp2 %v : tensor<512xf32, #a>
+    %y = arith.addf %w, %v : tensor<512xf32, #a>
+    tt.store %qa, %y : tensor<512x!tt.ptr<f32>, #a>
+    tt.return
+  }
+}
+"""
+
+
+def bounds(read: str = "%i", grid: tuple[int, ...] | None = (1320,)) -> Bounds:
+    [module] = parse_ir(COPY.replace("READ", read))
+    found = kernel_bounds(audit_module(module, None, GivenValues()), "f", grid)
+    assert found is not None
+    return found
+
+
+def cycles(found: Bounds) -> dict[str, float]:
+    return {bound.resource: bound.cycles for bound in found.bounds}
+
+
+def test_each_resource_is_counted_by_its_rate() -> None:
+    found = bounds()
+    assert found.programs == 1320
+    assert found.footprint is not None
+    assert found.footprint.bytes == 1320 * 2 * 2048
+    seconds = found.seconds(found.bounds[0])
+    assert found.bounds[0].resource == "DRAM"
+    assert seconds == pytest.approx(1320 * 4096 / 4.6e12)
+    counted = cycles(found)
+    assert counted["LSU"] == 10 * 2 * 16
+    assert counted["special functions"] == 10 * 512 / 16
+    assert counted["FMA"] == 10 * 512 / 2 / 128
+    assert counted["L2"] == pytest.approx(1320 * 4096 / 68 / 132)
+    assert counted["tensor cores"] == 0
+
+
+def test_what_programs_share_is_read_once() -> None:
+    found = bounds("%r")
+    assert found.footprint is not None
+    assert found.footprint.bytes == 2048 + 1320 * 2048
+    assert cycles(found)["LSU"] == cycles(bounds())["LSU"]
+
+
+def test_the_busiest_multiprocessor_counts() -> None:
+    assert cycles(bounds(grid=(133,)))["LSU"] == 2 * cycles(bounds(grid=(132,)))["LSU"]
+    assert cycles(bounds(grid=(1,)))["LSU"] == cycles(bounds(grid=(132,)))["LSU"]
+
+
+def test_without_a_grid_it_is_one_program() -> None:
+    found = bounds(grid=None)
+    assert (found.programs, found.footprint) == (None, None)
+    assert cycles(found)["LSU"] == 32
+    assert cycles(found)["DRAM"] == pytest.approx(4096 * 132 / (4.6e12 / 1.98e9))
+
+
+def test_no_bound_of_a_gpu_without_rates() -> None:
+    [module] = parse_ir(COPY.replace("READ", "%i").replace("cuda:90", "hip:gfx1100"))
+    assert kernel_bounds(audit_module(module), "f") is None
+
+
+def test_every_rate_is_of_a_known_gpu_and_positive() -> None:
+    for name, rates in ROWS.items():
+        assert find_target(name).name == name
+        assert min(rates.multiprocessors, rates.clock_hz, rates.dram_bytes, rates.fma) > 0
+        assert all(rate > 0 for rate in rates.tensor.values())
+
+
+def test_rates_by_instruction_and_element() -> None:
+    wgmma = "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16"
+    assert H200.tensor_rate(wgmma, "bf16") == 4096
+    assert A100.tensor_rate("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "i8") == 4096
+    assert A100.tensor_rate(wgmma, "bf16") is None
+
+
+def held(gpu: str, warps: int, registers: int, shared: int = 0) -> Occupancy:
+    found = occupancy(find_target(gpu), gpu, warps, registers=registers, shared_bytes=shared)
+    assert found is not None
+    return found
+
+
+LIMITS = [
+    # warps, registers, shared bytes -> CTAs by registers, warps and CTAs, as Nsight Compute says
+    (32, 64, 128, 1, 2, 32),
+    (8, 38, 32, 6, 8, 32),
+    (16, 53, 64, 2, 4, 32),
+    (4, 255, 49408, 2, 16, 32),
+    (4, 19, 0, 21, 16, 32),
+    (4, 130, 16384, 3, 16, 32),
+]
+
+
+@pytest.mark.parametrize(
+    ("warps", "registers", "shared", "by_registers", "by_warps", "ctas"), LIMITS
+)
+def test_limits_are_those_that_an_h200_reports(
+    warps: int, registers: int, shared: int, by_registers: int, by_warps: int, ctas: int
+) -> None:
+    limits = {limit.resource: limit.ctas for limit in held("sm90", warps, registers, shared).limits}
+    assert limits["registers"] == by_registers
+    assert limits["warps"] == by_warps
+    assert limits["CTAs"] == ctas
+
+
+def test_the_next_step_is_the_most_that_lets_one_more_in() -> None:
+    found = held("sm90", 4, 200)
+    assert found.next_step == "at most 168 registers per thread for 3 CTAs"
+    assert held("sm90", 4, 168).ctas == 3
+    assert held("sm90", 4, 169).ctas == 2
+    by_memory = held("sm90", 4, 32, 100_000)
+    assert by_memory.limited_by == ("shared memory",)
+    most = by_memory.limits[0].most
+    assert most is not None
+    assert held("sm90", 4, 32, most).ctas == by_memory.ctas + 1
+    assert held("sm90", 4, 32, most + 1).ctas == by_memory.ctas
+
+
+@pytest.mark.parametrize(
+    ("gpu", "registers", "waves"),
+    [("gfx942", 128, 4), ("gfx942", 512, 1), ("gfx950", 190, 2), ("gfx942", 64, 8)],
+)
+def test_waves_of_amd(gpu: str, registers: int, waves: int) -> None:
+    assert held(gpu, 4, registers).ctas == waves
+
+
+def test_more_warps_than_fit_are_not_known() -> None:
+    assert occupancy(find_target("sm90"), "sm90", 128, registers=32) is None
+    assert occupancy(find_target("gfx11"), "gfx1100", 4, registers=32) is None

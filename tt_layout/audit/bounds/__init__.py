@@ -1,0 +1,10 @@
+"""Times that a launch cannot beat, from what its audit counts and what the GPU does at most.
+
+`kernel_bounds` gives them for a kernel, with a grid in seconds and without one in cycles.
+"""
+
+from __future__ import annotations
+
+from tt_layout.audit.bounds.bounds import Bound, Bounds, kernel_bounds
+
+__all__ = ["Bound", "Bounds", "kernel_bounds"]

@@ -1,0 +1,192 @@
+"""What all programs of a launch touch of global memory, each byte once.
+
+A program touches what its accesses touch.  Programs that differ along an axis that an access
+does not depend on touch the same.  Together they touch no more than what is between the first and
+the last address of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses, shape_lanes
+from tt_layout.audit.global_memory.cost import PlacedAccess, placed_access
+from tt_layout.audit.global_memory.operands import FORMS
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
+from tt_layout.audit.values.runs import each_run
+from tt_layout.audit.values.spread import agreed
+from tt_layout.audit.values.structure import Structure
+from tt_layout.audit.values.unknown import Known, Unknown, UnknownError, unknowns
+from tt_layout.errors import LayoutError
+from tt_layout.ir.data_movements import MovementKind
+
+
+class Footprint(NamedTuple):
+    """What a launch touches of global memory.
+
+    Attributes:
+        bytes: read, and written, each once.
+        unknown: the lines of accesses that are not counted.
+    """
+
+    bytes: float
+    unknown: tuple[int, ...] = ()
+
+
+class _Reach(NamedTuple):
+    """What an access touches in one program: bytes, and from where to where they are."""
+
+    bytes: float
+    first: int
+    last: int
+
+
+def footprint(audit: Audit, function: str | None, grid: Sequence[int]) -> Footprint:
+    """Return what the programs of a grid touch of global memory."""
+    audited = audit.audited
+    assert audited is not None
+    groups: dict[tuple[str, bool], list[_Launch]] = {}
+    unknown = []
+    programs = _Programs(audited, grid)
+    for row in audit.movements:
+        full = audited.in_full(row.operation)
+        if row.operation.function != function or full is None or full.operation.name not in FORMS:
+            continue
+        found = programs.launch(full)
+        if found is None:
+            unknown.append(row.operation.line)
+        else:
+            groups.setdefault((found.pointer, row.operation.group in _WRITES), []).append(found)
+    return Footprint(sum(map(_together, groups.values())), tuple(unknown))
+
+
+_WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
+
+
+class _Launch(NamedTuple):
+    """What an access touches in all programs: at most ``bytes``, all within ``first`` to ``last``.
+
+    Attributes:
+        pointer: the argument that the addresses count from.
+    """
+
+    pointer: str
+    bytes: float
+    first: int
+    last: int
+
+
+def _together(found: Sequence[_Launch]) -> float:
+    """Return what accesses from one pointer touch together."""
+    extent = max(one.last for one in found) - min(one.first for one in found)
+    return min(sum(one.bytes for one in found), extent)
+
+
+class _Programs:
+    """The programs at the corners of a grid."""
+
+    def __init__(self, audited: AuditedModule, grid: Sequence[int]) -> None:
+        self._audited = audited
+        self._grid = (*grid, 1, 1, 1)[:3]
+        counts = dict(zip(PROGRAM_COUNTS, self._grid))
+        self._values = {**counts, **audited.given.values}
+        self._evaluators: dict[tuple[int, tuple[int, ...]], Evaluator] = {}
+
+    def launch(self, full: FullOperation) -> _Launch | None:
+        """Return what an access touches in all programs; None where its addresses are unknown."""
+        kernel = self._audited.kernel(full.function)
+        try:
+            access = placed_access(kernel, full.operation) if kernel is not None else None
+        except LayoutError:
+            return None
+        pointer = _pointer(full, access.addresses.pointer) if access is not None else None
+        if access is None or pointer is None or access.shape.too_large is not None:
+            return None
+        ends = [(0,) if size == 1 else (0, size - 1) for size in self._grid]
+        reaches = {at: self._reach(full, access, at) for at in product(*ends)}
+        known = {at: reach for at, reach in reaches.items() if reach is not None}
+        if len(known) < len(reaches):
+            return None
+        own = max(reach.bytes for reach in known.values())
+        first, last = min(r.first for r in known.values()), max(r.last for r in known.values())
+        return _Launch(pointer, min(own * self._distinct(known), last - first), first, last)
+
+    def _distinct(self, known: Mapping[tuple[int, ...], _Reach]) -> int:
+        """Return how many programs touch something else than the others."""
+
+        def first(at: tuple[int, ...], axis: int) -> tuple[int, ...]:
+            return tuple(0 if k == axis else number for k, number in enumerate(at))
+
+        return prod(
+            size
+            for axis, size in enumerate(self._grid)
+            if any(known[at] != known[first(at, axis)] for at in known)
+        )
+
+    def _reach(
+        self, full: FullOperation, access: PlacedAccess, at: tuple[int, ...]
+    ) -> _Reach | None:
+        evaluator, lanes = self._evaluator(full, at), shape_lanes(access.shape)
+        total, first, last = 0.0, 1 << 62, 0
+        try:
+            for values in each_run(evaluator, full.operation, access.addresses.names):
+                known: list[Known] = [
+                    value if isinstance(value, Unknown) else agreed(value) for value in values
+                ]
+                if unknowns(known) is not None:
+                    return None
+                found, chosen = lane_addresses(lanes, access.addresses, known)
+                begins = found[lanes.active & chosen]
+                if begins.size:
+                    first, last = min(first, int(begins.min())), max(last, int(begins.max()))
+                    total += _sector_bytes(begins, access.shape)
+        except UnknownError:
+            return None
+        if total == 0:
+            return _Reach(0, 0, 0)
+        last += access.shape.width_bytes
+        return _Reach(min(total, last - first + access.shape.sector_bytes), first, last)
+
+    def _evaluator(self, full: FullOperation, at: tuple[int, ...]) -> Evaluator:
+        key = id(full.function), at
+        if key not in self._evaluators:
+            given = GivenValues({**self._values, **dict(zip(PROGRAM_IDS, at))})
+            self._evaluators[key] = Evaluator(full.function, given, self._audited.layouts)
+        return self._evaluators[key]
+
+
+def _sector_bytes(begins: Ints, shape: AccessShape) -> int:
+    """Return the bytes of the sectors that an execution touches, each once."""
+    each = max(1, shape.width_bytes // shape.sector_bytes)
+    return int(np.unique(begins // shape.sector_bytes).size) * shape.sector_bytes * each
+
+
+def _pointer(full: FullOperation, name: str) -> str | None:
+    """Return the argument that a pointer counts from; None where several may be."""
+    function = full.function
+    owner = Structure(function).owner
+    arguments = {value.name for value in function.arguments if value.type.pointee is not None}
+    pending, seen = [name], set()
+    found = set()
+    while pending:
+        current = pending.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if current in arguments:
+            found.add(current)
+        definition, argument = function.definitions.get(current), owner(current)
+        if definition is not None:
+            pending += definition.operands
+        elif argument is not None and argument.first_value is not None:
+            pending.append(argument.first_value)
+    return found.pop() if len(found) == 1 else None

@@ -1,0 +1,194 @@
+"""How many CTAs and warps a multiprocessor holds at once, and what limits them.
+
+Source:
+    CUDA Occupancy Calculator; LLVM, AMDGPU, Utils/AMDGPUBaseInfo.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.registers import RegisterPressure
+from tt_layout.hardware import Target, find_target
+from tt_layout.ir.module import gpu_of
+from tt_layout.multiprocessor import RegisterFile, Residence, register_file, residence
+
+REGISTERS, SHARED, WARPS, CTAS = "registers", "shared memory", "warps", "CTAs"
+TENSOR = "tensor memory"
+SHARED_GRANULE = 128
+WARP_GRANULE = 4
+"""Warps that registers are given to at a time, on NVIDIA."""
+
+
+class Limit(NamedTuple):
+    """How many CTAs one resource allows.
+
+    Attributes:
+        resource: ``registers``, ``shared memory``, ``warps``, ``CTAs`` or ``tensor memory``.
+        ctas: that it allows.
+        most: what a CTA may take for one more to fit, in registers per thread, bytes, warps or
+            columns; None where no saving allows one more.
+    """
+
+    resource: str
+    ctas: int
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """What a multiprocessor holds of a kernel.
+
+    Attributes:
+        ctas: CTAs at once.
+        warps: their warps.
+        most_warps: that it could hold.
+        limits: of each resource, the narrowest first.
+    """
+
+    ctas: int
+    warps: int
+    most_warps: int
+    limits: tuple[Limit, ...]
+
+    @property
+    def limited_by(self) -> tuple[str, ...]:
+        """The resources that allow no more."""
+        return tuple(limit.resource for limit in self.limits if limit.ctas == self.ctas)
+
+    @property
+    def next_step(self) -> str | None:
+        """What would allow one CTA more, where one resource alone stands in the way."""
+        if len(self.limited_by) != 1 or self.limits[0].most is None:
+            return None
+        units = {
+            REGISTERS: "registers per thread",
+            SHARED: "bytes of shared memory",
+            WARPS: "warps",
+            TENSOR: "columns of tensor memory",
+        }
+        one = self.limits[0]
+        return f"at most {one.most} {units[one.resource]} for {self.ctas + 1} CTAs"
+
+    @property
+    def text(self) -> str:
+        """What is said of it in a few words.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> found = occupancy(find_target("sm90"), "sm90", 4, registers=168, shared_bytes=65536)
+            >>> print(found.text)
+            3 CTAs, 12 of 64 warps, limited by registers and shared memory
+        """
+        limits = " and ".join(self.limited_by)
+        step = f"; {self.next_step}" if self.next_step is not None else ""
+        ctas = f"{self.ctas} CTA{'s' * (self.ctas != 1)}"
+        return f"{ctas}, {self.warps} of {self.most_warps} warps, limited by {limits}{step}"
+
+
+def kernel_occupancy(
+    audit: Audit, pressure: RegisterPressure, shared_bytes: int | None
+) -> Occupancy | None:
+    """Return what a multiprocessor holds of a kernel, as far as its dump determines it.
+
+    Args:
+        audit: of its module.
+        pressure: its registers; what exceeds the limit is spilled.
+        shared_bytes: of a CTA; None where it has none, or they are not known.
+    """
+    module, audited = audit.module, audit.audited
+    warps = module.number("total-num-warps") or module.number("num-warps")
+    if audited is None or audited.gpu is None or warps is None:
+        return None
+    if shared_bytes is None:
+        if any(memory.function == pressure.function for memory in audit.shared_memory):
+            return None
+        shared_bytes = 0
+    gpu = gpu_of(module.target)
+    columns = [
+        row.cost.details.get("columns") or 0
+        for row in audit.movements
+        if row.cost is not None and row.operation.function == pressure.function
+    ]
+    return occupancy(
+        find_target(audited.gpu),
+        gpu.chip if gpu is not None else audited.gpu,
+        warps,
+        registers=min(pressure.needed, pressure.limit),
+        shared_bytes=shared_bytes,
+        tensor_columns=sum(columns),
+    )
+
+
+def occupancy(
+    target: Target,
+    chip: str,
+    warps: int,
+    *,
+    registers: int,
+    shared_bytes: int = 0,
+    tensor_columns: int = 0,
+) -> Occupancy | None:
+    """Return what a multiprocessor holds of a kernel; None where no source gives what it has.
+
+    Args:
+        target: the GPU's row.
+        chip: the GPU as the compiler calls it.
+        warps: of a CTA.
+        registers: of a thread.
+        shared_bytes: of a CTA.
+        tensor_columns: of tensor memory that a CTA allocates.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> found = occupancy(find_target("sm90"), "sm90", 4, registers=255)
+        >>> found.ctas, found.limited_by, found.next_step
+        (2, ('registers',), 'at most 168 registers per thread for 3 CTAs')
+    """
+    has, file = residence(chip, target), register_file(target)
+    if has is None or file is None or not 0 < warps <= has.warps:
+        return None
+    limits = [
+        _of_registers(target, has, file, warps, registers),
+        Limit(WARPS, has.warps // warps, _below(has.warps // (has.warps // warps + 1))),
+        Limit(CTAS, has.ctas),
+        *_of_memory(SHARED, has.shared_bytes, shared_bytes, SHARED_GRANULE, has.reserved_bytes),
+        *_of_memory(TENSOR, has.tensor_columns, tensor_columns, 1, 0),
+    ]
+    limits.sort(key=lambda limit: limit.ctas)
+    ctas = limits[0].ctas
+    return Occupancy(ctas, ctas * warps, has.warps, tuple(limits))
+
+
+def _below(most: int) -> int | None:
+    return most if most > 0 else None
+
+
+def _of_memory(resource: str, whole: int, own: int, granule: int, reserved: int) -> Iterator[Limit]:
+    if not own and not reserved:
+        return
+    taken = -(-(own + reserved) // granule) * granule
+    ctas = whole // taken
+    more = whole // (ctas + 1) // granule * granule - reserved
+    yield Limit(resource, ctas, more if own and more > 0 else None)
+
+
+def _of_registers(
+    target: Target, has: Residence, file: RegisterFile, warps: int, registers: int
+) -> Limit:
+    """Return how many CTAs the registers allow, and how few of them allow one more."""
+
+    def ctas_of(count: int) -> int:
+        given = -(-max(1, count) // file.granule) * file.granule
+        if target.is_nvidia:
+            room = file.size // (given * target.lanes) // WARP_GRANULE * WARP_GRANULE
+            return room // (-(-warps // WARP_GRANULE) * WARP_GRANULE if warps > 1 else 1)
+        return min(file.size // given * has.simds, has.warps) // warps
+
+    ctas = ctas_of(registers)
+    steps = range(file.most_per_thread, 0, -1)
+    fewer = next((count for count in steps if ctas_of(count) > ctas), None)
+    return Limit(REGISTERS, ctas, fewer)
