@@ -51,6 +51,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "let it read what is written for it, too",
     )
     group.addoption(
+        "--other-triton-python",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="python of an environment that holds Triton 3.5 to 3.8: with --compiler-python, "
+        "compare the bases of random attributes with its own, too; may be given again",
+    )
+    group.addoption(
         "--triton-source",
         metavar="DIR",
         help="a copy of Triton's sources: with --compiler-python, let the tests in it judge",

@@ -53,7 +53,8 @@ class Compiler:
         library = importlib.import_module("triton._C.libtriton")
         self.ir, self.gluon_ir = library.ir, library.gluon_ir
         self.backends = [library.nvidia, library.amd]
-        self.layouts = library.linear_layout.LinearLayout
+        algebra = getattr(library, "linear_layout", library.ir)  # of its own since 3.6
+        self.layouts: Any = getattr(algebra, "LinearLayout", ())
         self.path = scratch
         self.asked = 0
 
@@ -103,7 +104,7 @@ class Compiler:
         linear = builder.to_linear_layout(layout._to_ir(builder), shape)
         names = INPUTS[type(linear).__name__]
         answer: Answer = {"bases": {name: getattr(linear, own) for name, own in names.items()}}
-        if kind != "tmem":
+        if kind != "tmem" and hasattr(layout, "format_tensor_view"):
             answer["tensor"] = digest(layout.format_tensor_view(shape))
             answer["hardware"] = digest(layout.format_hardware_view(shape))
         return answer

@@ -9,6 +9,7 @@ from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.algebra.tiles import (
     combine_cta_cga_with_shape,
     dim_names,
+    identity,
     row_major,
 )
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
@@ -117,13 +118,9 @@ def _lists_from_fields(wmma: AmdWmma, element_bits: int | None) -> Values:
     Raises:
         LayoutError: it is made of no such lists.
     """
-    register, warp = wmma.cta_layout
-    tiles, warps = (
-        tuple(1 << sum(bool(basis[d]) for basis in bases) for d in range(wmma.rank))
-        for bases in (register, warp)
-    )
-    if cta_layout_of(warps, tiles) != (register, warp):
-        shown = _CTA_LAYOUT.kind.show((register, warp))
+    tiles, warps = wmma.tiles_per_warp, wmma.warps_per_cta
+    if cta_layout_of(warps, tiles) != wmma.cta_layout:
+        shown = _CTA_LAYOUT.kind.show(wmma.cta_layout)
         raise LayoutError(f"warpsPerCTA and tilesPerWarp cannot express ctaLayout = {shown}")
     return {"warpsPerCTA": warps, "tilesPerWarp": tiles}
 
@@ -218,6 +215,19 @@ class AmdWmma(DistributedEncoding):
         return self.rank_key or (known[0] if known else 2)
 
     @property
+    def tiles_per_warp(self) -> Shape:
+        """The tiles of a warp along each dimension."""
+        return self._counts(self.cta_layout[0])
+
+    @property
+    def warps_per_cta(self) -> Shape:
+        """The warps along each dimension."""
+        return self._counts(self.cta_layout[1])
+
+    def _counts(self, bases: Bases) -> Shape:
+        return tuple(1 << sum(bool(basis[d]) for basis in bases) for d in range(self.rank))
+
+    @property
     def tile_shape(self) -> Shape:
         """Rows and columns of an instruction's result, exchanged if transposed."""
         m, n = self.instr_shape[:2]
@@ -270,10 +280,11 @@ class AmdWmma(DistributedEncoding):
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the instruction's tile, over registers and warps, repeated over the tensor."""
-        tile = self._instruction_tile() * self.cta_tiles()
+        is_by_dimension = self.release <= Release.V3_6
+        tiles = self._tiles_by_dimension(shape) if is_by_dimension else self.cta_tiles()
         cga = cga_layout(self.cga, self.rank)
-        layout = combine_cta_cga_with_shape(tile, cga, shape, row_major(self.rank))
-        return layout if self.release >= Release.V3_7 else self._by_dimension(layout)
+        tile = self._instruction_tile() * tiles
+        return combine_cta_cga_with_shape(tile, cga, shape, row_major(self.rank))
 
     def _instruction_tile(self) -> LinearLayout:
         """Return the tile of one instruction."""
@@ -283,12 +294,20 @@ class AmdWmma(DistributedEncoding):
         )
         return tile_layout(WMMA_RESULTS[self.version], dict(zip("mn", dims)), {"m": m, "n": n})
 
-    def _by_dimension(self, layout: LinearLayout) -> LinearLayout:
-        """Return the layout with a dimension's tiles next to its repetitions (until 3.6)."""
-        first = len(self._instruction_tile().vectors("register"))
-        registers = layout.vectors("register")
-        repeated = sorted(registers[first:], key=lambda v: tuple(x > 0 for x in v))
-        return layout.with_vectors("register", (*registers[:first], *repeated))
+    def _tiles_by_dimension(self, shape: Shape) -> LinearLayout:
+        """Return the arrangement of tiles until 3.6: along one dimension after the other.
+
+        Along the last they cover the whole tensor; where CTAs share it, some repeat elements.
+        """
+        tiles = LinearLayout.empty()
+        for d in row_major(self.rank):
+            is_batch = d < self.rank - 2  # along which a warp has one tile, whatever is written
+            tiles *= identity(1 if is_batch else self.tiles_per_warp[d], "register", d)
+            tiles *= identity(self.warps_per_cta[d], "warp", d)
+            if d == self.rank - 1:
+                reach = tiles.get_out_dim_size(f"dim{d}") * self.tile_shape[1]
+                tiles *= identity(max(1, shape[d] // reach), "register", d)
+        return tiles
 
     def operand_tile(self, op_idx: int, k_width: int, k_dim: int) -> LinearLayout:
         """Return one operand's tile: what a lane reads, and the lanes along and across K."""

@@ -243,7 +243,9 @@ class DotOperand(DistributedEncoding):
     def _over_nvidia_mma(self, parent: NvidiaMma, shape: Shape, width: int) -> LinearLayout:
         rank = parent.rank
         m = parent.tile_shape[rank - 2] if parent.version_major == 2 else parent.tile_shape[0]
-        tiles = MMA_OPERANDS_OF_8_ROWS if m == 8 else MMA_OPERANDS
+        has_8_rows = m == 8 and self.release >= Release.V3_8
+        tiles = MMA_OPERANDS_OF_8_ROWS if has_8_rows else MMA_OPERANDS
+        m = m if has_8_rows else max(m, 16)
         axes = {"k": self.k_dim, "mn"[self.op_idx]: self.other_dim}
         tile = tile_layout(tiles[self.op_idx], axes, {"width": width, "m": m})
         warps = broadcast_nd("warp", parent.warps_per_cta, parent.warp_order, self.k_dim)
@@ -265,10 +267,34 @@ class DotOperand(DistributedEncoding):
 
     def _over_amd_wmma(self, parent: AmdWmma, shape: Shape) -> LinearLayout:
         tile = parent.operand_tile(self.op_idx, self.k_width, self.k_dim)
-        tile = tile * parent.cta_tiles(broadcast_dim=self.k_dim)
+        if self._repeats_k_first(parent):
+            depth = max(2 * self.k_width, parent.instr_shape[2])
+            tile = tile * identity(max(1, shape[self.k_dim] // depth), "register", self.k_dim)
+        tile = tile * self._wmma_warps(parent)
         tile = tile.transpose_outs([f"dim{d}" for d in self._cover_order()])
-        cga = cga_layout(without_dim(parent.cga, self.k_dim), parent.rank)
-        return combine_cta_cga_with_shape(tile, cga, shape, self._cover_order())
+        keeps_k = self.release <= Release.V3_7
+        cga = parent.cga if keeps_k else without_dim(parent.cga, self.k_dim)
+        return combine_cta_cga_with_shape(
+            tile, cga_layout(cga, parent.rank), shape, self._cover_order()
+        )
+
+    def _repeats_k_first(self, parent: AmdWmma) -> bool:
+        """Tell whether a warp has all of K before its next tile: in 3.7; in 3.6, if it has one."""
+        if self.release == Release.V3_7:
+            return True
+        return self.release < Release.V3_7 and parent.tiles_per_warp[self.other_dim] > 1
+
+    def _wmma_warps(self, parent: AmdWmma) -> LinearLayout:
+        """Return the arrangement of tiles over registers and warps, none of them along K.
+
+        Until 3.6 there are several tiles to a warp along M or N only.
+        """
+        if self.release >= Release.V3_7:
+            return parent.cta_tiles(broadcast_dim=self.k_dim)
+        tiles = identity(parent.tiles_per_warp[self.other_dim], "register", self.other_dim)
+        return tiles * broadcast_nd(
+            "warp", parent.warps_per_cta, row_major(parent.rank), self.k_dim
+        )
 
     def _over_blocked(self, parent: Blocked, shape: Shape) -> LinearLayout:
         sizes = [*parent.size_per_thread]

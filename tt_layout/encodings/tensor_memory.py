@@ -216,7 +216,7 @@ class TensorMemory(TensorMemoryBase):
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape if a tile fits into each CTA's part of it.
 
-        Fewer columns than blockN are allowed only where CTAs do not split them.
+        Fewer columns than blockN are allowed only since 3.8, where CTAs do not split them.
         """
         sizes = super().checked_shape(shape)
         rows, columns = shape_per_cta(self.cga, sizes)
@@ -224,7 +224,7 @@ class TensorMemory(TensorMemoryBase):
             message = f"a CTA must hold at least blockM = {self.block_m} rows, got {rows}"
             raise LayoutError(message)
         is_split = any(basis[1] for basis in self.cga)
-        if is_split and columns < self.block_n:
+        if (is_split or self.release <= Release.V3_7) and columns < self.block_n:
             message = f"a CTA must hold at least blockN = {self.block_n} columns, got {columns}"
             raise LayoutError(message)
         return sizes
@@ -275,8 +275,9 @@ class TensorMemory(TensorMemoryBase):
 
     @property
     def _is_halved(self) -> bool:
-        """Whether the tile has 64 rows on one CTA: 16 rows in each 32-row slice."""
-        return self.block_m == 64 and not self.two_ctas and self.cta_mode == "default"
+        """Whether the tile has 64 rows on one CTA (until 3.7, or two): 16 in each 32-row slice."""
+        is_shared = self.two_ctas and self.release >= Release.V3_8
+        return self.block_m == 64 and not is_shared and self.cta_mode == "default"
 
 
 def _with_last_column_as_row(tile: LinearLayout) -> LinearLayout:

@@ -229,15 +229,32 @@ function layWmma(values, shape, release) {
   const [m, n] = instrShape;
   const axes = isTranspose ? { m: rank - 1, n: rank - 2 } : { m: rank - 2, n: rank - 1 };
   const own = tileLayout(DATA.tiles.wmma.results[version], axes, { m, n });
-  const tile = times(own, wmmaTiles(values));
-  const layout = cover(tile, cgaLayout(CGALayout, rank), shape, rowMajor(rank));
-  if (isSince(release, "3.7")) return layout;
-  // Until 3.6 the tiles of a dimension stand next to its repetitions.
-  const registers = vectorsOf(layout, "register");
-  const first = vectorsOf(own, "register").length;
-  const dims = (vector) => vector.map((step) => Number(step > 0)).join("");
-  const repeated = registers.slice(first).sort((a, b) => dims(a).localeCompare(dims(b)));
-  return withVectors(layout, "register", [...registers.slice(0, first), ...repeated]);
+  const isByDimension = !isSince(release, "3.7");
+  const tiles = isByDimension ? wmmaTilesByDimension(values, shape) : wmmaTiles(values);
+  return cover(times(own, tiles), cgaLayout(CGALayout, rank), shape, rowMajor(rank));
+}
+
+/** Return the numbers of tiles per warp and of warps along each dimension. */
+function wmmaCounts(values) {
+  const dims = [...Array(wmmaRank(values)).keys()];
+  const along = (bases) => dims.map((d) => 2 ** bases.filter((vector) => vector[d]).length);
+  return values.ctaLayout.map(along);
+}
+
+/** Return the arrangement of tiles until 3.6; along the last dimension they cover the tensor. */
+function wmmaTilesByDimension(values, shape) {
+  const rank = wmmaRank(values);
+  const [tiles, warps] = wmmaCounts(values);
+  const last = rank - 1;
+  const width = values.instrShape[values.isTranspose ? 0 : 1];
+  const repeats = Math.max(1, shape[last] / (width * tiles[last] * warps[last]));
+  return rowMajor(rank)
+    .flatMap((d) => [
+      identity(d < rank - 2 ? 1 : tiles[d], "register", `dim${d}`),
+      identity(warps[d], "warp", `dim${d}`),
+      identity(d === last ? repeats : 1, "register", `dim${d}`),
+    ])
+    .reduce(times);
 }
 
 // -- dot_op ---------------------------------------------------------------------------------------
@@ -304,7 +321,9 @@ function layMmaOperand({ opIdx, kWidth, kDim, other, order, shape, bits }, paren
   const instruction = mmaShape(parent, release);
   const m = parent.versionMajor === 2 ? instruction.at(-2) : instruction[0];
   const axes = { k: kDim, [opIdx === 0 ? "m" : "n"]: other };
-  const tile = tileLayout((m === 8 ? operandsOf8Rows : operands)[opIdx], axes, { width, m });
+  const has8Rows = m === 8 && isSince(release, "3.8");
+  const sizes = { width, m: has8Rows ? m : Math.max(m, 16) };
+  const tile = tileLayout((has8Rows ? operandsOf8Rows : operands)[opIdx], axes, sizes);
   const warps = broadcastNd("warp", parent.warpsPerCTA, warpOrder(parent, release), kDim);
   const cga = cgaLayout(withoutDim(parent.CGALayout, kDim), shape.length);
   return cover(times(tile, warps), cga, shape, order);
@@ -326,13 +345,31 @@ function layMfmaOperand({ opIdx, kWidth, kDim, other, order, shape }, parent) {
   return cover(tile, cgaLayout(parent.CGALayout, rank), shape, order);
 }
 
-function layWmmaOperand({ opIdx, kWidth, kDim, other, order, shape }, parent) {
+function layWmmaOperand({ opIdx, kWidth, kDim, other, order, shape }, parent, release) {
+  const rank = shape.length;
   const [m, n, k] = parent.instrShape;
   const extents = parent.isTranspose ? [n, m] : [m, n];
   const sizes = { width: kWidth, other: extents[opIdx], k };
   const own = tileLayout(DATA.tiles.wmma.operands[parent.version], { k: kDim, other }, sizes);
-  const cga = cgaLayout(withoutDim(parent.CGALayout, kDim), shape.length);
-  return cover(times(own, wmmaTiles(parent, kDim)), cga, shape, order);
+  if (isSince(release, "3.8")) {
+    const cga = cgaLayout(withoutDim(parent.CGALayout, kDim), rank);
+    return cover(times(own, wmmaTiles(parent, kDim)), cga, shape, order);
+  }
+  // Until 3.7 CTAs share K; 3.7 repeats it before the next tile, 3.6 where a warp has several.
+  const isNewest = isSince(release, "3.7");
+  const [tiles, warps] = wmmaCounts(parent);
+  const repeats = shape[kDim] / Math.max(2 * kWidth, k);
+  const whole = [
+    own,
+    identity(isNewest || tiles[other] > 1 ? Math.max(1, repeats) : 1, "register", `dim${kDim}`),
+    ...(isNewest
+      ? [wmmaTiles(parent, kDim)]
+      : [
+          identity(tiles[other], "register", `dim${other}`),
+          broadcastNd("warp", warps, rowMajor(rank), kDim),
+        ]),
+  ].reduce(times);
+  return cover(whole, cgaLayout(parent.CGALayout, rank), shape, order);
 }
 
 function layBlockedOperand({ kDim, shape }, parent) {

@@ -26,18 +26,19 @@ function checkCells({ colStride }, release, bits) {
     throw new TextError(`unpacked = true is for 16 or 32 bits, got ${bits} bits`);
 }
 
-function fitTensorMemory({ blockM, blockN, CGALayout: cga }, shape) {
+function fitTensorMemory({ blockM, blockN, CGALayout: cga }, shape, release) {
   const [rows, columns] = shapePerCta(cga, shape);
   if (rows < blockM)
     throw new TextError(`a CTA must hold at least blockM = ${blockM} rows, got ${rows}`);
-  if (cga.some((basis) => basis[1]) && columns < blockN)
+  if ((cga.some((basis) => basis[1]) || !isSince(release, "3.8")) && columns < blockN)
     throw new TextError(`a CTA must hold at least blockN = ${blockN} columns, got ${columns}`);
 }
 
 /** Return a tile, repeated along the columns over the CTA's part of the tensor. */
 function layTensorMemory(values, shape, release, bits) {
   const perCta = shapePerCta(values.CGALayout, shape);
-  const tile = withOuts(memoryTile(values, perCta, bits), dimNames(2));
+  const twoCTAs = values.twoCTAs && isSince(release, "3.8"); // without effect on one until 3.7
+  const tile = withOuts(memoryTile({ ...values, twoCTAs }, perCta, bits), dimNames(2));
   const repeats = perCta.map((size, d) => identity(Math.floor(size / tile.outs[d][1]), "col", `dim${d}`));
   const layout = [tile, ...repeats, cgaLayout(values.CGALayout, 2)].reduce(times);
   return withIns(withOuts(layout, dimNames(2)), ["row", "col", "block"]);
