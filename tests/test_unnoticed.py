@@ -6,6 +6,7 @@ subject is the better place.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from tt_layout import LayoutError, parse_ir, parse_layout
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion.conversion import without_replication
 from tt_layout.analyses.conversion.optimal_swizzling import Swizzler
+from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.analyses.layouts.layout_difference import compare
+from tt_layout.analyses.multiplications.matrix_instructions import Operand
 from tt_layout.analyses.shared_memory.access import AccessMap, choose_instruction
 from tt_layout.analyses.shared_memory.addresses import first_instruction
 from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
@@ -23,19 +26,26 @@ from tt_layout.analyses.tensor_memory.registers import register_layouts
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.changes import changes
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.multiplications import Multiplication
+from tt_layout.audit.suggestions.buffers import _is_narrowed
 from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.executions import Executions
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.encodings.cga import split_of_bases
 from tt_layout.encodings.slice import Slice
+from tt_layout.errors import shown
 from tt_layout.hardware import find_target
 from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import read_functions
+from tt_layout.mlir.source import dumps_below
 from tt_layout.mlir.types import parse_type
 from tt_layout.notation.gluon.text import read_gluon
 from tt_layout.notation.refusal import RefusedError
 from tt_layout.notation.translation import translate
 from tt_layout.placement import place
+from tt_layout.safe_text import safe_lines
 from tt_layout.terminal.options import DisplayOptions
 from tt_layout.terminal.present import Presentation
 from tt_layout.views.kinds import KINDS
@@ -438,3 +448,115 @@ def test_more_columns_than_four_are_shown_by_fours(width: int, shown: int) -> No
     assert note is not None
     columns = f"0:{shown}" if shown > 1 else "0"
     assert f"shown is dim1 {columns} of 64; the next with --slice :,{shown}:" in note
+
+
+def cost_of(width: int, **details: object) -> Cost:
+    return Cost("", 1, details={"width_bytes": width, **details})
+
+
+def test_a_narrower_access_counts_only_where_its_sectors_are_unknown() -> None:
+    wide, narrow = cost_of(16, sectors=None), cost_of(8, sectors=None)
+    assert _is_narrowed(wide, narrow)
+    assert not _is_narrowed(narrow, wide)
+    assert not _is_narrowed(wide, wide)
+    assert not _is_narrowed(cost_of(16, sectors=8), cost_of(8, sectors=8))
+    assert not _is_narrowed(cost_of(16), cost_of(8))  # of shared memory
+    assert not _is_narrowed(None, narrow)
+    assert not _is_narrowed(wide, None)
+
+
+def test_elements_are_packed_as_the_operands_hold_them() -> None:
+    """Of 64 along K, A has 32 bytes of two, B all: no operand has less than one in a place."""
+    a, b = (Operand(parse_layout(ROWS), shape, "e2m1") for shape in ((64, 32), (64, 64)))
+    product = Multiplication(
+        "f",
+        "tt.dot_scaled",
+        1,
+        1,
+        None,
+        (1, 64, 64, 64),
+        a,
+        b,
+        b,
+        None,
+        (None, None),
+        Executions(1, "1", None),
+    )
+    assert product.packing == (2, 1)
+    assert replace(product, a=b, b=a).packing == (1, 1)
+    assert replace(product, sizes=(1, 64, 64, 32)).packing == (1, 1)
+
+
+def test_only_the_kernel_may_take_what_the_module_states() -> None:
+    head = '"ttg.num-warps" = 8 : i32, ttg.target = "cuda:90", ttg.shared = 8192 : i32'
+    functions = (
+        f"  tt.func @kernel() {{\n    tt.call @helper() : () -> ()\n"
+        f"{alloc('%a')}    tt.return\n  }}\n"
+        "  tt.func private @helper() {\n    tt.return\n  }\n"
+    )
+    [module] = parse_ir(f"module attributes {{{head}}} {{\n{functions}}}")
+    found = {memory.function: memory.stated for memory in audit_module(module).shared_memory}
+    assert found["kernel"] == 8192
+    assert found.get("helper") is None
+
+
+@pytest.mark.parametrize(
+    ("src_ctas", "dst_ctas", "load"),
+    [
+        ("", "", "ldmatrix"),
+        (", CGALayout = [[1, 0]]", ", CGALayout = [[1, 0]]", "ldmatrix"),
+        (", CGALayout = [[1, 0]]", ", CGALayout = [[0, 1]]", "ld.shared"),
+    ],
+)
+def test_ldmatrix_reads_what_the_cta_itself_has(src_ctas: str, dst_ctas: str, load: str) -> None:
+    src = ROWS.replace("[1, 4]", "[1, 8]").replace("[8, 1]", "[4, 1]")
+    mma = (
+        "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], "
+        f"instrShape = [16, 8]{dst_ctas}}}>"
+    )
+    dst = f"#ttg.dot_op<{{opIdx = 0, parent = {mma}, kWidth = 2}}>"
+    layouts = (to_linear(text, [128, 64]) for text in (src.replace("}>", f"{src_ctas}}}>"), dst))
+    before, after = layouts
+    assert buffer(before, after, 16, find_target("sm90")).load.name == load
+
+
+def to_linear(text: str, shape: list[int]) -> LinearLayout:
+    return parse_layout(text).to_linear_layout(shape)
+
+
+# -- files and messages -------------------------------------------------------------------------
+
+
+def test_links_in_a_folder_of_dumps_are_not_followed(tmp_path: Path) -> None:
+    dump = tmp_path / "a.ttgir"
+    dump.write_text("module {\n}\n")
+    (tmp_path / "b.ttgir").symlink_to(dump)
+    assert dumps_below(str(tmp_path)) == [str(dump)]
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [("::stop::x", "?:stop::x"), ("##[group]y", "?#[group]y"), ("a # b : c", "a # b : c")],
+)
+def test_each_kind_of_command_of_a_ci_is_made_harmless(text: str, safe: str) -> None:
+    assert safe_lines(text) == safe
+
+
+def test_a_wrong_argument_is_shown_up_to_a_hundred_characters() -> None:
+    assert shown("a" * 98) == f"'{'a' * 98}' of str"
+    assert "a" * 98 not in shown("a" * 99)
+
+
+def test_another_layout_of_a_case_is_read_for_its_memory(tmp_path: Path, run: Run) -> None:
+    """Of CuTe notation the memory decides whether it leads to offsets or to elements."""
+    manifest = tmp_path / "layouts.yaml"
+    rows = ROWS.replace("[8, 1]", "[1, 1]")
+    cases = (
+        f"cases:\n- name: a\n  layout: '{rows}'\n  type: tensor<4x32xf16>\n"
+        "  with: '(4,32):(32,1)'\n  views: [conflicts]\n"
+    )
+    manifest.write_text(cases)
+    outcome = run("check", str(manifest), "--update")
+    assert (outcome.status, outcome.err) == (0, "")
+    golden = (tmp_path / "a.conflicts.txt").read_text()
+    assert golden.startswith("store: 1 x st.shared.v2.b32 per warp")
