@@ -403,7 +403,8 @@ def test_reports_for_machines_begin_with_the_cost(folder: Path, run: Run) -> Non
     ((failure,),) = ET.fromstring(run(*only, "junit").out)[0]
     assert (failure.get("message") or "").startswith(first)
     annotated = run(*only, "github").out
-    assert "line=3,title=load.conflicts%3A changed::store wavefronts per warp: " in annotated
+    where = "file=kernel.mlir,line=2,title=load.conflicts%3A changed"
+    assert f"{where}::store wavefronts per warp: " in annotated, "at the alias that changed"
 
 
 def test_texts_have_no_colours(folder: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:

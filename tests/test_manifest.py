@@ -54,7 +54,7 @@ ERRORS = {
     ),
     "key of other kinds than the case's": (
         one("  target: sm90\n  views: [info]"), 5, 11,
-        "target is for views of conflicts or convert, but the case has info",
+        "target is for views of conflicts or convert or budget, but the case has info",
     ),
     "no other layout": (
         one("  views: [tensor, conflicts]"), 2, 9,
@@ -78,7 +78,7 @@ ERRORS = {
     "text for a list": (one("  views: tensor"), 5, 10, "views must be a list, got the text tensor"),
     "unknown view": (
         one("  views: [x]"), 5, 11,
-        "conflicts, convert, audit, got 'x'",
+        "conflicts, convert, audit, budget, got 'x'",
     ),
     "view twice": (one("  views: [tensor, tensor]"), 5, 19, "the view 'tensor' is listed twice"),
     "no view": (one("  views: []"), 5, 10, "views must list at least one"),

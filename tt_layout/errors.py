@@ -6,7 +6,7 @@ text adds where (a `SourceLocation`), and the command line prints it with a care
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from tt_layout.safe_text import safe, shortened
@@ -114,6 +114,21 @@ class PlaceholderError(LayoutError):
 
 class TooLargeError(LayoutError):
     """An answer larger than the limit on it; raised before any of it is computed."""
+
+
+class SeveralError(LayoutError):
+    """Several errors of one text, which are reported together.
+
+    Args:
+        errors: in the order of the text; at least one.
+    """
+
+    def __init__(self, errors: Sequence[LayoutError]) -> None:
+        super().__init__(errors[0].message, errors[0].location)
+        self.errors = tuple(errors)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.errors))
 
 
 def not_a_name(error: ValueError) -> OSError:

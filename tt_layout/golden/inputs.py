@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from functools import lru_cache
 
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.golden.case import Case
 from tt_layout.ir.file_aliases import FileAliases, split_module
 from tt_layout.mlir.aliases import is_alias_name
-from tt_layout.mlir.source import read_source
+from tt_layout.mlir.source import Span, read_source
 from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.notation.context import Context
 from tt_layout.notation.registry import read_layout
@@ -62,12 +63,27 @@ def _alias(case: Case, key: str) -> Encoding:
     if file is None:
         message = f"{key} is the alias #{alias}, but the case has no file; write the attribute"
         raise LayoutError(message, case.span(key))
-    path, module = split_module(str(case.folder / file))
-    table = _aliases(path, os.stat(path).st_mtime_ns).choose([alias], module).table
+    table = _table(case, file, alias)
     if alias not in table.definitions:
         message = table.unknown(alias, f" in {table.source.name}")
         raise LayoutError(message, case.span(key))
     return table.layout(alias, release(case))
+
+
+def _table(case: Case, file: str, alias: str) -> AliasTable:
+    path, module = split_module(str(case.folder / file))
+    return _aliases(path, os.stat(path).st_mtime_ns).choose([alias], module).table
+
+
+def defined_at(case: Case) -> Span:
+    """Return where the layout of a case is defined: its alias in its file, or the case."""
+    file, alias = case.text("file"), (case.text("alias") or "").removeprefix("#")
+    if file is None or not alias:
+        return case.place
+    try:
+        return _table(case, file, alias).definitions.value_span(alias)
+    except (LayoutError, OSError, LookupError):
+        return case.place
 
 
 @lru_cache(maxsize=8)

@@ -7,7 +7,7 @@ manifests, the runner, the reports, the orphans and the JSON Schema's test follo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -56,6 +56,7 @@ CASE_KEYS = (
 WITH = CaseKey("with", TEXT, f"Conflicts: the other layout, {_EITHER}.", is_needed=True)
 TO = CaseKey("to", TEXT, f"Convert: the layout afterwards, {_EITHER}.", is_needed=True)
 TARGET = CaseKey("target", WORD, "Conflicts and convert: the GPU, such as sm90.")
+AT_MOST = CaseKey("at_most", ("mapping",), "Budget: numbers, and how large each may be.")
 VALUES = CaseKey("values", TEXT, "Audit: what arguments of the kernels are, such as K=4096, n=64.")
 
 
@@ -71,16 +72,20 @@ class Kind:
             the difference means, in words.  None where there is no such explanation.
         keys: what its cases take besides `CASE_KEYS`.
         view: the name of the view that both functions take as well; none for other kinds.
-        is_of_layout: whether it is of a layout and a type, rather than of the case's file.
+        is_of_layout: whether it is of a layout and a type, rather than of the case's file;
+            None where it is of either, as the case has it.
+        exceeded: ``module:function`` of a kind without golden files: the function takes a case
+            and returns what is not as the case asks.
     """
 
     name: str
     summary: str
-    text: str
+    text: str = ""
     explain: str | None = None
     keys: tuple[CaseKey, ...] = ()
     view: tuple[str, ...] = ()
-    is_of_layout: bool = True
+    is_of_layout: bool | None = True
+    exceeded: str | None = None
 
     @property
     def needed_keys(self) -> tuple[str, ...]:
@@ -91,6 +96,13 @@ class Kind:
         """Return what the case must print; raise LayoutError if it cannot be run."""
         function: Callable[..., bytes] = _load(self.text)
         return function(case, *self.view)
+
+    def violations(self, case: Case) -> tuple[str, ...] | None:
+        """Return what is not as the case asks; None of a kind with golden files."""
+        if self.exceeded is None:
+            return None
+        function: Callable[..., tuple[str, ...]] = _load(self.exceeded)
+        return function(case)
 
     def words(self, golden: str, case: Case) -> tuple[str, ...]:
         """Return what the difference to a golden means; nothing where that is not known."""
@@ -154,13 +166,23 @@ KINDS = {
             (VALUES,),
             is_of_layout=False,
         ),
+        Kind(
+            "budget",
+            "nothing; numbers of the case are at most as large as it says",
+            keys=(
+                AT_MOST,
+                *(replace(key, is_needed=False) for key in (WITH, TO, TARGET, VALUES)),
+            ),
+            is_of_layout=None,
+            exceeded="tt_layout.golden.budgets:exceeded",
+        ),
     )
 }
 """Name -> kind, in the order in which they are listed."""
 
 
 SELF_CONTAINED = tuple(
-    kind.name for kind in KINDS.values() if kind.is_of_layout and not kind.needed_keys
+    kind.name for kind in KINDS.values() if kind.is_of_layout is True and not kind.needed_keys
 )
 """The kinds that need nothing but a layout and a type."""
 
@@ -172,5 +194,8 @@ def all_keys() -> dict[str, CaseKey]:
         >>> [name for name in all_keys() if name.startswith("l")]
         ['layout', 'lane']
     """
-    keys = [*CASE_KEYS, *(key for kind in KINDS.values() for key in kind.keys)]
-    return {key.name: key for key in keys}
+    found = {key.name: key for key in CASE_KEYS}
+    for kind in KINDS.values():
+        for key in kind.keys:
+            found.setdefault(key.name, key)
+    return found

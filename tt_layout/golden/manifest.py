@@ -6,10 +6,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tt_layout.errors import LayoutError, TooLargeError, nearest
+from tt_layout.errors import LayoutError, SeveralError, TooLargeError, nearest
 from tt_layout.golden.case import Case
 from tt_layout.golden.files import is_inside
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, CaseKey, all_keys
@@ -32,6 +33,7 @@ MANIFEST_KEYS = (
 )
 
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.+=@-]+")
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@-]{0,199}")
 
 
@@ -82,6 +84,10 @@ def read_manifest(path: str, max_cases: int = USUAL_CASES) -> Manifest:
     """
     reader = _Reader(Path(path).parent, max_cases)
     reader.read(Path(path))
+    if len(reader.errors) > 1:
+        raise SeveralError(reader.errors)
+    if reader.errors:
+        raise reader.errors[0]
     return Manifest(path, tuple(reader.cases.values()), tuple(reader.files))
 
 
@@ -93,6 +99,7 @@ class _Reader:
         self.max_cases = max_cases
         self.cases: dict[str, Case] = {}  # by name in lower case, as some file systems have it
         self.files: list[Path] = []
+        self.errors: list[LayoutError] = []
 
     def read(self, path: Path) -> None:
         """Add the cases of a manifest."""
@@ -111,9 +118,25 @@ class _Reader:
             message = "the manifest has no cases; nothing was compared"
             raise LayoutError(message, _first_line(place))
         for node in includes:
-            self._include(node, path.parent)
+            with self._collecting():
+                self._include(node, path.parent)
         for node in entries:
-            self._add(_as_mapping("a case", node), defaults, path.parent)
+            with self._collecting():
+                self._add(_as_mapping("a case", node), defaults, path.parent)
+
+    @contextmanager
+    def _collecting(self) -> Iterator[None]:
+        """Keep an error of a case, so that the others are read, too.
+
+        Raises:
+            TooLargeError: there are too many cases, which would go on.
+        """
+        try:
+            yield
+        except TooLargeError:
+            raise
+        except LayoutError as error:
+            self.errors.append(error)
 
     def _defaults(self, node: Node | None) -> CaseValues:
         if node is None:
@@ -131,11 +154,19 @@ class _Reader:
             raise LayoutError(f"{node.text} is included already", node.span)
         self.read(path)
 
-    def _inside(self, node: ScalarNode, folder: Path) -> Path:
-        """Return a file that is named relative to a folder, and is inside the top one."""
+    @staticmethod
+    def _check_name(node: ScalarNode) -> None:
+        """Refuse what is no name of a file in the manifest's folder."""
         if "\0" in node.text or len(node.text) > MAX_PATH:
             message = f"a file's name has no character 0x00, and at most {MAX_PATH} characters"
             raise LayoutError(message, node.span)
+        if is_pattern(node.text) and (Path(node.text).is_absolute() or ".." in node.text):
+            message = "a pattern of files is inside the manifest's folder"
+            raise LayoutError(f"{message}, got {node.text!r}", node.span)
+
+    def _inside(self, node: ScalarNode, folder: Path) -> Path:
+        """Return a file that is named relative to a folder, and is inside the top one."""
+        self._check_name(node)
         path = Path(split_module(str(folder / node.text)).path)
         try:
             if Path(node.text).is_absolute() or not is_inside(path, self.top):
@@ -163,7 +194,32 @@ class _Reader:
         values = {**inherited, **own}
         _require_keys(values, kinds, name)
         for one in expand(values, matrix) if matrix is not None else (values,):
-            self._add_one(one, folder)
+            for case in self._of_each_file(one, folder):
+                self._add_one(case, folder)
+
+    def _of_each_file(self, values: CaseValues, folder: Path) -> Iterator[CaseValues]:
+        """Yield the case for each file that its pattern matches, or the case as it is.
+
+        Raises:
+            LayoutError: the pattern matches nothing.
+        """
+        file, name = values.get("file"), values["name"]
+        if not isinstance(file, ScalarNode) or not is_pattern(file.text):
+            yield values
+            return
+        self._check_name(file)
+        found = sorted(path for path in folder.glob(file.text) if path.is_file())
+        if not found:
+            raise LayoutError(f"no file matches {file.text!r}", file.span)
+        assert isinstance(name, ScalarNode)
+        for path in found:
+            place = path.relative_to(folder)
+            stem = _UNSAFE.sub("-", str(place.with_suffix("")))
+            yield {
+                **values,
+                "name": replace(name, text=f"{name.text}-{stem}"),
+                "file": replace(file, text=str(place)),
+            }
 
     def _add_one(self, values: CaseValues, folder: Path) -> None:
         name = values.pop("name")
@@ -193,7 +249,10 @@ class _Reader:
     def _check_layout(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
         """Refuse a case that does not have what it is of: one layout and a type, or a file."""
         file, alias = values.get("file"), values.get("alias")
-        if not any(KINDS[kind].is_of_layout for kind in _kinds(values)):
+        places = {KINDS[kind].is_of_layout for kind in _kinds(values)}
+        if places == {None}:
+            places = {"with" in values or "to" in values}
+        if True not in places:
             self._check_file(values, name, folder)
             return
         if "layout" in values:
@@ -218,11 +277,21 @@ class _Reader:
         file = values.get("file")
         for extra in ("layout", "alias"):
             if extra in values:
-                message = f"a case with the view audit has a file, and no {extra}"
+                message = f"a case of a dump has a file, and no {extra}"
                 raise LayoutError(message, values[extra].span)
         if not isinstance(file, ScalarNode):
-            raise LayoutError("a case with the view audit needs the key 'file'", name.span)
+            raise LayoutError("a case of a dump needs the key 'file'", name.span)
         self._inside(file, folder)
+
+
+def is_pattern(text: str) -> bool:
+    """Tell whether the name of a file stands for several.
+
+    Example:
+        >>> is_pattern("dumps/*.ttgir"), is_pattern("kernel.ttgir@2")
+        (True, False)
+    """
+    return "*" in text or "?" in text
 
 
 def _checked(node: MappingNode, known: dict[str, CaseKey], what: str) -> CaseValues:
@@ -282,9 +351,9 @@ def _first_line(span: Span) -> Span:
 
 def _kinds(values: CaseValues) -> tuple[str, ...]:
     """Return the kinds of output that ``views`` lists."""
-    node = values.get("views")
+    node, budget = values.get("views"), ("budget",) if "at_most" in values else ()
     if node is None:
-        return DEFAULT_KINDS
+        return budget or DEFAULT_KINDS
     kinds: list[str] = []
     for item in _items(node):
         if not isinstance(item, ScalarNode) or item.text not in KINDS:
@@ -295,7 +364,7 @@ def _kinds(values: CaseValues) -> tuple[str, ...]:
         kinds.append(item.text)
     if not kinds:
         raise LayoutError("views must list at least one kind of output", _first_line(node.span))
-    return tuple(kinds)
+    return (*kinds, *(kind for kind in budget if kind not in kinds))
 
 
 def _refuse_strange_keys(own: CaseValues, kinds: tuple[str, ...]) -> None:

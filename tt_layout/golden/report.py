@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.errors import LayoutError
+from tt_layout.golden.inputs import defined_at
 from tt_layout.golden.manifest import DEFAULT_PATH
 from tt_layout.golden.runner import Outcome, Results
 from tt_layout.golden.short_diff import cut_diff, printable
@@ -24,6 +25,7 @@ _TITLES = {
     "orphan": "golden without a case",
     "error": "cannot be run",
     "written": "written",
+    "exceeded": "over its budget",
 }
 MAX_DESCRIBED = 25  # outcomes that the text describes
 MAX_NAMED = 3  # outcomes that the command which accepts them names one by one
@@ -36,20 +38,40 @@ def findings(results: Results) -> Iterator[Outcome]:
 
 def as_text(results: Results) -> str:
     """Return what differs, the meaning first, and how to accept it."""
-    found = list(findings(results))
-    parts = [describe(outcome) for outcome in found[:MAX_DESCRIBED]]
-    if len(found) > MAX_DESCRIBED:
-        parts.append(f"{len(found) - MAX_DESCRIBED} more; --format json has them all")
+    found = list(by_change(findings(results)))
+    parts = [describe(*outcomes) for outcomes in found[:MAX_DESCRIBED]]
+    left = sum(map(len, found[MAX_DESCRIBED:]))
+    if left:
+        parts.append(f"{left} more; --format json has them all")
     if hint := accept_hint(results):
         parts.append(hint)
     return safe_lines("\n\n".join([*parts, summary(results)])) + "\n"
 
 
-def describe(outcome: Outcome) -> str:
-    """Return the text about one outcome."""
+def by_change(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
+    """Yield outcomes in their order, those together that are of one change of one layout."""
+    groups: dict[object, list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault(_change(outcome), []).append(outcome)
+    yield from groups.values()
+
+
+def _change(outcome: Outcome) -> object:
+    """Return what outcomes share that are of one change: the layout, and what the words say."""
+    if outcome.state != "changed" or outcome.check is None or not outcome.words:
+        return outcome.id
+    case = outcome.check.case
+    layout = tuple(case.text(key) for key in ("layout", "file", "alias"))
+    return layout, case.folder, outcome.words
+
+
+def describe(outcome: Outcome, *others: Outcome) -> str:
+    """Return the text about an outcome, and the names of others of the same change."""
     if outcome.error is not None:
         return f"{_head(outcome)}\n{_indented(str(outcome.error))}"
     lines = [_head(outcome), *(f"  {printable(word)}" for word in outcome.words)]
+    if others:
+        lines.append(f"  the same change: {', '.join(other.id for other in others)}")
     if outcome.state == "changed":
         lines += [f"  {line}" for line in difference(outcome)]
     return "\n".join(lines)
@@ -81,6 +103,14 @@ def place(outcome: Outcome) -> tuple[str, int]:
     if outcome.check is None:
         return _relative(str(outcome.golden)), 0
     span = outcome.check.case.place
+    return _relative(span.file), span.line
+
+
+def _defined(outcome: Outcome) -> tuple[str, int]:
+    """Return the file and line of what changed: the alias in the case's file, if it has one."""
+    if outcome.check is None or outcome.state != "changed":
+        return place(outcome)
+    span = defined_at(outcome.check.case)
     return _relative(span.file), span.line
 
 
@@ -117,6 +147,7 @@ def summary(results: Results) -> str:
         "written": "written",
         "changed": "changed",
         "missing": "without a golden",
+        "exceeded": "over its budget",
         "error": "cannot be run",
         "orphan": "golden without a case",
     }
@@ -166,7 +197,7 @@ def as_junit(results: Results) -> str:
 def _junit_case(outcome: Outcome) -> Case:
     from tt_layout.reports.junit import Case, Problem
 
-    case = Case(outcome.id, *place(outcome))
+    case = Case(outcome.id, *place(outcome), seconds=outcome.seconds)
     if outcome.state in ("passed", "written"):
         return case
     is_error = outcome.state == "error"
@@ -187,7 +218,7 @@ def as_github(results: Results) -> str:
         if outcome.state == "written":
             continue
         title = f"{outcome.id}: {_TITLES[outcome.state]}"
-        path, line = place(outcome)
+        path, line = _defined(outcome)
         message = outcome.error.summary if outcome.error else _annotation(outcome)
         lines.append(annotation(message, path, line, title))
     return "\n".join([*lines, summary(results)]) + "\n"

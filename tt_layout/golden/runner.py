@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -19,8 +19,9 @@ from tt_layout.golden.kinds import KINDS
 from tt_layout.golden.manifest import Check, Manifest, owned, read_manifest
 from tt_layout.worker import begin_worker
 
-STATES = ("passed", "written", "changed", "missing", "orphan", "error")
-"""What may come of a check; an orphan is a golden file that no case owns."""
+STATES = ("passed", "written", "changed", "missing", "orphan", "error", "exceeded")
+"""What may come of a check; an orphan is a golden file that no case owns, and a number that is
+larger than its case allows is exceeded."""
 
 TRIAL_SECONDS = 1.0  # after so much work it is known how long a check takes
 SHARED_SECONDS = 4.0  # work of which so much is left is shared among processes
@@ -38,6 +39,7 @@ class Outcome:
         before: the bytes of the golden file, if it was read and is not as printed.
         after: the bytes printed, if the golden file is not that.
         error: why the case cannot be run.
+        seconds: that the check took; None of what was not run.
     """
 
     state: str
@@ -47,6 +49,7 @@ class Outcome:
     before: bytes | None = None
     after: bytes | None = None
     error: LayoutError | None = None
+    seconds: float | None = None
 
     @property
     def new(self) -> Path:
@@ -83,7 +86,8 @@ class Results:
         counts = self.counts
         if counts["error"] or not self.outcomes:
             return 2
-        return 1 if counts["changed"] or counts["missing"] or counts["orphan"] else 0
+        differences = "changed", "missing", "orphan", "exceeded"
+        return 1 if any(counts[state] for state in differences) else 0
 
 
 def select(manifest: Manifest, patterns: Sequence[str]) -> tuple[Check, ...]:
@@ -107,8 +111,18 @@ def select(manifest: Manifest, patterns: Sequence[str]) -> tuple[Check, ...]:
 
 
 def run_check(check: Check) -> Outcome:
-    """Return what comes of a check; nothing is written."""
+    """Return what comes of a check, and how long it took; nothing is written."""
+    started = time.perf_counter()
+    outcome = _outcome(check)
+    return replace(outcome, seconds=time.perf_counter() - started)
+
+
+def _outcome(check: Check) -> Outcome:
     try:
+        words = KINDS[check.kind].violations(check.case)
+        if words is not None:
+            state = "exceeded" if words else "passed"
+            return Outcome(state=state, golden=check.golden, check=check, words=words)
         after = KINDS[check.kind].printed(check.case)
         before = read_golden(check.golden)
     except LayoutError as error:
@@ -121,7 +135,7 @@ def run_check(check: Check) -> Outcome:
     if before == after:
         return Outcome(state="passed", golden=check.golden, check=check)
     if before is None:
-        words: tuple[str, ...] = ("the case has no golden file",)
+        words = ("the case has no golden file",)
         return Outcome(state="missing", golden=check.golden, check=check, words=words, after=after)
     return Outcome(
         state="changed",
@@ -245,7 +259,7 @@ def accept(outcome: Outcome) -> Outcome:
             message = f"cannot write: {error.strerror or error}"
             raise LayoutError(message, FileLocation(str(outcome.golden))) from None
         words = outcome.words if outcome.state == "changed" else ("a new golden file",)
-        outcome = Outcome(state="written", golden=outcome.golden, check=outcome.check, words=words)
+        outcome = replace(outcome, state="written", words=words, before=None, after=None)
     if outcome.state in ("passed", "written"):
         remove_actual(outcome.new)
     return outcome

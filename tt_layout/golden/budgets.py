@@ -1,0 +1,111 @@
+"""The kind ``budget``: numbers that may be at most so large, kept in the manifest itself.
+
+What becomes cheaper passes, where a golden file would ask to be updated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from tt_layout.errors import LayoutError
+from tt_layout.golden.case import Case
+from tt_layout.golden.yaml_nodes import MappingNode, ScalarNode
+
+KEY = "at_most"
+
+
+def exceeded(case: Case) -> tuple[str, ...]:
+    """Return what is larger than the case allows, each in words.
+
+    Raises:
+        LayoutError: a case of its kind has no such number, or a limit is not one.
+    """
+    numbers = numbers_of(case)
+    return tuple(_exceeded(case, numbers))
+
+
+def _exceeded(case: Case, numbers: Mapping[str, float | None]) -> Iterator[str]:
+    node = case.get(KEY)
+    assert isinstance(node, MappingNode)
+    for key, limit in node.entries:
+        if key.text not in numbers:
+            message = f"{KEY} has no number {key.text!r} here; choose from {', '.join(numbers)}"
+            raise LayoutError(message, key.span)
+        if not isinstance(limit, ScalarNode) or not limit.text.isdecimal():
+            raise LayoutError(f"the limit of {key.text} must be a whole number", limit.span)
+        value = numbers[key.text]
+        if value is None:
+            yield f"{key.text}: at most {limit.text}, but it is not known"
+        elif value > int(limit.text):
+            yield f"{key.text}: at most {limit.text}, is {value:g}"
+
+
+def numbers_of(case: Case) -> dict[str, float | None]:
+    """Return the numbers of a case: of its dump, of its access, or of its conversion."""
+    if case.get("with") is not None:
+        return _of_conflicts(case)
+    if case.get("to") is not None:
+        return _of_conversion(case)
+    return _of_dump(case)
+
+
+def _of_dump(case: Case) -> dict[str, float | None]:
+    """Return the largest number of any kernel of a dump; errors and conflicts of all."""
+    from tt_layout.audit.modules.kernel_metadata import KernelMetadata
+    from tt_layout.golden.audits import findings_of
+    from tt_layout.reports.kernel_overview import KernelLine
+
+    audits = findings_of(case).audits
+    known = KernelMetadata()
+    kernels = [one for audit in audits for one in KernelLine.of_audit("", audit, known)]
+    if not kernels:
+        raise LayoutError("the file has no kernel that moves data", case.span("file"))
+    findings = [finding for kernel in kernels for finding in kernel.findings]
+    return {
+        "cost": max(kernel.weight for kernel in kernels),
+        "cycles": max(kernel.cycles for kernel in kernels),
+        "errors": sum(kernel.errors for kernel in kernels),
+        "extra_wavefronts": sum(one.weight for one in findings if CONFLICTS in one.kinds),
+        "registers": _largest(one.needed for audit in audits for one in audit.registers),
+        "shared_bytes": _largest(kernel.shared_bytes for kernel in kernels),
+    }
+
+
+CONFLICTS = "conflicts"
+"""The kind of findings whose weight is that of bank conflicts."""
+
+
+def _largest(numbers: Iterable[int | None]) -> int | None:
+    """Return the largest number; None where one is not known, or there is none."""
+    found = list(numbers)
+    known = [number for number in found if number is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _of_conflicts(case: Case) -> dict[str, float | None]:
+    """Return the numbers of a warp's store and load."""
+    from tt_layout.golden.costs import conflicts_of
+
+    data = conflicts_of(case).data()
+    accesses = [data[kind] for kind in ("store", "load") if kind in data]
+    totals = {name: f"{name}_per_instruction" for name in ("wavefronts", "extra_wavefronts")}
+    return {
+        name: sum(one["instructions"] * one[key] for one in accesses)
+        for name, key in totals.items()
+    }
+
+
+def _of_conversion(case: Case) -> dict[str, float | None]:
+    """Return the numbers of a CTA's conversion; those of shared memory as it is compiled."""
+    from tt_layout.golden.costs import conversion_of
+
+    data = conversion_of(case).data()
+    compiled, scratch = data.get("compiled") or {}, data.get("scratch") or {}
+    steps = [step for step in (compiled.get("store"), compiled.get("load")) if step is not None]
+    return {
+        "extra_wavefronts": sum(step["extra_wavefronts"] or 0 for step in steps),
+        "moved_bytes": (data.get("cost") or {}).get("moved_bytes"),
+        "scratch_bytes": scratch.get("bytes", 0),
+        "shuffles": compiled.get("shuffles", 0),
+        "wavefronts": sum(step["wavefronts"] or 0 for step in steps),
+    }
