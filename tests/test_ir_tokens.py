@@ -72,7 +72,7 @@ def meaning(module: Module) -> object:
 
 def without_places(data: object) -> object:
     if isinstance(data, dict):
-        places = () if "file" in data else ("line", "column", "live_lines")
+        places = () if "file" in data else ("line", "column", "live_lines", "registers_line")
         kept = {key: value for key, value in data.items() if key not in places}
         if isinstance(kept.get("lines"), list):  # of sectors the same word is a number
             del kept["lines"]

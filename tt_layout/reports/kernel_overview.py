@@ -229,7 +229,8 @@ class KernelOverview:
             }
             right = ["cycles", *(rule.heading for rule in rules()), "shared"]
             header = ["cycles", "kernel", "GPU", *right[1:], "dump"]
-            spare = ("shared", "GPU")
+            empty = (rule.heading for rule in rules() if not _has(shown, rule.kind))
+            spare = ("shared", *empty, "GPU")
             yield FoldedTable(header, rows, right, colours, has_tail=True, spare=spare)
         if len(shown) < len(self.kernels):
             yield Line(f"  and {len(self.kernels) - len(shown)} more kernels: --top shows more")
@@ -243,6 +244,10 @@ class KernelOverview:
             "kernels": [kernel_data(kernel) for kernel in self.kernels[: self.top]],
             "passed_over": [one._asdict() for one in self.passed_over],
         }
+
+
+def _has(kernels: Sequence[KernelLine], kind: str) -> bool:
+    return any(kernel.counts.get(kind) for kernel in kernels)
 
 
 def _cells(kernel: KernelLine) -> list[str]:

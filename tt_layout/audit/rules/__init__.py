@@ -30,7 +30,7 @@ def rules() -> tuple[type[Occurrence], ...]:
 
     Example:
         >>> [rule.kind for rule in rules()][:2]
-        ['refused', 'conversions']
+        ['refused', 'registers']
     """
     names = (f"{__name__}.{found.name}" for found in iter_modules(__path__))
     return tuple(sorted((rule for name in names for rule in _rules_of(name)), key=_order))

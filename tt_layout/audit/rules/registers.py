@@ -46,7 +46,7 @@ class Spills(Occurrence):
 
     kind: ClassVar[str] = "registers"
     order: ClassVar[int] = 5
-    heading: ClassVar[str] = "registers"
+    heading: ClassVar[str] = "spills"
     urgency: ClassVar[Urgency] = Urgency.SPILLS
 
     pressure: RegisterPressure
