@@ -172,7 +172,7 @@ FAULTS = {
         "kernels/softmax-sm90.ttgir",
         swap(SOFTMAX, SOFTMAX.replace("[1, 8]", "[1, 1]")),
         "narrow-loads",
-        "sizePerThread[1] = 8",
+        "sizePerThread = [1, 8]",
         "tt.",
     ),
     "the wrong number of warps": Fault(

@@ -8,6 +8,7 @@ from typing import Any
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.suggestions.advice import Anchor
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.share import Share
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Suggestion
 from tt_layout.errors import LayoutError
 from tt_layout.reports.dump_text import short_layout, short_operation
@@ -25,9 +26,14 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool) -> Itera
         if all(ends):
             yield f"why: the first layout is that of {ends[0]}, the other that of {ends[1]}"
     suggestions = adviser.suggestions(finding)
-    shown = suggestions if is_whole else _apart(suggestions)[:MAX_SUGGESTIONS]
+    shares = {id(one): adviser.share(finding, one) for one in suggestions}
+    large = [one for one in suggestions if not shares[id(one)].is_small]
+    shown = suggestions if is_whole else _apart(large)[:MAX_SUGGESTIONS]
     for suggestion in shown:
-        yield from _suggestion_lines(suggestion)
+        yield from _suggestion_lines(suggestion, shares[id(suggestion)])
+    if suggestions and not shown:
+        share = shares[id(suggestions[0])]
+        yield f"no change of layout pays here: the best saves {share.text}; --all shows it"
     if not suggestions:
         yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
 
@@ -52,8 +58,9 @@ def _anchors(anchors: Sequence[Anchor]) -> str:
     return ", ".join(texts) + f" and {more} more" * (more > 0)
 
 
-def _suggestion_lines(suggestion: Suggestion) -> Iterator[str]:
+def _suggestion_lines(suggestion: Suggestion, share: Share) -> Iterator[str]:
     saved = f"saves {safe(suggestion.saved_text)} cycles in one program"
+    saved += f", {share.text}" * bool(share.text)
     old = short_layout(suggestion.old)
     if suggestion.where == EVERYWHERE:
         yield f"instead of {old} ({saved}):"
@@ -108,7 +115,7 @@ def reason_data(adviser: Adviser, finding: Finding) -> dict[str, Any] | None:
     }
 
 
-def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
+def suggestion_data(suggestion: Suggestion, share: Share) -> dict[str, Any]:
     """Return a suggestion as plain data; documented in ``docs/audit.md``."""
     return {
         "where": suggestion.where,
@@ -118,6 +125,8 @@ def suggestion_data(suggestion: Suggestion) -> dict[str, Any]:
         "lines": list(suggestion.lines),
         "saved": suggestion.saved,
         "saved_text": suggestion.saved_text,
+        "share": [share.low, share.high] if share.low is not None else None,
+        "verdict": str(share.verdict),
         "worse": [
             {"line": one.operation.line, "cycles": -one.saved, "executions": one.executions.number}
             for one in suggestion.worse

@@ -60,7 +60,7 @@ def _findings(audit: Audit) -> list[dict[str, Any]]:
     found = []
     for number, finding in enumerate(audit.findings):
         suggestions = adviser.suggestions(finding) if number < MAX_ADVISED else []
-        better = [suggestion_data(suggestion) for suggestion in suggestions]
+        better = [suggestion_data(one, adviser.share(finding, one)) for one in suggestions]
         found.append(
             {
                 "number": numbers[id(finding)],

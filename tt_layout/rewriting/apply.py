@@ -12,6 +12,7 @@ from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.share import Share
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.audit.values.given import GivenValues
@@ -35,11 +36,13 @@ class Step(NamedTuple):
         number: of the finding, as the report counts them.
         finding: what it was for.
         suggestion: what was done.
+        share: the part of a program's time that it saves.
     """
 
     number: int
     finding: Finding
     suggestion: Suggestion
+    share: Share
 
 
 class Cured(NamedTuple):
@@ -75,7 +78,7 @@ def cure(
         source: the dump.
         numbers: of the findings, as the report counts them; by default of the first that has a
             suggestion.
-        is_all: whether it is every finding that has one.
+        is_all: whether it is every finding that has one that is not small.
         module: the number of the module, from 1; None where the dump has only one.
         release: of Triton, whose rules hold.
         given: what arguments of the kernels are.
@@ -93,7 +96,8 @@ def cure(
             raise LayoutError(message, FileLocation(source.name))
     audit, steps = before, list[Step]()
     for number in numbers or range(1, len(groups) + 1):
-        found = list(_cured_group(audit, number, groups[number - 1], release, given))
+        group = groups[number - 1]
+        found = list(_cured_group(audit, number, group, release, given, takes_large=is_all))
         if numbers and not found:
             raise LayoutError(f"nothing is suggested for finding {number}")
         steps += [step for step, _ in found]
@@ -134,6 +138,8 @@ def _cured_group(
     group: Sequence[Finding],
     release: Release | None,
     given: GivenValues | None,
+    *,
+    takes_large: bool,
 ) -> Iterator[tuple[Step, Audit]]:
     """Yield what is done about findings that are alike, one by one."""
     keys = [_key(audit, finding) for finding in group]
@@ -141,11 +147,13 @@ def _cured_group(
         finding = next((f for f in audit.findings if key and _key(audit, f) == key), None)
         if finding is None:
             continue  # what was done before has ended it
-        suggestion = next(iter(Adviser(audit).suggestions(finding)), None)
-        if suggestion is None:
+        adviser = Adviser(audit)
+        suggestion = next(iter(adviser.suggestions(finding)), None)
+        share = adviser.share(finding, suggestion) if suggestion is not None else None
+        if suggestion is None or share is None or (takes_large and share.is_small):
             continue
         audit = _carried_out(audit, finding, suggestion, release, given)
-        yield Step(number, finding, suggestion), audit
+        yield Step(number, finding, suggestion, share), audit
         if suggestion.where == EVERYWHERE:
             return
 

@@ -60,10 +60,11 @@ class AppliedReport(Printed):
         """Yield what was done, what changed, and how to run it."""
         for step in self.cured.steps:
             suggestion = step.suggestion
+            share = f" ({step.share.text})" * bool(step.share.text)
             text = (
                 f"finding {step.number}, line {step.finding.line}: saves "
-                f"{suggestion.saved_text} cycles in one program with {suggestion.encoding} in "
-                f"place of {suggestion.old}, {suggestion.where}"
+                f"{suggestion.saved_text} cycles in one program{share} with {suggestion.encoding} "
+                f"in place of {suggestion.old}, {suggestion.where}"
             )
             yield Paragraph(safe(text), "", len(GAP))
         yield Line()
@@ -95,7 +96,7 @@ class AppliedReport(Printed):
                 "number": step.number,
                 "line": step.finding.line,
                 "message": step.finding.message,
-                **suggestion_data(step.suggestion),
+                **suggestion_data(step.suggestion, step.share),
             }
             for step in self.cured.steps
         ]

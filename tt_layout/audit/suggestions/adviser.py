@@ -8,6 +8,7 @@ from typing import TypeVar
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.suggestions.advice import Advice, Reason
+from tt_layout.audit.suggestions.share import Share, share_of
 from tt_layout.audit.suggestions.suggestion import Suggestion
 
 T = TypeVar("T")
@@ -44,6 +45,13 @@ class Adviser:
     def suggestions(self, finding: Finding) -> list[Suggestion]:
         """Return what would be cheaper, the best first."""
         return list(self._once("suggestions", finding, self._suggestions))
+
+    def share(self, finding: Finding, suggestion: Suggestion) -> Share:
+        """Return the part of a program's time that a suggestion for a finding saves."""
+        if self.audit.audited is None:
+            return Share(None, None)
+        found = self.audit.conclusions
+        return share_of(suggestion, finding.function, found, self.audit.audited)
 
     def _once(self, what: str, finding: Finding, answer: Callable[[Finding], T]) -> T:
         """Return an answer, which is the same for modules of one text but for the lines."""
