@@ -43,7 +43,7 @@ def test_the_first_suggestion_is_carried_out(run: Run, tmp_path: Path) -> None:
 def test_the_audit_of_the_result_has_what_was_promised(name: str, run: Run, tmp_path: Path) -> None:
     source, path = tmp_path / "k.ttgir", tmp_path / "new.ttgir"
     source.write_text(kernel(name))
-    outcome = run("apply", str(source), "--all", "-o", str(path), "--format", "json")
+    outcome = run("apply", str(source), "-o", str(path), "--format", "json")
     data = json.loads(outcome.out)
     assert data["saved"] == sum(step["saved"] for step in data["applied"])
     totals = data["comparison"]["totals"]
@@ -121,7 +121,7 @@ def test_names_stay_valid() -> None:
     """A number is no beginning of a name, and a name that is there is not taken."""
     text = kernel("of-a-constant").replace("%v", "%0").replace("%q ", "%1 ").replace("%q,", "%1,")
     text = text.replace("tt.return", "%relaid_1 = arith.constant 1 : i32\n    tt.return")
-    found = cure(Source(text), is_all=True).text
+    found = cure(Source(text)).text
     assert "%relaid_1_1 = tt.addptr" in found
     assert "loc(" not in found
 
@@ -131,7 +131,7 @@ def test_locations_go_with_what_is_computed_anew() -> None:
     text = "\n".join(f"{line} loc(#loc7)" if " = " in line and "%" in line else line
                      for line in lines)  # fmt: skip
     text += '\n#loc7 = loc("k.py":3:5)\n'
-    found = cure(Source(text), is_all=True).text
+    found = cure(Source(text)).text
     assert all("loc(#loc7)" in line for line in found.splitlines() if "%relaid" in line and "=" in
                line.split("%relaid")[1] and "store" not in line)  # fmt: skip
 

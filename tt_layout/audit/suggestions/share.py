@@ -6,8 +6,7 @@ tensor cores.  If all of them overlap, cycles saved on one are worth nothing whe
 longer; if none does, they are worth their part of the sum.  These are the ends of the share.
 
 Source:
-    Rates measured on an H200.  With them, suggestions of which the lower end is at least
-    `PAYS` made none of the kernels slower that were timed (``docs/apply.md``).
+    Rates measured on an H100 and an H200; ``docs/apply.md`` has the kernels that were timed.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 from tt_layout.enums import TextEnum
 from tt_layout.hardware import find_target
+from tt_layout.ir.operations import Operation
 from tt_layout.mlir.types import element_bits
 
 PAYS = 0.10
@@ -31,8 +31,8 @@ PAYS = 0.10
 MAY_PAY = 0.05
 """The part below which it was as often slower as faster."""
 
-MEMORY_BYTES = 18.6
-"""What global memory moves in a cycle for each multiprocessor, all of them at work: 4.3 TB/s."""
+MEMORY_BYTES = 12.9
+"""What global memory moves in a cycle for each multiprocessor of an H100: 3.0 TB/s over all."""
 
 FLOPS = {8: 8169.0, 16: 4084.0, 32: 2042.0, 64: 127.7}
 """Bits of an element -> additions and multiplications of the tensor cores in a cycle."""
@@ -137,7 +137,7 @@ class Work(NamedTuple):
 def work_of(found: Conclusions, function: str | None) -> Work:
     """Return the work of one program of a kernel, as far as costs are known."""
     rows = [row for row in found.movements if row.operation.function == function]
-    moved = [_of_cost(row.cost, assumed_runs(row.executions)) for row in rows]
+    moved = [_of_cost(row.operation, row.cost, assumed_runs(row.executions)) for row in rows]
     products = [one for one in found.multiplications if one.function == function]
     return _sum([*moved, *map(_of_product, products), Work(0, 0, 0)])
 
@@ -148,16 +148,20 @@ def _of_product(one: Multiplication) -> Work:
     return Work(0, 0, one.flops * assumed_runs(one.executions) / rate)
 
 
-def _of_cost(cost: Cost | None, runs: float) -> Work:
-    """Return the work of a data movement that runs so often."""
+def _of_cost(operation: Operation, cost: Cost | None, runs: float) -> Work:
+    """Return the work of a data movement that runs so often.
+
+    Of global memory each byte counts once: sectors that several instructions touch are cached.
+    """
     if cost is None:
         return Work(0, 0, 0)
     if not cost.requests:
         return Work(cost.weight * runs, 0, 0)
-    bytes_ = cost.weight * cost.details["sector_bytes"]
     lines = cost.details.get("lines")
-    pipe = lines if lines is not None else max(cost.requests, bytes_ / LINE_BYTES)
+    sectors = cost.weight * cost.details["sector_bytes"]
+    pipe = lines if lines is not None else max(cost.requests, sectors / LINE_BYTES)
     pipe += cost.details.get("wavefronts") or 0
+    bytes_ = min(sectors, operation.bytes or sectors)
     return Work(pipe * runs, bytes_ * runs / MEMORY_BYTES, 0)
 
 
@@ -178,13 +182,23 @@ def share_of(
     if audited.gpu is None or not find_target(audited.gpu).is_nvidia:
         return Share(None, None)
     saved = [
-        _of_cost(cost, sign * assumed_runs(one.executions))
+        _of_cost(one.operation, cost, sign * assumed_runs(one.executions))
         for one in suggestion.recosts
         for cost, sign in ((one.before, 1), (one.after, -1))
     ]
     low, high = work_of(found, function).share(_sum(saved))
+    low = low if _knows_memory(found, function) else 0.0
     spills = any(one.spills for one in found.registers if one.function == function)
     return Share(low, high, spills, _is_risky(suggestion))
+
+
+def _knows_memory(found: Conclusions, function: str | None) -> bool:
+    """Tell whether the sectors of all accesses to global memory are known.
+
+    Where they are not, global memory may be what the program waits for.
+    """
+    costs = (row.cost for row in found.movements if row.operation.function == function)
+    return all(c.details.get("sectors", 0) is not None for c in costs if c is not None)
 
 
 def _is_risky(suggestion: Suggestion) -> bool:

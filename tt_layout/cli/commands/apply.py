@@ -37,7 +37,7 @@ from tt_layout.rewriting.report import AppliedReport, override_path
     metavar="N",
     help="The finding, as the audit counts it; by default the first with a suggestion. Repeatable.",
 )
-@click.option("--all", "is_all", is_flag=True, help="Every finding that has a suggestion.")
+@click.option("--all", "is_all", is_flag=True, help="Every finding that has one that is not small.")
 @click.option("-o", "output", type=FileParameter(), metavar="FILE", help="Write to FILE.")
 @click.option(
     "--override",
