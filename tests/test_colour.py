@@ -20,6 +20,9 @@ from tt_layout.colour import (
     INK,
     MARK,
     PAGE,
+    PALETTES,
+    PASTEL_HUE_THRESHOLD,
+    PASTEL_THRESHOLD,
     RULE,
     SHADES,
     TERMINAL,
@@ -50,6 +53,15 @@ def test_any_two_colours_are_told_apart_by_everybody() -> None:
 
 def test_hues_are_further_apart() -> None:
     assert APART[::SHADES, ::SHADES].min() > HUE_THRESHOLD
+
+
+def test_pastel_colours_are_told_apart_and_have_dark_text() -> None:
+    apart = least_distances([rgb(colour) for colour in PALETTES["pastel"]])
+    apart = apart + np.eye(len(apart))
+    assert len(apart) == HUES * SHADES
+    assert apart.min() > PASTEL_THRESHOLD
+    assert apart[::SHADES, ::SHADES].min() > PASTEL_HUE_THRESHOLD
+    assert all(contrast(rgb(INK), rgb(fill)) >= 10 for fill in PALETTES["pastel"])
 
 
 def test_text_is_readable_on_every_cell() -> None:

@@ -296,7 +296,15 @@ def test_the_files_that_are_named_are_there(page: str) -> None:
     assert [p for p in paths if "NAME" not in p and not (ROOT / p).exists()] == []
 
 
-SCRIPTS = ("run", "interpreter", "packages", "pythons-between", "readme-command", "try-wheel")
+SCRIPTS = (
+    "run",
+    "interpreter",
+    "packages",
+    "pythons-between",
+    "readme-command",
+    "site",
+    "try-wheel",
+)
 
 
 def test_no_path_of_one_machine_is_written_down() -> None:

@@ -15,12 +15,14 @@ import pytest
 from work import calls_of
 
 from tt_layout.analyses.multiplications.instruction_operands import operands_of
+from tt_layout.audit.audit import audit_module
 from tt_layout.encodings import FORMS
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import product_of
 from tt_layout.hardware import TARGETS
+from tt_layout.ir import parse_ir
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.notation.context import Context
@@ -42,6 +44,7 @@ BLOCKED = (
 )
 PADDED = "#ttg.padded_shared<[128:+8] {order = [1, 0], shape = [16, 128]}>"
 ROOT = Path(__file__).parent.parent
+KERNELS = ROOT / "examples" / "kernels"
 HOSTILE = "</script><script>alert(1)</script><!--{{script}}{{data}}\"'&amp;\u2028"
 
 
@@ -270,7 +273,29 @@ def test_it_is_small_and_little_work() -> None:
     encoding_rules()  # imports every encoding, once in a process
     texts = []
     assert calls_of(lambda: texts.append(build([layout]))) < 6_000
-    assert len(texts[0].encode()) < 310_000
+    assert len(texts[0].encode()) < 330_000
+
+
+def test_the_playground_is_small() -> None:
+    assert len(playground().encode()) <= 360_000
+
+
+@pytest.mark.parametrize("name", ["matmul-sm80", "attention-sm90", "attention-gfx942"])
+def test_the_page_of_a_dump_grows_by_three_times_its_text_at_most(name: str) -> None:
+    source = read_source(str(KERNELS / f"{name}.ttgir"))
+    grown = len(page_of_dump(source, []).encode()) - len(playground().encode())
+    assert grown <= 3 * len(source.text.encode())
+
+
+def test_the_page_of_a_dump_has_the_live_registers_of_its_lines() -> None:
+    source = read_source(str(KERNELS / "matmul-sm80.ttgir"))
+    [module] = embedded(page_of_dump(source, []))["dump"]["modules"]
+    [audit] = [audit_module(one) for one in parse_ir(source.text)]
+    peak = max(pressure.live for pressure in audit.registers)
+    lines, live = zip(*module["registers"])
+    assert list(lines) == sorted(set(lines))
+    assert 0 < max(live) <= peak
+    assert live[-1] == 0
 
 
 def test_comments_stay_in_the_files(page: str) -> None:

@@ -148,7 +148,7 @@ def test_the_box_of_layouts_filters_them(open_file: Any) -> None:
 
 def test_the_grid_is_at_most_ten_stops_away_and_one_by_the_link(open_file: Any) -> None:
     page = open_dump(open_file, MODULE)
-    stage = "document.activeElement.closest('#tensor, #hardware, #other') !== null"
+    stage = "document.activeElement.closest('.pane') !== null"
     for stops in range(1, 11):  # noqa: B007
         page.page.keyboard.press("Tab")
         if page.page.evaluate(stage):
@@ -157,7 +157,7 @@ def test_the_grid_is_at_most_ten_stops_away_and_one_by_the_link(open_file: Any) 
     page.go()
     page.page.keyboard.press("Tab")
     page.page.keyboard.press("Enter")
-    assert page.page.evaluate("document.activeElement.closest('#tensor') !== null")
+    assert page.page.evaluate("document.activeElement.closest('.pane') !== null")
 
 
 def test_the_report_and_the_text_are_walked_by_keys(open_file: Any) -> None:

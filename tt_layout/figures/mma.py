@@ -10,7 +10,10 @@ from itertools import takewhile
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.analyses.multiplications.instruction_operands import operands_of
+from tt_layout.analyses.multiplications.instruction_operands import (
+    instruction_title,
+    operands_of,
+)
 from tt_layout.analyses.multiplications.matrix_arrangement import (
     AXES,
     NAMES,
@@ -194,7 +197,8 @@ def product_of(placed: PlacedLayout, element: str | None = None) -> Product:
         raise LayoutError(f"--view mma is of matrices, got rank {len(placed.shape)}")
     a, b, d, k = operands_of(placed.encoding, placed.shape, placed.tensor.element_type, element)
     m, n = placed.shape
-    title = f"{d.encoding}", f"D = A x B + D of M = {m}, N = {n}, K = {k}"
+    name = instruction_title(d, k)
+    title = f"{d.encoding}", f"{name}: D = A x B + D of M = {m}, N = {n}, K = {k}"
     return Product((a, b, d), (m, n, k), title)
 
 

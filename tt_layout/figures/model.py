@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,8 @@ class Figure:
         legend: the meaning of the colours.
         notes: the lines below.
         places: the row and the column of each grid; none for grids below each other.
+        palette: a name of `tt_layout.colour.PALETTES`; cells of ``pastel`` are large, with thread
+            and register in two lines.
     """
 
     title: tuple[str, ...]
@@ -89,6 +91,7 @@ class Figure:
     legend: Legend = ()
     notes: tuple[str, ...] = ()
     places: tuple[tuple[int, int], ...] = ()
+    palette: str = "strong"
 
 
 def legend_of_nothing(grids: Iterable[Grid], meaning: str) -> Legend:
@@ -100,6 +103,64 @@ def legend_of_nothing(grids: Iterable[Grid], meaning: str) -> Legend:
     """
     is_drawn = any((grid.colours == NOTHING).any() for grid in grids)
     return ((NOTHING, meaning),) if is_drawn else ()
+
+
+LARGEST = 1536
+"""Rows or columns of an overview from which on only what repeats itself is drawn."""
+
+
+def period(colours: Ints) -> int:
+    """Return after how many rows, a power of two, the colours repeat; all where they do not.
+
+    Example:
+        >>> period(np.array([[0], [1], [0], [1]])), period(np.array([[0], [1], [2]]))
+        (2, 3)
+    """
+    rows, own = len(colours), 1
+    while own < rows:
+        parts = colours.reshape(-1, own, colours.shape[1]) if rows % own == 0 else None
+        if parts is not None and bool((parts == colours[:own]).all()):
+            return own
+        own *= 2
+    return rows
+
+
+def without_repeats(figure: Figure) -> Figure:
+    """Return a figure whose largest grids are one tile of what repeats, with a note of that."""
+    if all(max(grid.shape) <= LARGEST for grid in figure.grids):
+        return figure
+    cut = [_first_tile(grid) for grid in figure.grids]
+    notes = tuple(dict.fromkeys(note for _, own in cut for note in own))
+    return replace(figure, grids=tuple(grid for grid, _ in cut), notes=(*figure.notes, *notes))
+
+
+def _first_tile(grid: Grid) -> tuple[Grid, list[str]]:
+    rows, columns = grid.shape
+    down = _tile_size(rows, period(grid.colours))
+    across = _tile_size(columns, period(grid.colours.T))
+    notes = [
+        f"... repeats {count // shown} times {way}"
+        for count, shown, way in ((rows, down, "down"), (columns, across, "across"))
+        if shown < count
+    ]
+    return (
+        replace(
+            grid,
+            colours=grid.colours[:down, :across],
+            rows=grid.rows[:down],
+            columns=grid.columns[:across],
+            marks=None if grid.marks is None else grid.marks[:down, :across],
+            groups=tuple(group for group in grid.groups if group[0] + group[1] <= across),
+        ),
+        notes,
+    )
+
+
+def _tile_size(count: int, repeated: int) -> int:
+    """Return how many of some rows or columns are drawn: all, or whole tiles of at least 64."""
+    if count <= LARGEST or repeated == count:
+        return count
+    return max(repeated, min(64, count))
 
 
 def has_labels(rows: int, columns: int) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tt_layout.colour import INK, RULE
-from tt_layout.figures.model import Figure, Grid
+from tt_layout.colour import INK, PALETTES, RULE
+from tt_layout.figures.model import Figure, Grid, without_repeats
 from tt_layout.safe_text import safe
 from tt_layout.views.folding import fold
 
@@ -22,6 +22,11 @@ OVERVIEW = 768  # the wanted size of a grid without labels
 MIN_WIDTH = 460
 MAX_ACROSS = 1700  # wider grids stand below each other
 SWATCH = 12
+LARGE_CELL = 50  # of a pastel figure
+START = 1.2  # texts do not shrink: cells must shrink by more, and are tried from here on
+SHRINKING = 0.95  # how much smaller cells are tried next
+SQUARE = 0.7  # height of a small cell, in its widths
+LEAST_SCALE = 0.01
 MIN_LINES = 6  # cells from this size on have lines between them
 
 FITS = {"paper": (680, 960), "screen": (1440, math.inf), "none": (math.inf, math.inf)}
@@ -35,7 +40,7 @@ class Text:
     x: float
     y: float
     text: str
-    size: int = LABEL
+    size: float = LABEL
     anchor: str = "start"
     colour: str = INK
     bold: bool = False
@@ -59,6 +64,21 @@ class PlacedGrid:
     y: int
     width: int
     height: int
+    label_size: float = LABEL
+
+    @property
+    def lines(self) -> list[tuple[list[list[str]], float]]:
+        """The labels line by line, each with how far below the middle of its cell it is."""
+        labels = self.grid.labels
+        if labels is None:
+            return []
+        if self.height < LARGE_CELL:
+            return [(labels, 0)]
+        threads = [[text.rpartition(":")[0] or text for text in row] for row in labels]
+        values = [[_value(text) for text in row] for row in labels]
+        has_two = any(text for row in values for text in row)
+        step = self.label_size * 0.75 if has_two else 0
+        return [(threads, -step), (values, step)] if has_two else [(labels, 0)]
 
     @property
     def size(self) -> tuple[int, int]:
@@ -76,6 +96,7 @@ class FigureLayout:
     grids: tuple[PlacedGrid, ...]
     texts: tuple[Text, ...]
     swatches: tuple[Swatch, ...]
+    fills: tuple[str, ...] = PALETTES["strong"]
 
 
 def scale_to_fit(layout: FigureLayout, fit: str) -> float:
@@ -84,6 +105,8 @@ def scale_to_fit(layout: FigureLayout, fit: str) -> float:
     Args:
         layout: the figure.
         fit: ``paper``, a page of A4 within its margins; ``screen``, as wide as one; or ``none``.
+
+    Cells shrink first, by `lay_out_figure`: this is for what is too large even then.
 
     Example:
         >>> scale_to_fit(FigureLayout(2720, 100, (), (), ()), "paper")
@@ -98,14 +121,40 @@ def text_width(text: str, size: int) -> float:
     return len(text) * size * ADVANCE
 
 
-def cell_size(grid: Grid) -> tuple[int, int]:
-    """Return the width and height of the cells of a grid."""
+def _value(text: str) -> str:
+    """Return the second line of a label: ``V0`` of ``T3:0``; of a register with a name, that.
+
+    Example:
+        >>> _value("T3:0"), _value("T3:a0"), _value("96")
+        ('V0', 'a0', '')
+    """
+    thread, _, register = text.rpartition(":")
+    if not thread:
+        return ""
+    return f"V{register}" if register[:1].isdigit() else register
+
+
+def cell_size(grid: Grid, scale: float = 1.0, is_large: bool = False) -> tuple[int, int]:
+    """Return the width and height of the cells of a grid.
+
+    Args:
+        grid: the grid.
+        scale: how much smaller they are than their labels ask for.
+        is_large: whether labels have two lines.
+    """
     rows, columns = grid.shape
     if grid.labels is None:
         side = max(1, min(16, OVERVIEW // max(rows, columns)))
-        return side, side
-    longest = max((len(text) for row in grid.labels for text in row), default=0)
-    return max(MIN_CELL, grid.cell_width, int(text_width("0" * longest, LABEL)) + 9), CELL_HEIGHT
+        width = height = side
+    else:
+        longest = max((len(text) for row in grid.labels for text in row), default=0)
+        width = max(MIN_CELL, grid.cell_width, int(text_width("0" * longest, LABEL)) + 9)
+        height = CELL_HEIGHT
+        if is_large:
+            width, height = max(width, LARGE_CELL), LARGE_CELL
+    # Without room for labels cells need not be wider than high.
+    high = max(height * scale, min(height, SQUARE * width * scale)) if scale < 1 else height
+    return max(1, int(width * scale)), max(1, int(high))
 
 
 def step_of(names: tuple[str, ...], room: float, needed: float) -> int:
@@ -121,9 +170,29 @@ def step_of(names: tuple[str, ...], room: float, needed: float) -> int:
     return step
 
 
-def lay_out_figure(figure: Figure) -> FigureLayout:
-    """Return where everything of a figure stands."""
-    table = _arranged(figure)
+def lay_out_figure(figure: Figure, fit: str = "none") -> FigureLayout:
+    """Return where everything of a figure is.
+
+    Where it would be larger than it may be, its cells shrink; titles, names and legends keep their
+    size. Labels shrink with their cells, for who enlarges the figure.
+
+    Args:
+        figure: the figure.
+        fit: as for `scale_to_fit`.
+    """
+    figure = without_repeats(figure)
+    layout, (width, height) = _laid_out(figure, 1.0), FITS[fit]
+    scale = min(1.0, START * width / layout.width, START * height / layout.height)
+    while (layout.width > width or layout.height > height) and scale > LEAST_SCALE:
+        layout = _laid_out(figure, scale)
+        scale *= SHRINKING
+    return layout
+
+
+def _laid_out(figure: Figure, scale: float) -> FigureLayout:
+    """Return where everything is, with cells at a scale."""
+    label_size = LABEL if scale == 1 else round(LABEL * scale, 1)
+    table = _arranged(figure, scale)
     inner = max(MIN_WIDTH, table.width)
     texts: list[Text] = []
     y = MARGIN
@@ -132,7 +201,10 @@ def lay_out_figure(figure: Figure) -> FigureLayout:
             y += LINE_HEIGHT
             texts.append(Text(MARGIN, y - 4, part, bold=number == len(figure.title) - 1))
     y += GAP
-    grids = [table.placed(number, grid, y) for number, grid in enumerate(figure.grids)]
+    grids = [
+        replace(table.placed(number, grid, y), label_size=label_size)
+        for number, grid in enumerate(figure.grids)
+    ]
     for placed in grids:
         texts += _grid_texts(placed, placed.x - _left(placed.grid))
     y += table.height + GAP
@@ -143,7 +215,8 @@ def lay_out_figure(figure: Figure) -> FigureLayout:
             y += LINE_HEIGHT
             texts.append(Text(MARGIN, y - 4, part, SMALL, colour=RULE))
     size = inner + 2 * MARGIN, y + MARGIN
-    return FigureLayout(*size, tuple(grids), tuple(texts), tuple(swatches))
+    fills = PALETTES[figure.palette]
+    return FigureLayout(*size, tuple(grids), tuple(texts), tuple(swatches), fills)
 
 
 @dataclass(frozen=True)
@@ -182,16 +255,17 @@ class Table:
         return PlacedGrid(grid, x, y, *self.cells[number])
 
 
-def _arranged(figure: Figure) -> Table:
+def _arranged(figure: Figure, scale: float) -> Table:
     """Return the table of a figure's grids; one row of grids becomes a column where it is wide."""
     below = tuple((row, 0) for row in range(len(figure.grids)))
-    table = _table(figure, figure.places or below)
+    table = _table(figure, figure.places or below, scale)
     is_row = not any(row for row, _ in figure.places)
-    return _table(figure, below) if is_row and table.width > MAX_ACROSS else table
+    return _table(figure, below, scale) if is_row and table.width > MAX_ACROSS else table
 
 
-def _table(figure: Figure, places: tuple[tuple[int, int], ...]) -> Table:
-    grids, cells = figure.grids, [cell_size(grid) for grid in figure.grids]
+def _table(figure: Figure, places: tuple[tuple[int, int], ...], scale: float) -> Table:
+    grids, is_large = figure.grids, figure.palette == "pastel"
+    cells = [cell_size(grid, scale, is_large) for grid in grids]
     if any(row for row, _ in figure.places):  # then rows and columns go on from grid to grid
         cells = [tuple(map(max, zip(*cells)))] * len(cells)
     rows, columns = (range(1 + max(place[axis] for place in places)) for axis in (0, 1))

@@ -7,16 +7,15 @@ Cells without labels are an image of one pixel each, which readers enlarge.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.colour import CELLS, EMPTY, INK, MARK, PAGE, RULE, rgb
+from tt_layout.colour import EMPTY, INK, MARK, PAGE, RULE, rgb
 from tt_layout.figures.model import NOTHING, Figure
 from tt_layout.figures.page_layout import (
-    LABEL,
     MIN_LINES,
     FigureLayout,
     PlacedGrid,
@@ -30,7 +29,6 @@ POINTS = 0.75  # of a pixel
 ADVANCE = 0.6  # of Courier, in font sizes
 CAPITAL = 0.36  # from the baseline to the middle of a line, in font sizes
 LINE_WIDTH = 0.5
-FILLS = (PAGE, EMPTY, *CELLS)
 FIRST_FILL = 2
 HATCH = (
     b"<</Type/Pattern/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 6 6]/XStep 6/YStep 6"
@@ -50,7 +48,7 @@ def to_pdf(figure: Figure, fit: str = "none") -> bytes:
         >>> to_pdf(Figure(("t",), (Grid(np.array([[0, 1]]), [["a", "b"]]),)))[:8]
         b'%PDF-1.4'
     """
-    layout = lay_out_figure(figure)
+    layout = lay_out_figure(figure, fit)
     scale = POINTS * scale_to_fit(layout, fit)
     size = f"{layout.width * scale:.2f} {layout.height * scale:.2f}"
     images = [number for number, p in enumerate(layout.grids) if p.grid.labels is None]
@@ -65,7 +63,7 @@ def to_pdf(figure: Figure, fit: str = "none") -> bytes:
         _stream(b"<<", content),
         b"<</Type/Font/Subtype/Type1/BaseFont/Courier/Encoding/WinAnsiEncoding>>",
         b"<</Type/Font/Subtype/Type1/BaseFont/Courier-Bold/Encoding/WinAnsiEncoding>>",
-        *(_image(layout.grids[number].grid.colours) for number in images),
+        *(_image(layout.grids[number].grid.colours, layout.fills) for number in images),
         _stream(HATCH, hatch),
     ]
     return _file(objects)
@@ -92,12 +90,12 @@ def _file(objects: list[bytes]) -> bytes:
     return b"".join(parts)
 
 
-def _image(colours: Ints) -> bytes:
+def _image(colours: Ints, fills: Sequence[str]) -> bytes:
     """Return an image with a pixel for each cell."""
-    table = b"".join(bytes(rgb(fill)) for fill in FILLS).hex().encode()
+    table = b"".join(bytes(rgb(fill)) for fill in (PAGE, EMPTY, *fills)).hex().encode()
     rows, columns = colours.shape
     head = b"<</Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8" % (columns, rows)
-    head += b"/ColorSpace[/Indexed/DeviceRGB %d<%b>]" % (len(FILLS) - 1, table)
+    head += b"/ColorSpace[/Indexed/DeviceRGB %d<%b>]" % (len(fills) + FIRST_FILL - 1, table)
     return _stream(head, _fills(colours).tobytes())
 
 
@@ -115,28 +113,28 @@ def _content(layout: FigureLayout, scale: float) -> Iterator[str]:
     """Yield what is drawn, in pixels from the upper left corner."""
     yield f"{scale:.5f} 0 0 {-scale:.5f} 0 {layout.height * scale:.2f} cm"
     for number, placed in enumerate(layout.grids):
-        yield from _grid(placed, f"/I{number}")
+        yield from _grid(placed, f"/I{number}", layout.fills)
     yield f"{LINE_WIDTH} w {_colour(RULE)} RG"
     for swatch in layout.swatches:
-        yield f"{_fill(swatch.number)} {swatch.x} {swatch.y} 12 12 re B"
+        yield f"{_fill(swatch.number, layout.fills)} {swatch.x} {swatch.y} 12 12 re B"
     yield from map(_text, layout.texts)
 
 
-def _fill(number: int) -> str:
+def _fill(number: int, fills: Sequence[str]) -> str:
     """Return the choice of the fill of a cell."""
     if number == NOTHING:
         return "/Pattern cs /H scn"
-    return f"{_colour(PAGE if number < 0 else CELLS[number])} rg"
+    return f"{_colour(PAGE if number < 0 else fills[number])} rg"
 
 
-def _grid(placed: PlacedGrid, image: str) -> Iterator[str]:
+def _grid(placed: PlacedGrid, image: str, fills: Sequence[str]) -> Iterator[str]:
     (width, height), grid = placed.size, placed.grid
     yield f"q 1 0 0 1 {placed.x} {placed.y} cm"
     if grid.labels is None:
         yield f"q {width} 0 0 {-height} 0 {height} cm {image} Do Q"
     else:
         for row, colours in enumerate(grid.colours):
-            yield from _runs(colours, row * placed.height, placed)
+            yield from _runs(colours, row * placed.height, placed, fills)
     yield from _lines(placed)
     if grid.marks is not None:
         yield f"2 w {_colour(MARK)} RG"
@@ -147,12 +145,12 @@ def _grid(placed: PlacedGrid, image: str) -> Iterator[str]:
     yield "Q"
 
 
-def _runs(colours: Ints, y: int, placed: PlacedGrid) -> Iterator[str]:
+def _runs(colours: Ints, y: int, placed: PlacedGrid, fills: Sequence[str]) -> Iterator[str]:
     """Yield a rectangle for each run of cells of one colour."""
     edges = [0, *(np.flatnonzero(np.diff(colours)) + 1).tolist(), len(colours)]
     for start, stop in pairwise(edges):
         x, width = start * placed.width, (stop - start) * placed.width
-        yield f"{_fill(int(colours[start]))} {x} {y} {width} {placed.height} re f"
+        yield f"{_fill(int(colours[start]), fills)} {x} {y} {width} {placed.height} re f"
 
 
 def _lines(placed: PlacedGrid) -> Iterator[str]:
@@ -171,12 +169,14 @@ def _lines(placed: PlacedGrid) -> Iterator[str]:
 
 
 def _labels(placed: PlacedGrid) -> Iterator[str]:
-    for row, texts in enumerate(placed.grid.labels or ()):
-        y = (row + 0.5) * placed.height + LABEL * CAPITAL
-        for column, text in enumerate(texts):
-            if text:
-                x = (column + 0.5) * placed.width
-                yield _text(Text(x, y, text, LABEL, "middle", INK))
+    size = placed.label_size
+    for labels, below in placed.lines:
+        for row, texts in enumerate(labels):
+            y = (row + 0.5) * placed.height + size * CAPITAL + below
+            for column, text in enumerate(texts):
+                if text:
+                    x = (column + 0.5) * placed.width
+                    yield _text(Text(x, y, text, size, "middle", INK))
 
 
 def _text(text: Text) -> str:

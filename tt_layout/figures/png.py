@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.colour import CELLS, EMPTY, INK, MARK, PAGE, rgb
+from tt_layout.colour import EMPTY, INK, MARK, PAGE, rgb
 from tt_layout.errors import LayoutError
 from tt_layout.figures.model import NOTHING, Figure
 from tt_layout.figures.page_layout import (
     ADVANCE,
-    LABEL,
     MIN_LINES,
     FigureLayout,
     PlacedGrid,
@@ -43,6 +42,7 @@ FONT_FILES = (
 )
 """The typefaces of the SVG in their order: file, that of bold text, and which of its faces."""
 HATCH = 6  # pixels from one line of a hatching to the next
+LEAST_LABEL = 5  # pixels of labels that can be read
 LARGE = 1 << 21  # pixels; smaller figures are drawn at twice the size
 
 
@@ -57,12 +57,12 @@ def to_png(figure: Figure, fit: str = "none") -> bytes:
         LayoutError: Pillow is not installed.
     """
     image = _pillow("Image")
-    page_layout = lay_out_figure(figure)
+    page_layout = lay_out_figure(figure, fit)
     scale = 2 if page_layout.width * page_layout.height <= LARGE else 1
     canvas = _Canvas(page_layout, scale)
     canvas.draw()
     picture = image.fromarray(canvas.fills * np.uint8(canvas.shades) + canvas.ink).convert("L")
-    picture.putpalette(_palette(canvas.used, canvas.shades))
+    picture.putpalette(_palette([page_layout.fills[n] for n in canvas.used], canvas.shades))
     smaller = scale_to_fit(page_layout, fit)
     if smaller < 1:
         size = (
@@ -88,11 +88,11 @@ def _pillow(name: str) -> Any:
         raise LayoutError(f"{message}; or write an .svg") from None
 
 
-def _palette(used: list[int], count: int) -> bytes:
+def _palette(used: list[str], count: int) -> bytes:
     """Return the colours by fill and shade."""
     ink = np.array(rgb(INK))
     shades = np.arange(count)[:, None] / (count - 1)
-    fills = *FIRST_FILLS, *(CELLS[place] for place in used)
+    fills = *FIRST_FILLS, *used
     ramps = [np.array(rgb(fill)) * (1 - shades) + ink * shades for fill in fills]
     colours: Pixels = np.concatenate(ramps).round().astype(np.uint8)
     return colours.tobytes()
@@ -155,8 +155,8 @@ class _Canvas:
         ink[:, 0] = ink[:, -1] = self.frame
         if grid.marks is not None:
             self._marks(placed, area)
-        if grid.labels is not None:
-            self._labels(grid.labels, ink, width, height)
+        for labels, below in placed.lines if placed.label_size * scale >= LEAST_LABEL else ():
+            self._labels(labels, ink, (width, height), placed.label_size, below)
 
     def _steps(self, ink: Pixels, step: int, width: int) -> None:
         """Draw lines over the rows of an area, this many pixels from one to the next."""
@@ -191,14 +191,21 @@ class _Canvas:
             fills[cell][edge] = MARK_FILL
             ink[cell][edge] = 0
 
-    def _labels(self, labels: list[list[str]], ink: Pixels, width: int, height: int) -> None:
+    def _labels(
+        self,
+        labels: list[list[str]],
+        ink: Pixels,
+        cell: tuple[int, int],
+        label_size: float,
+        below: float,
+    ) -> None:
         """Stamp all labels of the same length together, one character after the other."""
-        size = LABEL * self.scale
+        (width, height), size = cell, int(label_size * self.scale)
         texts = np.array(labels, dtype=np.bytes_)
         lengths = np.char.str_len(texts)
         codes = texts.view(np.uint8).reshape(*texts.shape, -1)
         stamps = _stamps(size, self.shades)
-        top = (height - stamps.shape[1]) // 2
+        top = (height - stamps.shape[1]) // 2 + round(below * self.scale)
         rows, columns = texts.shape
         view = ink.reshape(rows, height, columns, width)
         for length in np.unique(lengths[lengths > 0]).tolist():

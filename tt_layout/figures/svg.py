@@ -7,14 +7,14 @@ are one rectangle, and rows that come again are references to the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.colour import CELLS, EMPTY, INK, MARK, PAGE, RULE
+from tt_layout.colour import EMPTY, INK, MARK, PAGE, RULE
 from tt_layout.figures.model import NOTHING, PLAIN, Figure
 from tt_layout.figures.page_layout import (
     LABEL,
@@ -48,7 +48,7 @@ def to_svg(figure: Figure, fit: str = "none") -> str:
         >>> to_svg(Figure(("t",), (Grid(np.array([[0, 1]]), [["a", "b"]]),)))[:4]
         '<svg'
     """
-    page_layout = lay_out_figure(figure)
+    page_layout = lay_out_figure(figure, fit)
     scale = scale_to_fit(page_layout, fit)
     return "".join(_parts(page_layout, scale, safe(" ".join(figure.title)))) + "\n"
 
@@ -65,8 +65,9 @@ def _parts(page_layout: FigureLayout, scale: float, title: str) -> Iterator[str]
     if any((placed.grid.colours == NOTHING).any() for placed in page_layout.grids):
         yield HATCH
     for number, placed in enumerate(page_layout.grids):
-        yield from _grid(placed, f"g{number}")
-    yield from map(_swatch, page_layout.swatches)
+        yield from _grid(placed, f"g{number}", page_layout.fills)
+    for swatch in page_layout.swatches:
+        yield _swatch(swatch, page_layout.fills)
     yield from map(_text, page_layout.texts)
     yield "</svg>"
 
@@ -76,18 +77,18 @@ def _xml(text: str) -> str:
     return escape(safe(text), quote=False)
 
 
-def fill(number: int) -> str:
+def fill(number: int, fills: Sequence[str]) -> str:
     """Return the fill of a cell with a colour; what holds nothing is hatched."""
     if number == NOTHING:
         return "url(#hatch)"
-    return PAGE if number == PLAIN else CELLS[number]
+    return PAGE if number == PLAIN else fills[number]
 
 
-def _grid(placed: PlacedGrid, name: str) -> Iterator[str]:
+def _grid(placed: PlacedGrid, name: str, fills: Sequence[str]) -> Iterator[str]:
     width, height = placed.size
     tile = tile_of(placed.grid.colours)
     yield f'<g transform="translate({placed.x} {placed.y})">\n'
-    body = "".join(_tile(tile, placed.width, placed.height, name))
+    body = "".join(_tile(tile, placed, name, fills))
     if tile.shape == placed.grid.shape:
         yield body
     else:
@@ -123,8 +124,9 @@ def _repeats(colours: Ints, period: int) -> bool:
     return bool((colours.reshape(-1, period, colours.shape[1]) == colours[:period]).all())
 
 
-def _tile(tile: Ints, width: int, height: int, name: str) -> Iterator[str]:
+def _tile(tile: Ints, placed: PlacedGrid, name: str, fills: Sequence[str]) -> Iterator[str]:
     """Yield the rectangles of a tile; bands of equal rows that come again are references."""
+    width, height = placed.width, placed.height
     seen: dict[tuple[bytes, int], str] = {}
     bands = list(_bands(tile))
     keys = [(tile[start].tobytes(), stop - start) for start, stop in bands]
@@ -133,7 +135,7 @@ def _tile(tile: Ints, width: int, height: int, name: str) -> Iterator[str]:
         if key in seen:
             yield f'<use href="#{seen[key]}" y="{y - int(seen[key].split("-")[1])}"/>\n'
             continue
-        paths = _band(tile[start], y, width, (stop - start) * height)
+        paths = _band(tile[start], y, (width, (stop - start) * height), fills)
         if keys.count(key) > 1:
             seen[key] = f"{name}-{y}"
             yield f'<g id="{seen[key]}">{"".join(paths)}</g>\n'
@@ -148,8 +150,9 @@ def _bands(tile: Ints) -> Iterator[tuple[int, int]]:
     yield from pairwise(edges)
 
 
-def _band(row: Ints, y: int, width: int, height: int) -> Iterator[str]:
+def _band(row: Ints, y: int, size: tuple[int, int], fills: Sequence[str]) -> Iterator[str]:
     """Yield a path per colour, with a rectangle per run of cells."""
+    width, height = size
     edges = [0, *(np.flatnonzero(row[1:] != row[:-1]) + 1).tolist(), len(row)]
     paths: dict[int, list[str]] = {}
     for start, stop in pairwise(edges):
@@ -157,7 +160,7 @@ def _band(row: Ints, y: int, width: int, height: int) -> Iterator[str]:
         rectangle = f"M{start * width} {y}h{run}v{height}h-{run}z"
         paths.setdefault(int(row[start]), []).append(rectangle)
     for number, rectangles in paths.items():
-        yield f'<path fill="{fill(number)}" d="{"".join(rectangles)}"/>'
+        yield f'<path fill="{fill(number, fills)}" d="{"".join(rectangles)}"/>'
 
 
 def _lines(placed: PlacedGrid, name: str) -> Iterator[str]:
@@ -202,23 +205,23 @@ def _marks(placed: PlacedGrid) -> Iterator[str]:
 
 def _labels(placed: PlacedGrid) -> Iterator[str]:
     """Yield a text per row, with the labels of its cells."""
-    if placed.grid.labels is None:
-        return
-    down = placed.height / 2 + LABEL * 0.36
     places = [f"{(c + 0.5) * placed.width:g}" for c in range(placed.grid.shape[1])]
-    yield f'<g text-anchor="middle" fill="{INK}">\n'
-    for number, row in enumerate(placed.grid.labels):
-        texts = (_xml(text) for text in row)
-        spans = [f'<tspan x="{x}">{text}</tspan>' for x, text in zip(places, texts) if text]
-        if spans:
-            yield f'<text y="{number * placed.height + down:g}">{"".join(spans)}</text>\n'
-    yield "</g>\n"
+    size = "" if placed.label_size == LABEL else f' font-size="{placed.label_size}"'
+    for labels, below in placed.lines:
+        down = placed.height / 2 + placed.label_size * 0.36 + below
+        yield f'<g text-anchor="middle" fill="{INK}"{size}>\n'
+        for number, row in enumerate(labels):
+            texts = (_xml(text) for text in row)
+            spans = [f'<tspan x="{x}">{text}</tspan>' for x, text in zip(places, texts) if text]
+            if spans:
+                yield f'<text y="{number * placed.height + down:g}">{"".join(spans)}</text>\n'
+        yield "</g>\n"
 
 
-def _swatch(swatch: Swatch) -> str:
+def _swatch(swatch: Swatch, fills: Sequence[str]) -> str:
     return (
         f'<rect x="{swatch.x}" y="{swatch.y}" width="12" height="12" '
-        f'fill="{fill(swatch.number)}" stroke="{RULE}"/>\n'
+        f'fill="{fill(swatch.number, fills)}" stroke="{RULE}"/>\n'
     )
 
 

@@ -4,7 +4,11 @@
 function showSource() {
   if (!DATA.dump) return;
   byId("source-title").textContent = DATA.dump.name;
+  const isCounted = dumpModules().some(({ registers }) => registers?.length);
+  byId("source-about").textContent = isCounted ? "beside the line: live registers of a thread" : "";
+  byId("source-about").hidden = !isCounted;
   page.dumpText.show(DATA.dump.text);
+  showCostMap();
   const { line, uses } = DATA.layouts[state.layout];
   const isNew = page.dumpText.found !== state.line;
   page.dumpText.mark(new Set([line, ...uses]), state.line);
@@ -61,24 +65,55 @@ function layoutsOfLine(line) {
   return usersOfLines().get(line) ?? [];
 }
 
-/** Return what stands behind a line: the names of its layouts. */
-function chipsOfLine(line) {
+/** Return the text of a line, in which the names of its layouts lead to these. */
+function piecesOfLine(line, text) {
   const byName = Map.groupBy(layoutsOfLine(line), (k) => shortName(DATA.layouts[k]));
-  return [...byName].map(([name, ids]) => {
-    const node = make("span", {
-      className: "chip",
-      textContent: ids.length > 1 ? `${name} ×${ids.length}` : name,
-      title: ids.map((k) => DATA.layouts[k].type).join(" or "),
-    });
-    node.onclick = (event) => {
-      event.stopPropagation();
-      change(() => {
-        state.line = line;
-        showOneOf(ids);
-      });
-    };
-    return node;
+  return text.split(/(#[\w$.-]+)/).map((part) => {
+    const ids = byName.get(part);
+    return ids ? layoutLink(line, part, ids) : part;
   });
+}
+
+function layoutLink(line, name, ids) {
+  const node = make("span", {
+    className: "chip",
+    textContent: name,
+    title: ids.map((k) => DATA.layouts[k].type).join(" or "),
+  });
+  node.onclick = (event) => {
+    event.stopPropagation();
+    change(() => {
+      state.line = line;
+      showOneOf(ids);
+    });
+  };
+  return node;
+}
+
+/** Return the registers that are live behind each line of the dump that changes their number. */
+const registersByLine = once(() => new Map(dumpModules().flatMap(({ registers }) => registers ?? [])));
+
+/** Return what is shown before a line: the live registers where their number changes. */
+function gutterOfLine(line) {
+  const live = registersByLine().get(line);
+  return live === undefined ? "" : String(live);
+}
+
+/** Show where in the text data movements cost something: the more, the darker. */
+function showCostMap() {
+  const box = byId("cost-map");
+  const { movements } = dumpModules()[state.module] ?? { movements: [] };
+  const most = Math.max(1, ...movements.map(({ weight }) => weight));
+  const count = DATA.dump.text.split("\n").length;
+  const marks = movements
+    .filter(({ weight }) => weight > 0)
+    .map(({ line, weight }) => {
+      const node = make("i", { title: `line ${line}`, onclick: () => selectLine(line) });
+      node.style.top = `${(100 * (line - 1)) / count}%`;
+      node.style.opacity = String(0.25 + (0.75 * weight) / most);
+      return node;
+    });
+  box.replaceChildren(...marks);
 }
 
 /** Show one of some layouts: the one after that which is shown. */
@@ -115,11 +150,13 @@ function connectDump() {
   document.documentElement.classList.toggle("whole", Boolean(DATA.dump));
   page.dumpText = new TextPane(byId("source-lines"), "line", {
     choose: selectLine,
-    chips: chipsOfLine,
+    pieces: piecesOfLine,
+    gutter: gutterOfLine,
   });
   page.programText = new TextPane(byId("program-lines"), "program-line", {
     choose: selectProgramLine,
-    chips: () => [],
+    pieces: (_line, text) => [text],
+    gutter: () => "",
   });
   byId("report").addEventListener("keydown", onReportKey);
   onChoice("module", (value) => chooseModule(Number(value)));

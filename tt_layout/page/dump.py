@@ -110,7 +110,7 @@ def page_of_dump(
     modules = [module_data(audit, k, number_of) for k, audit in pages]
     texts = programs((audit for _, audit in pages), program)
     dump = EmbeddedDump(source.name, source.text, modules, texts, line)
-    return build(layouts, dump=dump, target=target)
+    return build(layouts, title=source.name, dump=dump, target=target)
 
 
 _Key = tuple["str | None", "Encoding | LayoutError | None", str]

@@ -9,6 +9,7 @@ from typing import Any
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.first_request import first_request
+from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import summaries
 from tt_layout.audit.values.executions import is_in_loop
@@ -50,7 +51,19 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "findings": list(_findings(audit)),
         "movements": [_movement(row, audit, number_of) for row in audit.movements],
         "multiplications": list(_multiplications(audit)),
+        "registers": _registers(audit),
     }
+
+
+def _registers(audit: Audit) -> list[tuple[int, int]]:
+    """Return the live registers of a thread from each line on where their number changes."""
+    if audit.audited is None:
+        return []
+    found: list[tuple[int, int]] = []
+    for line, live in sorted(live_by_line(audit.audited).items()):
+        if not found or found[-1][1] != live:
+            found.append((line, live))
+    return found
 
 
 def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:

@@ -35,13 +35,24 @@ function multiplied(encoding, shape, { element, bits }, operandElement) {
     matrixPart("D", shape, placed(parent, { shape, bits }, parent.memory !== REGISTERS)),
   ];
   return {
-    title: [parent.text, `D = A x B + D of M = ${m}, N = ${n}, K = ${k}`],
+    title: [parent.text, `${instructionTitle(parent, element, k)}: D = A x B + D of M = ${m}, N = ${n}, K = ${k}`],
     about: [parts.some(isHeld) && names, parts.some(({ step }) => step) && strongLines]
       .filter(Boolean)
       .join("; "),
     colour: hasSeveralWarps(parts[2].layout, shape) ? "warp" : "lane",
     parts,
   };
+}
+
+/** Return the name of the instruction with a result, without what follows its shape. */
+function instructionTitle({ mnemonic, values, release }, element, k) {
+  if (mnemonic === "tensor_memory_encoding") return "tcgen05.mma";
+  const isHopper = values.versionMajor === 3;
+  const shape = mnemonic === "nvidia_mma" ? mmaShape(values, release) : values.instrShape;
+  const [m, n] = isHopper || mnemonic !== "nvidia_mma" ? shape : shape.slice(-2);
+  if (isHopper) return `wgmma.mma_async.m${4 * m}n${n}k${k}`;
+  if (mnemonic === "nvidia_mma") return `mma.sync.m${m}n${n}k${k}`;
+  return `${mnemonic === "amd_mfma" ? "v_mfma" : "v_wmma"}_${element}_${m}x${n}x${k}`;
 }
 
 function isWgmma({ mnemonic, values }) {

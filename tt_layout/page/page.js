@@ -825,9 +825,11 @@ function index(text, count, otherwise) {
   return Number.isInteger(value) && value >= 0 && value < count ? value : otherwise;
 }
 
-/** Return the module of a dump that is shown at first: the last one. */
+/** Return the module of a dump that is shown at first: the last one that moves data, or has layouts. */
 function usualModule() {
-  return Math.max(0, dumpModules().length - 1);
+  const modules = dumpModules();
+  const moves = modules.findLastIndex(({ movements }) => movements.length);
+  return Math.max(0, moves < 0 ? modules.length - 1 : moves);
 }
 
 /** Set the module, and the line of the dump, from the parts of the address. */

@@ -110,11 +110,13 @@ function findingRow({ lines, message, kind }) {
     return item;
   });
   const more = lines.length - shown.length;
+  const location = movementOn(lines[0])?.location;
+  const from = location ? ` (${location.file.split("/").at(-1)}:${location.line})` : "";
   return make(
     "li",
     { className: kind },
     ...shown,
-    make("span", { textContent: `${more > 0 ? ` and ${more} more` : ""} ${message}` }),
+    make("span", { textContent: `${more > 0 ? ` and ${more} more` : ""}${from} ${message}` }),
   );
 }
 

@@ -8,8 +8,9 @@ class TextPane {
   /**
    * @param {HTMLElement} box the element to fill
    * @param {string} prefix what the ids of its lines begin with
-   * @param {{ choose(line: number): void, chips(line: number): HTMLElement[] }} handlers what
-   *   choosing a line does, and what is shown behind it
+   * @param {{ choose(line: number): void, pieces(line: number, text: string): Array<Node | string>,
+   *   gutter(line: number): string }} handlers what choosing a line does, what of its text leads
+   *   somewhere, and what is shown before it
    */
   constructor(box, prefix, handlers) {
     this.box = box;
@@ -35,7 +36,7 @@ class TextPane {
     this.lines = text.split("\n");
     const longest = this.lines.reduce((most, line) => Math.max(most, line.length), 0);
     this.extent.style.height = `${this.lines.length * TEXT_ROW}px`;
-    this.extent.style.minWidth = `calc(${longest}ch + 12rem)`;
+    this.extent.style.minWidth = `calc(${longest}ch + 9rem)`;
     this.#drop(() => true);
     this.#paint();
   }
@@ -105,11 +106,14 @@ class TextPane {
     const row = make(
       "div",
       { className: "row", id: this.#id(line), onclick: () => this.#choose(line) },
-      make("span", { className: "number", textContent: line }),
-      make("code", { textContent: this.lines[line - 1] || " " }),
+      make(
+        "span",
+        { className: "margin" },
+        make("span", { className: "number", textContent: line }),
+        make("span", { className: "live", textContent: this.handlers.gutter(line) }),
+      ),
+      make("code", {}, ...this.handlers.pieces(line, this.lines[line - 1] || " ")),
     );
-    const chips = this.handlers.chips(line);
-    if (chips.length) row.append(make("span", { className: "uses" }, ...chips));
     row.dataset.line = line;
     row.style.top = `${(line - 1) * TEXT_ROW}px`;
     row.setAttribute("role", "option");

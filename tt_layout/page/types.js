@@ -89,6 +89,7 @@
  * @property {DumpFinding[]} findings
  * @property {DumpMovement[]} movements
  * @property {Multiplication[]} multiplications
+ * @property {Array<[number, number]>} registers live ones of a thread, from each line on
  *
  * @typedef {object} Example
  * @property {string} group

@@ -59,6 +59,30 @@ def operands_of(
     return a, b, d, k
 
 
+def instruction_title(d: Operand, k: int) -> str:
+    """Return the name of the instruction with a result, without what follows its shape.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> mma = parse_layout("#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, "
+        ...     "warpsPerCTA = [1, 1], instrShape = [16, 8]}>")
+        >>> instruction_title(Operand(mma, (16, 8), "f32"), 16)
+        'mma.sync.m16n8k16'
+    """
+    own = d.encoding
+    if isinstance(own, NvidiaMma):
+        if own.version_major == 3:
+            m, n = own.instr_shape[:2]
+            return f"wgmma.mma_async.m{4 * m}n{n}k{k}"
+        m, n = own.instr_shape[-2:] or (16, 8)
+        return f"mma.sync.m{m}n{n}k{k}"
+    if isinstance(own, (AmdMfma, AmdWmma)):
+        m, n = own.instr_shape[:2]
+        name = "v_mfma" if isinstance(own, AmdMfma) else "v_wmma"
+        return f"{name}_{d.element}_{m}x{n}x{k}"
+    return "tcgen05.mma"
+
+
 def _operand(parent: Encoding, index: int, width: int) -> DotOperand:
     found = DotOperand(op_idx=index, parent=parent, k_width=width)
     found.check_layout()

@@ -1,10 +1,16 @@
 """The registers that a kernel needs, estimated from its dump.
 
-`module_registers` gives the peak of live registers of each function, `limits` what the GPU allows.
+`module_registers` gives the peak of live registers of each function, `live_by_line` those of each
+line, `limits` what the GPU allows.
 """
 
 from __future__ import annotations
 
-from tt_layout.audit.registers.pressure import LiveValue, RegisterPressure, module_registers
+from tt_layout.audit.registers.pressure import (
+    LiveValue,
+    RegisterPressure,
+    live_by_line,
+    module_registers,
+)
 
-__all__ = ["LiveValue", "RegisterPressure", "module_registers"]
+__all__ = ["LiveValue", "RegisterPressure", "live_by_line", "module_registers"]

@@ -117,6 +117,45 @@ def module_registers(audited: AuditedModule) -> list[RegisterPressure]:
     return [found for function in audited.functions for found in _of_function(function, sizes)]
 
 
+def live_by_line(audited: AuditedModule) -> dict[int, int]:
+    """Return the live registers behind each line with an operation; none where the GPU is unknown.
+
+    Args:
+        audited: the module.
+
+    Returns:
+        Line of the dump -> registers of 32 bits per thread that tensors take there.
+    """
+    if audited.gpu is None or audited.module.number("num-warps") is None:
+        return {}
+    sizes, lines = _Sizes(audited), dict[int, int]()
+    for function in audited.functions:
+        for body in _bodies(function, sizes):
+            for line, live in zip(body.lines, _profile(body, sizes.model.passing)):
+                lines[line] = max(lines.get(line, 0), live)
+    return lines
+
+
+def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
+    """Yield what is live in a function, and in the partitions of its warps."""
+    if not function.body:
+        return
+    own = _ranges_of(function, function.body, sizes)
+    yield own
+    for operation in own.partitions:
+        for region in operation.regions[1:]:
+            yield _ranges_of(function, region, sizes)
+
+
+def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges:
+    return live_ranges(
+        body,
+        lambda value: sizes.words(function, value),
+        keeps_scanned=sizes.warps > 1,
+        sinking=sizes.model.sinking,
+    )
+
+
 class _Sizes:
     """The registers of values, and what the GPU allows."""
 
@@ -179,12 +218,7 @@ def _limited(pressure: RegisterPressure, most: int | None) -> RegisterPressure:
 def _of_body(
     function: SsaFunction, body: Region, sizes: _Sizes, warps: int, partition: int | None
 ) -> tuple[list[RegisterPressure], Sequence[SsaOperation]]:
-    found = live_ranges(
-        body,
-        lambda value: sizes.words(function, value),
-        keeps_scanned=sizes.warps > 1,
-        sinking=sizes.model.sinking,
-    )
+    found = _ranges_of(function, body, sizes)
     if not found.ranges:
         return [], found.partitions
     model = sizes.model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -18,7 +19,7 @@ from tt_layout.cli.parameters import (
     tensor_option,
 )
 from tt_layout.cli.selection import read_selection, selection_options
-from tt_layout.colour import GROUPINGS
+from tt_layout.colour import GROUPINGS, PALETTES
 from tt_layout.encodings import DistributedEncoding, Encoding
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.figures.drawing import VIEWS
@@ -88,6 +89,13 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
 @click.option("--view", type=click.Choice(VIEWS), help="The figure to draw; tensor by default.")
 @click.option("--color-by", type=click.Choice(GROUPINGS), help="What has a colour of its own.")
 @click.option(
+    "--palette",
+    type=click.Choice(sorted(PALETTES, reverse=True)),
+    default="strong",
+    show_default=True,
+    help="The colours of cells; pastel has large cells, for talks.",
+)
+@click.option(
     "--access",
     type=click.Choice(["load", "store"]),
     default="load",
@@ -136,7 +144,7 @@ def command(
     if path is not None:
         if layout is None and ending != ".html" and display["view"] == "mma":
             figure = _multiplication(path, display["line"], display["color_by"])
-            _write(output, FORMATS[ending](figure, display["fit"]))
+            _write(output, _file(figure, ending, display))
             return
         if layout is not None or ending != ".html":
             message = "-i makes a page of all layouts of a file: -o must be an .html"
@@ -182,7 +190,12 @@ def _drawn(
         color_by=display["color_by"],
         operand=display["operand"],
     )
-    return FORMATS[ending](figure, display["fit"])
+    return _file(figure, ending, display)
+
+
+def _file(figure: Figure, ending: str, display: dict[str, Any]) -> bytes:
+    """Return the file of a figure, in the colours and the size that were asked for."""
+    return FORMATS[ending](replace(figure, palette=display["palette"]), display["fit"])
 
 
 def _titles(encodings: list[Encoding]) -> list[str]:
