@@ -227,7 +227,7 @@ class _Canvas:
             place = text.x * self.scale, text.y * self.scale
             anchor = {"start": "ls", "middle": "ms", "end": "rs"}[text.anchor]
             shade = 255 if text.colour == INK else 180
-            font = _font(text.size * self.scale, is_bold=text.bold)
+            font = _font(round(text.size * self.scale), is_bold=text.bold)
             draw.text(place, text.text, shade, font=font, anchor=anchor)
         written = np.asarray(mask).astype(np.int64) * self.shades // 256
         np.maximum(self.ink, written.astype(np.uint8), out=self.ink)

@@ -108,12 +108,9 @@ def module_registers(audited: AuditedModule) -> list[RegisterPressure]:
         >>> found.line, found.live, found.limit, found.spills
         (6, 32, 255, False)
     """
-    if audited.gpu is None or audited.module.number("num-warps") is None:
+    sizes = _sizes(audited)
+    if sizes is None:
         return []
-    file = register_file(find_target(audited.gpu))
-    if file is None:
-        return []
-    sizes = _Sizes(audited, file)
     return [found for function in audited.functions for found in _of_function(function, sizes)]
 
 
@@ -126,14 +123,22 @@ def live_by_line(audited: AuditedModule) -> dict[int, int]:
     Returns:
         Line of the dump -> registers of 32 bits per thread that tensors take there.
     """
-    if audited.gpu is None or audited.module.number("num-warps") is None:
+    sizes, lines = _sizes(audited), dict[int, int]()
+    if sizes is None:
         return {}
-    sizes, lines = _Sizes(audited), dict[int, int]()
     for function in audited.functions:
         for body in _bodies(function, sizes):
             for line, live in zip(body.lines, _profile(body, sizes.model.passing)):
                 lines[line] = max(lines.get(line, 0), live)
     return lines
+
+
+def _sizes(audited: AuditedModule) -> _Sizes | None:
+    """Return the registers of values; None where the GPU, or its registers, are unknown."""
+    if audited.gpu is None or audited.module.number("num-warps") is None:
+        return None
+    file = register_file(find_target(audited.gpu))
+    return None if file is None else _Sizes(audited, file)
 
 
 def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
