@@ -171,7 +171,7 @@ def audited(row: dict[str, Any], **values: int) -> Any:
         for found in audit_module(module, given=given).movements
         if "async_copy" in found.operation.name
     ]
-    return copy.cost.details["wavefronts"] if copy.cost is not None else None
+    return copy.cost.details.data()["wavefronts"] if copy.cost is not None else None
 
 
 @pytest.mark.parametrize("row", sampled(rows(), 12), ids=str)
@@ -223,5 +223,5 @@ def test_lanes_of_amd_exchange_what_they_copy_to_swizzled_memory(
         row.cost for row in audit_module(module).movements if "_to_local" in row.operation.name
     ]
     assert cost is not None
-    assert cost.details.get("bpermutes_per_warp") == bpermutes
+    assert cost.details.data().get("bpermutes_per_warp") == bpermutes
     assert ("ds_bpermute_b32" in cost.text) == (bpermutes is not None)

@@ -50,7 +50,7 @@ def predicted(row: dict[str, Any]) -> Counts:
             kind = movement.operation.name.removeprefix("tt.")
             if kind not in ("load", "store"):
                 continue
-            details = movement.cost.details if movement.cost is not None else {}
+            details = movement.cost.details.data() if movement.cost is not None else {}
             for unit in ("requests", "sectors"):
                 number = details.get(f"total_{unit}")
                 if number is None:

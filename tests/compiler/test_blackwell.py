@@ -51,8 +51,9 @@ def lines(operation: Operation, audited: AuditedModule) -> Iterator[str]:
     if name == "tmem_copy":
         cost = copy_cost(operation, audited)
         assert cost is not None
-        for _ in range(cost.details["instructions"]):
-            yield f'llvm.inline_asm "@$2 {cost.details["instruction"]} [$0], $1;", "r,l,b" %0, %1'
+        details = cost.details.data()
+        for _ in range(details["instructions"]):
+            yield f'llvm.inline_asm "@$2 {details["instruction"]} [$0], $1;", "r,l,b" %0, %1'
     elif name.startswith("tmem_"):
         message = message_of(operation, audited)
         for row, column in message.offsets if message is not None else ():

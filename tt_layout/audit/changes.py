@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.operations.details import GlobalDetails, SingleAtomicDetails
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation, attribute_of
@@ -62,8 +63,11 @@ def width_bytes(row: MovementRow) -> int | None:
     """Return what an access to global memory moves at once; None of others."""
     if row.cost is None or row.operation.group not in (*GLOBAL_KINDS, MovementKind.GLOBAL_ATOMIC):
         return None
-    width: int | None = row.cost.details.get("width_bytes")
-    return width
+    details = row.cost.details
+    return details.width_bytes if isinstance(details, _ACCESSES) else None
+
+
+_ACCESSES = (GlobalDetails, SingleAtomicDetails)
 
 
 def changes(before: Audit, after: Audit) -> list[Change]:

@@ -121,7 +121,7 @@ def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, 
         "inLoop": is_in_loop(executions),
         "cost": cost.text if cost is not None else None,
         "weight": cost.weight if cost is not None else 0,
-        "facts": _facts(cost.details) if cost is not None else {},
+        "facts": _facts(cost.details.data()) if cost is not None else {},
         "location": location._asdict() if location is not None else None,
         "request": _request(operation, audit),
     }

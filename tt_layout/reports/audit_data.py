@@ -148,7 +148,7 @@ def _movement(row: MovementRow) -> dict[str, Any]:
         "executions": executions.number,
         "executions_text": executions.text,
         "loop": executions.loop._asdict() if executions.loop is not None else None,
-        "cost": {"text": cost.text, **cost.details} if cost is not None else None,
+        "cost": {"text": cost.text, **cost.details.data()} if cost is not None else None,
         "cost_unknown": row.cost_unknown,
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import (
@@ -19,7 +19,7 @@ from tt_layout.audit.global_memory.async_copies import (
     swizzling_shuffles,
     written_wavefronts,
 )
-from tt_layout.audit.global_memory.limits import limit_of
+from tt_layout.audit.global_memory.limits import Limit, limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.global_memory.scalars import is_scalar, scalar_layout, scalar_width
 from tt_layout.audit.global_memory.sectors import Sectors, access_sectors, run_bounds
@@ -27,6 +27,7 @@ from tt_layout.audit.global_memory.traffic import SectorBounds, Traffic, traffic
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import CYCLE_BYTES, Cost
+from tt_layout.audit.operations.details import EntryDetails, GlobalDetails
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import run_count
 from tt_layout.encodings import Encoding
@@ -141,15 +142,8 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     text += f", {bpermutes} x ds_bpermute_b32" * bool(bpermutes)
     text += _entering(written)
     text += f", limited by {limit.what}" if limit is not None else ""
-    details = {
-        "instruction": width.instruction,
-        "width_bytes": width.width_bytes,
-        "instructions": width.instructions,
-        "limited_by": limit.as_data() if limit is not None else None,
-        **(_written_details(written) if is_async_copy(access, kernel) else {}),
-        **({"bpermutes_per_warp": bpermutes} if bpermutes else {}),
-        **sector_details(sectors, shape),
-    }
+    entry = _entry(written) if is_async_copy(access, kernel) else None
+    details = _details(width, limit, entry, bpermutes, sectors, shape)
     warps = shape.layout.get_in_dim_size("warp") * shape.layout.get_in_dim_size("block")
     counts = sectors.first or sectors.most
     lanes = shape.layout.get_in_dim_size("lane")
@@ -176,11 +170,11 @@ def _entering(written: Written | None) -> str:
     return f", {written.wavefronts} wavefronts" + f", {more} from conflicts" * bool(more)
 
 
-def _written_details(written: Written | None) -> dict[str, int | None]:
-    return {
-        "wavefronts": written.wavefronts if written is not None else None,
-        "ideal_wavefronts": written.fewest if written is not None else None,
-    }
+def _entry(written: Written | None) -> EntryDetails:
+    """Return how an asynchronous copy enters shared memory, as far as that is known."""
+    if written is None:
+        return EntryDetails(wavefronts=None, ideal_wavefronts=None)
+    return EntryDetails(wavefronts=written.wavefronts, ideal_wavefronts=written.fewest)
 
 
 def _extra(requests: int, width: Width, sectors: Sectors, shape: AccessShape) -> float:
@@ -273,26 +267,38 @@ def _runs(kernel: Kernel, roles: Mapping[str, str], width: Width) -> AxisInfo:
     return info._replace(divisibility=divisibility)
 
 
-def sector_details(sectors: Sectors, shape: AccessShape) -> dict[str, Any]:
-    """Return what is known of requests and sectors as plain data."""
-    first, bounds, unknown = sectors.first, sectors.bounds, sectors.unknown
-    total = sectors.total
+def _details(
+    width: Width,
+    limit: Limit | None,
+    entry: EntryDetails | None,
+    bpermutes: int,
+    sectors: Sectors,
+    shape: AccessShape,
+) -> GlobalDetails:
+    """Return what is known of an access."""
+    first, total, unknown = sectors.first, sectors.total, sectors.unknown
     names = [*sorted(unknown.names), *sorted(unknown.reasons)] if unknown is not None else []
-    return {
-        "requests": first.requests if first is not None else None,
-        "sectors": first.sectors if first is not None else None,
-        "ideal_sectors": first.ideal_sectors if first is not None else None,
-        "lines": first.lines if first is not None else None,
-        "asked_bytes": first.asked_bytes if first is not None else None,
-        "moved_bytes": first.moved_bytes if first is not None else None,
-        "total_requests": total.requests if total is not None else None,
-        "total_sectors": total.sectors if total is not None else None,
-        "total_lines": total.lines if total is not None else None,
-        "sectors_per_request": list(bounds) if bounds is not None else None,
-        "sector_bytes": shape.sector_bytes,
-        "unknown": names,
-        "overflows": list(sectors.overflows),
-    }
+    return GlobalDetails(
+        instruction=width.instruction,
+        width_bytes=width.width_bytes,
+        instructions=width.instructions,
+        limited_by=limit,
+        entry=entry,
+        bpermutes_per_warp=bpermutes or None,
+        requests=first.requests if first is not None else None,
+        sectors=first.sectors if first is not None else None,
+        ideal_sectors=first.ideal_sectors if first is not None else None,
+        lines=first.lines if first is not None else None,
+        asked_bytes=first.asked_bytes if first is not None else None,
+        moved_bytes=first.moved_bytes if first is not None else None,
+        total_requests=total.requests if total is not None else None,
+        total_sectors=total.sectors if total is not None else None,
+        total_lines=total.lines if total is not None else None,
+        sectors_per_request=sectors.bounds,
+        sector_bytes=shape.sector_bytes,
+        unknown=tuple(names),
+        overflows=tuple(sectors.overflows),
+    )
 
 
 def sector_text(sectors: Sectors, shape: AccessShape) -> str:

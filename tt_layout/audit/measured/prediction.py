@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from tt_layout.analyses.conversion.compiled_conversion import Step
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.measured.counters import (
     ASYNC_COPY,
@@ -23,6 +24,16 @@ from tt_layout.audit.measured.counters import (
 from tt_layout.audit.measured.programs import Amount, Programs
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import (
+    ConversionDetails,
+    Details,
+    ExchangeDetails,
+    GlobalDetails,
+    IndexedDetails,
+    SharedDetails,
+    SingleAtomicDetails,
+    TensorMemoryDetails,
+)
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 
 EXCHANGES = (
@@ -177,10 +188,10 @@ def _of_global(row: MovementRow, programs: Programs, access: str, runs: Amount) 
     """Yield what an access to global memory adds."""
     assert row.cost is not None
     details = row.cost.details
-    if "total_sectors" not in details:
+    if not isinstance(details, GlobalDetails):
         yield from _unknown([access], row.cost.text)
         return
-    instructions = details["instructions"] * _warps(row, programs.audited)
+    instructions = details.instructions * _warps(row, programs.audited)
     yield Part(Counter(access, "instructions"), runs.times(instructions))
     for unit, amount in programs.traffic(row).items():
         yield Part(counted_as(access, unit), amount)
@@ -233,28 +244,38 @@ def _shared_accesses(row: MovementRow, cost: Cost, warps: int) -> list[_Accesses
     details, group = cost.details, row.operation.group
     if group in LOCAL_ACCESSES:
         access = SHARED_LOAD if group is MovementKind.LOCAL_LOAD else SHARED_STORE
-        count, each = details.get("instructions"), details.get("wavefronts_per_instruction")
-        if count is None:
-            return None
-        total = None if each is None else count * each * warps
-        return [_Accesses(access, details["instruction"], count * warps, total)]
-    if group is MovementKind.CONVERSION:
-        compiled = details.get("compiled")
+        return _local_accesses(access, details, warps)
+    if isinstance(details, ConversionDetails):
+        compiled = details.compiled
         if compiled is None:
-            return None if details.get("wavefronts") or "moved_bytes" not in details else []
-        return _steps([compiled["store"]], [compiled["load"]], warps)
-    if group is MovementKind.GLOBAL_ATOMIC:
-        details = details.get("result") or {}
-    return _steps(details.get("stores", ()), details.get("loads", ()), warps)
+            return None if details.wavefronts or details.moved_bytes is None else []
+        return [
+            *_steps(SHARED_STORE, [compiled.store], warps),
+            *_steps(SHARED_LOAD, [compiled.load], warps),
+        ]
+    if isinstance(details, (GlobalDetails, SingleAtomicDetails)):
+        if details.result is None:
+            return []
+        details = details.result
+    if not isinstance(details, ExchangeDetails):
+        return []
+    stores = _steps(SHARED_STORE, details.stores, warps)
+    return [*stores, *_steps(SHARED_LOAD, details.loads, warps)]
 
 
-def _steps(stores: Any, loads: Any, warps: int) -> list[_Accesses] | None:
-    """Return stores and loads as accesses; None where they are not known."""
-    if stores is None or loads is None:
-        return None
-    both = [(SHARED_STORE, step) for step in stores] + [(SHARED_LOAD, step) for step in loads]
-    return [
-        _Accesses(access, step["instruction"], step["instructions"] * warps, step["wavefronts"])
-        for access, step in both
-        if step is not None
-    ]
+def _local_accesses(access: str, details: Details, warps: int) -> list[_Accesses] | None:
+    """Return the accesses of a load or store; None where they are not known."""
+    if isinstance(details, SharedDetails):
+        total = details.instructions * details.wavefronts_per_instruction * warps
+        return [_Accesses(access, details.instruction, details.instructions * warps, total)]
+    if isinstance(details, (IndexedDetails, TensorMemoryDetails)):
+        return [_Accesses(access, details.instruction, details.instructions * warps, None)]
+    return None
+
+
+def _steps(access: str, steps: Iterable[Step | None], warps: int) -> Iterator[_Accesses]:
+    """Yield stores or loads as accesses."""
+    for step in steps:
+        if step is not None:
+            count = step.instructions * warps
+            yield _Accesses(access, step.instruction, count, step.wavefronts)

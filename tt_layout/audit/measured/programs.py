@@ -12,6 +12,7 @@ from tt_layout.audit.global_memory.cost import WholeAccess, whole_access
 from tt_layout.audit.measured.counters import TRAFFIC
 from tt_layout.audit.measured.launch import Launch
 from tt_layout.audit.modules.audited_module import FullOperation
+from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.executions import run_count
 from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.paths import greatest_on_a_way
@@ -142,12 +143,12 @@ class Programs:
         access = self._access(row)
         if self.number is None:
             return Amount(None, self.reason)
-        details = row.cost.details if row.cost is not None else {}
+        details = _details(row)
         if self.grid is None or access is None:
-            first, runs = details.get("wavefronts"), row.executions.number
-            if first is None or runs is None:
+            entry, runs = details.entry if details is not None else None, row.executions.number
+            if entry is None or entry.wavefronts is None or runs is None:
                 return Amount(None, way_out(details))
-            return Amount(first * runs * self.number)
+            return Amount(entry.wavefronts * runs * self.number)
         try:
             answers = list(self.grid.answers(access.written))
         except UnknownError as error:
@@ -157,10 +158,10 @@ class Programs:
         return Amount(sum(count * (answer or 0) for count, answer in answers))
 
     def _of_first_program(self, row: MovementRow, programs: int) -> Mapping[str, Amount]:
-        details = row.cost.details if row.cost is not None else {}
+        details = _details(row)
         found = {}
         for unit in TRAFFIC:
-            number = details.get(f"total_{unit}")
+            number = getattr(details, f"total_{unit}", None)
             known = Amount(number * programs) if number is not None else None
             found[unit] = known or Amount(None, way_out(details))
         return found
@@ -196,11 +197,16 @@ def _number(audit: Audit, launch: Launch) -> tuple[int | None, str]:
     return round(launch.warps / warps), ""
 
 
-def way_out(details: Mapping[str, object]) -> str:
+def way_out(details: GlobalDetails | None) -> str:
     """Return what an access depends on."""
-    names = details.get("unknown")
-    known = [str(name) for name in names] if isinstance(names, Iterable) else []
-    return f"it depends on {', '.join(known[:3] or ['its addresses'])}"
+    unknown = details.unknown if details is not None else ()
+    return f"it depends on {', '.join(unknown[:3] or ('its addresses',))}"
+
+
+def _details(row: MovementRow) -> GlobalDetails | None:
+    """Return what is counted of an access to global memory; None of anything else."""
+    details = row.cost.details if row.cost is not None else None
+    return details if isinstance(details, GlobalDetails) else None
 
 
 def _because(unknown: Unknown) -> str:

@@ -12,6 +12,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tt_layout.algebra.linear_layout import log2
 from tt_layout.analyses.conversion.conversion import memory_bytes
@@ -23,11 +24,10 @@ from tt_layout.audit.global_memory.scalars import is_scalar
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import ExchangeDetails, GlobalDetails, SingleAtomicDetails
 from tt_layout.audit.operations.exchanges import (
     exchange_text,
     scalar_type,
-    shuffles_data,
-    steps_data,
 )
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
@@ -77,17 +77,10 @@ def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     result = handed_on(full.operation, full.function, audited.layouts, target, warps)
     if result is None or not (result.scratch_bytes or result.shuffles):
         return found
-    handed = {
-        **shuffles_data(result),
-        "stores": steps_data(result.stores),
-        "loads": steps_data(result.loads),
-        "wavefronts": result.wavefronts,
-        "scratch_bytes": result.scratch_bytes,
-    }
-    return found._replace(
-        text=f"{found.text}; its result: {exchange_text(result, target)}",
-        details={**found.details, "result": handed},
-    )
+    assert isinstance(found.details, (GlobalDetails, SingleAtomicDetails))
+    details = replace(found.details, result=ExchangeDetails.of(result))
+    text = f"{found.text}; its result: {exchange_text(result, target)}"
+    return found._replace(text=text, details=details)
 
 
 def _single_cost(full: FullOperation, target: Target) -> Cost | None:
@@ -100,7 +93,7 @@ def _single_cost(full: FullOperation, target: Target) -> Cost | None:
     size = memory_bytes(bits)
     access = Access(operation.name, value.text, size, 1, operation.attributes, target)
     name = access_instruction(access)
-    details = {"instruction": name, "width_bytes": size, "instructions": 1, "threads": 1}
+    details = SingleAtomicDetails(instruction=name, width_bytes=size)
     return Cost(f"{name or operation.name} by one thread", 1, details)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
-from tt_layout.audit.operations.exchanges import shuffles_data
+from tt_layout.audit.operations.details import ConversionDetails
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation, moved_bits
+
+if TYPE_CHECKING:
+    from tt_layout.hardware import Target
 
 
 def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
@@ -48,39 +51,45 @@ def _conversion(
     from tt_layout.hardware import find_target
 
     found = conversion.classify(before, after)
-    text, details = str(found.kind), {"class": found.kind}
     if bits is None:
-        return Cost(text, 0, details)
+        return Cost(str(found.kind), 0, ConversionDetails(kind=found.kind))
     if target is None:  # wavefronts and shuffles are counted otherwise by each vendor
         moved = conversion.conversion_cost(before, after, bits).moved_bytes
-        return Cost(text, 0, {**details, "moved_bytes": moved})
+        return Cost(str(found.kind), 0, ConversionDetails(kind=found.kind, moved_bytes=moved))
     least = conversion.conversion_cost(before, after, bits, target)
-    compiled = _as_compiled(before, after, bits, target) if is_named else {}
-    exact = compiled.get("wavefronts")
-    wavefronts = least.store_wavefronts + least.load_wavefronts if exact is None else exact
-    numbers = {
-        "moved_bytes": least.moved_bytes,
-        "shuffles_per_warp": least.shuffles,
-        **compiled,
-        "wavefronts": wavefronts,
-    }
-    shuffles = numbers["shuffles_per_warp"]
-    if shuffles:
-        text += f", {'>= ' * ('compiled' not in numbers)}{shuffles} per warp"
-    if bpermutes := numbers.get("bpermutes_per_warp"):
-        text += f", {bpermutes} of them ds_bpermute_b32"
-    cycle = find_target(target).cycle
-    cycles = f"{wavefronts} {cycle}{'s' * (wavefronts != 1)}"
-    text += f", {'>= ' * (exact is None)}{cycles}" * bool(wavefronts)
-    if "scratch_bytes" in numbers:
-        text += f", {numbers['scratch_bytes']} bytes of scratch"
-    weight = wavefronts + shuffles * after.get_in_dim_size("warp")
-    return Cost(text, weight, {**details, **numbers}, extra=weight)
+    details = ConversionDetails(
+        kind=found.kind,
+        moved_bytes=least.moved_bytes,
+        shuffles_per_warp=least.shuffles,
+        wavefronts=least.store_wavefronts + least.load_wavefronts,
+    )
+    if is_named:
+        details = _as_compiled(details, before, after, bits, target)
+    text = f"{found.kind}{_text(details, find_target(target))}"
+    shuffles = (details.shuffles_per_warp or 0) * after.get_in_dim_size("warp")
+    weight = (details.wavefronts or 0) + shuffles
+    return Cost(text, weight, details, extra=weight)
+
+
+def _text(details: ConversionDetails, target: Target) -> str:
+    """Return shuffles, cycles and scratch memory in words."""
+    compiled, wavefronts = details.compiled, details.wavefronts
+    is_exact = compiled is not None and compiled.wavefronts is not None
+    text = ""
+    if details.shuffles_per_warp:
+        text += f", {'>= ' * (compiled is None)}{details.shuffles_per_warp} per warp"
+    if details.bpermutes_per_warp:
+        text += f", {details.bpermutes_per_warp} of them ds_bpermute_b32"
+    if wavefronts:
+        text += f", {'>= ' * (not is_exact)}{wavefronts} {target.cycle}{'s' * (wavefronts != 1)}"
+    if details.scratch_bytes is not None:
+        text += f", {details.scratch_bytes} bytes of scratch"
+    return text
 
 
 def _as_compiled(
-    before: LinearLayout, after: LinearLayout, bits: int, target: str
-) -> dict[str, Any]:
+    least: ConversionDetails, before: LinearLayout, after: LinearLayout, bits: int, target: str
+) -> ConversionDetails:
     """Return what the compiler makes of a conversion, as far as that is known of the GPU."""
     from tt_layout.analyses.conversion.compiled_conversion import compiled_conversion
     from tt_layout.analyses.conversion.scratch import scratch
@@ -89,7 +98,12 @@ def _as_compiled(
         buffer = scratch(before, after, bits, target)
         compiled = compiled_conversion(before, after, bits, target)
     except LayoutError:
-        return {}
-    numbers: dict[str, Any] = {"scratch_bytes": buffer.bytes} if buffer is not None else {}
-    numbers |= {"compiled": asdict(compiled), "wavefronts": compiled.wavefronts}
-    return numbers | shuffles_data(compiled)
+        return least
+    return replace(
+        least,
+        scratch_bytes=buffer.bytes if buffer is not None else None,
+        compiled=compiled,
+        wavefronts=least.wavefronts if compiled.wavefronts is None else compiled.wavefronts,
+        shuffles_per_warp=compiled.shuffles,
+        bpermutes_per_warp=compiled.bpermutes or None,
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from tt_layout.audit.operations.details import Details, GlobalDetails
 from tt_layout.errors import LayoutError
 
 CYCLE_BYTES = 64
@@ -17,7 +18,7 @@ class Cost(NamedTuple):
         text: in a few words.
         weight: to sort by: cycles of shared memory, shuffles, or 128 bytes of tensor memory, of all
             warps of a CTA.
-        details: plain data for the JSON report.
+        details: what is counted, of the family of the operation.
         finding: what the reader should look at; None where there is nothing.
         extra: of the weight, what a better layout or better addresses could save: all of a
             conversion, the cycles of bank conflicts, the requests and sectors of global memory
@@ -27,7 +28,7 @@ class Cost(NamedTuple):
 
     text: str
     weight: float
-    details: dict[str, Any]
+    details: Details
     finding: str | None = None
     extra: float = 0
     requests: int = 0
@@ -39,10 +40,12 @@ class Cost(NamedTuple):
         A request of global memory takes a cycle, its sectors take those in which they arrive, and
         an asynchronous copy those in which it enters shared memory, as far as that is known.
         """
-        if not self.requests:
+        details = self.details
+        if not self.requests or not isinstance(details, GlobalDetails):
             return self.weight
-        arriving = self.weight * self.details["sector_bytes"] / CYCLE_BYTES
-        return float(self.requests + arriving + (self.details.get("wavefronts") or 0))
+        arriving = self.weight * details.sector_bytes / CYCLE_BYTES
+        entering = details.entry.wavefronts if details.entry is not None else None
+        return float(self.requests + arriving + (entering or 0))
 
 
 class UnsupportedError(LayoutError):

@@ -6,12 +6,14 @@ An analysis is imported for the first data movement of its family.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tt_layout.audit.global_memory.cost import global_cost
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.atomics import atomic_cost
 from tt_layout.audit.operations.conversions import conversion_cost
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.operations.exchanges import exchange_cost
 from tt_layout.audit.operations.indexed_accesses import indexed_cost
 from tt_layout.audit.operations.shared_memory import shared_cost
@@ -33,7 +35,9 @@ def _slice_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     load = global_cost(operation, audited)
     if load is None:
         return None
-    details = {**load.details, "store": store.details}
+    assert isinstance(load.details, GlobalDetails)
+    assert isinstance(store.details, SharedDetails)
+    details = replace(load.details, store=store.details)
     return load._replace(text=f"{load.text}; then {store.text}", details=details)
 
 

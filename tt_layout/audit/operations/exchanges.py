@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import replace
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.conversion.compiled_conversion import CompiledConversion, Step
 from tt_layout.analyses.conversion.exchange import Exchange
 from tt_layout.analyses.conversion.gather import gather, histogram
 from tt_layout.analyses.conversion.reduction import Combining, reduction
@@ -16,6 +15,7 @@ from tt_layout.analyses.conversion.scan import scan
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import ExchangeDetails
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
@@ -79,27 +79,9 @@ def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     found = exchange_of(full.operation, full.function, audited.layouts, target)
     if found is None:
         return None
-    details = {
-        **shuffles_data(found),
-        "lane_reductions_per_warp": found.reductions,
-        "stores": steps_data(found.stores),
-        "loads": steps_data(found.loads),
-        "wavefronts": found.wavefronts,
-        "scratch_bytes": found.scratch_bytes,
-    }
+    details = replace(ExchangeDetails.of(found), lane_reductions_per_warp=found.reductions)
     crossings = (found.shuffles + found.reductions) * source.get_in_dim_size("warp")
     return Cost(exchange_text(found, target), crossings + (found.wavefronts or 0), details)
-
-
-def shuffles_data(found: Exchange | CompiledConversion) -> dict[str, int]:
-    """Return shuffles as plain data; those by way of shared memory where there are any."""
-    own = {"shuffles_per_warp": found.shuffles}
-    return own | {"bpermutes_per_warp": found.bpermutes} if found.bpermutes else own
-
-
-def steps_data(steps: tuple[Step, ...]) -> list[dict[str, Any]]:
-    """Return accesses to shared memory as plain data."""
-    return [asdict(step) for step in steps]
 
 
 def exchange_text(found: Exchange, target: Target) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tt_layout.analyses.conversion.conversion import memory_bytes, with_inputs
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import IndexedDetails
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.data_movements import MovementKind
@@ -32,7 +33,7 @@ def indexed_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     name = _addition(operation, audited, target) if is_atomic else None
     name = name or target.instruction_name(size, is_store=not is_load)
     text = f"{count} x {name}, the indices decide their {target.cycle}s"
-    details = {"instruction": name, "width_bytes": size, "instructions": count}
+    details = IndexedDetails(instruction=name, width_bytes=size, instructions=count)
     return Cost(text, count * layout.get_in_dim_size("warp"), details)
 
 

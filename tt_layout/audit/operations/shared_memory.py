@@ -9,6 +9,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.buffer_parts import place_of_part, start_of_part
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import SharedDetails
 from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import BANK_BYTES
@@ -104,14 +105,14 @@ def _shared(
     each = f"{cycles:g} {gpu.cycle}{'s' * (cycles != 1)} each"
     text = f"{access.instructions} x {access.name}, {each}"
     text += f", {cycles - fewest:g} from conflicts" * (cycles != fewest)
-    details = {
-        "instruction": access.name,
-        "width_bytes": access.width_bytes,
-        "instructions": access.instructions,
-        "wavefronts_per_instruction": cycles,
-        "ideal_wavefronts_per_instruction": fewest,
-        "target": target,
-    }
+    details = SharedDetails(
+        instruction=access.name,
+        width_bytes=access.width_bytes,
+        instructions=access.instructions,
+        wavefronts_per_instruction=cycles,
+        ideal_wavefronts_per_instruction=fewest,
+        target=target,
+    )
     finding = MISALIGNED if access.instruction.is_misaligned else None
     warps = registers.get_in_dim_size("warp")
     return Cost(text, access.wavefronts * warps, details, finding, access.extra_wavefronts * warps)

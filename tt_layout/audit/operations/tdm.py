@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost, UnsupportedError
+from tt_layout.audit.operations.details import FusedTdmDetails, TdmDetails
 from tt_layout.encodings.cga import shape_per_cta
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
@@ -42,12 +43,12 @@ def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if found is None:
         return None
     box = "x".join(map(str, found.box))
-    details = {
-        "instruction": found.name,
-        "instructions": found.instructions,
-        "box": list(found.box),
-        "warps": found.warps,
-    }
+    details = TdmDetails(
+        instruction=found.name,
+        instructions=found.instructions,
+        box=tuple(found.box),
+        warps=found.warps,
+    )
     text = f"{found.instructions} x {found.name} of {box} per warp"
     text += f", of {found.warps} of {warps} warps" * (found.warps < warps)
     size = found.instructions * found.warps * prod(found.box) * placed.element_bytes
@@ -74,12 +75,11 @@ def _fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         return None
     name = parts[0][0].name
     boxes = [f"of {'x'.join(map(str, copy.box))} by {copy.warps} warps" for copy, _ in parts]
-    details = {
-        "instruction": name,
-        "instructions": 1,
-        "boxes": [list(copy.box) for copy, _ in parts],
-        "warps": [copy.warps for copy, _ in parts],
-    }
+    details = FusedTdmDetails(
+        instruction=name,
+        boxes=tuple(tuple(copy.box) for copy, _ in parts),
+        warps=tuple(copy.warps for copy, _ in parts),
+    )
     moved = sum(size for _, size in parts)
     return Cost(f"1 x {name} {', '.join(boxes)}", moved / LINE, details)
 

@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost, UnsupportedError
+from tt_layout.audit.operations.details import (
+    TensorMemoryAllocationDetails,
+    TensorMemoryCopyDetails,
+    TensorMemoryDetails,
+)
 from tt_layout.encodings.tensor_memory import TensorMemoryScales
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
@@ -32,12 +37,12 @@ def message_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     registers = message.registers * message.messages
     layout = audited.layouts.linear(operation.moved) if operation.moved is not None else None
     warps = layout.get_in_dim_size("warp") if layout is not None else 1
-    details = {
-        "instruction": message.name,
-        "instructions": message.messages,
-        "registers": registers,
-        "fills_cells": message.fills_cells,
-    }
+    details = TensorMemoryDetails(
+        instruction=message.name,
+        instructions=message.messages,
+        registers=registers,
+        fills_cells=message.fills_cells,
+    )
     text = f"{message.messages} x {message.name}, {registers} registers"
     return Cost(text, registers * warps, details)
 
@@ -126,7 +131,7 @@ def copy_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
             return None
         copy = tensor_memory_copy(memory, shared, source.element_bits)
     name = copy.name(2 if audited.module.attributes.get("ttng.two-ctas") else 1)
-    details = {"instruction": name, "instructions": copy.instructions}
+    details = TensorMemoryCopyDetails(instruction=name, instructions=copy.instructions)
     size = copy.instructions * copy.rows * copy.column_bits // 8
     return Cost(f"{copy.instructions} x {name} per CTA", size / 128, details)
 
@@ -136,7 +141,7 @@ def allocation_cost(operation: Operation, audited: AuditedModule) -> Cost | None
     columns = _columns(operation.target, audited)
     if columns is None:
         return None
-    return Cost(f"{columns} columns", 0, {"columns": columns})
+    return Cost(f"{columns} columns", 0, TensorMemoryAllocationDetails(columns=columns))
 
 
 def _columns(memory: IRType | None, audited: AuditedModule) -> int | None:

@@ -6,6 +6,7 @@ from math import prod
 
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost, UnsupportedError
+from tt_layout.audit.operations.details import TmaDetails
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
@@ -53,7 +54,7 @@ def tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     except LayoutError as error:
         raise UnsupportedError(f"{memory.layout}: {error.message}") from None
     box = "x".join(map(str, found.box))
-    details = {"instruction": instruction, "messages": found.messages, "box": list(found.box)}
+    details = TmaDetails(instruction=instruction, messages=found.messages, box=tuple(found.box))
     text = f"{found.messages} x {instruction} of {box} per CTA"
     size = found.messages * prod(found.box) * placed.element_bytes
     return Cost(text, size / LINE, details)

@@ -26,6 +26,7 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.ir.operations import layout_of
@@ -91,7 +92,7 @@ class Conflict(Occurrence):
 
 def _has_conflicts(cost: Cost) -> bool:
     """Whether an access, or a copy into shared memory, takes wavefronts for bank conflicts."""
-    written, fewest = cost.details.get("wavefronts"), cost.details.get("ideal_wavefronts")
-    if written is not None and fewest is not None:
-        return bool(written > fewest)
-    return "ideal_wavefronts_per_instruction" in cost.details and cost.extra > 0
+    details = cost.details
+    if isinstance(details, GlobalDetails):
+        return details.entry is not None and details.entry.extra > 0
+    return isinstance(details, SharedDetails) and cost.extra > 0

@@ -21,17 +21,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tt_layout.analyses.conversion.conversion import ConversionKind
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.operations.details import ConversionDetails
 from tt_layout.audit.suggestions.advice import Advice, Anchor, Reason
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.ir.operations import layout_of
 
 _ROUTES = {
-    "shared memory": ("goes through shared memory", " through shared memory"),
-    "across CTAs": ("goes across CTAs", " across CTAs"),
-    "shuffles": ("takes shuffles", " by shuffles"),
+    ConversionKind.SHARED_MEMORY: ("goes through shared memory", " through shared memory"),
+    ConversionKind.ACROSS_CTAS: ("goes across CTAs", " across CTAs"),
+    ConversionKind.SHUFFLES: ("takes shuffles", " by shuffles"),
 }
 """Class of a conversion -> how it is done, as a verb, and behind a noun."""
 
@@ -54,7 +56,7 @@ class Conversion(Occurrence):
 
     source: str
     target: str
-    route: str
+    route: ConversionKind
     counts: str
     cycles: float
 
@@ -63,8 +65,10 @@ class Conversion(Occurrence):
         """Yield the conversions of a module that move data between threads."""
         for row in found.movements:
             cost = row.cost
-            route = cost.details.get("class") if cost is not None else None
-            if cost is not None and route in _ROUTES:
+            if cost is None or not isinstance(cost.details, ConversionDetails):
+                continue
+            route = cost.details.kind
+            if route in _ROUTES:
                 ends = layout_of(row.operation.source), layout_of(row.operation.target)
                 counts = cost.text.removeprefix(route)
                 yield Finding.of_movement(row, cls(*ends, route, counts, cost.extra))

@@ -24,6 +24,7 @@ from typing import ClassVar
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,11 @@ class NarrowAccess(Occurrence):
     def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the narrow accesses of a module."""
         for row in found.movements:
-            if row.cost is not None and row.cost.finding is not None:
-                width, noun = row.cost.details["width_bytes"], row.access
-                facts = noun, width, row.cost.finding, row.cost.extra
+            cost = row.cost
+            if cost is None or cost.finding is None:
+                continue
+            if isinstance(cost.details, (GlobalDetails, SharedDetails)):
+                facts = row.access, cost.details.width_bytes, cost.finding, cost.extra
                 yield Finding.of_movement(row, cls(*facts))
 
     @property

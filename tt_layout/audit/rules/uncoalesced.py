@@ -23,6 +23,7 @@ from typing import ClassVar
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.operations.details import GlobalDetails
 
 SECTOR_BYTES = 32  # NVIDIA's
 
@@ -55,15 +56,14 @@ class Uncoalesced(Occurrence):
     def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the accesses of a module that touch too many sectors."""
         for row in found.movements:
-            if row.cost is None:
+            details = row.cost.details if row.cost is not None else None
+            if row.cost is None or not isinstance(details, GlobalDetails):
                 continue
-            details, noun = row.cost.details, row.access
-            sectors, ideal = details.get("sectors"), details.get("ideal_sectors")
-            if sectors is None or ideal is None or sectors <= ideal:
-                continue
-            counts = row.cost.text if row.cost.finding is None else ""
-            numbers = sectors, ideal, details["sector_bytes"]
-            yield Finding.of_movement(row, cls(noun, *numbers, counts, row.cost.extra))
+            sectors, ideal = details.sectors, details.ideal_sectors
+            if sectors is not None and ideal is not None and sectors > ideal:
+                counts = row.cost.text if row.cost.finding is None else ""
+                numbers = sectors, ideal, details.sector_bytes
+                yield Finding.of_movement(row, cls(row.access, *numbers, counts, row.cost.extra))
 
     @property
     def words(self) -> str:

@@ -13,6 +13,7 @@ from tt_layout.analyses.shared_memory.candidates import SwizzleProblem
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.operations.multiplications import Multiplication, multiplications
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange, Trial
@@ -252,9 +253,10 @@ def try_layout(
 
 def _is_narrowed(before: Cost | None, after: Cost | None) -> bool:
     """Tell whether an access to global memory gets narrower, and its sectors are not known."""
-    if before is None or after is None or after.details.get("sectors", 0) is not None:
+    was, now = (one.details if one is not None else None for one in (before, after))
+    if not isinstance(was, GlobalDetails) or not isinstance(now, GlobalDetails):
         return False
-    return bool(after.details["width_bytes"] < before.details["width_bytes"])
+    return now.sectors is None and now.width_bytes < was.width_bytes
 
 
 def _keeps_multiplications(concluded: Conclusions, trial: Trial) -> bool:

@@ -16,6 +16,7 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.conversions import conversion_cost
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.suggestions.flow import MAX_REGION, Flow, is_elementwise
 from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, Recost, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange, Trial
@@ -200,7 +201,7 @@ def _recosts(
 
 def _is_exact(cost: Cost) -> bool:
     """Tell whether the sectors of an access to global memory are known, if it is one."""
-    return "sectors" not in cost.details or cost.details["sectors"] is not None
+    return not isinstance(cost.details, GlobalDetails) or cost.details.sectors is not None
 
 
 def _cost_at_end(operation: Operation, trial: Trial) -> Cost | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
@@ -68,16 +69,20 @@ class Suggestion(NamedTuple):
     @property
     def unknown(self) -> tuple[Recost, ...]:
         """The copies to shared memory of which it is not known how many cycles they take there."""
-        return tuple(
-            one
-            for one in self.recosts
-            if one.after is not None and one.after.details.get("wavefronts", 0) is None
-        )
+        return tuple(one for one in self.recosts if _enters_unknown(one.after))
 
     @property
     def saved_text(self) -> str:
         """The cycles saved in one program, as an expression where loops are not known."""
         return in_all([(one.saved, one.executions) for one in self.recosts])
+
+
+def _enters_unknown(cost: Cost | None) -> bool:
+    """Tell whether it is not known how many wavefronts a copy takes in shared memory."""
+    details = cost.details if cost is not None else None
+    if not isinstance(details, GlobalDetails) or details.entry is None:
+        return False
+    return details.entry.wavefronts is None
 
 
 def in_all(terms: Sequence[tuple[float, Executions]]) -> str:
