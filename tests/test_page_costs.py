@@ -22,7 +22,7 @@ from tt_layout.hardware import TARGETS
 from tt_layout.mlir.types import element_bits
 from tt_layout.reports.conflicts import ConflictsReport
 from tt_layout.reports.report import plain_text
-from tt_layout.reports.wording import count
+from tt_layout.wording import count
 
 DATA = Path(__file__).parent / "data"
 BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}}}>"

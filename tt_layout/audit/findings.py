@@ -20,6 +20,7 @@ from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.ir.operations import Location
+from tt_layout.wording import count
 
 if TYPE_CHECKING:
     from tt_layout.audit.modules.audited_module import AuditedModule
@@ -61,8 +62,7 @@ class Counted(NamedTuple):
         """Return the words for a number of findings."""
         if not self.noun:
             return self.rest
-        plural = f"{self.noun[:-1]}ies" if self.noun.endswith("y") else f"{self.noun}s"
-        return f"{number} {self.noun if number == 1 else plural}{self.rest}"
+        return f"{count(number, self.noun)}{self.rest}"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.rules import rules
 from tt_layout.audit.values.executions import is_in_loop
+from tt_layout.wording import count, size
 
 NO_METADATA = KernelMetadata()
 """Nothing stands beside the dump."""
@@ -62,7 +63,7 @@ class Summary:
         """The line."""
         who = [f"@{self.function}" if self.function is not None else "outside of functions"]
         who += [self.target] if self.target is not None else []
-        who += [_count(self.warps, "warp")] if self.warps is not None else []
+        who += [count(self.warps, "warp")] if self.warps is not None else []
         parts = [*_parts(self.findings)]
         return f"{', '.join(who)}: {', '.join(parts) or self._nothing}{self._shared_text()}"
 
@@ -70,15 +71,15 @@ class Summary:
     def _nothing(self) -> str:
         """What is said of a kernel without findings: only what the known costs rule out."""
         if self.unknown_costs:
-            some = f"{self.unknown_costs} of {_count(self.movements, 'data movement')}"
+            some = f"{self.unknown_costs} of {count(self.movements, 'data movement')}"
             return f"no findings, but the cost of {some} is not known"
         return _absences()
 
     def _shared_text(self) -> str:
         if not self.shared_bytes:
             return ""
-        of = f" of {size_text(self.shared_limit)}" if self.shared_limit is not None else ""
-        return f"; {size_text(self.shared_bytes)}{of} of shared memory"
+        of = f" of {size(self.shared_limit)}" if self.shared_limit is not None else ""
+        return f"; {size(self.shared_bytes)}{of} of shared memory"
 
 
 def summaries(audit: Audit, known: KernelMetadata = NO_METADATA) -> tuple[Summary, ...]:
@@ -156,22 +157,6 @@ def _shared_bytes(audit: Audit, name: str | None, is_only: bool) -> int | None:
     if memory is None:
         return None
     return memory.stated if memory.stated is not None else memory.bytes
-
-
-def size_text(count: int) -> str:
-    """Return bytes as people write them.
-
-    Example:
-        >>> size_text(512), size_text(41984), size_text(1025)
-        ('512 bytes', '41 KiB', '1.0 KiB')
-    """
-    if count < 1024:
-        return f"{count} bytes"
-    return f"{count // 1024} KiB" if count % 1024 == 0 else f"{count / 1024:.1f} KiB"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _parts(findings: Sequence[Finding]) -> Iterator[str]:

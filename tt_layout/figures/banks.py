@@ -28,6 +28,7 @@ from tt_layout.hardware import DEFAULT_TARGET, TARGETS, Target, find_target
 from tt_layout.views.cells import Cells, SlotCells
 from tt_layout.views.selection import Range, checked_range
 from tt_layout.views.shared import Memory, memory_of
+from tt_layout.wording import count
 
 Served = dict[int, list[int]]
 """Bank -> the lanes that it serves in a cycle."""
@@ -279,9 +280,8 @@ def _lane_legend(lanes: Ints) -> Legend:
 def _words(access: Access) -> tuple[str, ...]:
     """Return what the access costs, in words."""
     kind = "store" if access.is_store else "load"
-    cycles, ideal = access.wavefronts_per_instruction, access.phases
-    unit = f"{access.target.cycle}{'s' * (cycles != 1)}"
-    lines = [f"{kind}: {access.name}, {cycles} {unit} per instruction, at best {ideal}"]
+    ideal, each = access.phases, count(access.wavefronts_per_instruction, access.target.cycle)
+    lines = [f"{kind}: {access.name}, {each} per instruction, at best {ideal}"]
     if access.collisions:
         worst = max(access.collisions, key=lambda collision: len(collision.words))
         shown = ", ".join(map(str, worst.lanes[:MAX_LANES]))

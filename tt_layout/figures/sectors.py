@@ -17,6 +17,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, named_colours
 from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, legend_of_nothing, table
 from tt_layout.placement import ASSUMED_BITS
+from tt_layout.wording import count
 
 
 def sectors_figure(drawn: DrawnLayout) -> Figure:
@@ -83,16 +84,12 @@ def _words(access: GlobalAccess) -> tuple[str, ...]:
     """Return what the instruction asks for and what is moved."""
     moved = access.sectors * SECTOR_BYTES
     return (
-        f"first of {_count(access.instructions, 'instruction')} of warp 0: "
+        f"first of {count(access.instructions, 'instruction')} of warp 0: "
         f"{access.vector_bytes} bytes a lane, {access.useful_bytes} bytes asked for",
-        f"{_count(access.sectors, 'sector')} in {_count(access.lines, 'line')}: "
+        f"{count(access.sectors, 'sector')} in {count(access.lines, 'line')}: "
         f"{moved} bytes moved, {100 * access.efficiency:.0f} % of them asked for; "
-        f"at best {_count(access.ideal_sectors, 'sector')}",
+        f"at best {count(access.ideal_sectors, 'sector')}",
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _names(drawn: DrawnLayout, numbers: Ints) -> list[str]:

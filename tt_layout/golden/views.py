@@ -8,11 +8,11 @@ from tt_layout.errors import TooLargeError
 from tt_layout.golden.case import Case
 from tt_layout.golden.inputs import encoding, pointing_at, tensor_type
 from tt_layout.placement import place
-from tt_layout.reports.writing import human_size
 from tt_layout.views.kinds import ViewKind, find_kind
 from tt_layout.views.printed import PrintedView, print_view
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import Selection, parse_selected
+from tt_layout.wording import size
 
 MAX_SIZE = 64 << 20  # bytes of a golden file
 
@@ -23,7 +23,7 @@ def printed(case: Case, view: str) -> bytes:
     request = ViewRequest(placed, kind, selection(case, kind))
     found = whole_view(request, case.text("alias"))
     if found.size > MAX_SIZE:
-        sizes = f"{human_size(found.size)}, more than the {human_size(MAX_SIZE)} of a golden file"
+        sizes = f"{size(found.size)}, more than the {size(MAX_SIZE)} of a golden file"
         message = f"the text would have {sizes}; show a part of it, such as slice: 0:16,0:16"
         raise TooLargeError(message)
     return b"".join(found.chunks())

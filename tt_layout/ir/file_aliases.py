@@ -23,6 +23,7 @@ from tt_layout.ir.scope import Interner
 from tt_layout.mlir.aliases import FileDefinitions
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
+from tt_layout.wording import count as counted
 
 _NUMBERED = re.compile(r"(.+)@(\d{1,9}|last)", re.DOTALL)
 _ON_LINE = re.compile(r"(.+):(\d{1,9})", re.DOTALL)
@@ -105,7 +106,7 @@ def module_at(source: Source, line: int, release: Release | None = None) -> int:
 
 def no_module(number: int, count: int, source: Source) -> LayoutError:
     """Return the error for a module that a file does not have."""
-    modules = f"{count} module{'s' if count != 1 else ''}"
+    modules = counted(count, "module")
     message = f"there is no module {number}: the file has {modules}"
     return LayoutError(message, FileLocation(source.name))
 

@@ -13,6 +13,7 @@ from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Suggesti
 from tt_layout.errors import LayoutError
 from tt_layout.reports.dump_text import short_layout, short_operation
 from tt_layout.safe_text import safe
+from tt_layout.wording import lines
 
 MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for
 MAX_ANCHORS = 4  # operations that are named on one side of a conversion
@@ -48,12 +49,10 @@ def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
 
 def _anchors(anchors: Sequence[Anchor]) -> str:
     """Return operations with their lines, those of one name together."""
-    lines: dict[str, list[str]] = {}
+    places: dict[str, list[int]] = {}
     for anchor in anchors[:MAX_ANCHORS]:
-        lines.setdefault(short_operation(anchor.operation), []).append(str(anchor.line))
-    texts = [
-        f"{safe(name)} (line{'s' * (len(own) > 1)} {', '.join(own)})" for name, own in lines.items()
-    ]
+        places.setdefault(short_operation(anchor.operation), []).append(anchor.line)
+    texts = [f"{safe(name)} ({lines(own)})" for name, own in places.items()]
     more = len(anchors) - MAX_ANCHORS
     return ", ".join(texts) + f" and {more} more" * (more > 0)
 
@@ -66,8 +65,7 @@ def _suggestion_lines(suggestion: Suggestion, share: Share) -> Iterator[str]:
         yield f"instead of {old} ({saved}):"
     else:
         side = "source" if suggestion.where == FORWARD else "target"
-        lines = ", ".join(map(str, suggestion.lines))
-        what = f"use it in place of {old} on line{'s' * (len(suggestion.lines) > 1)} {lines}"
+        what = f"use it in place of {old} on {lines(suggestion.lines)}"
         what = what if suggestion.lines else f"compute the value in it, rather than in {old}"
         yield f"instead ({saved}): keep the {side} layout and {what}:"
     yield f"   {suggestion.encoding}"  # on a line of its own it can be copied
@@ -83,8 +81,8 @@ def _suggestion_lines(suggestion: Suggestion, share: Share) -> Iterator[str]:
         )
         yield f"but: {name} of line {worse.operation.line} takes {added}, {times}"
     if suggestion.unknown:
-        lines = ", ".join(str(one.operation.line) for one in suggestion.unknown)
-        yield f"not counted: how the copies of lines {lines} enter shared memory"
+        places = lines([one.operation.line for one in suggestion.unknown])
+        yield f"not counted: how the copies of {places} enter shared memory"
 
 
 def gluon(suggestion: Suggestion) -> str | None:

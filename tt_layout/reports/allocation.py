@@ -11,6 +11,7 @@ from tt_layout.reports.dump_text import short_operation
 from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
+from tt_layout.wording import count
 
 
 def allocation_lines(audit: Audit) -> Iterator[Line | Fitted]:
@@ -56,7 +57,7 @@ def total_text(memory: SharedMemory) -> str:
     if memory.bytes is None:
         total = "unknown: the size of an allocation is"
     else:
-        total = f"{memory.bytes} byte{'s' * (memory.bytes != 1)}"
+        total = count(memory.bytes, "byte")
     if memory.stated is not None and memory.stated == memory.bytes:
         total += ", as ttg.shared says"
     elif memory.stated is not None:

@@ -23,6 +23,7 @@ from tt_layout.reports.printed import Printed
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.report import GAP, Line, Table
 from tt_layout.safe_text import safe
+from tt_layout.wording import count
 
 if TYPE_CHECKING:
     from tt_layout.reports.measured import Measurements
@@ -104,12 +105,11 @@ def heading(module: Module, file: str) -> Iterator[Line]:
     yield Line(safe(f"{file}:{module.line}{of_pass}"))
     known = [f"target {module.target}"] if module.target is not None else []
     for attribute, unit in (("num-warps", "warp"), ("threads-per-warp", "thread")):
-        count = module.number(attribute)
-        if count is not None:
-            plural = "s" if count != 1 else ""
-            known.append(f"{count} {unit}{plural}{' per warp' * (unit == 'thread')}")
+        number = module.number(attribute)
+        if number is not None:
+            known.append(f"{count(number, unit)}{' per warp' * (unit == 'thread')}")
     ctas, shared = module.number("num-ctas"), module.number("shared")
-    known += [f"{ctas} CTA{'s' if ctas != 1 else ''}"] if ctas is not None else []
+    known += [count(ctas, "CTA")] if ctas is not None else []
     known += [f"{shared} bytes of shared memory"] if shared is not None else []
     if known:
         yield Line(GAP + ", ".join(known))

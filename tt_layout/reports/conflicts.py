@@ -21,7 +21,7 @@ from tt_layout.placement import buffer_shape
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.reports.template import Template
-from tt_layout.reports.wording import bits_in_words, count, ranges
+from tt_layout.wording import bits_in_words, count, ranges
 
 JSON_VERSION = 1
 KINDS = ("store", "load")

@@ -14,8 +14,8 @@ from tt_layout.reports.dump_text import short_operation, short_type
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.report import Line
-from tt_layout.reports.wording import count
 from tt_layout.safe_text import safe
+from tt_layout.wording import count, lines
 
 MAX_SHOWN = 12  # groups of findings that are listed, unless all are asked for
 MAX_LINES = 6  # lines of the dump that are listed of one group
@@ -89,10 +89,7 @@ def _group_lines(
 
 
 def _places(group: Sequence[Finding]) -> str:
-    lines = [str(finding.line) for finding in group[:MAX_LINES]]
-    more = len(group) - len(lines)
-    text = f"line{'s' * (len(group) > 1)} {', '.join(lines)}"
-    return text + f" and {more} more" * bool(more)
+    return lines([finding.line for finding in group], MAX_LINES)
 
 
 def _where(location: Location | None) -> str | None:

@@ -23,6 +23,7 @@ from tt_layout.placement import PlacedLayout, alignment_of, place
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.reports.template import Template
+from tt_layout.wording import count
 
 JSON_VERSION = 1
 LABEL_WIDTH = 24
@@ -171,7 +172,7 @@ def _register_lines(info: LayoutInfo) -> Iterator[str]:
 
 def _access_lines(access: GlobalAccess) -> Iterator[str]:
     yield _line("global memory order", list(access.memory_order))
-    width = f"{access.vector} element{'s' if access.vector > 1 else ''}"
+    width = count(access.vector, "element")
     yield VECTOR.write(elements=width, bytes=access.vector_bytes)
     yield INSTRUCTIONS.write(value=access.instructions)
     yield SECTORS.write(

@@ -12,7 +12,7 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.rules import kinds, rules
-from tt_layout.audit.summary import Summary, kinds_of, size_text, summaries
+from tt_layout.audit.summary import Summary, kinds_of, summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
@@ -26,6 +26,7 @@ from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
 from tt_layout.reports.opened import OpenedDump, audit_with, open_dumps
 from tt_layout.reports.report import Line, Table
 from tt_layout.safe_text import safe
+from tt_layout.wording import size
 
 MAX_KNOWN = 1 << 24
 """Characters of dumps after which what is known of them is forgotten, to bound the memory."""
@@ -252,7 +253,7 @@ def _has(kernels: Sequence[KernelLine], kind: str) -> bool:
 
 def _cells(kernel: KernelLine) -> list[str]:
     counts = [str(kernel.counts.get(kind) or "-") for kind in kinds()]
-    shared = size_text(kernel.shared_bytes) if kernel.shared_bytes is not None else "-"
+    shared = size(kernel.shared_bytes) if kernel.shared_bytes is not None else "-"
     name = f"@{kernel.function}" if kernel.function is not None else "-"
     worst = kernel.findings[0].line if kernel.findings else kernel.line
     where = f"{kernel.file}:{worst}"

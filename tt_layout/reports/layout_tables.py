@@ -12,6 +12,7 @@ from tt_layout.reports.dump_text import short_layout
 from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
+from tt_layout.wording import count
 
 SPARE = ("kind", "warps", "uses")
 """Columns that are left out on a narrow terminal; the layout's name and attribute tell the kind."""
@@ -33,7 +34,7 @@ def layout_lines(audit: Audit, *, is_whole: bool) -> Iterator[Line | Fitted]:
         yield _table(shown)
     folded = len(audit.layouts) - len(shown)
     if folded:
-        types = f"{folded} type{'s' * (folded != 1)} of indices, pointers and masks"
+        types = f"{count(folded, 'type')} of indices, pointers and masks"
         yield Paragraph(f"and {types}: --all lists {'them' if folded != 1 else 'it'}", "  ", 2)
 
 

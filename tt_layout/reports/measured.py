@@ -20,6 +20,7 @@ from tt_layout.mlir.source import Source
 from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
+from tt_layout.wording import count, plural
 
 MAX_NUMBERS = 4  # launches that are named
 
@@ -87,10 +88,9 @@ def _all_counters(launch: ComparedLaunch) -> Iterator[ComparedCounter]:
 def _heading(launch: ComparedLaunch) -> str:
     numbers = ", ".join(launch.numbers[:MAX_NUMBERS])
     numbers += ", ..." * (len(launch.numbers) > MAX_NUMBERS)
-    plural = "es" * (len(launch.numbers) > 1)
-    heading = f"measured of @{launch.kernel}, launch{plural} {numbers}"
+    heading = f"measured of @{launch.kernel}, {plural('launch', len(launch.numbers))} {numbers}"
     if launch.programs is not None:
-        heading += f", {launch.programs} program{'s' * (launch.programs != 1)}"
+        heading += f", {count(launch.programs, 'program')}"
     wrong = sum(one.differs for one in launch.counters)
     known = sum(one.predicted is not None for one in launch.counters)
     unknown = len(launch.counters) - known

@@ -12,7 +12,7 @@ from tt_layout.hardware import Target
 from tt_layout.reports.conflicts import access_data, evidence
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line, Table
-from tt_layout.reports.wording import count, shown
+from tt_layout.wording import count, shown
 
 JSON_VERSION = 1
 

@@ -19,7 +19,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.placement import PlacedLayout
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
-from tt_layout.reports.wording import count
+from tt_layout.wording import count
 
 JSON_VERSION = 1
 INPUTS = ("block", "warp", "lane", "thread", "register", "offset", "partition", "row", "column")

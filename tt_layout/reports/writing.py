@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from tt_layout.errors import FileLocation, LayoutError, TooLargeError, not_a_name
+from tt_layout.wording import size as size_text
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
@@ -134,25 +135,7 @@ def check_size(size: int, limit: int) -> int:
     """
     if size > limit:
         raise TooLargeError(
-            f"the text would have {human_size(size)} ({size} bytes), more than the limit of "
-            f"{human_size(limit)}; --max-text raises the limit"
+            f"the text would have {size_text(size)} ({size} bytes), more than the limit of "
+            f"{size_text(limit)}; --max-text raises the limit"
         )
     return size
-
-
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-
-
-def human_size(size: int) -> str:
-    """Return a number of bytes as people write it.
-
-    Example:
-        >>> human_size(256 << 20), human_size(1500)
-        ('256 MiB', '1.5 KiB')
-    """
-    value = float(size)
-    for unit in _UNITS:
-        if value < 1024 or unit == _UNITS[-1]:
-            break
-        value /= 1024
-    return f"{value:.1f}".removesuffix(".0") + f" {unit}"

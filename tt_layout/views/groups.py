@@ -14,6 +14,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 from tt_layout.placement import PlacedLayout
 from tt_layout.views.cells import Cells
+from tt_layout.wording import count
 
 Grouping = Callable[[Cells], Ints]
 """From cells to the number of the group of each of their locations."""
@@ -164,7 +165,7 @@ def hardware_sizes(placed: PlacedLayout) -> str:
     extra = f", {blocks} blocks" if blocks > 1 else ""
     if placed.is_distributed:
         warps, lanes, registers = (
-            _count(layout.get_in_dim_size(name), name) for name in ("warp", "lane", "register")
+            count(layout.get_in_dim_size(name), name) for name in ("warp", "lane", "register")
         )
         return f"{warps} of {lanes} with {registers}{extra}"
     if placed.is_shared:
@@ -172,7 +173,3 @@ def hardware_sizes(placed: PlacedLayout) -> str:
         size, banks = placed.element_bytes, BANKED.banks
         return f"{elements} elements of {size} bytes in {banks} banks{extra}"
     return f"{layout.get_in_dim_size('row')} rows of {layout.get_in_dim_size('col')} columns{extra}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tt_layout.placement import PlacedLayout
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.view import View
+from tt_layout.wording import count
 
 
 class PrintedView(NamedTuple):
@@ -59,5 +60,5 @@ def _buffer_note(placed: PlacedLayout) -> str:
     """Return what the heading adds for a multi-buffered memdesc."""
     if not placed.is_multi_buffered:
         return ""
-    buffers = f"{placed.buffers} buffer{'s' if placed.buffers != 1 else ''}"
+    buffers = count(placed.buffers, "buffer")
     return f" (each of the {buffers} of a multi-buffered memdesc in {placed.memory_space})"

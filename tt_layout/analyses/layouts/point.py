@@ -16,6 +16,7 @@ from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.layouts.layout_difference import place_label
 from tt_layout.arguments import checks_arguments
 from tt_layout.errors import LayoutError
+from tt_layout.wording import count
 
 MAX_HOLDERS = 64  # locations listed by default
 
@@ -173,7 +174,7 @@ def holders(
     check_padding(padding)
     sizes = [size for _, size in layout.out_sizes]
     if len(element) != len(sizes):
-        message = f"an element has {len(sizes)} coordinate{'s' if len(sizes) != 1 else ''} here"
+        message = f"an element has {count(len(sizes), 'coordinate')} here"
         raise LayoutError(f"{message}, got {_point(tuple(element))}")
     if not all(0 <= x < size for x, size in zip(element, sizes)):
         shape = "x".join(map(str, sizes))

@@ -21,6 +21,7 @@ from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa import SsaOperation
+from tt_layout.wording import count
 
 
 class Limit(NamedTuple):
@@ -47,8 +48,7 @@ class Limit(NamedTuple):
         """Return the finding about an access on a line, which moves ``width_bytes`` at once."""
         place = str(self.location) if self.location is not None else f"line {self.line}"
         where = f" of {place}" if self.line != line else ""
-        plural = "s" if width_bytes != 1 else ""
-        moved = f"moves {width_bytes} byte{plural} at a time"
+        moved = f"moves {count(width_bytes, 'byte')} at a time"
         return f"{moved}, limited by {self.what}{where}: {self.advice}"
 
 

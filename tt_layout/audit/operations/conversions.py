@@ -12,6 +12,7 @@ from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import ConversionDetails
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation, moved_bits
+from tt_layout.wording import count
 
 if TYPE_CHECKING:
     from tt_layout.hardware import Target
@@ -81,7 +82,7 @@ def _text(details: ConversionDetails, target: Target) -> str:
     if details.bpermutes_per_warp:
         text += f", {details.bpermutes_per_warp} of them ds_bpermute_b32"
     if wavefronts:
-        text += f", {'>= ' * (not is_exact)}{wavefronts} {target.cycle}{'s' * (wavefronts != 1)}"
+        text += f", {'>= ' * (not is_exact)}{count(wavefronts, target.cycle)}"
     if details.scratch_bytes is not None:
         text += f", {details.scratch_bytes} bytes of scratch"
     return text

@@ -24,6 +24,7 @@ from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
+from tt_layout.wording import count
 
 REDUCED_BITS = 32
 """The widest elements that one instruction combines over lanes."""
@@ -87,20 +88,15 @@ def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 def exchange_text(found: Exchange, target: Target) -> str:
     """Return what an operation moves between threads, in a few words."""
     counts = ((found.shuffles, "shuffle"), (found.reductions, "reduction over lanes"))
-    parts = [f"{_count(count, noun)} per warp" for count, noun in counts if count]
+    parts = [f"{count(number, noun)} per warp" for number, noun in counts if number]
     parts += [f"{found.bpermutes} of them ds_bpermute_b32"] * bool(found.bpermutes)
     accesses = (*found.stores, *found.loads)
     parts += [f"{step.instructions} x {step.instruction}" for step in accesses]
     if accesses and found.wavefronts is not None:
-        parts.append(_count(found.wavefronts, target.cycle))
+        parts.append(count(found.wavefronts, target.cycle))
     if found.scratch_bytes:
         parts.append(f"{found.scratch_bytes} bytes of scratch")
     return ", ".join(parts) or "within threads"
-
-
-def _count(number: int, noun: str) -> str:
-    first, _, rest = noun.partition(" ")
-    return f"{number} {first}{'s' * (number != 1)}{' ' * bool(rest)}{rest}"
 
 
 class Operands(NamedTuple):

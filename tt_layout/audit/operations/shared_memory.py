@@ -17,6 +17,7 @@ from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout
+from tt_layout.wording import plural
 
 MISALIGNED = (
     "is misaligned and traps: padding moves addresses by less than the width of its vector; make "
@@ -102,7 +103,7 @@ def _shared(
         raise LayoutError(f"{lanes} threads per warp")
     access = cost(offsets, gpu, is_store=is_store)
     cycles, fewest = access.wavefronts_per_instruction, access.ideal_wavefronts_per_instruction
-    each = f"{cycles:g} {gpu.cycle}{'s' * (cycles != 1)} each"
+    each = f"{cycles:g} {plural(gpu.cycle, cycles)} each"
     text = f"{access.instructions} x {access.name}, {each}"
     text += f", {cycles - fewest:g} from conflicts" * (cycles != fewest)
     details = SharedDetails(

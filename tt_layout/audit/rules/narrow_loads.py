@@ -25,6 +25,7 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
+from tt_layout.wording import count
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,7 @@ class NarrowAccess(Occurrence):
     @property
     def counted(self) -> Counted:
         """Accesses of one width."""
-        plural = "s" * (self.width_bytes != 1)
-        return Counted(self.access, f" of {self.width_bytes} byte{plural} per thread")
+        return Counted(self.access, f" of {count(self.width_bytes, 'byte')} per thread")
 
     @property
     def cost(self) -> float:

@@ -24,6 +24,7 @@ from tt_layout.ir.used_types import UsedTypes, used_types
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 from tt_layout.safe_text import safe
+from tt_layout.wording import count as counted
 
 SIZES = (16, 32, 64, 128, 256)
 MAX_TRIED = 2000  # shapes tried for a layout that fits none of equal sizes
@@ -114,7 +115,7 @@ def command(
     count = text.count("  - name: ")
     update = "" if output == DEFAULT_PATH else f" {output}"
     click.echo(
-        f"wrote {output}: {count} case{'s' if count != 1 else ''}; "
+        f"wrote {output}: {counted(count, 'case')}; "
         f"write the golden files with: tt-layout check{update} --update"
     )
 

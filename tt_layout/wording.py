@@ -1,0 +1,105 @@
+"""Numbers, sizes, lines, bits and ranges in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def shown(number: int | float) -> str:
+    """Return a number with up to three digits behind the point.
+
+    Example:
+        >>> shown(3), shown(2.5)
+        ('3', '2.5')
+    """
+    return f"{number:.3f}".rstrip("0").rstrip(".") if isinstance(number, float) else str(number)
+
+
+def plural(noun: str, number: int | float = 0) -> str:
+    """Return a noun as it follows a number: its first word in the plural where that is not 1.
+
+    Example:
+        >>> plural("access"), plural("copy"), plural("reduction over lanes"), plural("warp", 1)
+        ('accesses', 'copies', 'reductions over lanes', 'warp')
+    """
+    first, space, rest = noun.partition(" over ")
+    if number == 1:
+        return noun
+    if first.endswith(("ss", "ch")):
+        first += "es"
+    elif first.endswith("y"):
+        first = f"{first[:-1]}ies"
+    else:
+        first += "s"
+    return f"{first}{space}{rest}"
+
+
+def count(number: int | float, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is not 1.
+
+    Example:
+        >>> count(1, "wavefront"), count(2.5, "wavefront")
+        ('1 wavefront', '2.5 wavefronts')
+    """
+    return f"{shown(number)} {plural(noun, number)}"
+
+
+_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def size(number: int) -> str:
+    """Return bytes as people write them.
+
+    Example:
+        >>> size(1), size(512), size(1024), size(17920), size(1 << 20)
+        ('1 byte', '512 bytes', '1 KiB', '17.5 KiB', '1 MiB')
+    """
+    if number < 1024:
+        return count(number, "byte")
+    value, unit = number / 1024, 0
+    while value >= 1024 and unit < len(_UNITS) - 1:
+        value, unit = value / 1024, unit + 1
+    return f"{value:.1f}".removesuffix(".0") + f" {_UNITS[unit]}"
+
+
+def lines(numbers: Sequence[int], most: int | None = None) -> str:
+    """Return lines of a text; how many more there are than are listed.
+
+    Example:
+        >>> lines([3]), lines([3, 5]), lines([3, 5, 8, 9], 2)
+        ('line 3', 'lines 3, 5', 'lines 3, 5 and 2 more')
+    """
+    more = f" and {len(numbers) - most} more" if most is not None and len(numbers) > most else ""
+    return f"{plural('line', len(numbers))} {', '.join(map(str, numbers[:most]))}{more}"
+
+
+def bits_in_words(masks: Sequence[int], noun: str) -> str:
+    """Return masks of bits in words: single bits first, then those that go together.
+
+    Example:
+        >>> bits_in_words([1, 8, 6], "lane")
+        'lane bit 0; lane bit 3; lane bits 1 and 2 together'
+    """
+    return "; ".join(_mask_in_words(mask, noun) for mask in masks)
+
+
+def _mask_in_words(mask: int, noun: str) -> str:
+    *first, last = (str(bit) for bit in range(mask.bit_length()) if mask >> bit & 1)
+    return f"{noun} bits {', '.join(first)} and {last} together" if first else f"{noun} bit {last}"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers with runs of three or more written as ranges.
+
+    Example:
+        >>> ranges([0, 1, 2, 3, 8, 9, 20])
+        '0-3, 8, 9, 20'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    short = [[f"{r[0]}-{r[-1]}"] if len(r) > 2 else [str(n) for n in r] for r in runs]
+    return ", ".join(text for run in short for text in run)
