@@ -572,7 +572,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     ),
     "text larger than asked": (
         ["-l", BLOCKED, "-t", TYPE, "--max-text=100"],
-        "error: the text would have 231 B (231 bytes), more than the limit of 100 B; "
+        "error: the text would have 231 bytes, more than the limit of 100 bytes; "
         "--max-text raises the limit",
     ),
     "no range": (

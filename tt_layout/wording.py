@@ -57,7 +57,7 @@ def size(number: int) -> str:
     if number < 1024:
         return count(number, "byte")
     value, unit = number / 1024, 0
-    while value >= 1024 and unit < len(_UNITS) - 1:
+    while round(value, 1) >= 1024 and unit < len(_UNITS) - 1:
         value, unit = value / 1024, unit + 1
     return f"{value:.1f}".removesuffix(".0") + f" {_UNITS[unit]}"
 

@@ -16,6 +16,7 @@ from tt_layout.reports.dump_text import short_layout, short_operation, short_typ
 from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
+from tt_layout.wording import plural
 
 
 def kernel_lines(audit: Audit, *, by_line: bool) -> Iterator[Line | Fitted]:
@@ -110,7 +111,7 @@ def _times(text: str, number: int | None) -> str:
     if text.startswith("unknown"):
         return f"an unknown number of times{text.removeprefix('unknown')}"
     equals = f" = {number}" if number is not None and text != str(number) else ""
-    return f"{text}{equals} time{'s' * (text not in ('1', 'at most 1'))}"
+    return f"{text}{equals} {plural('time', text in ('1', 'at most 1'))}"
 
 
 def is_repeated(row: MovementRow) -> bool:

@@ -134,8 +134,9 @@ def check_size(size: int, limit: int) -> int:
         TooLargeError: they are more than the limit.
     """
     if size > limit:
+        exact = f" ({size} bytes)" * (size >= 1024)
         raise TooLargeError(
-            f"the text would have {size_text(size)} ({size} bytes), more than the limit of "
+            f"the text would have {size_text(size)}{exact}, more than the limit of "
             f"{size_text(limit)}; --max-text raises the limit"
         )
     return size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tt_layout.audit.global_memory.origins import CONSTANCY, Origin
+from tt_layout.wording import count as counted
 
 SPECIALIZED = 16
 """The divisor of integer arguments that Triton compiles a kernel of its own for."""
@@ -47,7 +48,7 @@ def bytes_text(count: int) -> str:
         >>> bytes_text(1), bytes_text(16)
         ('1 byte at a time', '16 bytes at a time')
     """
-    return f"{count} byte{'s' * (count != 1)} at a time"
+    return f"{counted(count, 'byte')} at a time"
 
 
 # -- layouts --------------------------------------------------------------------------------
@@ -78,8 +79,8 @@ def neighbours(dim: int, wanted: int, layout: str, *, is_blocked: bool) -> str:
 
 def of_its_layout(held: int) -> str:
     """Return why no argument or hint helps an access in a layout that other values determine."""
-    plural = "s" if held != 1 else ""
-    return f"its layout gives each thread {held} neighbour{plural}, whatever is known of addresses"
+    own = counted(held, "neighbour")
+    return f"its layout gives each thread {own}, whatever is known of addresses"
 
 
 def element_count(elements: int, threads: int) -> str:
