@@ -15,7 +15,6 @@ from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Span
 from tt_layout.releases import LATEST, Release
-from tt_layout.wording import count
 
 Shape = tuple[int, ...]
 Bases = tuple[Basis, ...]
@@ -187,6 +186,8 @@ class Encoding:
         if not sizes:
             raise LayoutError("a layout needs a shape of one dimension or more, got []")
         if self.rank is not None and len(sizes) != self.rank:
+            from tt_layout.wording import count
+
             raise LayoutError(
                 f"#{self.name} is for {count(self.rank, 'dimension')}, "
                 f"but the shape {list(sizes)} has {len(sizes)}"

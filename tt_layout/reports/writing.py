@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import IO
 
 from tt_layout.errors import FileLocation, LayoutError, TooLargeError, not_a_name
-from tt_layout.wording import size as size_text
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
@@ -134,6 +133,8 @@ def check_size(size: int, limit: int) -> int:
         TooLargeError: they are more than the limit.
     """
     if size > limit:
+        from tt_layout.wording import size as size_text
+
         exact = f" ({size} bytes)" * (size >= 1024)
         raise TooLargeError(
             f"the text would have {size_text(size)}{exact}, more than the limit of "

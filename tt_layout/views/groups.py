@@ -14,7 +14,6 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 from tt_layout.placement import PlacedLayout
 from tt_layout.views.cells import Cells
-from tt_layout.wording import count
 
 Grouping = Callable[[Cells], Ints]
 """From cells to the number of the group of each of their locations."""
@@ -164,6 +163,8 @@ def hardware_sizes(placed: PlacedLayout) -> str:
     blocks = layout.get_in_dim_size("block")
     extra = f", {blocks} blocks" if blocks > 1 else ""
     if placed.is_distributed:
+        from tt_layout.wording import count
+
         warps, lanes, registers = (
             count(layout.get_in_dim_size(name), name) for name in ("warp", "lane", "register")
         )

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from tt_layout.placement import PlacedLayout
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.view import View
-from tt_layout.wording import count
 
 
 class PrintedView(NamedTuple):
@@ -60,5 +59,7 @@ def _buffer_note(placed: PlacedLayout) -> str:
     """Return what the heading adds for a multi-buffered memdesc."""
     if not placed.is_multi_buffered:
         return ""
+    from tt_layout.wording import count
+
     buffers = count(placed.buffers, "buffer")
     return f" (each of the {buffers} of a multi-buffered memdesc in {placed.memory_space})"

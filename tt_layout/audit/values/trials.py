@@ -19,7 +19,6 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.evaluator import Evaluator, Scope, Steps
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
-from tt_layout.audit.values.rules import MAX_ELEMENTS
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import agreed
 from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError
@@ -188,6 +187,10 @@ def _divisor(type_: ValueType, attributes: Mapping[str, Attribute]) -> int:
     return max(1, (type_.bits or 8) // 8) if type_.pointee is not None else 1
 
 
+MAX_MADE_UP = 1 << 20
+"""Elements of a tensor whose numbers are made up: no more than Triton lets a tensor have."""
+
+
 class _Trial(Evaluator):
     """Evaluates values for the arguments of one trial, and makes up what they do not determine."""
 
@@ -210,7 +213,7 @@ class _Trial(Evaluator):
         type_ = self.function.values[name].type if name in self.function.values else None
         if type_ is None or (type_.integer_bits is None and type_.pointee is None):
             return Unknown()
-        if int(np.prod(type_.shape)) > MAX_ELEMENTS:
+        if int(np.prod(type_.shape)) > MAX_MADE_UP:
             return Unknown()
         random = np.random.default_rng([self._number, crc32(name.encode())])
         bits = min(20, type_.integer_bits or 20)
