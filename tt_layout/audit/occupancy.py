@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.module import gpu_of
@@ -109,9 +110,11 @@ def kernel_occupancy(
         shared_bytes = 0
     gpu = gpu_of(module.target)
     columns = [
-        row.cost.details.get("columns") or 0
+        row.cost.details.columns
         for row in audit.movements
-        if row.cost is not None and row.operation.function == pressure.function
+        if row.cost is not None
+        and isinstance(row.cost.details, TensorMemoryAllocationDetails)
+        and row.operation.function == pressure.function
     ]
     return occupancy(
         find_target(audited.gpu),

@@ -14,6 +14,7 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.measured.programs import Amount, Programs
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.executions import assumed_runs, executions
 from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
@@ -72,7 +73,7 @@ class Counts:
         if self._programs is not None:
             found = self._mean(self._programs.traffic(row)[unit])
         if found is None and row.cost is not None:
-            found = row.cost.details.get(f"total_{unit}")
+            found = getattr(row.cost.details, f"total_{unit}", None)
         return found
 
     def _mean(self, amount: Amount) -> float | None:
@@ -106,15 +107,15 @@ def lsu_cycles(row: MovementRow, counts: Counts) -> float:
     cost = row.cost
     if cost is None or _is_in_tensor_memory(row):
         return 0
-    runs = counts.runs(row)
-    if "total_lines" not in cost.details:
+    runs, details = counts.runs(row), cost.details
+    if not isinstance(details, GlobalDetails):
         return runs * cost.weight
     lines = counts.traffic(row, "lines")
     if lines is None:
-        first = cost.details.get("lines")
-        lines = runs * (first if first is not None else _least_lines(row))
+        lines = runs * (details.lines if details.lines is not None else _least_lines(row))
     # A copy passes the lines that it reads on to shared memory at once.
-    return max(lines, runs * (cost.details.get("wavefronts") or 0))
+    entering = details.entry.wavefronts if details.entry is not None else None
+    return max(lines, runs * (entering or 0))
 
 
 def _least_lines(row: MovementRow) -> int:
@@ -136,10 +137,11 @@ def l2_bytes(row: MovementRow, counts: Counts) -> float:
     cost = row.cost
     if cost is None or row.operation.group not in GLOBAL_KINDS:
         return 0
-    sectors = counts.traffic(row, "sectors") if "total_sectors" in cost.details else None
-    if sectors is None:
-        return (row.operation.bytes or 0) * counts.runs(row)
-    return sectors * float(cost.details["sector_bytes"])
+    if isinstance(cost.details, GlobalDetails):
+        sectors = counts.traffic(row, "sectors")
+        if sectors is not None:
+            return sectors * float(cost.details.sector_bytes)
+    return (row.operation.bytes or 0) * counts.runs(row)
 
 
 def _tensor_cycles(audit: Audit, function: str | None, rates: Rates) -> Iterator[float]:
