@@ -27,6 +27,7 @@ from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.changes import changes
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.suggestions.buffers import _is_narrowed
 from tt_layout.audit.values.evaluator import Evaluator
@@ -450,8 +451,35 @@ def test_more_columns_than_four_are_shown_by_fours(width: int, shown: int) -> No
     assert f"shown is dim1 {columns} of 64; the next with --slice :,{shown}:" in note
 
 
-def cost_of(width: int, **details: object) -> Cost:
-    return Cost("", 1, details={"width_bytes": width, **details})
+def cost_of(width: int, sectors: int | None) -> Cost:
+    unknown = dict.fromkeys(("requests", "lines", "asked_bytes", "moved_bytes", "ideal_sectors"))
+    totals = dict.fromkeys(("total_requests", "total_sectors", "total_lines"))
+    details = GlobalDetails(
+        instruction=None,
+        width_bytes=width,
+        instructions=1,
+        limited_by=None,
+        sectors=sectors,
+        sectors_per_request=None,
+        sector_bytes=32,
+        unknown=(),
+        overflows=(),
+        **unknown,
+        **totals,
+    )
+    return Cost("", 1, details)
+
+
+def shared_cost_of(width: int) -> Cost:
+    details = SharedDetails(
+        instruction="ld.shared",
+        width_bytes=width,
+        instructions=1,
+        wavefronts_per_instruction=1,
+        ideal_wavefronts_per_instruction=1,
+        target="sm90",
+    )
+    return Cost("", 1, details)
 
 
 def test_a_narrower_access_counts_only_where_its_sectors_are_unknown() -> None:
@@ -460,7 +488,7 @@ def test_a_narrower_access_counts_only_where_its_sectors_are_unknown() -> None:
     assert not _is_narrowed(narrow, wide)
     assert not _is_narrowed(wide, wide)
     assert not _is_narrowed(cost_of(16, sectors=8), cost_of(8, sectors=8))
-    assert not _is_narrowed(cost_of(16), cost_of(8))  # of shared memory
+    assert not _is_narrowed(shared_cost_of(16), shared_cost_of(8))
     assert not _is_narrowed(None, narrow)
     assert not _is_narrowed(wide, None)
 
