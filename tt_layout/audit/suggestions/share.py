@@ -17,6 +17,7 @@ from typing import NamedTuple
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
@@ -155,12 +156,15 @@ def _of_cost(operation: Operation, cost: Cost | None, runs: float) -> Work:
     """
     if cost is None:
         return Work(0, 0, 0)
-    if not cost.requests:
+    details = cost.details
+    if not cost.requests or not isinstance(details, GlobalDetails):
         return Work(cost.weight * runs, 0, 0)
-    lines = cost.details.get("lines")
-    sectors = cost.weight * cost.details["sector_bytes"]
-    pipe = lines if lines is not None else max(cost.requests, sectors / LINE_BYTES)
-    pipe += cost.details.get("wavefronts") or 0
+    sectors = cost.weight * details.sector_bytes
+    pipe = float(
+        max(cost.requests, sectors / LINE_BYTES) if details.lines is None else details.lines
+    )
+    if details.entry is not None:
+        pipe += details.entry.wavefronts or 0
     bytes_ = min(sectors, operation.bytes or sectors)
     return Work(pipe * runs, bytes_ * runs / MEMORY_BYTES, 0)
 
@@ -198,7 +202,8 @@ def _knows_memory(found: Conclusions, function: str | None) -> bool:
     Where they are not, global memory may be what the program waits for.
     """
     costs = (row.cost for row in found.movements if row.operation.function == function)
-    return all(c.details.get("sectors", 0) is not None for c in costs if c is not None)
+    known = (one.details for one in costs if one is not None)
+    return all(one.sectors is not None for one in known if isinstance(one, GlobalDetails))
 
 
 def _is_risky(suggestion: Suggestion) -> bool:
