@@ -16,6 +16,7 @@ from tt_layout.audit.registers import RegisterPressure
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.module import gpu_of
 from tt_layout.multiprocessor import RegisterFile, Residence, register_file, residence
+from tt_layout.wording import count
 
 REGISTERS, SHARED, WARPS, CTAS = "registers", "shared memory", "warps", "CTAs"
 TENSOR = "tensor memory"
@@ -86,7 +87,7 @@ class Occupancy:
         """
         limits = " and ".join(self.limited_by)
         step = f"; {self.next_step}" if self.next_step is not None else ""
-        ctas = f"{self.ctas} CTA{'s' * (self.ctas != 1)}"
+        ctas = count(self.ctas, "CTA")
         return f"{ctas}, {self.warps} of {self.most_warps} warps, limited by {limits}{step}"
 
 
