@@ -243,7 +243,7 @@ def test_of_a_read_of_two_addresses_the_first_is_drawn() -> None:
     memory = held(AMD_PLAIN, "!ttg.memdesc<64x64xf32>")
     figure = draw(memory, held(columns, "tensor<64x64xf32>"), view="copy", target="gfx942")
     assert figure.notes[0].startswith("load: ds_read2st64_b32, ")
-    assert figure.notes[1] == "drawn: the first of its two addresses"
+    assert figure.notes[1] == "showing the first of its two addresses"
     assert figure.grids[1].labels == [[f"T{lane}:0"] for lane in range(64)]
 
 

@@ -161,7 +161,7 @@ def test_only_the_rows_that_an_access_touches_are_drawn() -> None:
     shared = held(SWIZZLED.replace("maxPhase = 4", "maxPhase = 1"), "!ttg.memdesc<64x64xf32>")
     figure = draw(shared, held(COLUMNS, "tensor<64x64xf32>"))
     grid = figure.grids[0]
-    assert figure.notes[-1] == "drawn: the 32 of 128 rows that are touched"
+    assert figure.notes[-1] == "showing 32 of the 128 rows touched"
     assert grid.rows == tuple(str(256 * row) for row in range(32))
     assert ((grid.colours >= 0).sum(axis=1) == 1).all()
 
@@ -622,7 +622,7 @@ def test_cycles_of_some_lanes_are_those_of_their_phases() -> None:
         return chosen.svg
 
     part = drawn(Selection(lanes=(17, 18)))
-    assert "drawn: the phases of lanes 16 to 31" in part
+    assert "showing the phases of lanes 16 to 31" in part
     assert len(part) < len(drawn(EVERYTHING))
     with pytest.raises(LayoutError, match="it has lanes"):
         drawn(Selection(warps=(0, 1)))

@@ -143,7 +143,7 @@ def access_figure(
     left_out = in_all - len(rows)
     notes = _words(access)
     if left_out:
-        notes += (f"drawn: the {len(rows)} of {in_all} rows that are touched",)
+        notes += (f"showing {len(rows)} of the {in_all} rows touched",)
     legend = (*_lane_legend(access.worst_phase[0]), *_padding_legend(drawn, [grid]))
     return Figure(_titles(drawn, registers), (grid,), legend, notes)
 
@@ -188,9 +188,9 @@ def cycles_figure(
     legend = (*_lane_legend(lanes), *legend_of_nothing([grid], "idle"))
     notes = _words(access)[:1]
     if len(phases) < len(access.first_instruction[0]):
-        notes += (f"drawn: the phases of {_range_text(lanes)}",)
+        notes += (f"showing the phases of {_range_text(lanes)}",)
     if access.instruction.forms[0].accesses > 1:
-        notes += ("drawn: the first of the two addresses of each lane",)
+        notes += ("showing the first of the two addresses of each lane",)
     return Figure(_titles(drawn, registers), (grid,), legend, notes)
 
 

@@ -72,7 +72,7 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
     name = f"{'store' if is_store else 'load'}: {access.name}"
     notes = [f"{name}, the first of {access.instructions} of warp 0"]
     if access.instruction.forms[0].accesses > 1:
-        notes.append("drawn: the first of its two addresses")
+        notes.append("showing the first of its two addresses")
     return Figure(title, _grids(memory, copy, access), legend, tuple(notes), ((0, 0), (0, 1)))
 
 

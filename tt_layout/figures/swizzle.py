@@ -37,15 +37,15 @@ def swizzle_figure(drawn: DrawnLayout) -> Figure:
     cells = [_cells(one) for one in (plain, drawn)]
     shifts = [(), _shifts(placed, *cells)]
     groups = [colouring.groups(own, of_elements=True) for own in cells]
-    titles = "without the swizzle", "with it"
+    titles = "unswizzled", "swizzled"
     grids = [
         _grid(drawn, own, title, colouring.colours(numbers), numbers == 0, shift)
         for own, title, numbers, shift in zip(cells, titles, groups, shifts)
     ]
     lines = -(-memory_of(placed).elements * placed.element_bytes // BANKED.row_bytes)
-    notes = ["outlined: chunk 0 of the tensor's rows, as the phases shift it"]
-    notes += ["xor: chunk c of a line lies where chunk c xor this was"] * bool(shifts[1])
-    notes += [f"drawn: the first {MAX_LINES} of {lines} lines of banks"] * (lines > MAX_LINES)
+    notes = ["outlined: where chunk 0 of each row goes"]
+    notes += ["xor: chunk c is stored at position c xor this number"] * bool(shifts[1])
+    notes += [f"showing {MAX_LINES} of the {lines} lines of banks"] * (lines > MAX_LINES)
     legend = colouring.legend(np.concatenate(groups))
     return Figure(drawn.title, tuple(grids), legend, tuple(notes), ((0, 0), (0, 1)))
 

@@ -114,7 +114,7 @@ def reason_data(adviser: Adviser, finding: Finding) -> dict[str, Any] | None:
 
 
 def suggestion_data(suggestion: Suggestion, share: Share) -> dict[str, Any]:
-    """Return a suggestion as plain data; documented in ``docs/audit.md``."""
+    """Return a suggestion as plain data; documented in ``docs/audit-json.md``."""
     return {
         "where": suggestion.where,
         "old": suggestion.old,

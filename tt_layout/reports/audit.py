@@ -59,7 +59,7 @@ class AuditReport(Printed):
             yield from self._module_lines(audit)
 
     def data(self) -> dict[str, Any]:
-        """Return the report as plain data; the schema is in ``docs/audit.md``."""
+        """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
         modules = (self._module_data(audit) for audit in self.audits)
         return {"version": JSON_VERSION, "file": self.file, "modules": modules}
 

@@ -1,4 +1,4 @@
-"""The audit of a module as plain data; the schema is in ``docs/audit.md``."""
+"""The audit of a module as plain data; the schema is in ``docs/audit-json.md``."""
 
 from __future__ import annotations
 

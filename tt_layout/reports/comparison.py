@@ -86,7 +86,7 @@ class ComparisonReport(Printed):
             yield from _comparison_lines(comparison)
 
     def data(self) -> dict[str, Any]:
-        """Return the report as plain data; the schema is in ``docs/audit.md``."""
+        """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
         comparisons = map(_comparison_data, self.comparisons)
         return {"version": JSON_VERSION, "comparisons": comparisons}
 

@@ -58,7 +58,7 @@ class ConflictsReport(Printed):
         yield Line(evidence(self.conflicts.store.target))
 
     def data(self) -> dict[str, Any]:
-        """Return the report as plain data; documented in ``docs/bank-conflicts.md``."""
+        """Return the report as plain data; documented in ``docs/bank-conflicts-json.md``."""
         target = self.conflicts.store.target
         return {
             "version": JSON_VERSION,

@@ -239,7 +239,7 @@ class KernelOverview:
             yield Paragraph(f"{safe(one.file)} was passed over: {safe(one.reason)}", indent=2)
 
     def data(self) -> dict[str, Any]:
-        """Return the overview as plain data; the schema is in ``docs/audit.md``."""
+        """Return the overview as plain data; the schema is in ``docs/audit-json.md``."""
         return {
             "version": JSON_VERSION,
             "kernels": [kernel_data(kernel) for kernel in self.kernels[: self.top]],

@@ -146,7 +146,7 @@ def _difference(one: ComparedCounter) -> str:
 
 
 def measured_data(found: Sequence[ComparedLaunch]) -> list[dict[str, Any]]:
-    """Return the launches; the schema is in ``docs/audit.md``."""
+    """Return the launches; the schema is in ``docs/audit-json.md``."""
     return [
         {
             "kernel": launch.kernel,

@@ -88,7 +88,7 @@ class SwizzleReport(Printed):
         return Table(header, rows, header[:3])
 
     def data(self) -> dict[str, Any]:
-        """Return the report as plain data; documented in ``docs/bank-conflicts.md``."""
+        """Return the report as plain data; documented in ``docs/bank-conflicts-json.md``."""
         search = self.search
         report: dict[str, Any] = {
             "version": JSON_VERSION,

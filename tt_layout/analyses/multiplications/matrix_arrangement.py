@@ -23,5 +23,5 @@ AXES = {
 }
 """What rows and columns of each matrix are, as it is drawn."""
 
-NAMES, STRONG_LINES = "T<thread>:<matrix><register>", "strong lines stand between groups along K"
+NAMES, STRONG_LINES = "T<thread>:<matrix><register>", "thick lines separate K groups"
 """What stands below: how registers are named, and what the lines mean."""

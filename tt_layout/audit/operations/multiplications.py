@@ -337,7 +337,7 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
 
 
 def multiplication_data(found: Multiplication) -> dict[str, Any]:
-    """Return a multiplication as plain data; documented in ``docs/audit.md``."""
+    """Return a multiplication as plain data; documented in ``docs/audit-json.md``."""
     instruction = found.instruction
     return {
         "operation": found.name,
