@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import (
     LayoutParameter,
+    chosen_release,
     format_option,
     reading_options,
     tensor_option,
 )
 from tt_layout.encodings import Encoding
-from tt_layout.mlir.source import Source
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
 from tt_layout.notation.notations.json import is_json_of_layout, read_json
@@ -25,6 +28,9 @@ from tt_layout.placement import place
 from tt_layout.releases import release_names
 from tt_layout.reports.translation import TranslationReport
 
+if TYPE_CHECKING:
+    from tt_layout.rewriting.gluon_module import GluonModule
+
 
 class Given(NamedTuple):
     """A layout, and the tensor that its notation determines."""
@@ -33,11 +39,24 @@ class Given(NamedTuple):
     tensor: TensorSpec = TensorSpec()
 
 
+DUMPS = (".ttgir", ".mlir")
+
+
+class Dump(NamedTuple):
+    """A dump, and the number of the module that is meant in it; None for its only one."""
+
+    source: Source
+    module: int | None
+
+
 class GivenParameter(LayoutParameter):
-    """A layout, and the tensor that the JSON of ``--to json`` names beside it."""
+    """A layout, and the tensor that the JSON of ``--to json`` names beside it; or a whole dump."""
 
     def read(self, text: str, context: Context) -> Any:
         """Return the layout, and the tensor."""
+        file = split_module(text)
+        if file.path.endswith(DUMPS):
+            return Dump(read_source(file.path), file.module)
         found: Any = super().read(text, context)
         return found if isinstance(found, Given) else Given(found)
 
@@ -53,7 +72,8 @@ class GivenParameter(LayoutParameter):
     help="""\
     Write the same layout in another spelling, or explain why that is not possible.
 
-    LAYOUT is in any notation, also FILE:ALIAS, or FILE.json or - with the JSON of --to json.
+    LAYOUT is in any notation, also FILE:ALIAS, or FILE.json or - with the JSON of --to json. Of a
+    whole FILE.ttgir, --to gluon writes a module with all its layouts.
     Exits 2 if it is refused.
     """,
 )
@@ -67,8 +87,11 @@ class GivenParameter(LayoutParameter):
 @tensor_option("The tensor type to check it over.")
 @reading_options
 @format_option
-def command(given: Given, to: str, tensor: TensorType | None, output_format: str) -> None:
+def command(given: Given | Dump, to: str, tensor: TensorType | None, output_format: str) -> None:
     """Write the same layout in another spelling, or explain why that is not possible."""
+    if isinstance(given, Dump):
+        emit(_module(given, to), output_format)
+        return
     over = given.tensor
     if tensor is not None:
         over = TensorSpec(place(given.encoding, tensor).shape, tensor.element_bits)
@@ -78,3 +101,20 @@ def command(given: Given, to: str, tensor: TensorType | None, output_format: str
     if output_format == "text":
         for text in report.notes(has_shape=over.shape is not None):
             note(text)
+
+
+def _module(dump: Dump, to: str) -> GluonModule:
+    """Return the layouts of a dump as a module of Gluon.
+
+    Raises:
+        LayoutError: another notation is wanted, or it is not clear which module is meant.
+    """
+    from tt_layout.rewriting.gluon_module import gluon_module
+
+    if to != "gluon":
+        raise LayoutError(f"a whole dump becomes gluon only; name a layout, FILE:ALIAS, for {to}")
+    modules = list(whole_modules(dump.source, chosen_release(), dump.module))
+    if len(modules) != 1:
+        message = f"it has {len(modules)} modules: name one of them, as {dump.source.name}@last"
+        raise LayoutError(message, FileLocation(dump.source.name))
+    return gluon_module(modules[0], dump.source.name)

@@ -1,0 +1,246 @@
+"""The layouts of a whole dump as a module of Gluon.
+
+A named constant for each layout, after what it is used for; the allocations; a table of the
+operations with their lines and layouts.  Each constructor was read back and is the same linear
+layout over every type that the dump uses it with.  What Gluon has no class for is listed as such.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.ir.module import Module
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.types import IRType
+from tt_layout.notation.gluon.text import to_gluon
+from tt_layout.notation.result import TensorSpec
+from tt_layout.placement import place
+from tt_layout.reports.fitted import Fitted
+from tt_layout.reports.printed import Printed
+from tt_layout.reports.report import Line, Table
+from tt_layout.safe_text import safe
+
+JSON_VERSION = 1
+
+_DOTS = ("dot", "warp_group_dot", "tc_gen5_mma", "dot_scaled", "tc_gen5_mma_scaled")
+"""Operations, without dialect, whose first operands are A, B and perhaps D."""
+
+_ALLOCATIONS = ("local_alloc", "tmem_alloc")
+
+_PLACES = {"tensor": "", "memdesc": "_smem"}
+
+
+class GluonLayout(NamedTuple):
+    """A layout of a dump.
+
+    Attributes:
+        name: of the constant.
+        encoding: the layout.
+        call: its constructor; empty where Gluon has none.
+        refusal: why it has none; empty where it has one.
+    """
+
+    name: str
+    encoding: Encoding
+    call: str
+    refusal: str
+
+
+class GluonUse(NamedTuple):
+    """An operation and its layouts.
+
+    Attributes:
+        operation: with its dialect.
+        line: of the dump.
+        location: in the user's program; empty where the dump has none.
+        value: its result, or what it stores.
+        types: of its operands and results with layouts: each without, and the name of the layout.
+    """
+
+    operation: str
+    line: int
+    location: str
+    value: str
+    types: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class GluonModule(Printed):
+    """The layouts of a module of a dump, as Gluon constructs them."""
+
+    file: str
+    module: Module
+    layouts: tuple[GluonLayout, ...]
+    uses: tuple[GluonUse, ...]
+
+    def lines(self) -> Iterator[Line | Table | Fitted]:
+        """Yield the lines of the module."""
+        yield Line(f'"""Layouts of {safe(self.file)}, written by tt-layout translate."""')
+        yield Line()
+        yield Line("from triton.experimental.gluon import language as gl")
+        yield Line()
+        for layout in self.layouts:
+            if layout.call:
+                yield Line(f"{layout.name}: gl.constexpr = {layout.call}")
+        for layout in self.layouts:
+            if layout.refusal:
+                yield Line(f"# {layout.name}: {layout.encoding}: {safe(layout.refusal)}")
+        for title, uses in (("ALLOCATIONS", self._allocations), ("OPERATIONS", self._operations)):
+            yield Line()
+            yield Line(f"{title} = (")
+            yield Line("    # operation, line of the dump, line of the program, value, types")
+            yield from (Line(f"    {_row(use)},") for use in uses)
+            yield Line(")")
+
+    @property
+    def _allocations(self) -> list[GluonUse]:
+        return [use for use in self.uses if _bare(use.operation) in _ALLOCATIONS]
+
+    @property
+    def _operations(self) -> list[GluonUse]:
+        return [use for use in self.uses if _bare(use.operation) not in _ALLOCATIONS]
+
+    def data(self) -> dict[str, Any]:
+        """Return the module as plain data."""
+        return {
+            "version": JSON_VERSION,
+            "file": self.file,
+            "layouts": [
+                {**one._asdict(), "encoding": str(one.encoding), "call": one.call or None}
+                for one in self.layouts
+            ],
+            "operations": [use._asdict() for use in self.uses],
+        }
+
+
+def _row(use: GluonUse) -> str:
+    types = ", ".join(f'("{text}", "{name}")' for text, name in use.types)
+    value = safe(use.value).replace('"', "'")
+    return f'("{use.operation}", {use.line}, "{safe(use.location)}", "{value}", ({types},))'
+
+
+def _bare(operation: str) -> str:
+    return operation.rpartition(".")[2]
+
+
+def gluon_module(module: Module, file: str) -> GluonModule:
+    """Return the layouts of a module of a dump, as Gluon constructs them.
+
+    Args:
+        module: of the dump.
+        file: the name of the dump.
+    """
+    audited = AuditedModule(module, SharedWork())
+    used: dict[Encoding, list[IRType]] = {}
+    for ir_type in module.types.distinct:
+        if isinstance(ir_type.encoding, Encoding):
+            used.setdefault(ir_type.encoding, []).append(ir_type)
+    names = _names(audited, used)
+    layouts = tuple(_layout(names[one], one, types) for one, types in used.items())
+    uses = [
+        use
+        for full in audited.operations
+        if (use := _use(full.function, full.operation, names)) is not None
+    ]
+    return GluonModule(file, module, layouts, tuple(uses))
+
+
+def _layout(name: str, encoding: Encoding, types: list[IRType]) -> GluonLayout:
+    """Return the constructor of a layout, checked over every type that it is used with."""
+    try:
+        calls = set()
+        for ir_type in types:
+            spec = TensorSpec(place(encoding, ir_type.tensor_type()).shape, ir_type.element_bits)
+            calls.add(_portable(to_gluon(encoding, spec).text))
+        [call] = calls
+    except LayoutError as error:
+        return GluonLayout(name, encoding, "", error.message)
+    return GluonLayout(name, encoding, call, "")
+
+
+def _portable(call: str) -> str:
+    """Return a call that every release takes: one of its parameters had another name until 3.7.
+
+    Example:
+        >>> _portable("gl.PaddedSharedLayout(interval_padding_pairs=[[8, 1]], shape=[64])")
+        'gl.PaddedSharedLayout([[8, 1]], [64])'
+    """
+    return re.sub(r"\b[a-z_]+=", "", call) if call.startswith("gl.PaddedSharedLayout(") else call
+
+
+def _names(audited: AuditedModule, used: dict[Encoding, list[IRType]]) -> dict[Encoding, str]:
+    """Return a name for each layout: what it is in a multiplication, or its alias."""
+    wanted: dict[Encoding, str] = {}
+    for full in audited.operations:
+        if _bare(full.operation.name) in _DOTS:
+            for role, name in zip(("a", "b", "acc"), _parts(full.operation)):
+                ir_type = full.function.type_of(name)
+                if ir_type is not None and isinstance(ir_type.encoding, Encoding):
+                    place = "_tmem" if "tensor_memory" in str(ir_type.encoding) else ""
+                    place = place or _PLACES.get(ir_type.kind, "")
+                    wanted.setdefault(ir_type.encoding, role + place)
+    for encoding, types in used.items():
+        wanted.setdefault(encoding, _plain_name(types[0].layout or encoding.mnemonic))
+    taken: dict[str, int] = {"gl": 1}
+    found: dict[Encoding, str] = {}
+    for encoding in used:
+        name = wanted[encoding]
+        count = taken[name] = taken.get(name, 0) + 1
+        found[encoding] = name if count == 1 else f"{name}_{count}"
+    return found
+
+
+def _parts(operation: SsaOperation) -> tuple[str, ...]:
+    """Return A, B and D of a multiplication."""
+    result = tuple(value.name for value in operation.results[:1])
+    is_stored = _bare(operation.name).startswith("tc_gen5")
+    return operation.operands[:2] + (operation.operands[2:3] if is_stored else result)
+
+
+_SLICE = re.compile(r"#\w+\.slice<\{dim = (\d+), parent = (.*)\}>")
+_WORDS = re.compile(r"\w+")
+
+
+def _plain_name(layout: str) -> str:
+    """Return a name for a layout as the dump writes it.
+
+    Example:
+        >>> _plain_name("#blocked1"), _plain_name("#ttg.slice<{dim = 1, parent = #mma}>")
+        ('blocked1', 'mma_slice1')
+    """
+    if match := _SLICE.fullmatch(layout):
+        return f"{_plain_name(match[2])}_slice{match[1]}"
+    if layout.startswith("#ttg.dot_op") and (parent := re.search(r"parent = #(\w+)", layout)):
+        index = re.search(r"opIdx = (\d)", layout)
+        return f"{parent[1]}_operand{index[1] if index is not None else ''}"
+    name = "_".join(_WORDS.findall(layout)[: 2 if "." in layout else 1])
+    return f"{name}_" if keyword.iskeyword(name) or not name.isidentifier() else name
+
+
+def _use(
+    function: SsaFunction, operation: SsaOperation, names: dict[Encoding, str]
+) -> GluonUse | None:
+    """Return an operation with its layouts; None where it has none."""
+    values = [*operation.operands, *(value.name for value in operation.results)]
+    found: dict[tuple[str, str], None] = {}
+    for name in values:
+        ir_type = function.type_of(name)
+        if ir_type is not None and isinstance(ir_type.encoding, Encoding):
+            found[ir_type.bare.replace('"', "'"), names[ir_type.encoding]] = None
+    if not found:
+        return None
+    location = function.location(operation)
+    return GluonUse(
+        operation.name,
+        operation.line,
+        str(location) if location is not None else "",
+        next((value.name for value in operation.results), values[0]),
+        tuple(found),
+    )
