@@ -30,6 +30,7 @@ Kernels, from a dump or compiled:
     explore_ir                  the page of all their layouts
     parse_ir, read_functions, axis_info
                                 their types, values and addresses as data
+    autotune_prune              the configurations of an autotuned kernel that fit
     watch                       audit every kernel that the program compiles or launches
 
 Pictures:
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from tt_layout.enums import MemorySpace
     from tt_layout.ir import parse_ir
     from tt_layout.ir.ssa import read_functions
+    from tt_layout.library.autotuning import autotune_prune
     from tt_layout.library.builders import (
         coalesced_blocked,
         default_blocked,
@@ -102,6 +104,7 @@ _HOMES = {
     "TensorType": "tt_layout.mlir.types",
     "apply": "tt_layout.library.dumps",
     "audit_ir": "tt_layout.reports.audit_ir",
+    "autotune_prune": "tt_layout.library.autotuning",
     "axis_info": "tt_layout.audit.axis",
     "bank_conflicts": "tt_layout.library.memory",
     "coalesced_blocked": "tt_layout.library.builders",
@@ -137,6 +140,7 @@ __all__ = [
     "__version__",
     "apply",
     "audit_ir",
+    "autotune_prune",
     "axis_info",
     "bank_conflicts",
     "coalesced_blocked",

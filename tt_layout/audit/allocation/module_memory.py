@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tt_layout.audit.allocation.liveness import FORK, UPSTREAM
 from tt_layout.audit.allocation.shared_memory import SharedMemory, shared_memory
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.hardware import find_target
 from tt_layout.ir.module import gpu_of
+from tt_layout.ir.ssa import SsaFunction
 
 SINGLE = "ttg.single-warp-specialize"
 
 
-def module_memory(audited: AuditedModule) -> list[SharedMemory]:
+def module_memory(
+    audited: AuditedModule, functions: Sequence[SsaFunction] | None = None
+) -> list[SharedMemory]:
     """Return the shared memory of the functions of a module that have any.
+
+    Args:
+        audited: the module.
+        functions: those that stand for its own, perhaps with other types; its own if None.
 
     None of a module before layouts are chosen, or of a dialect whose memory was allocated by
     other rules.  Where the module says how much a kernel takes, and that is what the rules of a
@@ -26,7 +35,7 @@ def module_memory(audited: AuditedModule) -> list[SharedMemory]:
     stated, found = module.number("shared"), []
     for rules in (UPSTREAM, FORK):
         found = shared_memory(
-            audited.functions,
+            functions if functions is not None else audited.functions,
             audited.layouts,
             target,
             warps=module.number("num-warps") or 1,

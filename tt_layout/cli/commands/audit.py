@@ -63,6 +63,7 @@ class Options(NamedTuple):
 
     is_diff: bool
     is_axis_info: bool
+    is_fits: bool
     partial: bool
     sort: str
     top: int | None
@@ -193,6 +194,12 @@ def pairs(dumps: Sequence[OpenedDump], is_partial: bool) -> list[tuple[NamedModu
     is_flag=True,
     help="Show what the compiler knows of each value instead: contiguity and so on.",
 )
+@click.option(
+    "--fits",
+    "is_fits",
+    is_flag=True,
+    help="Show instead which GPUs have the shared memory, and how deep rings may be.",
+)
 @click.option("--partial", is_flag=True, help="Accept a truncated dump.")
 @click.option(
     "--sort",
@@ -241,14 +248,15 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     """Show what the kernels of a dump do badly, their data movements and layouts."""
     chosen = Options(**options)
     are_many = len(files) > 1 or os.path.isdir(files[0]) or is_log(files[0])
-    if chosen.is_diff and chosen.is_axis_info:
-        raise LayoutError("--axis-info and --diff exclude each other")
-    if output_format == "github" and (chosen.is_diff or chosen.is_axis_info):
+    if sum([chosen.is_diff, chosen.is_axis_info, chosen.is_fits]) > 1:
+        raise LayoutError("--axis-info, --fits and --diff exclude each other")
+    is_other = chosen.is_diff or chosen.is_axis_info or chosen.is_fits
+    if output_format == "github" and is_other:
         raise LayoutError("--format github is for the findings of an audit")
     if chosen.baseline is None and output_format in FORMATS:
         raise LayoutError(f"--format {output_format} is for --baseline")
     is_report = not are_many and output_format != "github"
-    if chosen.ncu is not None and (chosen.is_diff or chosen.is_axis_info or not is_report):
+    if chosen.ncu is not None and (is_other or not is_report):
         raise LayoutError("--ncu is for the report of one dump")
     if chosen.baseline is not None:
         return compare_with_baseline(
@@ -263,8 +271,8 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
         )
     if chosen.is_diff:
         return _compare(files, chosen, output_format)
-    if chosen.is_axis_info:
-        return _axis_info(files, chosen, output_format)
+    if chosen.is_axis_info or chosen.is_fits:
+        return _of_one(files, chosen, output_format)
     if are_many:
         return _overview(files, chosen, output_format)
     return _report(files[0], chosen, output_format)
@@ -331,19 +339,22 @@ def _measurements(path: str) -> Measurements:
     return Measurements(read_source(path))
 
 
-def _axis_info(files: Sequence[str], chosen: Options, output_format: str) -> int:
-    """Show what the compiler knows of each value.
+def _of_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
+    """Show what the compiler knows of each value, or which GPUs the kernels fit.
 
     Raises:
         LayoutError: there are several files.
     """
     from tt_layout.reports.axis_info import AxisInfoReport
+    from tt_layout.reports.fits import FitsReport
 
     if len(files) > 1:
-        raise LayoutError(f"--axis-info takes one file, got {len(files)}")
+        option = "--fits" if chosen.is_fits else "--axis-info"
+        raise LayoutError(f"{option} takes one file, got {len(files)}")
     dump = open_dump(files[0])
     modules = read_modules(dump.source, chosen.partial, dump.number)
-    emit(AxisInfoReport(dump.source.name, modules), output_format)
+    report = FitsReport if chosen.is_fits else AxisInfoReport
+    emit(report(dump.source.name, modules), output_format)
     return 0
 
 

@@ -1,0 +1,192 @@
+"""Whether a kernel fits the shared memory of GPUs, and with how many buffers in its rings.
+
+A *ring* is a buffer with a leading dimension that ``ttg.memdesc_index`` chooses from: software
+pipelining makes one for each load, as deep as ``num_stages`` asks.  With rings of another depth
+the same kernel is allocated anew; that is what the compiler does for another ``num_stages`` of at
+least 2 on the same GPU.  On another GPU it chooses other layouts: there only this dump's bytes are
+held against the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from tt_layout.audit.allocation import SharedMemory, module_memory
+from tt_layout.audit.allocation.aliases import ALLOCATIONS
+from tt_layout.audit.allocation.shared_memory import Allocation
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.hardware import ROWS
+from tt_layout.ir.module import gpu_of
+from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.types import IRType
+
+MOST_DEPTH = 64
+"""Buffers of a ring that are tried."""
+
+INDEX = ("ttg.memdesc_index", "ttg.memdesc_subview", "triton_gpu.memdesc_subview")
+"""Operations that choose a buffer of a ring."""
+
+
+class GpuFit(NamedTuple):
+    """A GPU and whether a kernel fits.
+
+    Attributes:
+        gpu: as the compiler calls it.
+        limit: bytes of shared memory that a CTA may have.
+        fits: whether those of the dump do.
+        is_own: whether the dump is for it.
+        depth: the most buffers of the deepest ring with which the kernel fits; None of a kernel
+            without rings, and of other GPUs than the dump's.
+    """
+
+    gpu: str
+    limit: int
+    fits: bool
+    is_own: bool
+    depth: int | None = None
+
+
+@dataclass(frozen=True)
+class KernelFit:
+    """The shared memory of a kernel beside what GPUs have.
+
+    Attributes:
+        function: the kernel.
+        line: where it begins.
+        bytes: that it takes.
+        depth: buffers of its deepest ring; None without any.
+        by_depth: depth -> bytes, from 1 buffer up to the first depth that does not fit the
+            dump's GPU.
+        gpus: the dump's own first.
+        peak: the allocations that reach the last byte, or are live with one that does.
+    """
+
+    function: str
+    line: int
+    bytes: int
+    depth: int | None
+    by_depth: Mapping[int, int]
+    gpus: tuple[GpuFit, ...]
+    peak: tuple[Allocation, ...]
+
+
+def kernel_fits(audited: AuditedModule) -> list[KernelFit]:
+    """Return how the kernels of a module fit; none whose bytes are not known.
+
+    Example:
+        >>> from tt_layout.audit.modules.audited_module import SharedWork
+        >>> from tt_layout.ir import parse_ir
+        >>> [module] = parse_ir('''
+        ... #s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+        ... module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:80"} {
+        ...   tt.func public @f(%k: i32) {
+        ...     %0 = ttg.local_alloc
+        ...       : () -> !ttg.memdesc<3x8192xf32, #s, #ttg.shared_memory, mutable>
+        ...     %1 = ttg.memdesc_index %0[%k]
+        ...       : !ttg.memdesc<3x8192xf32, #s, #ttg.shared_memory, mutable>
+        ...       -> !ttg.memdesc<8192xf32, #s, #ttg.shared_memory, mutable>
+        ...     tt.return
+        ...   }
+        ... }''')
+        >>> [found] = kernel_fits(AuditedModule(module, SharedWork()))
+        >>> found.bytes, found.depth, found.gpus[0].depth, found.by_depth[4]
+        (98304, 3, 5, 131072)
+    """
+    found = []
+    for memory in module_memory(audited):
+        if not memory.is_called and memory.bytes is not None:
+            function = next(f for f in audited.functions if f.name == memory.function)
+            found.append(_fit(memory, function, audited))
+    return found
+
+
+def _fit(memory: SharedMemory, function: SsaFunction, audited: AuditedModule) -> KernelFit:
+    assert memory.bytes is not None
+    rings = _rings(function)
+    depth = max((ring.shape[0] for ring in rings.values()), default=None)
+    own = gpu_of(audited.module.target)
+    limits = dict(_limits())
+    chip = own.chip if own is not None else None
+    if own is not None and chip is not None and own.shared_bytes is not None:
+        limits = {chip: own.shared_bytes, **limits}
+    largest = limits[chip] if chip in limits else max(limits.values())
+    by_depth = dict(_by_depth(function, rings, depth, audited, largest)) if depth else {}
+    gpus = [
+        GpuFit(gpu, limit, memory.bytes <= limit, gpu == chip, _deepest(by_depth, limit))
+        for gpu, limit in limits.items()
+    ]
+    others = [gpu if gpu.is_own else gpu._replace(depth=None) for gpu in gpus]
+    return KernelFit(
+        memory.function, memory.line, memory.bytes, depth, by_depth, tuple(others), _peak(memory)
+    )
+
+
+def _limits() -> Iterator[tuple[str, int]]:
+    """Yield each GPU with a limit of its own, and the limit."""
+    for row in ROWS:
+        for chip in (row.name, *(chip for chip, _ in row.less_shared_bytes)):
+            size = row.shared_bytes(chip)
+            if size is not None:
+                yield chip, size
+
+
+def _deepest(by_depth: Mapping[int, int], limit: int) -> int | None:
+    return max((depth for depth, size in by_depth.items() if size <= limit), default=None)
+
+
+def _rings(function: SsaFunction) -> dict[str, IRType]:
+    """Return the types of the rings of a function by their text."""
+    indexed = {o.operands[0] for o in function.walk() if o.name in INDEX and o.operands}
+    found = {}
+    for operation in function.walk():
+        for value in operation.results if operation.name in ALLOCATIONS else ():
+            ir_type = function.type_of(value.name)
+            if value.name in indexed and ir_type is not None and ir_type.shape[:1] > (1,):
+                found[value.text] = ir_type
+    return found
+
+
+def _by_depth(
+    function: SsaFunction,
+    rings: Mapping[str, IRType],
+    depth: int,
+    audited: AuditedModule,
+    largest: int,
+) -> Iterator[tuple[int, int]]:
+    """Yield depths and the bytes that the function takes with the deepest ring that deep."""
+    for wanted in range(1, MOST_DEPTH):
+        size = _bytes_with(function, rings, wanted - depth, audited)
+        if size is None:
+            return
+        yield wanted, size
+        if size > largest:
+            return
+
+
+def _bytes_with(
+    function: SsaFunction, rings: Mapping[str, IRType], more: int, audited: AuditedModule
+) -> int | None:
+    """Return the bytes of a function whose rings have so many buffers more."""
+
+    def resolve(text: str) -> IRType | None:
+        ring = rings.get(text)
+        if ring is None:
+            return function.resolve_type(text)
+        return ring._replace(shape=(max(1, ring.shape[0] + more), *ring.shape[1:]))
+
+    changed = replace(function, resolve_type=resolve)
+    functions = [changed if one is function else one for one in audited.functions]
+    memories = module_memory(audited, functions)
+    return next((one.bytes for one in memories if one.function == function.name), None)
+
+
+def _peak(memory: SharedMemory) -> tuple[Allocation, ...]:
+    """Return the allocations that are live together with one that reaches the last byte."""
+    placed: Sequence[Allocation] = [a for a in memory.allocations if a.offset is not None]
+    last = [a for a in placed if (a.offset or 0) + (a.bytes or 0) == memory.bytes]
+    if not last:
+        return ()
+    begin, end = last[0].live
+    return tuple(a for a in placed if a.live[0] < end and begin < a.live[1])
