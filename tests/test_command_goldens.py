@@ -46,6 +46,7 @@ OUTPUT = "written"
 """What a command writes to a file of this name is part of its golden."""
 
 COMMANDS = {
+    "apply": ["apply", "--help"],
     "audit": ["audit", "kernel.mlir"],
     "check": ["check", "layouts.yaml"],
     "diff": ["diff", "kernel.mlir:rows", "kernel.mlir:columns", *TYPE],

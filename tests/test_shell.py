@@ -34,6 +34,11 @@ module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
 }}
 """
 
+WITH_SUGGESTION = (
+    Path(__file__).parent.parent / "examples" / "workloads" / "int8_matmul-gfx942.ttgir"
+)
+"""A dump of which a suggestion can be carried out."""
+
 
 @pytest.fixture
 def run(
@@ -64,6 +69,8 @@ def test_every_command_has_examples() -> None:
 def test_the_examples_of_a_help_run(name: str, run: Run) -> None:
     """They are what the help shows, and none of them fails."""
     shown = run(*name.split(), "--help").out
+    if name == "apply":
+        Path("kernel.ttgir").write_text(WITH_SUGGESTION.read_text())
     if name == "check":
         run("init", "kernel.ttgir", "-o", "layouts.yaml")
         run("check", "layouts.yaml", "--update")

@@ -18,7 +18,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "apply": (
         "tt-layout apply kernel.ttgir -o new.ttgir",
-        "tt-layout apply kernel.ttgir --finding 2 --finding 5 -o new.ttgir",
+        "tt-layout apply kernel.ttgir --all -o new.ttgir",
     ),
     "audit": (
         "tt-layout audit kernel.ttgir",
