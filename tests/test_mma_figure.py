@@ -249,7 +249,7 @@ def test_strong_lines_stand_between_groups_along_k(layout: str, tensor: str, ste
     a, b, d = figure.grids
     assert (a.column_step, b.row_step, d.row_step, d.column_step) == (step, step, 0, 0)
     assert (a.row_title, a.column_title, b.row_title, b.column_title) == ("m", "k", "k", "n")
-    assert any("strong lines" in note for note in figure.notes) == bool(step)
+    assert any("thick lines" in note for note in figure.notes) == bool(step)
     assert ('stroke-width="2"' in to_svg(figure)) == bool(step)
 
 
