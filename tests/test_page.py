@@ -298,6 +298,15 @@ def test_the_page_of_a_dump_has_the_live_registers_of_its_lines() -> None:
     assert live[-1] == 0
 
 
+def test_the_page_of_a_dump_has_the_cycles_of_its_data_movements() -> None:
+    source = read_source(str(ROOT / "examples" / "workloads" / "int8_matmul-gfx942.ttgir"))
+    [module] = embedded(page_of_dump(source, []))["dump"]["modules"]
+    cycles = {one["line"]: one["cycles"] for one in module["movements"]}
+    share = sum(cycles[line] for line in module["findings"][0]["lines"]) / sum(cycles.values())
+    assert 0.5 < share < 0.8
+    assert max(cycles, key=cycles.__getitem__) in module["findings"][0]["lines"]
+
+
 def test_comments_stay_in_the_files(page: str) -> None:
     """One that was left at the end of a line would hide what closes the block behind it."""
     for tag in ("script", "style"):

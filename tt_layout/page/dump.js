@@ -103,14 +103,14 @@ function gutterOfLine(line) {
 function showCostMap() {
   const box = byId("cost-map");
   const { movements } = dumpModules()[state.module] ?? { movements: [] };
-  const most = Math.max(1, ...movements.map(({ weight }) => weight));
+  const most = Math.max(1, ...movements.map(({ cycles }) => cycles));
   const count = DATA.dump.text.split("\n").length;
   const marks = movements
-    .filter(({ weight }) => weight > 0)
-    .map(({ line, weight }) => {
+    .filter(({ cycles }) => cycles > 0)
+    .map(({ line, cycles }) => {
       const node = make("i", { title: `line ${line}`, onclick: () => selectLine(line) });
       node.style.top = `${(100 * (line - 1)) / count}%`;
-      node.style.opacity = String(0.25 + (0.75 * weight) / most);
+      node.style.opacity = String(0.25 + (0.75 * cycles) / most);
       return node;
     });
   box.replaceChildren(...marks);

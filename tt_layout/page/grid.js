@@ -517,10 +517,12 @@ class GridView {
     context.textBaseline = "middle";
     for (let y = y0; y < y1; y++) {
       for (let x = x0; x < x1; x++) {
+        const text = this.source.text(x, y);
+        if (!text) continue;
         const shade = this.source.shade(x, y);
         const isDimmed = shade < 0 || (this.#dims && !this.source.marks.at(x, y));
         context.fillStyle = isDimmed ? this.colours.soft : this.source.colours[shade].ink;
-        this.#paintText(context, linesOf(this.source.text(x, y)), x, y);
+        this.#paintText(context, linesOf(text), x, y);
       }
     }
   }

@@ -225,7 +225,7 @@ function showLegend(colouring, ground) {
   const legend = byId("legend");
   const colours = colouring.colours(ground);
   const nameOf = colouring.group?.nameOf ?? String;
-  const shown = Math.min(colours.length, colouring.count);
+  const shown = Math.min(colours.length, colouring.count, DATA.palette.cells.length);
   const names = colouring.movement ? ["stays", "moves"] : colours.map((_, k) => nameOf(k));
   const swatch = ({ fill, ink }, text) => {
     const node = make("span", { className: "swatch", textContent: text });

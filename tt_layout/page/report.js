@@ -112,12 +112,29 @@ function findingRow({ lines, message, kind }) {
   const more = lines.length - shown.length;
   const location = movementOn(lines[0])?.location;
   const from = location ? ` (${location.file.split("/").at(-1)}:${location.line})` : "";
+  const share = shareInWords(lines);
   return make(
     "li",
     { className: kind },
     ...shown,
-    make("span", { textContent: `${more > 0 ? ` and ${more} more` : ""}${from} ${message}` }),
+    make("span", { textContent: `${more > 0 ? ` and ${more} more` : ""}${from}${share}: ${message}` }),
   );
+}
+
+/** Return the part of the cycles of a module's data movements that some lines take; empty where unknown. */
+function shareInWords(lines) {
+  const sum = (movements) => movements.reduce((total, { cycles }) => total + cycles, 0);
+  const { movements } = dumpModules()[state.module];
+  const own = sum(movements.filter(({ line }) => lines.includes(line)));
+  return own ? `, ${Math.max(1, Math.round((100 * own) / sum(movements)))} % of the cycles` : "";
+}
+
+/** Return what a module is called, and what its pass changed of the cycles. */
+function moduleInWords({ number, pass, line }, index) {
+  const cyclesOf = (k) => dumpModules()[k]?.movements.reduce((sum, { cycles }) => sum + cycles, 0);
+  const [before, after] = [cyclesOf(index - 1), cyclesOf(index)];
+  const changed = before && after && before !== after ? `, ${before} → ${after} cycles` : "";
+  return `${number}: ${pass ?? `line ${line}`}${changed}`;
 }
 
 function functionRow(name) {
@@ -310,7 +327,7 @@ function showKernel() {
   byId("module-label").hidden = modules.length < 2;
   fillSelect(
     "module",
-    modules.map((one, k) => [k, `${one.number}: ${one.pass ?? `line ${one.line}`}`]),
+    modules.map((one, k) => [k, moduleInWords(one, k)]),
     state.module,
   );
   const shown = modules[state.module];

@@ -67,6 +67,7 @@
  * @property {boolean} inLoop
  * @property {string | null} cost
  * @property {number} weight
+ * @property {number} cycles in one program, loops counted; 0 where they are not known
  * @property {Record<string, number | string>} facts
  * @property {{ file: string, line: number } | null} location
  * @property {any} request
