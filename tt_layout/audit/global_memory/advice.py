@@ -269,10 +269,11 @@ def bound(origin: Origin, given: int | None) -> str:
     return f"{text}, or, only if it always is one, add tl.max_constancy(mask, {least})"
 
 
-def constant_bound(wanted: int) -> str:
+def constant_bound(wanted: int, *, is_load: bool) -> str:
     """Return what to do where the bound of a mask is constant."""
+    way = "pad it to one" + ", or choose with tl.where" * is_load
     why = f"so that {wanted} neighbours have one mask"
-    return f"the bound is constant, and not a multiple of {wanted}: pad it to one, {why}"
+    return f"the bound is constant, and not a multiple of {wanted}: {way}, {why}"
 
 
 def same_mask(count: int) -> str:

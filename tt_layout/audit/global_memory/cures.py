@@ -129,6 +129,8 @@ def cured(access: Access) -> Cured:
         if current.reached >= current.most:
             break
         cure = _cure(current)
+        if cure.known and cure.known.items() <= current.known.items():
+            break
         texts.append(cure.text)
         if not cure.known:
             break
@@ -308,6 +310,7 @@ def _mask(access: Access, origin: Origin) -> Cure:
     """Return what to do about a mask that is not known to be the same for neighbours."""
     trace = origin.trace
     holds = min(access.facts(trace.name, trace.dim).constancy, trace.least)
+    holds = min(holds, _same_for_any_bound(access, origin))
     if holds > 1:
         return Cure(advice.same_mask(holds), {trace.name: _with(access, trace, holds)}, {})
     cause = _bound(access, origin)
@@ -317,12 +320,27 @@ def _mask(access: Access, origin: Origin) -> Cure:
         facts = access.kernel.trials.facts(trace.name, trace.dim, supposed)
         if facts.constancy > 1:
             return cure
-    if cause is not None and cause.kind == "arith.constant":
-        return _nothing(advice.constant_bound(access.wanted))
     is_load = "load" in access.operation.name
     known = {trace.name: _with(access, trace, trace.least)} if is_load else {}
+    if cause is not None and cause.kind == "arith.constant":
+        return Cure(advice.constant_bound(access.wanted, is_load=is_load), known, {})
     is_data = access.kernel.origins.rests_on_data(trace.name)
     return Cure(advice.differing_mask(is_load=is_load, is_data=is_data), known, {})
+
+
+def _same_for_any_bound(access: Access, origin: Origin) -> int:
+    """Return how many neighbours a comparison is the same for, whatever arguments it is with.
+
+    An argument may be any number between the neighbours' own.
+    """
+    operation, dim = origin.operation, origin.trace.dim
+    holds = origin.trace.least
+    if operation is None or origin.kind != "arith.cmpi":
+        return holds
+    for bound, run in zip(operation.operands, reversed(operation.operands)):
+        if access.kernel.origins.rests_on_argument(bound):
+            holds = min(holds, access.facts(run, dim).constancy)
+    return holds
 
 
 def _bound(access: Access, origin: Origin) -> Origin | None:

@@ -79,6 +79,12 @@ _CUTTING = ("arith.div", "arith.rem", "arith.shr", "arith.and", "arith.or", "ari
 """Operations that make neighbours equal, or leave them different, whatever their operands are."""
 
 
+def _is_data(operation: SsaOperation) -> bool:
+    """Tell whether an operation computes from more than integers of the kernel's own."""
+    is_known = operation.name in _MOVED_ONLY or operation.name.startswith(_COMPUTED)
+    return not is_known or operation.name.startswith("arith.fpto")
+
+
 class Origins:
     """Finds where properties of a function's values were lost.
 
@@ -192,20 +198,24 @@ class Origins:
 
     def rests_on_data(self, name: str) -> bool:
         """Tell whether a value is computed from more than arguments and the program's number."""
+        operations = (self.sources.definition(one) for one in self._sources(name))
+        return any(operation is not None and _is_data(operation) for operation in operations)
+
+    def rests_on_argument(self, name: str) -> bool:
+        """Tell whether a value is computed from a number that is passed to the kernel."""
+        return any(one in self.sources.arguments for one in self._sources(name))
+
+    def _sources(self, name: str) -> set[str]:
+        """Return the values that a value is computed from, itself included."""
         pending, seen = [name], set[str]()
         while pending:
             current = pending.pop()
-            if current in seen:
-                continue
-            seen.add(current)
-            operation = self.sources.definition(current)
-            if operation is not None:
-                is_known = operation.name in _MOVED_ONLY or operation.name.startswith(_COMPUTED)
-                if not is_known or operation.name.startswith("arith.fpto"):
-                    return True
-                pending += operation.operands
-            pending += self.sources.joined.get(current, ())
-        return False
+            if current not in seen:
+                seen.add(current)
+                operation = self.sources.definition(current)
+                pending += operation.operands if operation is not None else ()
+                pending += self.sources.joined.get(current, ())
+        return seen
 
     # -- contiguity -------------------------------------------------------------------------
 
