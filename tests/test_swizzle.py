@@ -202,7 +202,8 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert status == 0
     lines = out.splitlines()
     assert lines[0].startswith("#ttg.swizzled_shared<{vec = 8, perPhase = ")
-    assert lines[1:4] == [
+    assert lines[1].startswith("  gl.SwizzledSharedLayout(vec=8, per_phase=")
+    assert lines[2:5] == [
         "  192 wavefronts per warp, none of them due to conflicts; 32768 bytes",
         "  store: 16 x st.shared.v4.b32, 4 wavefronts each",
         "  load: 128 x ld.shared.b16, 1 wavefront each",
@@ -256,7 +257,7 @@ def test_writer_alone_reads_back_and_more_writers(capsys: pytest.CaptureFixture[
     _, alone, _ = run(capsys, ROWS, "-t", "tensor<64x64xf16>")
     assert "load: 4 x ld.shared.v4.b32" in alone
     _, two, _ = run(capsys, ROWS, COLUMNS, "-t", "tensor<64x64xf16>", "--writer", COLUMNS)
-    assert two.count("store:") == 4
+    assert two.count("store:") == 2
 
 
 @pytest.mark.parametrize(

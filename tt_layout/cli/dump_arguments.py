@@ -69,6 +69,9 @@ def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> l
         given, _, _ = command.make_parser(ctx).parse_args(list(args))
     except click.UsageError:
         return args  # which the command says itself
+    whole = given.get("layout") if command.name == "plot" else None
+    if isinstance(whole, str) and os.path.isfile(whole) and _is_missing(given, "path"):
+        return [text for arg in args for text in (["-i", arg] if arg == whole else [arg])]
     names = list(_names(command, given))
     if not names:
         return args
@@ -202,6 +205,9 @@ def _of_line(command: click.Command, name: DumpName) -> _Added:
         message = f"{operation.name} has no layouts"
         raise LayoutError(message, FileLocation(name.file, name.line))
     is_access = operation.group in LOCAL_ACCESSES
+    if command.name == "conflicts" and operation.group is MovementKind.CONVERSION:
+        message = "this is a conversion between register layouts: use convert"
+        raise LayoutError(message, FileLocation(name.file, name.line))
     if is_access and command.name == "swizzle":
         return _accesses(module, operation, name)
     if command.name in _OF_PAIRS and len(ends) < 2:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from tt_layout.cli.examples import examples_of
@@ -27,6 +29,8 @@ class HelpfulGroup(click.Group):
         """
         name = args[0]
         if self.get_command(context, name) is None and name[:1].isalpha():
+            if "." in name or os.sep in name:
+                context.fail(f"No such file: {name!r}, and no such command.")
             near = nearest(name, self.list_commands(context))
             hint = f" Did you mean {near!r}?" if near is not None else ""
             context.fail(f"No such command {name!r}.{hint}")

@@ -5,6 +5,7 @@ What reads a text is imported when there is one, so that help is quick.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -108,6 +109,8 @@ class TypeParameter(_ParamType):
         """
         from tt_layout.mlir.types import TensorType, parse_type
 
+        if isinstance(value, str) and value.replace("x", "").isdecimal():
+            raise LayoutError(f"{label(param)} lacks the element type: {value.strip('x')}xf16?")
         return value if isinstance(value, TensorType) else parse_type(value, name=label(param))
 
 
@@ -170,6 +173,11 @@ class LayoutParameter(NotationParameter):
 
             return self.read_file(read_source(text), context)
         path, separator, alias = text.rpartition(":")
+        if not separator and os.path.isfile(text):
+            message = f"{text} is a file: name one of its aliases or lines"
+            raise LayoutError(f"{message}, as {text}:ALIAS or {text}:LINE")
+        if not separator and (os.sep in text or "." in text) and "(" not in text:
+            raise LayoutError(f"no such file: {text!r}")
         if not separator:
             expected = "an attribute such as #ttg.blocked<{...}>, FILE:ALIAS, gl.BlockedLayout(...)"
             message = f"{context.name} must be {expected}, or a CuTe layout"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.analyses.shared_memory.candidates import SwizzleCandidate
 from tt_layout.analyses.shared_memory.swizzle import SwizzleSearch
+from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
+from tt_layout.notation.gluon.text import constructor_call
 from tt_layout.reports.conflicts import access_data, evidence
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line, Table
@@ -40,10 +43,14 @@ class SwizzleReport(Printed):
             yield from self._candidate(search.best)
             yield from self._conflicts()
         yield Line()
-        yield Line("best linear layout:")
-        yield from self._candidate(search.optimum)
-        if search.best is not None:
-            yield self._comparison(search.best.wavefronts - search.optimum.wavefronts)
+        saved = 1 if search.best is None else search.best.wavefronts - search.optimum.wavefronts
+        if saved > 0:
+            yield Line("best linear layout:")
+            yield from self._candidate(search.optimum)
+            if search.best is not None:
+                yield Line(f"  needs {count(saved, self.target.cycle)} per warp fewer", "yellow")
+        else:
+            yield Line(f"no linear layout takes fewer {self.target.cycle}s", "green")
         if self.has_ranking:
             yield Line()
             yield self._ranking()
@@ -52,6 +59,8 @@ class SwizzleReport(Printed):
     def _candidate(self, candidate: SwizzleCandidate) -> Iterator[Line]:
         cycle = self.target.cycle
         yield Line(str(candidate.encoding), "green" if not candidate.extra_wavefronts else "yellow")
+        with suppress(LayoutError):  # of families that Gluon has no class for
+            yield Line(f"  {constructor_call(candidate.encoding)}")
         cycles = count(candidate.wavefronts, cycle)
         extra = shown(candidate.extra_wavefronts) if candidate.extra_wavefronts else "none"
         size = f"{candidate.memory_bytes} bytes"
@@ -67,12 +76,6 @@ class SwizzleReport(Printed):
             family = "no family is" if self.search.family == "all" else "none in this family is"
             tried = "" if self.search.is_whole else ", of the orders that were tried"
             yield Line(f"{family} conflict-free{tried}", "red")
-
-    def _comparison(self, fewer: int | float) -> Line:
-        """Return how many cycles the best linear layout saves."""
-        if fewer <= 0:
-            return Line(f"  no fewer {self.target.cycle}s than the family needs", "green")
-        return Line(f"  needs {count(fewer, self.target.cycle)} per warp fewer", "yellow")
 
     def _ranking(self) -> Table:
         header = [f"{self.target.cycle}s", "extra", "bytes", "layout"]
