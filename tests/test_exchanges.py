@@ -121,9 +121,14 @@ def test_counts(name: str) -> None:
         ("120", "f32", "maxnumf", 0),
         ("120", "i32", "maxsi", 2),
         ("100", "f32", "addf", 0),
+        ("90", "i64", "addi", 3),
+        ("90", "i64", "andi", 2),
+        ("90", "i64", "maxsi", 2),
+        ("100", "i64", "minui", 2),
+        ("75", "i64", "addi", 0),
     ],
 )
-def test_which_gpus_combine_floats_over_lanes(
+def test_which_gpus_combine_lanes_by_instructions(
     chip: str, element: str, combiner: str, reductions: int
 ) -> None:
     body = combine("reduce", f"tensor<1024x{element}, #line>", element, 0, element)

@@ -83,6 +83,19 @@ def test_mfma(version: int, width: int, element: str, name: str, instructions: i
     assert (found.name, found.instructions) == (name, instructions)
 
 
+@pytest.mark.parametrize(
+    ("shape", "name"),
+    [
+        ("32, 32, 4", "v_mfma_f32_32x32x4_xf32"),
+        ("16, 16, 8", "v_mfma_f32_16x16x8_xf32"),
+        ("32, 32, 2", "v_mfma_f32_32x32x2_f32"),
+    ],
+)
+def test_mfma_of_tf32_is_that_with_twice_as_much_of_k(shape: str, name: str) -> None:
+    mma = MFMA.replace("V", "3").replace("32, 32, 8", shape)
+    assert product(mma, 2, ("f32", "f32", "f32")).name == name
+
+
 def test_wmma() -> None:
     found = product(WMMA, 8, ("f16", "f16", "f32"))
     assert (found.name, found.instructions) == ("v_wmma_f32_16x16x16_f16", 64)

@@ -35,6 +35,12 @@ class Combining(Enum):
     WHOLE_WARP = "the same, by instructions on registers only where all lanes combine theirs"
     INSTRUCTION = "one instruction for each group of lanes, where it replaces enough shuffles"
     QUICK_INSTRUCTION = "the same, where it replaces one shuffle less"
+    TWO_OF_WHOLE_WARP = "one instruction for each half of 64 bits, where all lanes combine theirs"
+    THREE_OF_WHOLE_WARP = "the same of sums, whose lower halves are added in two parts"
+
+
+_OF_WHOLE_WARP = {Combining.TWO_OF_WHOLE_WARP: 2, Combining.THREE_OF_WHOLE_WARP: 3}
+"""How -> the instructions of a value."""
 
 
 @lru_cache(maxsize=1024)
@@ -69,8 +75,8 @@ def reduction(
     shuffles = bpermutes = instructions = scratch = 0
     conversions: list[tuple[LinearLayout, LinearLayout]] = []
     while True:
-        if _has_instruction(held, axis, combining):
-            instructions += held.get_in_dim_size("register") * _groups(held, axis)
+        if each := _instructions(held, axis, combining, target):
+            instructions += held.get_in_dim_size("register") * each
         else:
             own = _shuffles(held, axis, words, combining, target)
             shuffles, bpermutes = shuffles + own.shuffles, bpermutes + own.bpermutes
@@ -113,12 +119,14 @@ def _moving_lanes(layout: LinearLayout, axis: int) -> list[int]:
     return [bit for bit, vector in enumerate(layout.vectors("lane")) if vector[axis]]
 
 
-def _has_instruction(layout: LinearLayout, axis: int, combining: Combining) -> bool:
-    """Tell whether lanes combine their values by one instruction for each group of them."""
-    moving = len(_moving_lanes(layout, axis))
+def _instructions(layout: LinearLayout, axis: int, combining: Combining, target: Target) -> int:
+    """Return the instructions by which lanes combine a value of each; 0 where by shuffles."""
+    moving, groups = len(_moving_lanes(layout, axis)), _groups(layout, axis)
+    if combining in _OF_WHOLE_WARP:
+        return _OF_WHOLE_WARP[combining] if 1 << moving == target.lanes else 0
     is_quick = combining is Combining.QUICK_INSTRUCTION
     is_there = is_quick or combining is Combining.INSTRUCTION
-    return is_there and moving > 0 and moving >= 2 * _groups(layout, axis) - is_quick
+    return groups if is_there and moving > 0 and moving >= 2 * groups - is_quick else 0
 
 
 def _groups(layout: LinearLayout, axis: int) -> int:

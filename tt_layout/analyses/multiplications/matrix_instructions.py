@@ -52,6 +52,7 @@ AMD_RESULTS = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i32": 
 MATRIX_LANES = 64  # of a wavefront, over which MFMA spreads a tile
 WAVE_32 = 32
 MIXED, MIXED_BASE = "f8f6f4", 32  # what a lane has along K of instructions for all these formats
+XF32_BASE = 2  # the same of those that round f32 to tf32; of others of f32 it is 1
 
 
 class Operand(NamedTuple):
@@ -319,6 +320,8 @@ def _mfma(a: Operand, b: Operand, d: Operand, mma: AmdMfma) -> MatrixInstruction
     along_k = max(1, a.shape[-1] // (width * blocks)) * width // base
     result, operand = _amd_types(a, b, d, mma.is_transposed)
     operand = MIXED if base == MIXED_BASE else operand
+    if operand == "f32" and base == XF32_BASE:
+        operand = "xf32"
     if m != n:  # sixteen products of 4 x 4 side by side
         along_k, m, n, k = 16 * along_k, 4, 4, base
     parted = "_" if mma.version >= 3 else ""

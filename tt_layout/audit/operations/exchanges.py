@@ -27,7 +27,7 @@ from tt_layout.mlir.types import element_bits
 from tt_layout.wording import count
 
 REDUCED_BITS = 32
-"""The widest elements that one instruction combines over lanes."""
+"""The widest elements that one instruction combines over lanes; of twice as many several do."""
 
 INTEGER_COMBINERS = frozenset({"arith.addi", "arith.andi", "arith.ori", "arith.xori"})
 INTEGER_EXTREMES = frozenset({"arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui"})
@@ -173,12 +173,15 @@ def combining(operation: SsaOperation, target: Target) -> Combining:
     bits = element_bits(element)
     if name in FLOAT_EXTREMES and element == "f32" and target.combines_floats:
         return Combining.QUICK_INSTRUCTION
-    if bits is None or bits > REDUCED_BITS:
+    is_integer = name in INTEGER_COMBINERS or name in INTEGER_EXTREMES
+    if bits is None or bits > 2 * REDUCED_BITS or not is_integer:
         return Combining.SHUFFLES
+    if bits > REDUCED_BITS:
+        is_sum = name == "arith.addi"
+        return Combining.THREE_OF_WHOLE_WARP if is_sum else Combining.TWO_OF_WHOLE_WARP
     if name in INTEGER_EXTREMES and target.combines_extremes:
         return Combining.QUICK_INSTRUCTION
-    is_integer = name in INTEGER_COMBINERS or name in INTEGER_EXTREMES
-    return Combining.INSTRUCTION if is_integer else Combining.SHUFFLES
+    return Combining.INSTRUCTION
 
 
 def _scan(operands: Operands) -> Exchange | None:
