@@ -19,6 +19,7 @@ from tt_layout.audit.global_memory.async_copies import (
     swizzling_shuffles,
     written_wavefronts,
 )
+from tt_layout.audit.global_memory.constant_masks import kept_instructions
 from tt_layout.audit.global_memory.limits import Limit, limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.global_memory.scalars import is_scalar, scalar_layout, scalar_width
@@ -70,6 +71,9 @@ def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
     width = scalar_width(kernel, access) if is_single else _known_width(kernel, access)
     layout = scalar_layout(kernel) if is_single else None
     shape = _shape(kernel, access, roles, width, layout)
+    kept = kept_instructions(kernel, roles, shape)
+    if kept is not None and kept < width.instructions:
+        width = width._replace(instructions=kept)
     names = roles["pointer"], roles.get("offsets"), roles.get("mask")
     return PlacedAccess(access, roles, width, shape, Addresses(*names, width.element_bytes))
 

@@ -1,0 +1,46 @@
+"""Accesses of which constants alone make the mask false."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tt_layout import parse_ir
+from tt_layout.audit.audit import audit_module
+
+KERNEL = """
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942",
+                   "ttg.threads-per-warp" = 64 : i32} {
+tt.func public @f(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  %o = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32, #b>
+  %c = arith.constant dense<COLUMNS> : tensor<4096xi32, #b>
+  %id = tt.get_program_id x : i32
+  %s = tt.splat SCALAR : i32 -> tensor<4096xi32, #b>
+  %mask = arith.cmpi slt, %o, BOUND : tensor<4096xi32, #b>
+  %ps = tt.splat %x : !tt.ptr<f32> -> tensor<4096x!tt.ptr<f32>, #b>
+  %pp = tt.addptr %ps, %o : tensor<4096x!tt.ptr<f32>, #b>, tensor<4096xi32, #b>
+  %v = tt.load %pp, %mask : tensor<4096x!tt.ptr<f32>, #b>
+  tt.store %pp, %v, %mask : tensor<4096x!tt.ptr<f32>, #b>
+  tt.return
+}
+}
+"""
+
+
+def instructions(columns: int, bound: str = "%c", scalar: str = "%n") -> list[int]:
+    text = KERNEL.replace("COLUMNS", str(columns)).replace("BOUND", bound)
+    [module] = parse_ir(text.replace("SCALAR", scalar))
+    rows: list[Any] = [row.cost for row in audit_module(module).movements]
+    return [cost.details["instructions"] for cost in rows]
+
+
+@pytest.mark.parametrize(("columns", "kept"), [(4096, 4), (2560, 3), (1536, 2), (1024, 1)])
+def test_instructions_that_no_lane_takes_part_in_are_left_out(columns: int, kept: int) -> None:
+    assert instructions(columns) == [kept, kept]
+
+
+@pytest.mark.parametrize("scalar", ["%n", "%id"])
+def test_what_an_argument_or_the_program_decides_leaves_none_out(scalar: str) -> None:
+    assert instructions(1024, "%s", scalar) == [16, 16]  # each element by itself: the mask

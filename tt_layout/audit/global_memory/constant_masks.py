@@ -1,0 +1,58 @@
+"""Accesses of which constants alone make the mask false: the compiler leaves out instructions.
+
+A block of 2048 elements over 1536 columns is loaded by fewer instructions than its layout has,
+where the mask is false for all lanes of all warps.
+
+Source:
+    LLVM drops a branch that is never taken; AMD's accesses by pointers are behind branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tt_layout.audit.global_memory.access_shape import AccessShape, shape_lanes
+from tt_layout.audit.global_memory.width import Kernel
+from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.audit.values.unknown import Unknown
+
+_VARYING = ("tt.get_program_id", "tt.get_num_programs")
+
+
+def kept_instructions(kernel: Kernel, roles: Mapping[str, str], shape: AccessShape) -> int | None:
+    """Return the instructions of a warp that constants do not leave out; None for all of them.
+
+    Args:
+        kernel: that the access is in.
+        roles: of its operands, and their names.
+        shape: how its lanes stand.
+    """
+    if not kernel.target.joins_global_accesses or "offsets" in roles or "mask" not in roles:
+        return None
+    if shape.too_large is not None or not _is_constant(kernel, roles["mask"]):
+        return None
+    evaluator = Evaluator(kernel.function, GivenValues(), kernel.layouts)
+    mask = evaluator.value(roles["mask"])
+    if isinstance(mask, Unknown):
+        return None
+    lanes = shape_lanes(shape)
+    chosen = np.broadcast_to(mask, mask.shape).reshape(-1)
+    if chosen.size <= int(lanes.elements.max(initial=0)):
+        return None
+    return int((chosen[lanes.elements] != 0).any(axis=(1, 2)).sum())
+
+
+def _is_constant(kernel: Kernel, name: str) -> bool:
+    """Tell whether a value is computed from constants alone."""
+    seen, waiting = {name}, [name]
+    while waiting:
+        made = kernel.function.definitions.get(waiting.pop())
+        if made is None or made.regions or made.name in _VARYING:
+            return False
+        more = [operand for operand in made.operands if operand not in seen]
+        seen.update(more)
+        waiting += more
+    return True
