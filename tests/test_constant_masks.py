@@ -33,7 +33,7 @@ def instructions(columns: int, bound: str = "%c", scalar: str = "%n") -> list[in
     text = KERNEL.replace("COLUMNS", str(columns)).replace("BOUND", bound)
     [module] = parse_ir(text.replace("SCALAR", scalar))
     rows: list[Any] = [row.cost for row in audit_module(module).movements]
-    return [cost.details["instructions"] for cost in rows]
+    return [cost.details.instructions for cost in rows]
 
 
 @pytest.mark.parametrize(("columns", "kept"), [(4096, 4), (2560, 3), (1536, 2), (1024, 1)])

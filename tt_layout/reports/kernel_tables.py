@@ -158,7 +158,8 @@ def _multiplication_table(found: Sequence[Multiplication]) -> FoldedTable:
 
 
 def _multiplication_cells(found: Multiplication, place: str) -> list[str]:
-    instruction = found.instruction
+    instruction, fma = found.instruction, found.fma
+    without = fma.text if fma is not None else "-"
     return [
         str(found.line),
         place,
@@ -170,7 +171,7 @@ def _multiplication_cells(found: Multiplication, place: str) -> list[str]:
         runs(found.executions),
         f"{instruction.instructions} x {instruction.name} per {instruction.issuer}"
         if instruction is not None
-        else "-",
+        else without,
     ]
 
 

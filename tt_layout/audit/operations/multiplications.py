@@ -18,6 +18,7 @@ from tt_layout.ir.types import IRType
 if TYPE_CHECKING:
     from tt_layout.analyses.multiplications.matrix_descriptors import Descriptor
     from tt_layout.analyses.multiplications.matrix_instructions import MatrixInstruction, Operand
+    from tt_layout.audit.operations.fused_multiply_adds import FusedMultiplyAdds
     from tt_layout.audit.values.executions import Executions
 
 NAMES = frozenset(n for n, row in OPERATIONS.items() if row.family is Family.MULTIPLICATION)
@@ -42,6 +43,7 @@ class Multiplication:
         descriptors: of A and B; None where one is not in shared memory, or not known.
         executions: how often it runs in one program.
         refusal: why the compiler has no instruction for it; None where it has.
+        fma: what it is without an instruction; None of one that has one, or where it is not known.
         scales: of A and of B; None where there are none, or of one of them alone.
     """
 
@@ -59,6 +61,7 @@ class Multiplication:
     executions: Executions
     refusal: str | None = None
     scales: tuple[Operand, Operand] | None = None
+    fma: FusedMultiplyAdds | None = None
 
     @property
     def flops(self) -> int:
@@ -104,6 +107,7 @@ def multiplications(audited: AuditedModule) -> Iterator[Multiplication]:
 
 
 def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplication | None:
+    from tt_layout.audit.operations.fused_multiply_adds import fused_multiply_adds
     from tt_layout.audit.values.executions import executions
 
     types = _types(full)
@@ -114,13 +118,15 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
     *batch, rows, columns = d.shape
     depth = a.shape[-1] * (2 if _is_packed(full, "lhs") and not _is_transposed(a) else 1)
     instruction, descriptors, refusal = _instruction(full, audited, (a, b, d), types, depth)
+    sizes = (prod(batch), rows, columns, depth)
+    precision = str(operation.attributes.get("inputPrecision"))
     return Multiplication(
         function=function.name,
         name=operation.name,
         line=operation.line,
         column=operation.column,
         location=function.location(operation),
-        sizes=(prod(batch), rows, columns, depth),
+        sizes=sizes,
         a=a,
         b=b,
         d=d,
@@ -129,6 +135,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
         executions=executions(audited.evaluator(function), operation),
         refusal=refusal,
         scales=_scales_of_both(full, d),
+        fma=fused_multiply_adds(a, b, d, sizes, precision) if instruction is None else None,
     )
 
 
@@ -352,6 +359,8 @@ def multiplication_data(found: Multiplication) -> dict[str, Any]:
         "instruction": instruction.name if instruction is not None else None,
         "instructions": instruction.instructions if instruction is not None else None,
         "issuer": instruction.issuer if instruction is not None else None,
+        "fma_per_thread": found.fma.per_thread if found.fma is not None else None,
+        "no_instruction": found.fma.reason if found.fma is not None else None,
         "flops": found.flops,
         "executions": found.executions.number,
         "executions_text": found.executions.text,
