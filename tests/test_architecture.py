@@ -27,6 +27,7 @@ RANKS = {
     "errors": 0,
     "version": 0,
     "enums": 0,
+    "packages": 0,
     "worker": 0,
     "arguments": 1,
     "releases": 1,

@@ -451,6 +451,28 @@ def test_manifests_of_one_folder_own_their_goldens(folder: Path, run: Run) -> No
     assert "golden without a case: mine.tensor" in run("check").out
 
 
+def test_a_broken_manifest_beside_another_may_own_any_golden(folder: Path, run: Run) -> None:
+    Path("mine.tensor.txt").write_text("x")
+    Path("other.layouts.yaml").write_text("cases: [")
+    assert run("check") == Outcome(0, "8 passed\n", "")
+    assert run("check", "other.layouts.yaml").status == 2
+
+
+@pytest.mark.parametrize("form", ["json", "junit"])
+def test_a_report_for_programs_says_why_a_manifest_cannot_be_read(
+    folder: Path, run: Run, form: str
+) -> None:
+    Path("layouts.yaml").write_text("cases: [")
+    outcome = run("check", "--format", form)
+    assert outcome.status == 2
+    assert "layouts.yaml" in outcome.err
+    if form == "json":
+        report = json.loads(outcome.out)
+        assert (report["status"], report["counts"]["error"]) == (2, 1)
+    else:
+        assert ET.fromstring(outcome.out).find(".//error") is not None
+
+
 # -- formats --------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import signature
+from itertools import islice
 from typing import Any, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from tt_layout.errors import LayoutError, shown
@@ -130,7 +131,8 @@ def _sequence(item: Kind) -> Kind:
     def read(name: str, value: Any) -> Any:
         if len(value) > MAX_LENGTH:
             raise LayoutError(f"{name} has more than {MAX_LENGTH} entries")
-        return tuple(_taken(f"{name}[{at}]", own, item) for at, own in enumerate(value))
+        entries = islice(value, len(value))  # a class of its own may yield for ever
+        return tuple(_taken(f"{name}[{at}]", own, item) for at, own in enumerate(entries))
 
     return Kind("a sequence", _is_sequence, read)
 

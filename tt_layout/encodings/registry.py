@@ -6,13 +6,14 @@ that which `HOMES` names.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 
 from tt_layout.encodings.base import Encoding
 from tt_layout.encodings.forms import Form
+from tt_layout.packages import modules_in
 
 DIALECTS = frozenset({"triton_gpu", "ttg", "ttng"})
 """The dialects that have layout attributes."""
@@ -45,7 +46,7 @@ class Registry(Mapping[str, Spellings]):
 
     def __init__(self) -> None:
         self._found: dict[str, Spellings] = {}
-        self._unread = {path.stem for path in Path(__file__).parent.glob("[a-z]*.py")}
+        self._unread = set(modules_in(os.path.dirname(__file__)))
 
     def _read(self, module: str) -> None:
         """Import a module of this package and note the forms of the classes that it defines."""

@@ -15,7 +15,7 @@ from tt_layout.figures.drawing import draw as drawn_figure
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure
 from tt_layout.hardware import DEFAULT_TARGET
-from tt_layout.library.inputs import UNKNOWN_ELEMENT, Layout, ShapeOrType, place
+from tt_layout.library.inputs import UNKNOWN_ELEMENT, Layout, ShapeOrType, gpu, place
 from tt_layout.mlir.source import Source
 from tt_layout.placement import PlacedLayout
 from tt_layout.reports.writing import write
@@ -181,7 +181,8 @@ def explore(
 
     found = _placed(layout, other, shape_or_type)
     names = ["layout"] if len(found) == 1 else ["before", "after"]
-    return Page(page_of(dict(zip(names, found)), target), _title(found))
+    chosen = gpu(target).name if target is not None else None
+    return Page(page_of(dict(zip(names, found)), chosen), _title(found))
 
 
 def playground() -> Page:

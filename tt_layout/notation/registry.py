@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from pathlib import Path
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
@@ -12,6 +12,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
 from tt_layout.notation.context import Context
 from tt_layout.notation.notation import Notation
+from tt_layout.packages import modules_in
 
 
 class Registry(Mapping[str, Notation]):
@@ -23,8 +24,7 @@ class Registry(Mapping[str, Notation]):
     """
 
     def __init__(self) -> None:
-        folder = Path(__file__).parent / "notations"
-        modules = sorted(path.stem for path in folder.glob("[a-z]*.py"))
+        modules = modules_in(os.path.join(os.path.dirname(__file__), "notations"))
         self._modules = {module.replace("_", "-"): module for module in modules}
 
     def __getitem__(self, name: str) -> Notation:

@@ -14,7 +14,7 @@ class Call {
     this.name = name;
     this.positional = positional;
     /** @type {Record<string, any>} */
-    this.keywords = {};
+    this.keywords = Object.create(null);
   }
 
   /** The name of the class without that of its module. */

@@ -20,7 +20,8 @@ function showSource() {
 function showProgram() {
   const location = state.line === null ? null : movementOn(state.line)?.location;
   const { programs } = DATA.dump;
-  const file = location?.file in programs ? location.file : Object.keys(programs)[0];
+  const isKnown = location !== null && location !== undefined && Object.hasOwn(programs, location.file);
+  const file = isKnown ? location.file : Object.keys(programs)[0];
   byId("program").hidden = file === undefined;
   if (file === undefined) return;
   byId("program-title").textContent = file;

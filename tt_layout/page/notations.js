@@ -90,7 +90,7 @@ function basesAttribute(memory, ins) {
 
 /** Return the attribute of lines such as register=1 -> (0, 1). */
 function readLinearLayout(text) {
-  const bases = {};
+  const bases = Object.create(null);
   for (const [, input, value, basis, single] of text.matchAll(LINEAR_LINE)) {
     const own = (bases[single ?? input] ??= []);
     if (single) continue;

@@ -441,7 +441,7 @@ function findSlot(slot, scope) {
 function findPlace(coordinates, scope) {
   for (const [name, value] of Object.entries(coordinates)) {
     if (value === undefined) continue;
-    if (!(name in page.model.dims)) throw new TextError(`this layout has no ${name}`);
+    if (!Object.hasOwn(page.model.dims, name)) throw new TextError(`this layout has no ${name}`);
     if (Number(value) >= page.model.size(name))
       throw new TextError(`${name} must be in 0..${page.model.size(name) - 1}, got ${value}`);
   }

@@ -98,7 +98,7 @@ function inItsNames({ keys }, action) {
 /** Return the values of an attribute by key, which are enclosed as its style has it. */
 function entriesOf(name, items, style) {
   const rest = [...items];
-  const given = {};
+  const given = Object.create(null);
   const wrong = () => new TextError(`${name} is written ${DATA.styles[style]}`);
   if (style === "PADDED" && Array.isArray(rest[0])) given.paddings = rest.shift();
   if (style !== "STRUCT") {

@@ -109,7 +109,7 @@ class Reader {
   }
 
   dictionary() {
-    const dictionary = {};
+    const dictionary = Object.create(null);
     this.take("{");
     if (this.accept("}")) return { dictionary };
     do this.#add(dictionary, this.entry());

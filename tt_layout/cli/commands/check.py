@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 import click
 
@@ -99,7 +100,7 @@ def command(
         raise LayoutError("--force needs --update; give both")
     if update and not force:
         _refuse_in_ci()
-    cases = _read(manifest, output_format, max_cases)
+    cases = _read(manifest, output_format, max_cases, output)
     checks = select(cases, only)
     if lists:
         _list(checks, output_format)
@@ -133,13 +134,16 @@ def _refuse_in_ci() -> None:
         raise LayoutError(f"{message}; --force does it anyway")
 
 
-def _read(path: str, output_format: str, max_cases: int) -> Manifest:
-    """Return the manifest; annotate its line where annotations are asked for."""
+def _read(path: str, output_format: str, max_cases: int, output: str | None) -> Manifest:
+    """Return the manifest; where reports are for programs, one says why it cannot be read."""
     try:
         return read_manifest(path, max_cases)
     except LayoutError as error:
         if output_format == "github":
             _write(error_annotation(error) + "\n", None)
+        elif output_format != "text":
+            failed = Outcome(state="error", golden=Path(path), error=error)
+            _write(FORMATS[output_format](Results(path, (failed,))), output)
         raise
 
 
