@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.span import F2Span
 from tt_layout.algebra.tiles import dim_names, row_major
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import Bases, Shape
@@ -80,7 +81,13 @@ def registers_of(found: ThreadValue, shape: Shape, threads_per_warp: int) -> Enc
         ("warp", found.thread[lanes:]),
         ("block", found.cta),
     )
-    return encoding_of_layout(LinearLayout(bases, tuple(zip(dim_names(len(shape)), shape))))
+    layout = LinearLayout(bases, tuple(zip(dim_names(len(shape)), shape)))
+    vectors = [layout.flatten(vector) for _, own in bases for vector in own]
+    reached, count = 1 << F2Span(vectors).rank, math.prod(shape)
+    if reached < count:
+        message = f"it reaches {reached} of {count} elements"
+        raise LayoutError(f"{message} of the shape {list(shape)}; give the shape that it covers")
+    return encoding_of_layout(layout)
 
 
 def _read(text: str, shape: Shape) -> ThreadValue:

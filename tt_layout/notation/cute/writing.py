@@ -33,6 +33,8 @@ from tt_layout.notation.result import TensorSpec, Translation
 Strides = tuple[int, ...]
 
 MAX_SWIZZLE_BITS = 5
+USUAL_LANES = 32
+"""Lanes of a warp where nobody says how many there are."""
 
 
 def to_cute(encoding: Encoding, tensor: TensorSpec) -> Translation:
@@ -55,7 +57,15 @@ def to_cute(encoding: Encoding, tensor: TensorSpec) -> Translation:
     text = str(cute)
     if read_cute(text).bit_values() != [list(own) for own in wanted]:
         raise LayoutError(f"the CuTe layout {text} was read back as another one")  # never
-    return Translation(text, (shape,))
+    lanes = None if isinstance(encoding, SharedEncoding) else layout.get_in_dim_size("lane")
+    return Translation(text, (shape,), lanes_note(lanes))
+
+
+def lanes_note(lanes: int | None) -> tuple[str, ...]:
+    """Return what a notation of threads leaves open: the lanes of a warp, if they are not 32."""
+    if lanes in (None, USUAL_LANES):
+        return ()
+    return (f"the text counts threads only; read it with {lanes} lanes per warp",)
 
 
 # -- registers ------------------------------------------------------------------------------
@@ -94,10 +104,10 @@ def offset_strides(layout: LinearLayout, padding: Padding = ()) -> list[Strides]
     Raises:
         RefusedError: an element has no offset of its own.
     """
-    if any(map(any, layout.vectors("block"))):
-        raise refused(
-            Reason.NO_FORM, "the tensor is split over CTAs, but a CuTe layout describes one"
-        )
+    if vectors := layout.vectors("block"):
+        what = "split over" if any(map(any, vectors)) else "repeated in"
+        message = f"the tensor is {what} CTAs, but a CuTe layout describes one"
+        raise refused(Reason.NO_FORM, message)
     memory = layout.sublayout(["offset"], layout.get_out_dim_names())
     if not memory.is_invertible():
         raise refused(Reason.NO_FORM, "some offsets repeat elements or are unused")
@@ -151,4 +161,4 @@ def bits_of(mode: Mode) -> Strides:
     return tuple(mode.stride << bit for bit in range(log2(mode.size)))
 
 
-__all__ = ["bits_of", "flat_strides", "modes_of", "offset_strides", "to_cute"]
+__all__ = ["bits_of", "flat_strides", "lanes_note", "modes_of", "offset_strides", "to_cute"]

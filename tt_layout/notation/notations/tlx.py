@@ -26,7 +26,7 @@ from tt_layout.notation.checking import check_same, known_shape
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute.registers import registers_of, thread_value
 from tt_layout.notation.cute.text import Mode, cute_of, overlapping
-from tt_layout.notation.cute.writing import flat_strides, modes_of
+from tt_layout.notation.cute.writing import USUAL_LANES, flat_strides, lanes_note, modes_of
 from tt_layout.notation.gluon.calls import Call
 from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.gluon.text import read_call
@@ -38,7 +38,9 @@ NAMES = ("swizzled_layout", "swizzled_shared_layout_encoding", "make_default", "
 _HEAD = re.compile(rf"\s*(?:\w+\.)*(?:{'|'.join(NAMES)})\s*\(")
 _SWIZZLE = ("B", "M", "S", "order")
 _PHASES = ("vectorSize", "perPhase", "maxPhase", "order")
-WARP = 32
+_CTAS = ("numCTAs", "numCTAsPerCGA", "numCTASplit", "numCTAOrder")
+_NAMED = ("vector_size", "per_phase", "max_phase", "order")
+"""What a port of TLX calls the arguments of ``swizzled_layout``."""
 
 
 def recognises(text: str) -> bool:
@@ -52,11 +54,12 @@ def read(text: str, context: Context) -> Encoding:
     Raises:
         LayoutError: it is not such a constructor, or depends on a shape that is not known.
     """
-    return read_tlx(text, context.shape and context.tensor_shape("TLX"))
+    shape = context.shape and context.tensor_shape("TLX")
+    return read_tlx(text, shape, context.threads_per_warp)
 
 
-def read_tlx(text: str, shape: Shape | None) -> Encoding:
-    """Return the layout that a constructor of TLX makes over a shape.
+def read_tlx(text: str, shape: Shape | None, threads_per_warp: int = USUAL_LANES) -> Encoding:
+    """Return the layout that a constructor of TLX makes over a shape, for warps of so many lanes.
 
     Raises:
         LayoutError: the text is not such a call, or does not fit the shape.
@@ -72,22 +75,46 @@ def read_tlx(text: str, shape: Shape | None) -> Encoding:
         order = tuple(row_major(rank)) if isinstance(rank, int) and 0 < rank < 32 else None
         return _checked({"vectorSize": 1, "perPhase": 1, "maxPhase": 1, "order": order})
     if name == "swizzled_shared_layout_encoding":
-        return _checked(_arguments(call, _PHASES))
+        return _without_ctas(_arguments(call, _PHASES, _CTAS))
     if shape is None:
         raise LayoutError(f"tlx.{name} depends on the shape of the tensor: give its type")
+    if name == "swizzled_layout" and set(_NAMED[:3]) & call.keywords.keys():
+        named = _arguments(call, _NAMED)
+        return _checked(dict(zip(_PHASES, (named[word] for word in _NAMED))))
     if name == "swizzled_layout":
         return _swizzled(_arguments(call, _SWIZZLE), shape)
     given = _arguments(call, ("shape", "stride"))
     cute = cute_of(given["shape"], given["stride"])
-    return registers_of(thread_value(cute, shape, is_row_major=True), shape, WARP)
+    if not is_power_of_two(threads_per_warp):
+        raise LayoutError(f"the lanes of a warp must be a power of two, got {threads_per_warp}")
+    return registers_of(thread_value(cute, shape, is_row_major=True), shape, threads_per_warp)
 
 
-def _arguments(call: Call, words: tuple[str, ...]) -> dict[str, Any]:
-    """Return the arguments that a call must have; others than these may stand behind them."""
-    arguments = {**dict(zip(words, call.positional)), **call.keywords}
+def _arguments(
+    call: Call, words: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return the arguments of a call: all of some words, and any of others."""
+    name, known = own_name(call.name), (*words, *optional)
+    if len(call.positional) > len(known):
+        raise LayoutError(f"tlx.{name} takes {len(known)} arguments, got {len(call.positional)}")
+    given = dict(zip(known, call.positional))
+    for word in call.keywords:
+        if word in given or word not in known:
+            problem = "is given twice" if word in given else "is not an argument"
+            raise LayoutError(f"{word} {problem} of tlx.{name}; it takes {', '.join(known)}")
+    arguments = {**given, **call.keywords}
     if missing := [word for word in words if word not in arguments]:
-        raise LayoutError(f"tlx.{own_name(call.name)} needs {', '.join(missing)}")
+        raise LayoutError(f"tlx.{name} needs {', '.join(missing)}")
     return arguments
+
+
+def _without_ctas(arguments: dict[str, Any]) -> Encoding:
+    """Return the layout of phases; what it says of a cluster must be that there is none."""
+    for word in _CTAS[:3]:
+        given = arguments.get(word, ())
+        if not isinstance(given, tuple) or any(count != 1 for count in given):
+            raise LayoutError(f"{word} must be all ones: clusters are not read, got {given}")
+    return _checked(arguments)
 
 
 def _checked(arguments: dict[str, Any]) -> Encoding:
@@ -129,18 +156,21 @@ def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
         RefusedError: there is no shape, or TLX has no constructor for the layout.
     """
     shape = known_shape(encoding, tensor, "tlx counts phases and elements by the shape")
+    lanes = USUAL_LANES
     if isinstance(encoding, SwizzledShared):
         text = _swizzle_call(encoding, shape)
     elif isinstance(encoding, DistributedEncoding):
-        text = _layout_call(encoding.to_linear_layout(shape, element_bits=tensor.element_bits))
+        layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
+        text, lanes = _layout_call(layout), layout.get_in_dim_size("lane")
     else:
         message = f"tlx.swizzled_layout is for #ttg.swizzled_shared, not {encoding.memory_space} as"
         raise refused(Reason.NO_FORM, f"{message} #{encoding.name}")
     try:
-        after = read_tlx(text, shape)
+        after = read_tlx(text, shape, lanes)
     except LayoutError as error:
         raise refused(Reason.NO_FORM, error.message) from None
-    return Translation(text, check_same(encoding, after, tensor._replace(shape=shape)))
+    shapes = check_same(encoding, after, tensor._replace(shape=shape))
+    return Translation(text, shapes, lanes_note(lanes))
 
 
 def _swizzle_call(encoding: SwizzledShared, shape: Shape) -> str:
@@ -159,9 +189,6 @@ def _swizzle_call(encoding: SwizzledShared, shape: Shape) -> str:
 def _layout_call(layout: LinearLayout) -> str:
     if layout.vectors("block"):
         raise refused(Reason.NO_FORM, "tlx.layout does not tell CTAs from warps")
-    if len(layout.vectors("lane")) != log2(WARP):
-        message = f"tlx.layout counts {WARP} lanes per warp"
-        raise refused(Reason.NO_FORM, f"{message}, got {layout.get_in_dim_size('lane')}")
     flat = _strides(layout.transpose_outs(layout.get_out_dim_names()[::-1]))
     if (shared := overlapping([stride for own in flat for stride in own])) is not None:
         message = f"two bits share index {shared}, where xor is not a sum"
