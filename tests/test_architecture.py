@@ -27,7 +27,6 @@ RANKS = {
     "errors": 0,
     "version": 0,
     "enums": 0,
-    "packages": 0,
     "worker": 0,
     "arguments": 1,
     "releases": 1,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tt_layout.packages import modules_in
+from tt_layout.encodings.registry import modules_in
 
 ROOT = Path(__file__).parent.parent
 BLOCKED = (

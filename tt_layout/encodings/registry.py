@@ -10,10 +10,10 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 
 from tt_layout.encodings.base import Encoding
 from tt_layout.encodings.forms import Form
-from tt_layout.packages import modules_in
 
 DIALECTS = frozenset({"triton_gpu", "ttg", "ttng"})
 """The dialects that have layout attributes."""
@@ -30,6 +30,24 @@ HOMES = {
 
 Spellings = list[tuple[Form, type[Encoding]]]
 """The forms of one name, oldest first, and the class that each leads to."""
+
+
+def modules_in(folder: str) -> list[str]:
+    """Return the names of the modules in a folder of the package, in alphabetical order.
+
+    The folder may be in an archive.
+
+    Raises:
+        ImportError: it has none, so that nothing that is asked of it could be answered.
+    """
+    found = {path.stem for path in Path(folder).glob("[a-z]*.py")}
+    if not found:
+        from pkgutil import iter_modules
+
+        found = {module.name for module in iter_modules([folder]) if module.name[0] != "_"}
+    if not found:
+        raise ImportError(f"{folder} has no modules: the package is not complete")
+    return sorted(found)
 
 
 class Registry(Mapping[str, Spellings]):

@@ -8,11 +8,11 @@ from importlib import import_module
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
+from tt_layout.encodings.registry import modules_in
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
 from tt_layout.notation.context import Context
 from tt_layout.notation.notation import Notation
-from tt_layout.packages import modules_in
 
 
 class Registry(Mapping[str, Notation]):
