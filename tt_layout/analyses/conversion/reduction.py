@@ -13,13 +13,15 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
+from math import prod
 
-from tt_layout.algebra.linear_layout import Basis, LinearLayout
-from tt_layout.analyses.conversion.compiled_conversion import compiled_conversion
+from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
+from tt_layout.analyses.conversion.compiled_conversion import Step, compiled_conversion
 from tt_layout.analyses.conversion.conversion import with_inputs
-from tt_layout.analyses.conversion.exchange import Exchange
+from tt_layout.analyses.conversion.exchange import Exchange, scalar_step
 from tt_layout.analyses.conversion.optimal_swizzling import Swizzler
 from tt_layout.analyses.conversion.shuffles import Shuffles
 from tt_layout.hardware import Target
@@ -51,6 +53,8 @@ def reduction(
     target: Target,
     result: LinearLayout | None = None,
     combining: Combining = Combining.SHUFFLES,
+    *,
+    by_threads: bool = False,
 ) -> Exchange:
     """Return what reducing tensors along an axis moves between threads.
 
@@ -61,6 +65,7 @@ def reduction(
         target: the GPU.
         result: the layout of the results; None where they are scalars.
         combining: how lanes combine their values.
+        by_threads: whether partial results are stored for one thread each, as until Triton 3.7.
 
     Example:
         >>> from tt_layout.hardware import find_target
@@ -70,6 +75,8 @@ def reduction(
         >>> found.shuffles, found.scratch_bytes, found.loads[0].instruction
         (6, 8, 'ld.shared.b32')
     """
+    if by_threads:
+        return _by_threads(src, axis, element_bits, target, result, combining)
     held = _without(with_inputs(src).remove_zero_bases("register"), axis, "register")
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
     shuffles = bpermutes = instructions = scratch = 0
@@ -101,6 +108,105 @@ def reduction(
         loads=tuple(step.load for step in steps if step.load is not None),
         scratch_bytes=scratch,
     )
+
+
+def _by_threads(
+    src: LinearLayout,
+    axis: int,
+    element_bits: tuple[int, ...],
+    target: Target,
+    result: LinearLayout | None,
+    combining: Combining,
+) -> Exchange:
+    """Return what a reduction moved until Triton 3.7.
+
+    Each warp stores its partial results, the axis first.  Each thread then takes one of them, the
+    lanes beside each other exchange theirs, and the first of them stores what they come to, which
+    all threads load.
+
+    Source:
+        Triton 3.6, lib/Conversion/TritonGPUToLLVM/ReduceOpToLLVM.cpp; the assembly of the wheels
+        3.4, 3.6 and 3.7; counters of an H100 and an H200.
+    """
+    held = _without(with_inputs(src).remove_zero_bases("register"), axis, "register")
+    words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
+    registers, reductions, own = held.get_in_dim_size("register"), 0, Shuffles(0, 0)
+    if _has_instruction(held, axis, combining):
+        reductions = registers * _groups(held, axis)
+    else:
+        own = _shuffles(held, axis, words, combining, target)
+    left = _without(held, axis, "lane")
+    parts = 1 << sum(1 for vector in left.vectors("warp") if vector[axis])
+    if parts == 1:
+        return Exchange(shuffles=own.shuffles, bpermutes=own.bpermutes, reductions=reductions)
+    warps = left.get_in_dim_size("warp")
+    elements = parts * prod(size for d, (_, size) in enumerate(src.out_sizes) if d != axis)
+    rounds = max(1, elements // (warps * target.lanes))
+    sizes = [max(8, bits) // 8 for bits in element_bits]
+    partial = [_threads(elements, rounds, warps, size, target) for size in sizes]
+    stored = [_stored(left, axis, parts, size, target, is_store=True) for size in sizes]
+    wanted = None if result is None else _with_dimension(with_inputs(result), axis)
+    loaded = [_stored(wanted or left, axis, parts, size, target, is_store=False) for size in sizes]
+    if wanted is None:
+        loaded = [scalar_step((), size, 1, warps, target, is_store=False) for size in sizes]
+    return Exchange(
+        shuffles=own.shuffles + rounds * words * log2(parts),
+        bpermutes=own.bpermutes,
+        reductions=reductions,
+        stores=(*stored, *(store for store, _ in partial)),
+        loads=(*(load for _, load in partial), *loaded),
+        scratch_bytes=elements * sum(sizes),
+    )
+
+
+def _threads(
+    elements: int, rounds: int, warps: int, size: int, target: Target
+) -> tuple[Step, Step]:
+    """Return the store and the load of a partial result by each thread that there is one for."""
+    lanes = min(elements, target.lanes)
+    each = max(1, lanes * size // (target.banks * target.bank_bytes))
+    busy = min(warps, -(-elements // target.lanes))
+    load, store = (
+        scalar_step((), size, rounds, warps, target, is_store=is_store)
+        for is_store in (False, True)
+    )
+    wavefronts = rounds * busy * each
+    return (
+        replace(store, wavefronts=wavefronts, extra_wavefronts=0),
+        replace(load, wavefronts=wavefronts, extra_wavefronts=0),
+    )
+
+
+def _stored(
+    layout: LinearLayout, axis: int, parts: int, size: int, target: Target, *, is_store: bool
+) -> Step:
+    """Return the accesses to partial results by the threads that hold, or want, them.
+
+    The axis, of which ``parts`` are left, is contiguous, then the dimensions in their order.
+    """
+    sizes = [own for _, own in layout.out_sizes]
+    strides = [0] * len(sizes)
+    step = parts
+    for dim in reversed([d for d in range(len(sizes)) if d != axis]):
+        strides[dim], step = step, step * sizes[dim]
+    lanes = tuple(
+        sum(c * stride for c, stride in zip(vector, strides)) for vector in layout.vectors("lane")
+    )
+    count = layout.remove_zero_bases("register").get_in_dim_size("register")
+    warps = layout.get_in_dim_size("warp")
+    found = scalar_step(lanes, size, count, warps, target, is_store=is_store)
+    if is_store and not any(lanes):  # one lane of each warp stores
+        return replace(found, wavefronts=count * warps, extra_wavefronts=0)
+    return found
+
+
+def _with_dimension(layout: LinearLayout, axis: int) -> LinearLayout:
+    """Return a layout with a dimension of size 1 more."""
+    vectors = {n: [(*v[:axis], 0, *v[axis:]) for v in own] for n, own in layout.in_bases}
+    sizes = [size for _, size in layout.out_sizes]
+    sizes.insert(axis, 1)
+    outs = tuple((f"dim{d}", size) for d, size in enumerate(sizes))
+    return LinearLayout(tuple((n, tuple(own)) for n, own in vectors.items()), outs)
 
 
 def _shuffles(

@@ -16,6 +16,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import ExchangeDetails
+from tt_layout.encodings import Encoding
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
@@ -25,6 +26,7 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
 from tt_layout.wording import count
+from tt_layout.releases import Release
 
 REDUCED_BITS = 32
 """The widest elements that one instruction combines over lanes; of twice as many several do."""
@@ -159,7 +161,16 @@ def _reduction(operands: Operands) -> Exchange | None:
     if source is None or axis is None or widths is None or (result is None and not is_scalar):
         return None
     how = combining(operation, operands.target)
-    return reduction(source, axis, widths, operands.target, result, combining=how)
+    return reduction(
+        source, axis, widths, operands.target, result, how, by_threads=_is_by_threads(operands)
+    )
+
+
+def _is_by_threads(operands: Operands) -> bool:
+    """Tell whether the release of an operation is one that reduced partial results by threads."""
+    ir_type = operands.function.type_of(operands.operation.operands[0])
+    encoding = ir_type.encoding if ir_type is not None else None
+    return isinstance(encoding, Encoding) and encoding.release < Release.V3_8
 
 
 def combining(operation: SsaOperation, target: Target) -> Combining:
