@@ -75,8 +75,19 @@ def reduction(
         >>> found.shuffles, found.scratch_bytes, found.loads[0].instruction
         (6, 8, 'ld.shared.b32')
     """
-    if by_threads:
-        return _by_threads(src, axis, element_bits, target, result, combining)
+    how = _by_threads if by_threads else _by_conversions
+    return how(src, axis, element_bits, target, result, combining)
+
+
+def _by_conversions(
+    src: LinearLayout,
+    axis: int,
+    element_bits: tuple[int, ...],
+    target: Target,
+    result: LinearLayout | None,
+    combining: Combining,
+) -> Exchange:
+    """Return what a reduction moves since Triton 3.8."""
     held = _without(with_inputs(src).remove_zero_bases("register"), axis, "register")
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
     shuffles = bpermutes = instructions = scratch = 0
