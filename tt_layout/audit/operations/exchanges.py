@@ -25,8 +25,8 @@ from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
-from tt_layout.wording import count
 from tt_layout.releases import Release
+from tt_layout.wording import count
 
 REDUCED_BITS = 32
 """The widest elements that one instruction combines over lanes; of twice as many several do."""
