@@ -6,6 +6,7 @@ import pytest
 
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
+from tt_layout.audit.operations.details import ExchangeDetails
 from tt_layout.releases import Release
 
 KERNEL = """
@@ -49,11 +50,12 @@ def steps(text: str, release: Release) -> tuple[Steps, Steps, int]:
     [row] = audit_module(module).movements
     assert row.cost is not None
     details = row.cost.details
+    assert isinstance(details, ExchangeDetails)
     stores, loads = (
-        [(step["instruction"], step["instructions"], step["wavefronts"]) for step in details[key]]
-        for key in ("stores", "loads")
+        [(step.instruction, step.instructions, step.wavefronts or 0) for step in steps]
+        for steps in (details.stores, details.loads)
     )
-    return stores, loads, details["shuffles_per_warp"]
+    return stores, loads, details.shuffles_per_warp
 
 
 @pytest.mark.parametrize("release", [Release.V3_4, Release.V3_6, Release.V3_7])

@@ -24,7 +24,7 @@ from tt_layout.audit.global_memory.limits import Limit, limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.global_memory.scalars import is_scalar, scalar_layout, scalar_width
 from tt_layout.audit.global_memory.sectors import Sectors, access_sectors, run_bounds
-from tt_layout.audit.global_memory.traffic import SectorBounds, Traffic, traffic
+from tt_layout.audit.global_memory.traffic import SectorBounds, Traffic, idle_warps, traffic
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import CYCLE_BYTES, Cost
@@ -97,6 +97,11 @@ class WholeAccess(NamedTuple):
         """Return what its runs ask of memory; raises as `traffic` does."""
         _, _, _, shape, addresses = self.placed
         return traffic(evaluator, self.operation, shape, addresses, self.bounds)
+
+    def idle(self, evaluator: Evaluator) -> int:
+        """Return the warps that do nothing in its last instruction; as `idle_warps` does."""
+        _, _, _, shape, addresses = self.placed
+        return idle_warps(evaluator, self.operation, shape, addresses)
 
     def written(self, evaluator: Evaluator) -> int | None:
         """Return the wavefronts in which its runs enter shared memory; None where unknown."""

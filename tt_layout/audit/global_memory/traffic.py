@@ -101,6 +101,26 @@ def traffic(
     return Traffic((requests, of_runs, None), tuple(dict.fromkeys(assumed)), why)
 
 
+def idle_warps(
+    evaluator: Evaluator, operation: SsaOperation, shape: AccessShape, addresses: Addresses
+) -> int:
+    """Return how many warps have no active lane in the last instruction of an access.
+
+    The access is one that runs once; where its mask is not known all lanes are taken as active.
+
+    Raises:
+        SplitError: that is not the same in all programs.
+    """
+    if shape.too_large is not None:
+        return 0
+    active = shape_lanes(shape).active[-1]
+    if addresses.mask is not None:
+        mask = evaluator.run(evaluator.top, addresses.mask)
+        if not isinstance(mask, Unknown):
+            active = active & (agreed(mask).reshape(-1)[shape_lanes(shape).elements[-1]] != 0)
+    return int((~active.any(axis=-1)).sum())
+
+
 def _requests(shape: AccessShape, addresses: Addresses, values: Sequence[Known]) -> int:
     """Return the requests of an execution whose addresses are not known."""
     active = shape_lanes(shape).active

@@ -8,6 +8,7 @@ from tt_layout.audit.measured.counters import (
     ASYNC_COPY,
     GLOBAL_LOAD,
     GLOBAL_STORE,
+    NO_LANE,
     SHARED_LOAD,
     SHARED_STORE,
     Counter,
@@ -16,9 +17,6 @@ from tt_layout.audit.measured.programs import Amount
 
 EQUAL = 0.02
 """Of what was measured: what is nearer is taken for equal."""
-
-NO_LANE = "@!PT LDS"
-"""Loads from shared memory that no lane executes, which ptxas puts before asynchronous copies."""
 
 
 def cause(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.measured.causes import cause
-from tt_layout.audit.measured.counters import COUNTERS, GLOBAL_WAVEFRONTS, Counter
+from tt_layout.audit.measured.counters import COUNTERS, GLOBAL_WAVEFRONTS, NO_LANE, Counter
 from tt_layout.audit.measured.launch import Launch, Place
 from tt_layout.audit.measured.prediction import NOTHING, predict
 from tt_layout.audit.measured.programs import Amount, Programs
@@ -125,7 +125,8 @@ def _compared(audit: Audit, launch: Launch, numbers: tuple[str, ...]) -> Compare
     if call := _call(audit, kernel):
         programs.number, programs.reason = None, call
     lines = tuple(_lines(rows, launch, programs))
-    predicted = predict(programs, rows, launch.plain)
+    left_out = {*launch.plain, *([NO_LANE] if launch.warps is not None else [])}
+    predicted = predict(programs, rows, left_out)
     counters = tuple(_counters(predicted, launch.whole(launch.counts)))
     return ComparedLaunch(kernel, numbers, number, counters, lines)
 
@@ -153,7 +154,7 @@ def _lines(
             by_place.setdefault((_name(location.file), location.line), []).append(row)
     places = {(_name(place.file), place.line): place for place in launch.lines}
     for key in sorted(by_place.keys() | places.keys()):
-        predicted = predict(programs, by_place.get(key, ()))
+        predicted = predict(programs, by_place.get(key, ()), {NO_LANE})
         place = places.get(key, Place(*key))
         measured = launch.whole(launch.lines.get(place, {}))
         counters = tuple(_counters(predicted, measured))

@@ -108,6 +108,9 @@ A request looks up the tag of each line that it touches, once.
 NEVER = "@!PT"
 """The predicate of instructions that no lane executes."""
 
+NO_LANE = f"{NEVER} LDS"
+"""Loads from shared memory that no lane executes, which ptxas puts before asynchronous copies."""
+
 _OPCODES: Mapping[str, str] = {
     "LDG": GLOBAL_LOAD,
     "STG": GLOBAL_STORE,

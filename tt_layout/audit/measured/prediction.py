@@ -14,6 +14,7 @@ from tt_layout.audit.measured.counters import (
     GLOBAL_WAVEFRONTS,
     LDMATRIX,
     MATRIX_OF,
+    NO_LANE,
     SHARED_LOAD,
     SHARED_STORE,
     STMATRIX,
@@ -76,31 +77,41 @@ class Part(NamedTuple):
 
 NOTHING = Amount(0)
 
+NO_LANE_LOADS = 3
+"""Loads from shared memory that no lane executes, before asynchronous copies behind a barrier.
+
+Source:
+    The assembly of ptxas for sm90 in the wheel 3.6; counters of an H100 and an H200.
+"""
+
 
 def predict(
-    programs: Programs, rows: Iterable[MovementRow], plain: Container[str] = ()
+    programs: Programs, rows: Iterable[MovementRow], left_out: Container[str] = ()
 ) -> dict[Counter, Amount]:
     """Return what data movements of a kernel add up to; what is missing is 0.
 
     Args:
         programs: of a launch.
         rows: the data movements.
-        plain: accesses to shared memory whose wavefronts are those without matrix instructions.
+        left_out: accesses to shared memory whose wavefronts are those without matrix instructions;
+            `NO_LANE` where the loads that no lane executes are not counted.
     """
     found: dict[Counter, Sum] = {}
     for row in rows:
         for part in _parts(row, programs):
-            for counter in _counted(part.counter, plain):
+            for counter in _counted(part.counter, left_out, is_copy=_is_copy(row)):
                 found.setdefault(counter, Sum(programs)).add(row, part.amount)
     return {counter: own.amount for counter, own in found.items()}
 
 
-def _counted(counter: Counter, plain: Container[str]) -> Iterator[Counter]:
+def _counted(counter: Counter, left_out: Container[str], *, is_copy: bool) -> Iterator[Counter]:
     """Yield the counters to which something adds that is counted as one."""
-    if counter.unit == "lines":
+    if counter.unit == "lines" and not is_copy:
         yield GLOBAL_WAVEFRONTS
+    if counter.access == NO_LANE and NO_LANE not in left_out:
+        yield Counter(SHARED_LOAD, counter.unit)
     for access, matrix in MATRIX_OF.items():
-        if counter == Counter(matrix, "wavefronts") and access not in plain:
+        if counter == Counter(matrix, "wavefronts") and access not in left_out:
             yield Counter(access, "wavefronts")
     yield counter
 
@@ -159,6 +170,10 @@ def _parts(row: MovementRow, programs: Programs) -> Iterator[Part]:
         yield from _of_shared(row, programs, runs)
 
 
+def _is_copy(row: MovementRow) -> bool:
+    return row.operation.name.rpartition(".")[2] in COPIES
+
+
 def _accesses(row: MovementRow) -> tuple[str, ...]:
     name = row.operation.name.rpartition(".")[2]
     if name.startswith(OTHERS):
@@ -192,11 +207,15 @@ def _of_global(row: MovementRow, programs: Programs, access: str, runs: Amount) 
         yield from _unknown([access], row.cost.text)
         return
     instructions = details.instructions * _warps(row, programs.audited)
-    yield Part(Counter(access, "instructions"), runs.times(instructions))
+    amount = runs.times(instructions).less(programs.idle(row))
+    yield Part(Counter(access, "instructions"), amount)
     for unit, amount in programs.traffic(row).items():
         yield Part(counted_as(access, unit), amount)
     if access == ASYNC_COPY:
         yield Part(Counter(access, "wavefronts"), programs.written(row))
+        if programs.begins_copies(row):
+            none = runs.times(NO_LANE_LOADS * _warps(row, programs.audited))
+            yield Part(Counter(NO_LANE, "instructions"), none)
 
 
 # -- shared memory ------------------------------------------------------------------------------
@@ -217,26 +236,41 @@ class _Accesses(NamedTuple):
     instructions: int
     wavefronts: float | None
 
-    def parts(self, runs: Amount) -> Iterator[Part]:
-        """Yield what they add: matrix instructions are counted by themselves."""
-        is_matrix = self.instruction.startswith((LDMATRIX, STMATRIX))
-        access = MATRIX_OF[self.access] if is_matrix else self.access
-        yield Part(Counter(access, "instructions"), runs.times(self.instructions))
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it is an instruction of matrices, which whole warps execute."""
+        return self.instruction.startswith((LDMATRIX, STMATRIX))
+
+    def parts(self, runs: Amount, idle: float = 0) -> Iterator[Part]:
+        """Yield what they add: matrix instructions are counted by themselves.
+
+        Args:
+            runs: of the operation.
+            idle: instructions less, of warps that have ended.
+        """
+        access = MATRIX_OF[self.access] if self.is_matrix else self.access
+        yield Part(Counter(access, "instructions"), runs.times(self.instructions).less(idle))
         wavefronts = Amount(None, "its wavefronts are not known")
         if self.wavefronts is not None:
-            wavefronts = runs.times(self.wavefronts)
+            each = self.wavefronts / self.instructions if self.instructions else 0
+            wavefronts = runs.times(self.wavefronts).less(idle * each)
         yield Part(Counter(access, "wavefronts"), wavefronts)
 
 
 def _of_shared(row: MovementRow, programs: Programs, runs: Amount) -> Iterator[Part]:
     """Yield what accesses to shared memory add."""
     assert row.cost is not None
-    found = _shared_accesses(row, row.cost, _warps(row, programs.audited))
+    warps = _warps(row, programs.audited)
+    found = _shared_accesses(row, row.cost, warps)
     if found is None:
         yield from _unknown(_accesses(row), f"{row.operation.name} is known as a bound only")
         return
-    for accesses in found:
-        yield from accesses.parts(runs)
+    idle = programs.idle_behind(row)
+    last = len(found) - 1
+    for number, accesses in enumerate(found):
+        is_last = number == last and not accesses.is_matrix
+        own = idle * accesses.instructions / warps if is_last else 0
+        yield from accesses.parts(runs, own)
 
 
 def _shared_accesses(row: MovementRow, cost: Cost, warps: int) -> list[_Accesses] | None:

@@ -9,17 +9,19 @@ from typing import NamedTuple
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import WholeAccess, whole_access
+from tt_layout.audit.measured.copies import first_copies
 from tt_layout.audit.measured.counters import TRAFFIC
 from tt_layout.audit.measured.launch import Launch
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.operations.details import GlobalDetails
+from tt_layout.audit.suggestions.flow import FREE, Flow, is_elementwise
 from tt_layout.audit.values.executions import run_count
 from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.paths import greatest_on_a_way
 from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Unknown, UnknownError
 from tt_layout.errors import LayoutError
-from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation
 
 
 class Amount(NamedTuple):
@@ -40,6 +42,10 @@ class Amount(NamedTuple):
         if not factor:
             return Amount(0)
         return self._replace(number=None if self.number is None else self.number * factor)
+
+    def less(self, number: float) -> Amount:
+        """Return so much less."""
+        return self._replace(number=None if self.number is None else self.number - number)
 
 
 class Programs:
@@ -93,6 +99,63 @@ class Programs:
         if self.function is None or len(self.function.body) < 2:
             return sum(numbers.values())
         return greatest_on_a_way(self.function.body, numbers)
+
+    @cached_property
+    def _last_stores(self) -> frozenset[int]:
+        """The stores behind which a program does nothing more, by their identity.
+
+        The assembler ends the warps before it that have nothing to store.
+        """
+        blocks = self.function.body if self.function is not None else ()
+        found = (_last_store(block) for block in blocks)
+        return frozenset(id(store) for store in found if store is not None)
+
+    @cached_property
+    def _first_copies(self) -> frozenset[int]:
+        """The asynchronous copies behind a barrier, or at the beginning of a block."""
+        if self.function is None or self.audited.gpu not in NO_LANE_TARGETS:
+            return frozenset()
+        return frozenset(map(id, first_copies(self.function)))
+
+    def begins_copies(self, row: MovementRow) -> bool:
+        """Tell whether an asynchronous copy is the first behind a barrier."""
+        full = self._full(row)
+        return full is not None and id(full.operation) in self._first_copies
+
+    def idle(self, row: MovementRow) -> int:
+        """Return how many warps of all programs end before a last store; 0 of other accesses."""
+        full = self._full(row)
+        return self._idle(full.operation) if full is not None else 0
+
+    def idle_behind(self, row: MovementRow) -> int:
+        """Return how many warps end before what only a last store of one instruction needs."""
+        full = self._full(row)
+        if full is None or full.within or not full.operation.results:
+            return 0
+        consumers = (
+            self._flow.consumers(full.operation.results[0].name) if self._last_stores else []
+        )
+        if len(consumers) != 1 or self._instructions(consumers[0]) != 1:
+            return 0
+        return self._idle(consumers[0])
+
+    @cached_property
+    def _flow(self) -> Flow:
+        assert self.function is not None
+        return Flow(self.function)
+
+    def _instructions(self, store: SsaOperation) -> int:
+        access = self._access_of(store)
+        return access.placed.width.instructions if access is not None else 0
+
+    def _idle(self, store: SsaOperation) -> int:
+        access = self._access_of(store) if id(store) in self._last_stores else None
+        if access is None or self.grid is None:
+            return 0
+        try:
+            return sum(count * idle for count, idle in self.grid.answers(access.idle))
+        except UnknownError:
+            return 0
 
     def runs(self, row: MovementRow) -> Amount:
         """Return how often an operation runs, in all programs."""
@@ -171,12 +234,33 @@ class Programs:
 
     def _access(self, row: MovementRow) -> WholeAccess | None:
         full = self._full(row)
-        if full is None:
+        return self._access_of(full.operation) if full is not None else None
+
+    def _access_of(self, operation: SsaOperation) -> WholeAccess | None:
+        if self.function is None:
             return None
         try:
-            return whole_access(self.audited, full)
+            return whole_access(self.audited, FullOperation(self.function, operation, ()))
         except LayoutError:
             return None
+
+
+NO_LANE_TARGETS = frozenset({"sm90"})
+"""GPUs whose assembler puts loads that no lane executes before copies, as far as was looked at."""
+
+
+def _last_store(block: Block) -> SsaOperation | None:
+    """Return the store behind which a block does nothing but return; None without one."""
+    *before, last = block.operations or (None,)
+    if last is None or last.name.rpartition(".")[2] != "return":
+        return None
+    for operation in reversed(before):
+        assert operation is not None
+        if operation.name == "tt.store":
+            return operation
+        if not is_elementwise(operation) and operation.name not in FREE:
+            return None
+    return None
 
 
 _OF_GRID = ("tt.get_program_id", "tt.get_num_programs")
