@@ -142,8 +142,8 @@ def _by_threads(
     held = _without(with_inputs(src).remove_zero_bases("register"), axis, "register")
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
     registers, reductions, own = held.get_in_dim_size("register"), 0, Shuffles(0, 0)
-    if _has_instruction(held, axis, combining):
-        reductions = registers * _groups(held, axis)
+    if each := _instructions(held, axis, combining, target):
+        reductions = registers * each
     else:
         own = _shuffles(held, axis, words, combining, target)
     left = _without(held, axis, "lane")
