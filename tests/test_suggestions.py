@@ -214,3 +214,24 @@ def test_anchors_are_followed_through_loops(run: Run) -> None:
     [finding] = module["findings"]
     ends = {end: [one["operation"] for one in finding["why"][end]] for end in ("from", "to")}
     assert ends == {"from": ["tt.dot"], "to": ["tt.store"]}
+
+
+COPIED = """\
+    %c = ttg.async_copy_global_to_local %p, %m : tensor<64x64x!tt.ptr<f16>, #a> -> <64x64xf16, #s, #smem>
+    %w = ttg.local_load %m : !ttg.memdesc<64x64xf16, #s, #smem> -> tensor<64x64xf16, #t>
+    %u = ttg.convert_layout %w : tensor<64x64xf16, #t> -> tensor<64x64xf16, #a>
+"""
+
+
+@pytest.mark.parametrize(("target", "kinds"), [("cuda:90", True), ("hip:gfx950", False)])
+def test_copies_are_written_as_the_compiler_can(target: str, kinds: bool) -> None:
+    """NVIDIA's compiler lowers none into padding; gfx950 takes its own layouts only."""
+    lines = pointers("p", "a") + COPIED + store("p", "u", "a")
+    head = HEAD.replace("cuda:90", target).replace(
+        "%n: i32", "%m: !ttg.memdesc<64x64xf16, #s, #smem>"
+    )
+    text = f"{ALIASES}{SHARED}{head}{lines}    tt.return\n  }}\n}}\n"
+    audit = audit_of(text)
+    found = [one.encoding.mnemonic for _, one in suggestions(audit) if one.where == EVERYWHERE]
+    assert bool(found) == kinds
+    assert "padded_shared" not in found

@@ -52,6 +52,15 @@ FOLLOWED = frozenset(
 )
 """Operations, without dialect, through which the accesses to a buffer are followed."""
 
+COPIES = frozenset({"async_copy_global_to_local", "buffer_load_to_local"})
+"""Operations, without dialect, that copy from global memory to a buffer."""
+
+DIRECT_TO_LDS = frozenset({"gfx942", "gfx950"})
+"""GPUs on which such a copy writes what the lanes of a warp hold one behind the other.
+
+Other layouts than the compiler's own are refused unless each warp writes a contiguous range.
+"""
+
 MATRIX_READERS = frozenset({"warp_group_dot"})
 """Operations that read shared memory themselves, in layouts of their own only."""
 
@@ -86,7 +95,10 @@ def better_buffers(
     shape = memory.tensor_type().shape
     accesses = _accesses(concluded, audited, memory.encoding, shape)
     gpu = find_target(audited.gpu)
-    families = ("nvmma",) if readers else _families(gpu)
+    is_copied = _is_copied(audited, memory.encoding)
+    if is_copied and gpu.name in DIRECT_TO_LDS:
+        return []
+    families = ("nvmma",) if readers else _families(gpu, is_copied=is_copied)
     candidates: Iterable[SharedEncoding] = _widths(memory.encoding)
     if accesses:
         candidates = _candidates(accesses, shape, size // memory.elements, gpu, families)
@@ -111,9 +123,24 @@ def _memory(operation: Operation) -> IRType | None:
     return memory if memory is not None and isinstance(memory.encoding, SharedEncoding) else None
 
 
-def _families(gpu: Target) -> tuple[str, ...]:
-    """Return the families that a GPU's compiler uses, and the best linear layout."""
-    return ("swizzled", *["nvmma"] * gpu.is_nvidia, "padded", "linear")
+def _families(gpu: Target, *, is_copied: bool) -> tuple[str, ...]:
+    """Return the families that a GPU's compiler uses, and the best linear layout.
+
+    NVIDIA's does not lower an asynchronous copy into a padded buffer.
+    """
+    if gpu.is_nvidia:
+        return ("swizzled", "nvmma", *["padded"] * (not is_copied), "linear")
+    return ("swizzled", "padded", "linear")
+
+
+def _is_copied(audited: AuditedModule, encoding: Encoding) -> bool:
+    """Tell whether an asynchronous copy writes buffers of a layout."""
+    for full in audited.operations:
+        if full.operation.name.rpartition(".")[2] in COPIES:
+            types = map(full.function.type_of, full.operation.operands)
+            if any(t is not None and t.encoding == encoding for t in types):
+                return True
+    return False
 
 
 def _other_readers(audited: AuditedModule, encoding: Encoding) -> bool | None:
