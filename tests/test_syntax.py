@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import (
@@ -83,7 +84,6 @@ ACCEPTED: list[tuple[str, object]] = [
     ("#ttg.x<a = 1, b = 2>", ("ttg.x", ("a", 1), ("b", 2))),
     ("#ttg.x<{a = 1}, alignment = 16>", ("ttg.x", {"a": 1}, ("alignment", 16))),
     ("#ttg.x<[4:+2, 8:+1] {a = 1}>", ("ttg.x", ["4:+2", "8:+1"], {"a": 1})),
-    ("#ttg.x<[4:+2], {a = 1}>", ("ttg.x", ["4:+2"], {"a": 1})),
     ("#ttg<x<{a = 1}>>", ("ttg.x", {"a": 1})),
     ("#ttg<x>", "ttg.x"),
     ("#a.b.c<1>", ("a.b.c", 1)),
@@ -256,3 +256,15 @@ def test_tabs_and_garbage_keep_the_caret_in_place() -> None:
 def test_a_fault_over_several_lines_is_underlined_to_the_end_of_the_first() -> None:
     shown = str(LayoutError("here", Source("abc\ndef", "a").span(1, 6))).splitlines()
     assert shown == ["a:1:2: error: here", "abc", " ^^"]
+
+
+@pytest.mark.parametrize("text", ["[1,\f2]", "-0", "#x.y<[1] , {a = 1}>"])
+def test_what_the_compiler_refuses_is_refused(text: str) -> None:
+    with pytest.raises(LayoutError):
+        parse(text)
+
+
+def test_tiles_of_wmma_are_all_reached() -> None:
+    text = "#ttg.amd_wmma<{version = 2, ctaLayout = {warp = [[1, 1], [2, 0]]}}>"
+    with pytest.raises(LayoutError, match="ctaLayout must reach every tile"):
+        parse_layout(text).to_linear_layout([64, 64])

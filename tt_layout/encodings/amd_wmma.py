@@ -263,6 +263,11 @@ class AmdWmma(DistributedEncoding):
             named = f"{self.key('cta_layout')}.{name}"
             problem = basis_length_problem(named, bases, self.rank)
             yield from violation_of(problem, "cta_layout")
+            if problem is not None:
+                return
+        if not self.cta_tiles().is_surjective():
+            message = f"{self.key('cta_layout')} must reach every tile of those that it spans"
+            yield Violation(message, ("cta_layout",), since=None)
 
     def cta_tiles(self, broadcast_dim: int | None = None) -> LinearLayout:
         """Return the arrangement of instruction tiles over registers and warps.

@@ -29,7 +29,7 @@ MAX_DEPTH = 64  # brackets within brackets; real layouts need fewer than ten
 MAX_EXPANDED = 1 << 16  # nodes of an attribute with its aliases expanded; real ones have hundreds
 
 _TOKEN = re.compile(
-    rf"""(?P<space>(?:\s|//[^\n]*)+)
+    rf"""(?P<space>(?:[ \t\r\n]|//[^\n]*)+)
       | (?P<attribute>\#[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+)
       | (?P<alias>\#[\w$-]+)
       | (?P<number>-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?))
@@ -39,6 +39,7 @@ _TOKEN = re.compile(
       | (?P<mark>[<>{{}}\[\](),=:+])""",
     re.VERBOSE | re.ASCII,
 )
+_INTEGER = re.compile(r"(?!-0$)-?(0x[0-9A-Fa-f]+|\d+)")
 _EQUALS = re.compile(r"\s*=")
 
 
@@ -243,7 +244,7 @@ class Parser:
     def parse_integer(self) -> int:
         """Parse a decimal or hexadecimal integer."""
         text = self.text
-        if self.kind != "number" or not re.fullmatch(r"-?(0x[0-9A-Fa-f]+|\d+)", text):
+        if self.kind != "number" or not _INTEGER.fullmatch(text):
             raise self.fail("an integer")
         if len(text) > 20:
             raise LayoutError("the integer does not fit into 64 bits", self.here())
@@ -323,9 +324,12 @@ class Parser:
             items.append(self.parse_item())
             if self.accept(">"):
                 break
-            follows_list = isinstance(items[-1], ListNode) and self.text == "{"
-            if not follows_list:
-                self.expect(",", "or '>' in the attribute")
+            follows_list = isinstance(items[-1], ListNode)
+            if follows_list and self.text == "{":
+                continue
+            self.expect(",", "or '>' in the attribute")
+            if follows_list and self.text == "{":
+                raise self.fail("an item; between a list and '{' there is no comma")
         refuse_repeated([item for item in items if isinstance(item, EntryNode)])
         return tuple(items)
 
