@@ -70,7 +70,7 @@ def _lines(found: KernelFit) -> Iterator[Line | Table]:
 
 
 def _cells(found: KernelFit, gpu: GpuFit) -> list[str]:
-    name = f"{gpu.gpu}, this dump's" if gpu.is_own else gpu.gpu
+    name = f"{gpu.gpu}, of this dump" if gpu.is_own else gpu.gpu
     depth = str(gpu.depth) if gpu.depth is not None else "-"
     return [name, str(found.bytes), str(gpu.limit), "yes" if gpu.fits else "no", depth]
 
