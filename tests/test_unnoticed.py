@@ -588,3 +588,39 @@ def test_another_layout_of_a_case_is_read_for_its_memory(tmp_path: Path, run: Ru
     assert (outcome.status, outcome.err) == (0, "")
     golden = (tmp_path / "a.conflicts.txt").read_text()
     assert golden.startswith("store: 1 x st.shared.v2.b32 per warp")
+
+
+# -- releases, manifests, constants -------------------------------------------------------------
+
+
+def test_lists_of_two_lengths_were_read_until_2_1() -> None:
+    text = "#triton_gpu.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32], warpsPerCTA = [4], "
+    assert parse_layout(f"{text}order = [0]}}>", release="2.1")
+    with pytest.raises(LayoutError, match="must have one length"):
+        parse_layout(f"{text}order = [0]}}>", release="2.2")
+
+
+def test_padded_pairs_of_4_bits_are_read_but_have_no_layout() -> None:
+    text = NVMMA.format(64, 8, ", fp4Padded = true")
+    encoding = parse_layout(text)
+    with pytest.raises(LayoutError, match="fp4Padded needs elementBitWidth = 8"):
+        encoding.to_linear_layout([64, 64])
+
+
+@pytest.mark.parametrize(("release", "is_read"), [("3.3", True), ("3.4", False)])
+def test_ctas_may_be_empty_lists_until_3_3(release: str, is_read: bool) -> None:
+    text = ROWS.replace("}>", ", CTAsPerCGA = [], CTASplitNum = [], CTAOrder = []}>")
+    if is_read:
+        assert parse_layout(text, release=release).to_linear_layout([64, 64])
+        return
+    with pytest.raises(LayoutError):
+        parse_layout(text, release=release)
+
+
+def test_a_difference_of_constants_is_known() -> None:
+    body = (
+        "    %a = arith.constant 12 : i32\n    %b = arith.constant 5 : i32\n"
+        "    %r = arith.subi %a, %b : i32"
+    )
+    [function] = read_functions(module_of(body))
+    assert axis_info(function, [function])["%r"].constant == 7
