@@ -307,7 +307,6 @@ def test_phases_of_a_leading_offset(width: int, bits: int, fields: tuple[int, ..
             "not tensor memory as #ttng.tensor_memory_encoding",
         ),
         (ROWS.replace("}>", ", CGALayout = [[1, 0]]}>"), "does not tell CTAs from warps"),
-        (ROWS.replace("[4, 8]", "[8, 8]"), "counts 32 lanes per warp, got 64"),
     ],
 )
 def test_what_tlx_has_no_constructor_for(text: str, words: str) -> None:
