@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,9 @@ class AuditReport(Printed):
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
-        modules = (self._module_data(audit) for audit in self.audits)
+        modules: Iterable[dict[str, Any]] = map(self._module_data, self.audits)
+        if isinstance(self.audits, Sequence):  # else they are written one by one
+            modules = list(modules)
         return {"version": JSON_VERSION, "file": self.file, "modules": modules}
 
     def _module_data(self, audit: Audit) -> dict[str, Any]:
