@@ -122,6 +122,10 @@ class Occurrence:
         """Return which operations make the finding necessary; None where that is not asked."""
         return None
 
+    def dearer(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+        """Return the other ways, the cheapest first, where each of them costs more."""
+        return ()
+
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return what would be cheaper, the best first."""
         return ()

@@ -19,6 +19,19 @@ MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for
 MAX_ANCHORS = 4  # operations that are named on one side of a conversion
 
 
+def short_advice_lines(adviser: Adviser, finding: Finding) -> Iterator[str]:
+    """Yield the best way out in two lines, where it pays, and then why a finding is there."""
+    found: list[str] = []
+    for best in adviser.suggestions(finding)[:1]:
+        share = adviser.share(finding, best)
+        if not share.is_small:
+            found = [*_suggestion_lines(best, share)][:2]
+    others = advice_lines(adviser, finding, is_whole=False)
+    yield from found or others
+    if found:
+        yield from (line for line in others if line.startswith("why"))
+
+
 def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool) -> Iterator[str]:
     """Yield why a finding is there, and what would be better."""
     reason = adviser.reason(finding)
@@ -35,8 +48,12 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool) -> Itera
     if suggestions and not shown:
         share = shares[id(suggestions[0])]
         yield f"no change of layout pays here: the best saves {share.text}; --all shows it"
-    if not suggestions:
-        yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
+    if suggestions:
+        return
+    yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
+    for other in adviser.dearer(finding)[:1]:
+        before, after = other.sums
+        yield f"the cheapest other way takes {after:g} cycles in place of {before:g}: leave it"
 
 
 def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:

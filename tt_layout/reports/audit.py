@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.findings import Urgency
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
+from tt_layout.audit.shares import Shares
 from tt_layout.audit.summary import NO_METADATA, Summary, summaries
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import MovementKind
@@ -36,7 +38,8 @@ class AuditReport(Printed):
     Attributes:
         file: the name of the dump.
         audits: one for each module, perhaps made as they are asked for.
-        is_whole: whether index and mask types are listed, too, and every finding.
+        is_whole: whether everything is shown: tables, index and mask types, every finding.
+        has_tables: whether the tables are shown.
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
         known: what stands beside the dump.
@@ -50,6 +53,7 @@ class AuditReport(Printed):
     program: ProgramSource = NO_PROGRAM
     known: KernelMetadata = NO_METADATA
     measured: Measurements | None = None
+    has_tables: bool = False
 
     def lines(self) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of every module, an empty line between them."""
@@ -79,19 +83,63 @@ class AuditReport(Printed):
         yield from heading(audit.module, self.file)
         if audit.target_note is not None:
             yield Line(GAP + safe(audit.target_note))
-        for summary in summaries(audit, self.known):
+        found = summaries(audit, self.known)
+        for summary in found:
             yield Paragraph(summary.text, indent=4, colour=summary_colour(summary))
-        yield from finding_lines(audit, self.program, is_whole=self.is_whole)
+            yield from verdict_lines(audit, summary)
+        room = None if self.is_whole or self.has_tables else ROOM * max(1, len(found))
+        yield from finding_lines(audit, self.program, is_whole=self.is_whole, room=room)
         if self.measured is not None:
             from tt_layout.reports.measured import measured_lines
 
             yield from measured_lines(self.measured.of(audit))
+        if self.is_whole or self.has_tables:
+            yield from self._tables(audit)
+
+    def _tables(self, audit: Audit) -> Iterator[Line | Table | Fitted]:
+        """Yield the tables of one module."""
         yield from kernel_lines(audit, by_line=self.by_line)
         for function, at in audit.load_chains:
             text = f"@{function} loads numbers each of which waits for the last: lines"
             yield Paragraph(safe(f"{text} {' -> '.join(map(str, at))}"), indent=4)
         yield from allocation_lines(audit)
         yield from layout_lines(audit, is_whole=self.is_whole)
+
+
+ROOM = 8
+"""Lines for the findings of a kernel on a first screen of 14: above them are the file, the target,
+the line of the kernel and the verdict, below them what is left out."""
+
+
+def verdict_lines(audit: Audit, summary: Summary) -> Iterator[Paragraph]:
+    """Yield what binds a kernel that compiles, and whether there is anything to gain."""
+    if summary.errors or (summary.unknown_costs and not summary.findings):
+        return
+    shares = Shares(audit.movements)
+    known = [one for one in summary.findings if shares.matters(one)]
+    urgent = [one for one in known if one.urgency != Urgency.CYCLES]
+    if urgent:
+        words = urgent[0].occurrences[0].counted.text(1)
+        yield Paragraph(f"{words}: see line {urgent[0].line} first", GAP, len(GAP), "red")
+        return
+    bound = _bound_text(audit, summary.function)
+    cycles = shares.cycles(summary.function)
+    text = "nothing to gain: no finding is 5 % of its data movement"
+    if known and cycles:
+        part = min(1.0, sum(one.weight for one in summary.findings) / cycles)
+        text = f"{100 * part:.0f} % of its data movement is in findings"
+    if cycles:
+        yield Paragraph(f"{bound}{text}", GAP, len(GAP))
+
+
+def _bound_text(audit: Audit, function: str | None) -> str:
+    """Return the resource that binds a program, where one is known, to stand before the rest."""
+    from tt_layout.audit.bounds import kernel_bounds
+
+    bounds = kernel_bounds(audit, function)
+    if bounds is None or bounds.largest is None:
+        return ""
+    return f"bound by {bounds.largest.resource}; "
 
 
 def summary_colour(summary: Summary) -> str:

@@ -6,44 +6,158 @@ from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding
+from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.executions import Executions, is_in_loop
 from tt_layout.ir.operations import Location, attribute_of
-from tt_layout.reports.advice_text import advice_lines
+from tt_layout.reports.advice_text import advice_lines, short_advice_lines
 from tt_layout.reports.dump_text import short_operation, short_type
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.program_source import ProgramSource
-from tt_layout.reports.report import Line
+from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import count, lines
 
 MAX_SHOWN = 12  # groups of findings that are listed, unless all are asked for
 MAX_LINES = 6  # lines of the dump that are listed of one group
+WIDTH = 80  # characters in which the lines of a first screen are counted
+
+Elements = list[Line | Fitted]
 
 
 def finding_lines(
-    audit: Audit, program: ProgramSource, *, is_whole: bool
+    audit: Audit, program: ProgramSource, *, is_whole: bool, room: int | None = None
 ) -> Iterator[Line | Fitted]:
-    """Yield the findings of a module, the most expensive first."""
+    """Yield the findings of a module in the order in which a reader acts.
+
+    Args:
+        audit: of the module.
+        program: where the text of the user's program is found.
+        is_whole: whether all of them are listed with all that is known of them.
+        room: lines of `WIDTH` characters that there are for them; None for as many as they take.
+    """
     groups = grouped(audit.findings)
     if not groups:
         return
-    yield Line()
-    yield Line("findings")
-    shown = groups if is_whole else groups[:MAX_SHOWN]
-    adviser = Adviser(audit)
-    shown_before: dict[tuple[str, ...], int] = {}
-    for number, group in enumerate(shown, 1):
-        yield from _group_lines(number, group, program)
-        advice = advice_lines(adviser, group[0], is_whole=is_whole) if number <= MAX_SHOWN else ()
-        lines = tuple(advice)
-        before = shown_before.setdefault(lines, number)
-        if before != number and lines and lines[0].startswith("instead"):
-            lines = (f"instead: what finding {before} names saves that, too",)
-        for text in lines:
-            yield Paragraph(text, " " * len(f"  {number}. "), len(f"  {number}. ") + 3)
-    if len(shown) < len(groups):
-        yield Line(f"  and {len(groups) - len(shown)} more: --all lists them")
+    if is_whole or room is None:
+        yield from (Line(), Line("findings"))
+    found, adviser, shares = _Shown(), Adviser(audit), Shares(audit.movements)
+    for number, group in enumerate(groups, 1):
+        if not is_whole and not _is_shown(group, number, adviser, shares):
+            found.leave_out(group)
+            found.notes += _note(group, adviser)
+            continue
+        cost = _cost(group, adviser, shares, is_short=room is not None)
+        elements = _group_lines(number, group, program, cost)
+        way = is_whole if room is None else None
+        elements += _advice(number, group, adviser, found, is_whole=way)
+        if not found.add(elements, room):
+            found.leave_out(group)
+    yield from found.elements
+    yield from found.notes
+    if found.left_out and not is_whole:
+        yield Line(_left_out(found.left_out, shares))
+
+
+class _Shown:
+    """What is shown of findings, as far as there is room.
+
+    Attributes:
+        elements: of the report.
+        left_out: the findings that are not shown.
+        notes: what is said of those that nothing cheaper replaces.
+        advice: what was shown -> the number of the first finding with it.
+    """
+
+    def __init__(self) -> None:
+        self.elements: Elements = []
+        self.left_out: list[Finding] = []
+        self.notes: Elements = []
+        self.advice: dict[tuple[str, ...], int] = {}
+        self._height = 0
+
+    def leave_out(self, group: Sequence[Finding]) -> None:
+        """Do not show findings."""
+        self.left_out += group
+
+    def add(self, elements: Elements, room: int | None) -> bool:
+        """Show findings if there is room; of the first ones as much as there is room for."""
+        heights = [_height(element) for element in elements]
+        if room is not None and self._height + sum(heights) > room:
+            if self.elements:
+                return False
+            while len(elements) > 1 and (sum(heights) > room or _is_open(elements[-1])):
+                elements, heights = elements[:-1], heights[:-1]
+        self.elements += elements
+        self._height += sum(heights)
+        return True
+
+
+def _note(group: Sequence[Finding], adviser: Adviser) -> Elements:
+    """Return that findings stay as they are where every other way takes more cycles."""
+    for other in adviser.dearer(group[0])[:1]:
+        before, after = other.sums
+        text = f"{_places(group)}, {short_operation(group[0].name)}: leave it, "
+        return [
+            Paragraph(
+                f"{text}the cheapest other way takes {after:g} cycles in place of {before:g}",
+                GAP,
+                2 * len(GAP),
+            )
+        ]
+    return []
+
+
+def _is_open(element: Line | Fitted) -> bool:
+    """Tell whether a line is nothing without the next one."""
+    return isinstance(element, Paragraph) and element.text.endswith(":")
+
+
+def _height(element: Line | Fitted) -> int:
+    return 1 if isinstance(element, Line) else sum(1 for _ in element.fold(WIDTH))
+
+
+def _is_shown(group: Sequence[Finding], number: int, adviser: Adviser, shares: Shares) -> bool:
+    """Tell whether findings are shown where not all of them are asked for."""
+    if number > MAX_SHOWN or not shares.matters(*group):
+        return False
+    return group[0].is_error or not adviser.dearer(group[0])
+
+
+def _left_out(findings: Sequence[Finding], shares: Shares) -> str:
+    """Return what is left out in one line."""
+    weight = sum(finding.weight for finding in findings)
+    total = sum(shares.cycles(name) for name in {finding.function for finding in findings})
+    share = f", {_percent(weight / total)} of the data movement" if total and weight else ""
+    return f"  and {count(len(findings), 'finding')} of less weight{share}: --all lists them"
+
+
+def _percent(share: float) -> str:
+    return "less than 1 %" if share < 0.01 else f"{100 * min(1.0, share):.0f} %"
+
+
+def _advice(
+    number: int,
+    group: Sequence[Finding],
+    adviser: Adviser,
+    found: _Shown,
+    *,
+    is_whole: bool | None,
+) -> Elements:
+    """Return why findings are there, and the way out; None asks for the best one only."""
+    if number > MAX_SHOWN:
+        return []
+    first = group[0]
+    texts = tuple(
+        advice_lines(adviser, first, is_whole=is_whole)
+        if is_whole is not None
+        else short_advice_lines(adviser, first)
+    )
+    before = found.advice.setdefault(texts, number)
+    if before != number and texts and texts[0].startswith("instead"):
+        texts = (f"instead: what finding {before} names saves that, too",)
+    indent = len(f"  {number}. ")
+    return [Paragraph(text, " " * indent, indent + 3) for text in texts]
 
 
 def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
@@ -70,22 +184,22 @@ def _rank(group: Sequence[Finding]) -> tuple[int, float]:
 
 
 def _group_lines(
-    number: int, group: Sequence[Finding], program: ProgramSource
-) -> Iterator[Line | Fitted]:
+    number: int, group: Sequence[Finding], program: ProgramSource, cost: str
+) -> Elements:
     first = group[0]
     colour = "red" if first.is_error else "yellow"
     indent = len(f"  {number}. ")
     text = f"{_places(group)}: {first.message}"
-    yield Paragraph(text, f"  {number}. ", indent, colour)
+    found: Elements = [Paragraph(text, f"  {number}. ", indent, colour)]
     for location in dict.fromkeys(finding.location for finding in group):
         line = program.line(location)
         where = _where(location)
         if where is not None:
             text = f"{where}: {line}" if line is not None else where
-            yield Paragraph(text, " " * indent + "at ", indent + 3)
-    cost = _cost(group)
+            found.append(Paragraph(text, " " * indent + "at ", indent + 3))
     if cost:
-        yield Paragraph(cost, " " * indent, indent)
+        found.append(Paragraph(cost, " " * indent, indent))
+    return found
 
 
 def _places(group: Sequence[Finding]) -> str:
@@ -96,9 +210,9 @@ def _where(location: Location | None) -> str | None:
     return safe(str(location)) if location is not None else None
 
 
-def _cost(group: Sequence[Finding]) -> str:
-    """Return what a group wastes, and how often."""
-    first = group[0]
+def _cost(group: Sequence[Finding], adviser: Adviser, shares: Shares, *, is_short: bool) -> str:
+    """Return what a group costs, how often, and how much of the kernel's data movement that is."""
+    first, share = group[0], shares.of(*group)
     if not first.cost:
         return ""
     moved = first.movement.operation.moved if first.movement is not None else None
@@ -106,8 +220,11 @@ def _cost(group: Sequence[Finding]) -> str:
     what = f"{short_operation(first.name)}{of}"
     runs = [_runs(finding.runs) for finding in group if finding.runs is not None]
     each = " each" * (len(group) > 1)
-    how_often = ", ".join(dict.fromkeys(runs))
-    return f"{what}: {count(round(first.cost, 1), 'cycle')}{each} that could be saved, {how_often}"
+    often = ", ".join(dict.fromkeys(runs))
+    verb = "that could be saved" if adviser.suggestions(first) else "spent"
+    what = "" if is_short else f"{what}: "
+    text = f"{what}{count(round(first.cost, 1), 'cycle')}{each} {verb}, {often}"
+    return text + (f"; {_percent(share)} of the data movement" if share is not None else "")
 
 
 def _runs(executions: Executions) -> str:

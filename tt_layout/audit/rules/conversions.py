@@ -102,6 +102,16 @@ class Conversion(Occurrence):
             *(tuple(Anchor(o.name, o.line, function.location(o)) for o in end) for end in ends)
         )
 
+    def dearer(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+        """Return both sides in the layout of the other, where each costs more."""
+        from tt_layout.audit.suggestions.conversions import tried_sides
+
+        full = _whole(finding, advice)
+        if full is None:
+            return ()
+        tried = tried_sides(advice.found, advice.audited, full, advice.flow(full.function))
+        return () if any(one.saved > 0 for one in tried) else tried
+
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return the sides that would be cheaper in the layout of the other side."""
         from tt_layout.audit.suggestions.conversions import better_sides

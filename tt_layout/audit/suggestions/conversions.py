@@ -58,7 +58,14 @@ class Side:
 def better_sides(
     concluded: Conclusions, audited: AuditedModule, full: FullOperation, flow: Flow
 ) -> list[Suggestion]:
-    """Return the sides of a conversion that would be cheaper in the layout of the other side.
+    """Return the sides of a conversion that would be cheaper in the layout of the other side."""
+    return [one for one in tried_sides(concluded, audited, full, flow) if one.saved > 0]
+
+
+def tried_sides(
+    concluded: Conclusions, audited: AuditedModule, full: FullOperation, flow: Flow
+) -> list[Suggestion]:
+    """Return the sides of a conversion that work in the layout of the other, the cheapest first.
 
     Args:
         concluded: what is concluded from the module.
@@ -69,7 +76,7 @@ def better_sides(
     found = []
     for where in (FORWARD, BACKWARD):
         one = _try_side(concluded, audited, full, where, flow)
-        if one is not None and one.saved > 0:
+        if one is not None:
             found.append(one)
     return sorted(found, key=lambda one: -one.saved)
 

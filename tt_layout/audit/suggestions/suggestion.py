@@ -72,6 +72,15 @@ class Suggestion(NamedTuple):
         return tuple(one for one in self.recosts if _enters_unknown(one.after))
 
     @property
+    def sums(self) -> tuple[float, float]:
+        """The cycles in one program of all that it touches, before and after."""
+        found = [0.0, 0.0]
+        for one in self.recosts:
+            for at, cost in enumerate((one.before, one.after)):
+                found[at] += (cost.cycles if cost is not None else 0) * assumed_runs(one.executions)
+        return found[0], found[1]
+
+    @property
     def saved_text(self) -> str:
         """The cycles saved in one program, as an expression where loops are not known."""
         return in_all([(one.saved, one.executions) for one in self.recosts])

@@ -67,6 +67,7 @@ class Options(NamedTuple):
     partial: bool
     sort: str
     top: int | None
+    has_tables: bool
     is_whole: bool
     program: str | None
     fail_on: tuple[str, ...]
@@ -214,7 +215,18 @@ def pairs(dumps: Sequence[OpenedDump], is_partial: bool) -> list[tuple[NamedModu
     metavar="N",
     help="List only the N worst kernels of several files.",
 )
-@click.option("--all", "is_whole", is_flag=True, help="List index and mask types, too.")
+@click.option(
+    "--tables",
+    "has_tables",
+    is_flag=True,
+    help="Show data movements, multiplications, shared memory and layouts, too.",
+)
+@click.option(
+    "--all",
+    "is_whole",
+    is_flag=True,
+    help="Show everything: tables, index and mask types, every finding.",
+)
 @click.option(
     "--source",
     "program",
@@ -320,6 +332,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         program=program,
         known=dump.known,
         measured=measured,
+        has_tables=chosen.has_tables or chosen.sort != "line",
     )
     emit(report, output_format)
     return tell_failures(watcher)
