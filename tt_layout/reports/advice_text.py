@@ -48,12 +48,8 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool) -> Itera
     if suggestions and not shown:
         share = shares[id(suggestions[0])]
         yield f"no change of layout pays here: the best saves {share.text}; --all shows it"
-    if suggestions:
-        return
-    yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
-    for other in adviser.dearer(finding)[:1]:
-        before, after = other.sums
-        yield f"the cheapest other way takes {after:g} cycles in place of {before:g}: leave it"
+    if not suggestions:
+        yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
 
 
 def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:

@@ -39,7 +39,7 @@ class AuditReport(Printed):
         file: the name of the dump.
         audits: one for each module, perhaps made as they are asked for.
         is_whole: whether everything is shown: tables, index and mask types, every finding.
-        has_tables: whether the tables are shown.
+        is_short: whether only a first screen is shown: a verdict, and the findings that matter.
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
         known: what stands beside the dump.
@@ -53,7 +53,7 @@ class AuditReport(Printed):
     program: ProgramSource = NO_PROGRAM
     known: KernelMetadata = NO_METADATA
     measured: Measurements | None = None
-    has_tables: bool = False
+    is_short: bool = False
 
     def lines(self) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of every module, an empty line between them."""
@@ -86,14 +86,15 @@ class AuditReport(Printed):
         found = summaries(audit, self.known)
         for summary in found:
             yield Paragraph(summary.text, indent=4, colour=summary_colour(summary))
-            yield from verdict_lines(audit, summary)
-        room = None if self.is_whole or self.has_tables else ROOM * max(1, len(found))
+            if self.is_short:
+                yield from verdict_lines(audit, summary)
+        room = ROOM * max(1, len(found)) if self.is_short else None
         yield from finding_lines(audit, self.program, is_whole=self.is_whole, room=room)
         if self.measured is not None:
             from tt_layout.reports.measured import measured_lines
 
             yield from measured_lines(self.measured.of(audit))
-        if self.is_whole or self.has_tables:
+        if not self.is_short:
             yield from self._tables(audit)
 
     def _tables(self, audit: Audit) -> Iterator[Line | Table | Fitted]:
@@ -106,7 +107,7 @@ class AuditReport(Printed):
         yield from layout_lines(audit, is_whole=self.is_whole)
 
 
-ROOM = 8
+ROOM = 5
 """Lines for the findings of a kernel on a first screen of 14: above them are the file, the target,
 the line of the kernel and the verdict, below them what is left out."""
 
@@ -124,7 +125,7 @@ def verdict_lines(audit: Audit, summary: Summary) -> Iterator[Paragraph]:
         return
     bound = _bound_text(audit, summary.function)
     cycles = shares.cycles(summary.function)
-    text = "nothing to gain: no finding is 5 % of its data movement"
+    text = "no single finding is 5 % of its data movement"
     if known and cycles:
         part = min(1.0, sum(one.weight for one in summary.findings) / cycles)
         text = f"{100 * part:.0f} % of its data movement is in findings"

@@ -39,13 +39,15 @@ def finding_lines(
     groups = grouped(audit.findings)
     if not groups:
         return
-    if is_whole or room is None:
+    if room is None:
         yield from (Line(), Line("findings"))
     found, adviser, shares = _Shown(), Adviser(audit), Shares(audit.movements)
     for number, group in enumerate(groups, 1):
-        if not is_whole and not _is_shown(group, number, adviser, shares):
+        is_left_out = number > MAX_SHOWN and not is_whole
+        if is_left_out or (room is not None and not _is_shown(group, adviser, shares)):
             found.leave_out(group)
-            found.notes += _note(group, adviser)
+            if room is not None:
+                found.notes += _note(group, adviser)
             continue
         cost = _cost(group, adviser, shares, is_short=room is not None)
         elements = _group_lines(number, group, program, cost)
@@ -55,8 +57,10 @@ def finding_lines(
             found.leave_out(group)
     yield from found.elements
     yield from found.notes
-    if found.left_out and not is_whole:
-        yield Line(_left_out(found.left_out, shares))
+    if found.left_out:
+        more = f"  and {found.groups} more: --all lists them"
+        text = more if room is None else _left_out(found.left_out, shares)
+        yield Paragraph(text.lstrip(), GAP, 2 * len(GAP))
 
 
 class _Shown:
@@ -65,6 +69,7 @@ class _Shown:
     Attributes:
         elements: of the report.
         left_out: the findings that are not shown.
+        groups: how many groups of them there are.
         notes: what is said of those that nothing cheaper replaces.
         advice: what was shown -> the number of the first finding with it.
     """
@@ -72,6 +77,7 @@ class _Shown:
     def __init__(self) -> None:
         self.elements: Elements = []
         self.left_out: list[Finding] = []
+        self.groups = 0
         self.notes: Elements = []
         self.advice: dict[tuple[str, ...], int] = {}
         self._height = 0
@@ -79,6 +85,7 @@ class _Shown:
     def leave_out(self, group: Sequence[Finding]) -> None:
         """Do not show findings."""
         self.left_out += group
+        self.groups += 1
 
     def add(self, elements: Elements, room: int | None) -> bool:
         """Show findings if there is room; of the first ones as much as there is room for."""
@@ -117,9 +124,9 @@ def _height(element: Line | Fitted) -> int:
     return 1 if isinstance(element, Line) else sum(1 for _ in element.fold(WIDTH))
 
 
-def _is_shown(group: Sequence[Finding], number: int, adviser: Adviser, shares: Shares) -> bool:
-    """Tell whether findings are shown where not all of them are asked for."""
-    if number > MAX_SHOWN or not shares.matters(*group):
+def _is_shown(group: Sequence[Finding], adviser: Adviser, shares: Shares) -> bool:
+    """Tell whether findings are shown on a first screen."""
+    if not shares.matters(*group):
         return False
     return group[0].is_error or not adviser.dearer(group[0])
 
@@ -221,10 +228,14 @@ def _cost(group: Sequence[Finding], adviser: Adviser, shares: Shares, *, is_shor
     runs = [_runs(finding.runs) for finding in group if finding.runs is not None]
     each = " each" * (len(group) > 1)
     often = ", ".join(dict.fromkeys(runs))
+    if is_short:
+        loops = [one.runs for one in group if one.runs is not None and is_in_loop(one.runs)]
+        often = "in a loop" if loops else "outside of loops"
     verb = "that could be saved" if adviser.suggestions(first) else "spent"
     what = "" if is_short else f"{what}: "
     text = f"{what}{count(round(first.cost, 1), 'cycle')}{each} {verb}, {often}"
-    return text + (f"; {_percent(share)} of the data movement" if share is not None else "")
+    is_shared = is_short and share is not None
+    return text + (f"; {_percent(share or 0)} of the data movement" if is_shared else "")
 
 
 def _runs(executions: Executions) -> str:

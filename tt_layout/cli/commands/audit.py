@@ -67,7 +67,7 @@ class Options(NamedTuple):
     partial: bool
     sort: str
     top: int | None
-    has_tables: bool
+    is_short: bool
     is_whole: bool
     program: str | None
     fail_on: tuple[str, ...]
@@ -216,17 +216,12 @@ def pairs(dumps: Sequence[OpenedDump], is_partial: bool) -> list[tuple[NamedModu
     help="List only the N worst kernels of several files.",
 )
 @click.option(
-    "--tables",
-    "has_tables",
+    "--short",
+    "is_short",
     is_flag=True,
-    help="Show data movements, multiplications, shared memory and layouts, too.",
+    help="Show a first screen only: a verdict, and the findings that matter.",
 )
-@click.option(
-    "--all",
-    "is_whole",
-    is_flag=True,
-    help="Show everything: tables, index and mask types, every finding.",
-)
+@click.option("--all", "is_whole", is_flag=True, help="List index and mask types, too.")
 @click.option(
     "--source",
     "program",
@@ -332,7 +327,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         program=program,
         known=dump.known,
         measured=measured,
-        has_tables=chosen.has_tables or chosen.sort != "line",
+        is_short=chosen.is_short and not chosen.is_whole,
     )
     emit(report, output_format)
     return tell_failures(watcher)
