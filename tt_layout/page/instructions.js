@@ -309,11 +309,13 @@ function layDot(values, shape, release, bits) {
   const dims = [rank - 1, rank - 2];
   const [kDim, other] = values.opIdx === 0 ? dims : dims.reverse();
   const order = [kDim, other, 0].slice(0, rank);
-  const operand = { ...values, kDim, other, order, shape, bits };
-  return DOT_PARENTS[values.parent.mnemonic].lay(operand, values.parent.values, release);
+  const operand = { ...values, kDim, other, order, shape, bits, release };
+  const { parent } = values;
+  return DOT_PARENTS[parent.mnemonic].lay(operand, parent.values, parent.release ?? release);
 }
 
-function layMmaOperand({ opIdx, kWidth, kDim, other, order, shape, bits }, parent, release) {
+function layMmaOperand(operand, parent, release) {
+  const { opIdx, kWidth, kDim, other, order, shape, bits } = operand;
   const { operands, operandsOf8Rows } = DATA.tiles.mma;
   if (!kWidth && bits === null)
     throw new TextError("without kWidth the layout depends on the width of an element");
@@ -321,7 +323,7 @@ function layMmaOperand({ opIdx, kWidth, kDim, other, order, shape, bits }, paren
   const instruction = mmaShape(parent, release);
   const m = parent.versionMajor === 2 ? instruction.at(-2) : instruction[0];
   const axes = { k: kDim, [opIdx === 0 ? "m" : "n"]: other };
-  const has8Rows = m === 8 && isSince(release, "3.8");
+  const has8Rows = m === 8 && isSince(operand.release, "3.8");
   const sizes = { width, m: has8Rows ? m : Math.max(m, 16) };
   const tile = tileLayout((has8Rows ? operandsOf8Rows : operands)[opIdx], axes, sizes);
   const warps = broadcastNd("warp", parent.warpsPerCTA, warpOrder(parent, release), kDim);
@@ -345,7 +347,7 @@ function layMfmaOperand({ opIdx, kWidth, kDim, other, order, shape }, parent) {
   return cover(tile, cgaLayout(parent.CGALayout, rank), shape, order);
 }
 
-function layWmmaOperand({ opIdx, kWidth, kDim, other, order, shape }, parent, release) {
+function layWmmaOperand({ opIdx, kWidth, kDim, other, order, shape, release }, parent) {
   const rank = shape.length;
   const [m, n, k] = parent.instrShape;
   const extents = parent.isTranspose ? [n, m] : [m, n];

@@ -62,8 +62,8 @@ function isWgmma({ mnemonic, values }) {
 /** Return the layout of an operand over its matrix. */
 function layOperand(opIdx, parent, kWidth, shape, bits) {
   const values = { opIdx, parent, kWidth };
-  checkDot(values, DATA.releases.at(-1));
-  const { release } = parent;
+  const release = DATA.releases.at(-1);
+  checkDot(values, release);
   const encoding = { mnemonic: "dot_op", name: "dot_op", memory: REGISTERS, values, release };
   return placed(encoding, { shape, bits });
 }
