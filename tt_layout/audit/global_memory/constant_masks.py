@@ -30,7 +30,8 @@ def kept_instructions(kernel: Kernel, roles: Mapping[str, str], shape: AccessSha
         roles: of its operands, and their names.
         shape: how its lanes stand.
     """
-    if not kernel.target.joins_global_accesses or "offsets" in roles or "mask" not in roles:
+    is_plain = "mask" in roles and not {"offsets", "memory"} & {*roles}  # a copy fills with zeros
+    if not kernel.target.joins_global_accesses or not is_plain:
         return None
     if shape.too_large is not None or not _is_constant(kernel, roles["mask"]):
         return None
