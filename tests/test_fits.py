@@ -30,8 +30,8 @@ def fit(path: str) -> KernelFit:
 
 @pytest.mark.parametrize(
     ("path", "per_buffer"),
-    # 128x32 and 32x64 elements of 2 bytes; on sm100 a barrier of 8 bytes for each
-    [("kernels/matmul-sm90.ttgir", 12288), ("kernels/matmul-sm100.ttgir", 12296)],
+    # 128x32 and 32x64 elements of 2 bytes; the barriers of sm100 stay as many
+    [("kernels/matmul-sm90.ttgir", 12288), ("kernels/matmul-sm100.ttgir", 12288)],
 )
 def test_each_buffer_of_the_rings_takes_as_much(path: str, per_buffer: int) -> None:
     found = fit(path)
@@ -100,3 +100,11 @@ def test_all_are_kept_where_none_fits() -> None:
     text = text.replace("3x128x32xf16", "3x4096x32xf16")
     configs = [SimpleNamespace(kwargs={}, num_warps=4, num_stages=3)]
     assert tt_layout.autotune_prune(configs, {}, compile=lambda *_, **__: text) == configs
+
+
+def test_a_ring_of_one_buffer_is_a_ring() -> None:
+    text = (EXAMPLES / "kernels" / "matmul-sm80.ttgir").read_text(encoding="utf-8")
+    text = text.replace("memdesc<2x", "memdesc<1x")
+    configs = [SimpleNamespace(kwargs={}, num_warps=4, num_stages=count) for count in (2, 3, 40)]
+    kept = tt_layout.autotune_prune(configs, {}, compile=lambda *_, **__: text)
+    assert [one.num_stages for one in kept] == [2, 3]

@@ -25,6 +25,9 @@ from tt_layout.ir.types import IRType
 MOST_DEPTH = 64
 """Buffers of a ring that are tried."""
 
+BARRIER = "i64"
+"""The element of a barrier in shared memory."""
+
 INDEX = ("ttg.memdesc_index", "ttg.memdesc_subview", "triton_gpu.memdesc_subview")
 """Operations that choose a buffer of a ring."""
 
@@ -137,15 +140,23 @@ def _deepest(by_depth: Mapping[int, int], limit: int) -> int | None:
 
 
 def _rings(function: SsaFunction) -> dict[str, IRType]:
-    """Return the types of the rings of a function by their text."""
+    """Return the types of the rings of a function by their text.
+
+    Barriers are one for each buffer of a ring of data only where they are as many.
+    """
     indexed = {o.operands[0] for o in function.walk() if o.name in INDEX and o.operands}
     found = {}
     for operation in function.walk():
         for value in operation.results if operation.name in ALLOCATIONS else ():
             ir_type = function.type_of(value.name)
-            if value.name in indexed and ir_type is not None and ir_type.shape[:1] > (1,):
+            if value.name in indexed and ir_type is not None and len(ir_type.shape) > 1:
                 found[value.text] = ir_type
-    return found
+    data = {one.shape[0] for one in found.values() if one.element_type != BARRIER}
+    return {
+        text: one
+        for text, one in found.items()
+        if one.element_type != BARRIER or one.shape[0] == max(data, default=0)
+    }
 
 
 def _by_depth(
