@@ -5,6 +5,7 @@ rate that no source gives is absent, and bounds nothing.
 
 Sources:
     H200: measured, each rate by itself (docs/bounds.md has how); clock and DRAM of its data sheet.
+    Others were not compared with a GPU, nor read again in the documents that have them:
     A100: NVIDIA A100 Tensor Core GPU Architecture, 2020; B200: NVIDIA DGX B200 data sheet.
     MI300X: AMD Instinct MI300 series microarchitecture (ROCm documentation), AMD CDNA 3 white
     paper; MI355X: AMD CDNA 4 white paper.
@@ -33,7 +34,8 @@ class Rates:
         fma: additions, multiplications, or both at once, of 32-bit floats in a cycle.
         special: exponentials, logarithms, roots and the like in a cycle.
         tensor: family of matrix instructions, and element -> their FLOPs in a cycle.
-        evidence: ``measured`` or ``documented``.
+        evidence: ``measured``, or ``unchecked``: as its makers' documents are remembered, to be
+            compared with them and with a GPU before anything rests on it.
     """
 
     product: str
@@ -45,7 +47,7 @@ class Rates:
     fma: float = 128
     special: float | None = 16
     tensor: Mapping[tuple[str, str], float] = field(default_factory=dict, hash=False)
-    evidence: str = "documented"
+    evidence: str = "unchecked"
 
     def tensor_rate(self, instruction: str, element: str) -> float | None:
         """Return the FLOPs per cycle of a matrix instruction; None where no source gives them.
