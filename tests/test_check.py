@@ -1016,3 +1016,43 @@ def test_junit_has_times(folder: Path, run: Run) -> None:
     [suite] = ET.fromstring(run("check", "--format", "junit").out)
     assert all(float(case.get("time") or -1) >= 0 for case in suite)
     assert float(suite.get("time") or -1) >= 0
+
+
+LINES = """\
+cases:
+  - name: load
+    file: int8_matmul-gfx942.ttgir
+    line: 74
+    views: [conflicts]
+    at_most: {extra_wavefronts: 224}
+  - name: conversion
+    file: attention-sm80.ttgir
+    line: CONVERSION
+    views: [convert]
+"""
+
+
+def test_a_case_is_a_data_movement_on_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    """What is kept is what the commands print of ``FILE:LINE``."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CI", raising=False)
+    examples = Path(__file__).parent.parent / "examples"
+    for path in ("workloads/int8_matmul-gfx942.ttgir", "kernels/attention-sm80.ttgir"):
+        Path(Path(path).name).write_text((examples / path).read_text())
+    dump = Path("attention-sm80.ttgir").read_text().splitlines()
+    at = next(at for at, text in enumerate(dump, 1) if "ttg.convert_layout" in text)
+    Path("layouts.yaml").write_text(LINES.replace("CONVERSION", str(at)))
+    assert run("check", "--update").status == 0
+    assert run("check").out == "3 passed\n"
+    kept = Path("conversion.convert.txt").read_text()
+    assert kept == run("convert", f"attention-sm80.ttgir:{at}").out
+    load = run("conflicts", "int8_matmul-gfx942.ttgir:74").out.splitlines()[0]
+    assert load in Path("load.conflicts.txt").read_text()
+    edit("layouts.yaml", "at_most: {extra_wavefronts: 224}", "at_most: {extra_wavefronts: 1}")()
+    assert "extra_wavefronts: at most 1, is" in run("check").out
+    edit("layouts.yaml", "line: 74", "line: 75")()
+    assert run("check", "--only", "load").status == 2
+    edit("layouts.yaml", "line: 75", "line: 74\n    type: tensor<4xf16>")()
+    assert "has its layouts and type from there, and no type" in run("check").err

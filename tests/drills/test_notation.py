@@ -93,8 +93,9 @@ def test_it_is_read_and_written_everywhere(flat: Clone) -> None:
     assert " flat," in flat.prints("translate", "--help")
     assert "known are bases, cute, flat" in flat.refuses("translate", FLAT, *TYPE, "--to", "9.9")
     assert "same map" in flat.prints("diff", FLAT, BLOCKED, *TYPE)
-    cute = flat.prints("translate", FLAT, *TYPE, "--to", "cute")
-    assert cute == flat.prints("translate", BLOCKED, *TYPE, "--to", "cute")
+    cute = flat.run("translate", FLAT, *TYPE, "--to", "cute")
+    assert cute == flat.run("translate", BLOCKED, *TYPE, "--to", "cute")
+    assert cute[2] == "note: the text counts threads only; read it with 4 lanes per warp\n"
 
 
 def test_what_is_wrong_is_pointed_at(flat: Clone) -> None:

@@ -16,6 +16,7 @@ import click
 from tt_layout.cli.output import note
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
+from tt_layout.ir.movement_lines import movement_on_line, sizes_text
 
 if TYPE_CHECKING:
     from tt_layout.ir.module import Module
@@ -197,7 +198,7 @@ def _of_line(command: click.Command, name: DumpName) -> _Added:
     Raises:
         LayoutError: there is none, or the command takes other layouts than it has.
     """
-    module, operation = _operation(name)
+    module, operation = movement_on_line(name.file, name.line or 0)
     both = operation.source, operation.target
     ends = [end for end in both if end is not None and _has_layout(end)]
     moved = operation.moved or operation.target
@@ -220,7 +221,9 @@ def _of_line(command: click.Command, name: DumpName) -> _Added:
     if is_access and command.name in ("conflicts", "plot"):
         options = ["--access", operation.group.partition(" ")[2]]
         _refuse_parts(operation, name)
-    return _Added({name.text: layouts}, f"tensor<{_sizes(moved)}>", module.target_option, options)
+    return _Added(
+        {name.text: layouts}, f"tensor<{sizes_text(moved)}>", module.target_option, options
+    )
 
 
 _OF_PAIRS = ("conflicts", "convert", "diff")
@@ -230,36 +233,6 @@ def _has_layout(end: IRType) -> bool:
     from tt_layout.encodings import Encoding
 
     return isinstance(end.encoding, Encoding)
-
-
-def _sizes(ir_type: IRType) -> str:
-    """Return the sizes and the element of what is moved: of pointers what they point at."""
-    element = ir_type.element_type
-    if element.startswith("!tt.ptr<"):
-        element = element.removeprefix("!tt.ptr<").partition(",")[0].removesuffix(">")
-    return "".join(f"{size}x" for size in ir_type.shape) + element
-
-
-def _operation(name: DumpName) -> tuple[Module, Operation]:
-    """Return the data movement on a line, and its module.
-
-    Raises:
-        LayoutError: there is none.
-    """
-    from tt_layout.ir.file_aliases import split_module, whole_modules
-    from tt_layout.mlir.source import read_source
-
-    path, number = split_module(name.file)
-    lines: list[int] = []
-    for module in whole_modules(read_source(path), None, number, is_partial=True):
-        for operation in module.operations:
-            if operation.line == name.line:
-                return module, operation
-            lines.append(operation.line)
-    near = min(lines, key=lambda line: abs(line - (name.line or 0)), default=None)
-    hint = f"; the nearest is on line {near}" if near is not None else ""
-    message = f"no data movement stands on this line{hint}"
-    raise LayoutError(message, FileLocation(name.file, name.line))
 
 
 def _refuse_parts(operation: Operation, name: DumpName) -> None:
@@ -288,5 +261,5 @@ def _accesses(module: Module, operation: Operation, name: DumpName) -> _Added:
     if not writers:
         writers = readers
     more = [text for writer in writers[1:] for text in ("--writer", writer)]
-    tensor = f"tensor<{_sizes(memory)}>"
+    tensor = f"tensor<{sizes_text(memory)}>"
     return _Added({name.text: [writers[0], *readers]}, tensor, module.target_option, more)

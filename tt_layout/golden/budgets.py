@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.golden.case import Case
+from tt_layout.golden.inputs import moved_on_line
 from tt_layout.golden.yaml_nodes import MappingNode, ScalarNode
 
 KEY = "at_most"
@@ -42,6 +44,10 @@ def _exceeded(case: Case, numbers: Mapping[str, float | None]) -> Iterator[str]:
 
 def numbers_of(case: Case) -> dict[str, float | None]:
     """Return the numbers of a case: of its dump, of its access, or of its conversion."""
+    if case.get("line") is not None:
+        moved = moved_on_line(case)
+        is_conversion = not any(isinstance(e, SharedEncoding) for e in (moved.before, moved.after))
+        return _of_conversion(case) if is_conversion else _of_conflicts(case)
     if case.get("with") is not None:
         return _of_conflicts(case)
     if case.get("to") is not None:

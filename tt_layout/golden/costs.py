@@ -12,6 +12,7 @@ from tt_layout.golden.inputs import (
     layout_key,
     other_encoding,
     pointing_at,
+    target_name,
     tensor_type,
 )
 from tt_layout.hardware import DEFAULT_TARGET, find_target
@@ -48,7 +49,7 @@ def conflicts_of(case: Case) -> ConflictsReport:
     with pointing_at(case, "with"):
         registers_first(*layouts)
     with pointing_at(case, "target"):
-        target = find_target(case.text("target") or DEFAULT_TARGET)
+        target = find_target(target_name(case) or DEFAULT_TARGET)
         return conflicts_report(*layouts, tensor_type(case), target)
 
 
@@ -59,7 +60,7 @@ def conversion_of(case: Case) -> ConversionReport | TransferReport:
     with pointing_at(case, "to"):
         classify(before, after)
     with pointing_at(case, "target"):
-        return conversion_report(src, dst, tensor_type(case), case.text("target"))
+        return conversion_report(src, dst, tensor_type(case), target_name(case))
 
 
 def _in_registers(case: Case, key: str, layout: Encoding) -> LinearLayout:

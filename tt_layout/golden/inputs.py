@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import AliasTable
@@ -14,12 +15,15 @@ from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.golden.case import Case
 from tt_layout.ir.file_aliases import FileAliases, split_module
+from tt_layout.ir.movement_lines import movement_on_line, sizes_text
 from tt_layout.mlir.aliases import is_alias_name
 from tt_layout.mlir.source import Span, read_source
 from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.notation.context import Context
 from tt_layout.notation.registry import read_layout
 from tt_layout.releases import Release
+
+MAX_DIGITS = 9  # of the number of a line
 
 SPACES = {"with": MemorySpace.SHARED}
 """Key of a case -> the memory space of its layout, where that is not open."""
@@ -35,17 +39,25 @@ def pointing_at(case: Case, key: str) -> Iterator[None]:
 
 
 def layout_key(case: Case) -> str:
-    """Return the key that holds the layout of a case: ``layout`` or ``alias``."""
-    return "alias" if case.get("layout") is None else "layout"
+    """Return the key that holds the layout of a case: ``layout``, ``alias`` or ``line``."""
+    return next((key for key in ("layout", "line") if case.get(key) is not None), "alias")
 
 
 def encoding(case: Case) -> Encoding:
-    """Return the layout of a case: of its attribute, or of an alias in its file."""
-    return _attribute(case, "layout") if layout_key(case) == "layout" else _alias(case, "alias")
+    """Return the layout of a case: of its attribute, or of an alias or a line of its file."""
+    key = layout_key(case)
+    if key == "line":
+        return moved_on_line(case).before
+    return _attribute(case, key) if key == "layout" else _alias(case, key)
 
 
 def other_encoding(case: Case, key: str) -> Encoding:
-    """Return the layout of a key that holds an attribute, or an alias in the case's file."""
+    """Return the layout of a key that holds an attribute, or an alias in the case's file.
+
+    Of a case with a line it is the layout after the data movement.
+    """
+    if layout_key(case) == "line":
+        return moved_on_line(case).after
     return _alias(case, key) if is_alias_name(case.text(key) or "") else _attribute(case, key)
 
 
@@ -100,5 +112,49 @@ def release(case: Case) -> Release | None:
 
 
 def tensor_type(case: Case) -> TensorType:
-    """Return the type of a case."""
+    """Return the type of a case, or of what is moved on its line."""
+    if layout_key(case) == "line":
+        return moved_on_line(case).tensor
     return parse_type(case.text("type") or "", name=case.label("type"))
+
+
+class Moved(NamedTuple):
+    """A data movement of a dump.
+
+    Attributes:
+        before, after: the layouts of what is moved.
+        tensor: the type of it.
+        target: the GPU of the dump; None where it names none.
+    """
+
+    before: Encoding
+    after: Encoding
+    tensor: TensorType
+    target: str | None
+
+
+def moved_on_line(case: Case) -> Moved:
+    """Return the data movement on the line of a case's file.
+
+    Raises:
+        LayoutError: there is none, or it is not between two layouts.
+    """
+    file, line = str(case.folder / (case.text("file") or "")), case.text("line") or ""
+    if not line.isdecimal() or len(line) > MAX_DIGITS:
+        raise LayoutError(f"line must be the number of a line, got {line}", case.span("line"))
+    module, operation = movement_on_line(file, int(line))
+    ends = [end.encoding for end in (operation.source, operation.target) if end is not None]
+    layouts = [end for end in ends if isinstance(end, Encoding)]
+    moved = operation.moved or operation.target
+    if len(layouts) != 2 or moved is None:
+        message = f"line {line} is {operation.name}, which is not between two layouts"
+        raise LayoutError(message, case.span("line"))
+    tensor = parse_type(f"tensor<{sizes_text(moved)}>", name=case.label("line"))
+    return Moved(layouts[0], layouts[1], tensor, module.target_option)
+
+
+def target_name(case: Case) -> str | None:
+    """Return the GPU that a case is for: its own, or that of its line's dump."""
+    if case.get("target") is None and layout_key(case) == "line":
+        return moved_on_line(case).target
+    return case.text("target")

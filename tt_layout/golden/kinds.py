@@ -57,6 +57,7 @@ WITH = CaseKey("with", TEXT, f"Conflicts: the other layout, {_EITHER}.", is_need
 TO = CaseKey("to", TEXT, f"Convert: the layout afterwards, {_EITHER}.", is_needed=True)
 TARGET = CaseKey("target", WORD, "Conflicts and convert: the GPU, such as sm90.")
 AT_MOST = CaseKey("at_most", ("mapping",), "Budget: numbers, and how large each may be.")
+LINE = CaseKey("line", ("number",), "Instead of layouts: a data movement of the file.", False)
 VALUES = CaseKey("values", TEXT, "Audit: what arguments of the kernels are, such as K=4096, n=64.")
 
 
@@ -149,14 +150,14 @@ KINDS = {
             "the shared-memory bank conflicts of a store and a load",
             "tt_layout.golden.costs:conflicts",
             "tt_layout.golden.cost_facts:conflicts",
-            (WITH, TARGET),
+            (WITH, TARGET, LINE),
         ),
         Kind(
             "convert",
             "what converting to another layout takes",
             "tt_layout.golden.costs:convert",
             "tt_layout.golden.cost_facts:convert",
-            (TO, TARGET),
+            (TO, TARGET, LINE),
         ),
         Kind(
             "audit",
@@ -171,7 +172,7 @@ KINDS = {
             "nothing; numbers of the case are at most as large as it says",
             keys=(
                 AT_MOST,
-                *(replace(key, is_needed=False) for key in (WITH, TO, TARGET, VALUES)),
+                *(replace(key, is_needed=False) for key in (WITH, TO, TARGET, LINE, VALUES)),
             ),
             is_of_layout=None,
             exceeded="tt_layout.golden.budgets:exceeded",

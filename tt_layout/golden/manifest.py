@@ -249,6 +249,9 @@ class _Reader:
     def _check_layout(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
         """Refuse a case that does not have what it is of: one layout and a type, or a file."""
         file, alias = values.get("file"), values.get("alias")
+        if "line" in values:
+            self._check_line(values, name, folder)
+            return
         places = {KINDS[kind].is_of_layout for kind in _kinds(values)}
         if places == {None}:
             places = {"with" in values or "to" in values}
@@ -271,6 +274,17 @@ class _Reader:
         if "type" not in values:
             message = "the case has no type, and defaults give none"
             raise LayoutError(f"{message}; such as type: tensor<16x16xf16>", name.span)
+
+    def _check_line(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
+        """Refuse a case of a line that has no file, or layouts besides."""
+        for extra in ("layout", "alias", "type", "with", "to"):
+            if extra in values:
+                message = f"a case with a line has its layouts and type from there, and no {extra}"
+                raise LayoutError(message, values[extra].span)
+        file = values.get("file")
+        if not isinstance(file, ScalarNode):
+            raise LayoutError("a case with a line needs the key 'file'", name.span)
+        self._inside(file, folder)
 
     def _check_file(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
         """Refuse a case that has a layout, or no file."""
@@ -378,7 +392,9 @@ def _refuse_strange_keys(own: CaseValues, kinds: tuple[str, ...]) -> None:
 
 
 def _require_keys(values: CaseValues, kinds: tuple[str, ...], name: ScalarNode) -> None:
-    """Refuse a case without a key that one of its kinds needs."""
+    """Refuse a case without a key that one of its kinds needs; a line has both layouts."""
+    if "line" in values:
+        return
     for kind in kinds:
         for key in KINDS[kind].needed_keys:
             if key not in values:

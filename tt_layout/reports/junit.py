@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from tt_layout.safe_text import safe_lines
+
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
@@ -74,7 +76,8 @@ def to_junit(suite: str, cases: Iterable[Case]) -> str:
     root.append(element)
     ET.indent(root)
     # What xml.etree declares by itself depends on the locale.
-    return f"{DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n"
+    # A report in the log of a job is no command to it.
+    return safe_lines(f"{DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n")
 
 
 def _element(suite: str, case: Case) -> Element:

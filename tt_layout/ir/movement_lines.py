@@ -1,0 +1,41 @@
+"""The data movement on a line of a dump."""
+
+from __future__ import annotations
+
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.module import Module
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.types import IRType
+from tt_layout.mlir.source import read_source
+
+
+def movement_on_line(file: str, line: int) -> tuple[Module, Operation]:
+    """Return the data movement on a line, and its module.
+
+    Args:
+        file: the dump, perhaps with a module: ``dump.mlir@2``.
+        line: of the dump, from 1.
+
+    Raises:
+        LayoutError: there is none; the nearest line with one is named.
+    """
+    path, number = split_module(file)
+    lines: list[int] = []
+    for module in whole_modules(read_source(path), None, number, is_partial=True):
+        for operation in module.operations:
+            if operation.line == line:
+                return module, operation
+            lines.append(operation.line)
+    near = min(lines, key=lambda other: abs(other - line), default=None)
+    hint = f"; the nearest is on line {near}" if near is not None else ""
+    message = f"no data movement stands on this line{hint}"
+    raise LayoutError(message, FileLocation(file, line))
+
+
+def sizes_text(ir_type: IRType) -> str:
+    """Return the sizes and the element of what is moved: of pointers what they point at."""
+    element = ir_type.element_type
+    if element.startswith("!tt.ptr<"):
+        element = element.removeprefix("!tt.ptr<").partition(",")[0].removesuffix(">")
+    return "".join(f"{size}x" for size in ir_type.shape) + element
