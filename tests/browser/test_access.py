@@ -136,10 +136,10 @@ def test_a_store_and_another_target(open_page: Open) -> None:
     page.select("access-target", "sm80")
     assert "st.shared.b32" in page.page.inner_text("#access-what")
     assert "assumed (" in page.page.inner_text("#access-evidence")
-    assert page.address == {"x": "1", "w": "store", "g": "sm80"}
+    assert page.address == {"x": "1", "v": "layout", "w": "store", "g": "sm80"}
     page.select("access-target", "sm90")
     page.select("access-kind", "load")
-    assert page.address == {"x": "1"}
+    assert page.address == {"x": "1", "v": "layout"}
 
 
 def test_warps_of_64_lanes_are_of_another_target(open_page: Open) -> None:

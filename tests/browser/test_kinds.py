@@ -45,7 +45,7 @@ def covers(page: Opened, grid: str, cells: list[list[int]]) -> bool:
     """Tell whether each of these cells, many of them side by side, is ringed."""
     script = """([grid, x, y]) => {
       const pen = document.querySelectorAll(`#${grid} canvas`)[1].getContext("2d");
-      return pen.getImageData(x - 12, y - 12, 24, 24).data.some(Boolean);
+      return pen.getImageData(x - 20, y - 20, 40, 40).data.some(Boolean);
     }"""
     for cell in cells:
         spot = page.ask(what="where", grid=grid, cell=cell)
