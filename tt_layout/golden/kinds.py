@@ -193,7 +193,7 @@ def all_keys() -> dict[str, CaseKey]:
 
     Example:
         >>> [name for name in all_keys() if name.startswith("l")]
-        ['layout', 'lane']
+        ['layout', 'lane', 'line']
     """
     found = {key.name: key for key in CASE_KEYS}
     for kind in KINDS.values():
