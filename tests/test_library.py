@@ -310,3 +310,14 @@ def test_a_user_program_is_checked_strictly(tmp_path: Path) -> None:
     lines = [line for line in done.stdout.splitlines() if "error" in line]
     assert len(lines) == 1, done.stdout
     assert 'has no attribute "no_such_name"' in lines[0]
+
+
+def test_the_report_of_a_dump_crosses_processes() -> None:
+    import copy
+    import pickle
+
+    path = str(Path(__file__).parent.parent / "examples" / "kernels" / "matmul-sm80.ttgir")
+    report = tt_layout.audit_ir(path, {"K": 4096})
+    for again in (pickle.loads(pickle.dumps(report)), copy.deepcopy(report)):
+        assert str(again) == str(report)
+        assert again.data() == report.data()

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tt_layout.audit.audit import Audit
+from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.findings import Urgency
+from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.summary import NO_METADATA, Summary, summaries
+from tt_layout.audit.values.given import GivenValues
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import MovementKind
+from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
+from tt_layout.mlir.source import Source
 from tt_layout.reports.allocation import allocation_lines
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.finding_text import finding_lines
@@ -54,6 +58,14 @@ class AuditReport(Printed):
     known: KernelMetadata = NO_METADATA
     measured: Measurements | None = None
     is_short: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Cross processes as the dump and the values: the other side audits it again."""
+        audits = tuple(self.audits)
+        lines = tuple(audit.module.line for audit in audits)
+        audited = audits[0].audited
+        values = dict(audited.given.values) if audited is not None else {}
+        return _audit_again, (self.file, audits[0].module.source, lines, values, self.known)
 
     def lines(self) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of every module, an empty line between them."""
@@ -181,3 +193,17 @@ def ends_of(operation: Operation) -> list[str]:
     if operation.group is MovementKind.COPY_IN and operation.source is not None:
         source = f"{MemorySpace.GLOBAL} by {source}"
     return [bare, safe(source), safe(layout_of(operation.target))]
+
+
+def _audit_again(
+    name: str,
+    source: Source,
+    lines: Sequence[int],
+    values: Mapping[str, int],
+    known: KernelMetadata,
+) -> AuditReport:
+    """Return the report of a dump's modules that begin on some lines, in another process."""
+    shared, given = SharedWork(), GivenValues(values)
+    modules = whole_modules(source, None, None, is_partial=True)
+    audits = [audit_module(one, shared, given) for one in modules if one.line in lines]
+    return AuditReport(name, tuple(audits), known=known)
