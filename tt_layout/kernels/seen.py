@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 MAX_LAUNCHES = 256
 """Launches of a kernel that are looked at: what comes later costs the program nothing."""
 
+POINTER_PERIOD = 512
+"""Of an address the rest modulo this is kept: what the audit asks for."""
+
 
 class Launch(NamedTuple):
     """One way in which a kernel was launched.
@@ -152,3 +155,8 @@ def from_plain(plain: list[Any]) -> SeenKernel:
         for grid, values, count in launches
     }
     return SeenKernel(CompiledKernel(*compiled), found)
+
+
+def integer(value: object) -> int | None:
+    """Return a number of metadata or JSON that is an integer; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

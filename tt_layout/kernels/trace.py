@@ -13,7 +13,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.kernels.seen import CompiledKernel, Launch, Record, SeenKernel
+from tt_layout.kernels.seen import (
+    POINTER_PERIOD,
+    CompiledKernel,
+    Launch,
+    Record,
+    SeenKernel,
+    integer,
+)
 from tt_layout.mlir.source import open_file
 
 GZIP = b"\x1f\x8b"
@@ -29,7 +36,6 @@ MAX_LINE = 1 << 28
 MAX_UNREAD = 8
 """Lines that are named, of those that are no events."""
 
-POINTER_PERIOD = 512
 STAGE = ".ttgir"
 
 
@@ -203,8 +209,3 @@ def _values(arguments: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
             yield name, int(value)
         elif isinstance(address, str) and address.startswith("0x") and len(address) < 20:
             yield name, int(address, 16) % POINTER_PERIOD
-
-
-def integer(value: object) -> int | None:
-    """Return a number of JSON that is an integer; None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

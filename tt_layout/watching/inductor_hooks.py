@@ -11,7 +11,7 @@ from tt_layout.audit.modules.kernel_metadata import metadata_beside
 from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
 from tt_layout.watching.places import place_of
-from tt_layout.watching.triton_hooks import STAGE, TritonHooks, launch_of
+from tt_layout.watching.triton_hooks import STAGE, TritonHooks, launch_of, stage_text
 
 HEURISTICS = "torch._inductor.runtime.triton_heuristics"
 
@@ -62,12 +62,10 @@ def _from_cache(tuner: Any, launcher: Any, key: str) -> CompiledKernel:
     """Return a kernel that another process compiled, from Triton's cache."""
     folder = os.path.join(os.environ.get("TRITON_CACHE_DIR", ""), str(launcher.cache_hash))
     names = os.listdir(folder) if os.path.isdir(folder) else []
-    path = next((os.path.join(folder, n) for n in names if n.endswith(f".{STAGE}")), None)
-    text = None
-    if path is not None:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    known = metadata_beside(path) if path is not None else metadata_beside("")
+    paths = {name: os.path.join(folder, name) for name in names}
+    text = stage_text(paths)
+    path = next((path for name, path in paths.items() if name.endswith(f".{STAGE}")), "")
+    known = metadata_beside(path)
     name = known.name or str(getattr(tuner.fn, "__name__", "kernel"))
     place = place_of(tuner.fn) or str(getattr(tuner, "filename", None) or "")
     return CompiledKernel(key, name, text, place, known.warps, known.shared_bytes)

@@ -11,12 +11,15 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tt_layout.kernels.seen import CompiledKernel, Launch, Record
+from tt_layout.kernels.seen import (
+    POINTER_PERIOD,
+    CompiledKernel,
+    Launch,
+    Record,
+    integer,
+)
 from tt_layout.watching.patches import Function, Patches
 from tt_layout.watching.places import place_of
-
-POINTER_PERIOD = 512
-"""Of an address the rest modulo this is kept: what the audit asks for."""
 
 STAGE = "ttgir"
 
@@ -35,14 +38,14 @@ def compiled_kernel(source: Any, metadata: Any, paths: Any) -> CompiledKernel | 
     return CompiledKernel(
         key=metadata["hash"],
         name=str(name),
-        text=_stage_text(paths),
+        text=stage_text(paths),
         place=place_of(getattr(source, "fn", None)),
-        warps=_integer(metadata.get("num_warps")),
-        shared_bytes=_integer(metadata.get("shared")),
+        warps=integer(metadata.get("num_warps")),
+        shared_bytes=integer(metadata.get("shared")),
     )
 
 
-def _stage_text(paths: Any) -> str | None:
+def stage_text(paths: Any) -> str | None:
     """Return the TTGIR that the cache keeps; None where it keeps none."""
     if not isinstance(paths, Mapping):
         return None
@@ -62,13 +65,9 @@ def loaded_kernel(kernel: Any, key: str, function: Any) -> CompiledKernel:
         name=str(getattr(kernel, "name", None) or getattr(metadata, "name", "kernel")),
         text=text if isinstance(text, str) else None,
         place=place_of(function),
-        warps=_integer(getattr(metadata, "num_warps", None)),
-        shared_bytes=_integer(getattr(metadata, "shared", None)),
+        warps=integer(getattr(metadata, "num_warps", None)),
+        shared_bytes=integer(getattr(metadata, "shared", None)),
     )
-
-
-def _integer(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def launch_of(grid: Any, arguments: Mapping[str, Any]) -> Launch:
