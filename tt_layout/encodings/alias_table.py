@@ -8,9 +8,8 @@ from functools import cached_property, partial
 from itertools import islice
 
 from tt_layout.encodings.base import Encoding
-from tt_layout.encodings.forks import WRAPPERS
 from tt_layout.encodings.reading import read_encoding
-from tt_layout.encodings.registry import DIALECTS, FORMS
+from tt_layout.encodings.registry import FORMS, may_be_layout
 from tt_layout.errors import FileLocation, LayoutError, nearest
 from tt_layout.mlir.aliases import Definition, FileDefinitions, Nodes
 from tt_layout.mlir.source import Source
@@ -72,9 +71,9 @@ class AliasTable:
         """Tell whether an alias stands for a layout attribute, if need be through others."""
         seen = {name}
         while self.definitions.is_attribute(name):
-            dialect = self.definitions.dialect(name)
-            if dialect is not None and dialect not in DIALECTS:
-                return self.definitions.value_span(name).text[1:] in WRAPPERS
+            attribute = self.definitions.attribute(name)
+            if attribute is not None and not may_be_layout(attribute):
+                return False
             node = self.definitions[name]
             if isinstance(node, AttributeNode):
                 return _claims_to_be_layout(node)

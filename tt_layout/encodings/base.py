@@ -12,7 +12,7 @@ from tt_layout.algebra.rendering import render
 from tt_layout.arguments import integers
 from tt_layout.encodings.forms import Form, Spelling
 from tt_layout.enums import MemorySpace
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, shown
 from tt_layout.mlir.source import Span
 from tt_layout.releases import LATEST, Release
 
@@ -22,6 +22,14 @@ _LAYOUTS: dict[tuple[object, ...], LinearLayout] = {}
 """Layouts over shapes that were made before: dumps and translations ask for the same again."""
 MAX_LAYOUTS = 4096  # that are kept
 MAX_SHAPE_BITS = 60  # so that every index fits a signed 64-bit integer
+
+
+INPUTS = {
+    MemorySpace.REGISTERS: ["register", "lane", "warp", "block"],
+    MemorySpace.SHARED: ["offset", "block"],
+    MemorySpace.TENSOR: ["row", "col", "block"],
+}
+"""The input dimensions of the layouts in a memory space."""
 
 
 class Violation(NamedTuple):
@@ -102,7 +110,7 @@ class Encoding:
     @property
     def rank(self) -> int | None:
         """The number of tensor dimensions that the encoding is for; None for any."""
-        raise NotImplementedError
+        return None
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules of the compiler that the fields break."""
@@ -156,15 +164,41 @@ class Encoding:
         Raises:
             LayoutError: the encoding breaks a rule, or does not fit the shape.
         """
-        meaning = self._meaning
-        sizes = self.checked_shape(shape)
-        key = meaning, sizes, element_bits
-        layout = _LAYOUTS.get(key)
-        if layout is None:
-            layout = self.layout_for(sizes, element_bits)
+        try:
+            meaning = self._meaning
+            sizes = self.checked_shape(shape)
+            key = meaning, sizes, element_bits
+            layout = _LAYOUTS.get(key)
+            if layout is None:
+                layout = self._sound_layout(sizes, element_bits)
+        except Exception as error:
+            if isinstance(error, LayoutError) or is_ours(type(self)):
+                raise
+            raise fault_of(type(self), self.name, error) from error
+        if key not in _LAYOUTS:
             if len(_LAYOUTS) >= MAX_LAYOUTS:
                 _LAYOUTS.clear()
             _LAYOUTS[key] = layout
+        return layout
+
+    def _sound_layout(self, shape: Shape, element_bits: int | None) -> LinearLayout:
+        """Return the linear layout; that of another package is what it must be.
+
+        Raises:
+            LayoutError: it is not.
+        """
+        layout = self.layout_for(shape, element_bits)
+        if is_ours(type(self)):
+            return layout
+        inputs, outputs = INPUTS[self.memory_space], [f"dim{d}" for d in range(len(shape))]
+        sizes = list(zip(outputs, shape))
+        if not isinstance(layout, LinearLayout):
+            raise LayoutError(f"layout_for of #{self.name} gave no LinearLayout: {shown(layout)}")
+        if layout.get_in_dim_names() != inputs or list(layout.out_sizes) != sizes:
+            raise LayoutError(
+                f"layout_for of #{self.name} must lead from {inputs} to {sizes}, "
+                f"got a layout from {layout.get_in_dim_names()} to {list(layout.out_sizes)}"
+            )
         return layout
 
     @cached_property
@@ -266,6 +300,23 @@ class Encoding:
         """Return today's spelling, from the fields alone."""
         form = type(self).forms[-1]
         return Spelling(form, form.values(self))
+
+
+def is_ours(encoding_class: type[Encoding]) -> bool:
+    """Tell whether a class is of this package, and not of another that registered it."""
+    return encoding_class.__module__.startswith("tt_layout.")
+
+
+def fault_of(encoding_class: type[Encoding], name: str, error: Exception) -> LayoutError:
+    """Return what is said of an error in the code of another package.
+
+    Example:
+        >>> toy = type("Toy", (Encoding,), {"__module__": "acme"})
+        >>> print(fault_of(toy, "acme.toy", KeyError(1)))
+        #acme.toy, which acme defines, failed: KeyError: 1
+    """
+    told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return LayoutError(f"#{name}, which {encoding_class.__module__} defines, failed: {told}")
 
 
 class DistributedEncoding(Encoding):

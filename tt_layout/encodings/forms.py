@@ -336,6 +336,22 @@ class Form(NamedTuple):
         return f"#{self.name}<{_enclose(self.style, written)}>"
 
 
+def one_form(name: str, **kinds: Kind) -> tuple[Form, ...]:
+    """Return the ``forms`` of an encoding that is spelled alike in every release.
+
+    Args:
+        name: dialect and mnemonic, as in the entry point.
+        kinds: each key, called like the field that it fills, and how its value is read.
+
+    Example:
+        >>> [form] = one_form("acme.toy", lanes=INTEGER)
+        >>> form.show({"lanes": 4})
+        '#acme.toy<{lanes = 4}>'
+    """
+    keys = tuple(Key(key, kind, field=key) for key, kind in kinds.items())
+    return (Form(name, Release.V2022, keys),)
+
+
 def _enclose(style: Style, shown: Mapping[str, str]) -> str:
     """Join ``key = value`` pairs as the style has it."""
     front, back = "", ""

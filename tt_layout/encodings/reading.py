@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from tt_layout.encodings.base import Encoding, Origin
+from tt_layout.encodings.base import Encoding, Origin, fault_of, is_ours
 from tt_layout.encodings.forks import PLACEHOLDERS, unwrapped
 from tt_layout.encodings.forms import (
     LAYOUT,
@@ -78,14 +78,19 @@ class Reader:
         entries = entries_of(attribute, form.style)
         self._refuse_unknown(attribute, form, entries)
         values = form.normalize(self._values(attribute, form, entries))
-        encoding = encoding_class(
-            release=self.release,
-            spelling=Spelling(form, values),
-            origin=Origin(attribute.span, {e.key: e.value.span for e in entries}),
-            is_fork=self._is_fork(form, entries),
-            **form.fields(values),
-        )
-        encoding.check_parse()
+        try:
+            encoding = encoding_class(
+                release=self.release,
+                spelling=Spelling(form, values),
+                origin=Origin(attribute.span, {e.key: e.value.span for e in entries}),
+                is_fork=self._is_fork(form, entries),
+                **form.fields(values),
+            )
+            encoding.check_parse()
+        except Exception as error:
+            if isinstance(error, LayoutError) or is_ours(encoding_class):
+                raise
+            raise fault_of(encoding_class, attribute.name, error) from error
         return encoding
 
     def _is_fork(self, form: Form, entries: Iterable[EntryNode]) -> bool:
@@ -146,9 +151,13 @@ def expect_layout(node: Node) -> AttributeNode:
         message = f"#{node.name} is a placeholder: a later pass chooses the layout"
         raise PlaceholderError(message, node.name_span)
     if node.name not in FORMS:
-        near = nearest(node.name, FORMS)
+        near = nearest(node.name, (*FORMS, *FORMS.third_parties))
         hint = f"; did you mean #{near}?" if near else ""
         raise LayoutError(f"#{node.name} is not a layout attribute{hint}", node.name_span)
+    try:
+        FORMS[node.name]
+    except LayoutError as error:
+        raise error.at(node.name_span) from error.__cause__
     if node.body is None:
         raise LayoutError(f"#{node.name} needs its parameters in <...>", node.span)
     return node

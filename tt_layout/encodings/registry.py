@@ -11,9 +11,14 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tt_layout.encodings.base import Encoding
+from tt_layout.encodings.forks import PLACEHOLDERS, WRAPPERS
 from tt_layout.encodings.forms import Form
+
+if TYPE_CHECKING:
+    from tt_layout.encodings.third_parties import Registered
 
 DIALECTS = frozenset({"triton_gpu", "ttg", "ttng"})
 """The dialects that have layout attributes."""
@@ -54,6 +59,7 @@ class Registry(Mapping[str, Spellings]):
     """Attribute name, such as ``ttg.blocked`` -> its forms and the class they lead to.
 
     The names that the newest release reads come first, then the others, each in alphabetical order.
+    Those of other packages are known, too, but not among the names: see `third_parties`.
 
     Example:
         >>> {cls.__name__ for _, cls in FORMS["ttg.blocked"]}
@@ -85,16 +91,37 @@ class Registry(Mapping[str, Spellings]):
         newest = {name: own[-1][0] is own[-1][1].forms[-1] for name, own in self._found.items()}
         return sorted(newest, key=lambda name: (not newest[name], name))
 
-    def __getitem__(self, name: str) -> Spellings:
+    @cached_property
+    def third_parties(self) -> Registered:
+        """The encodings of other packages: installed, not imported."""
+        from tt_layout.encodings.third_parties import registered
+
+        return registered()
+
+    def _has_own(self, name: str) -> bool:
         mnemonic = name.rpartition(".")[2]
         self._read(HOMES.get(mnemonic, mnemonic))
+        return name in self._found
+
+    def _load(self, name: str) -> None:
+        """Import the class of an attribute that another package has, and note its forms.
+
+        Raises:
+            LayoutError: it cannot be imported, or is no encoding.
+        """
+        from tt_layout.encodings.third_parties import load
+
+        encoding_class = load(self.third_parties[name])
+        own = [(form, encoding_class) for form in encoding_class.forms if form.name == name]
+        self._found[name] = own
+
+    def __getitem__(self, name: str) -> Spellings:
+        if not self._has_own(name) and name in self.third_parties:
+            self._load(name)
         return self._found[name]
 
     def __contains__(self, name: object) -> bool:
-        try:
-            return bool(self[str(name)])
-        except KeyError:
-            return False
+        return self._has_own(str(name)) or name in self.third_parties
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -104,3 +131,17 @@ class Registry(Mapping[str, Spellings]):
 
 
 FORMS = Registry()
+
+
+def may_be_layout(name: str) -> bool:
+    """Tell whether an attribute is a layout, or of a dialect of Triton that has layouts.
+
+    The syntax of others is their own.
+
+    Example:
+        >>> may_be_layout("ttg.bloked"), may_be_layout("acme.toy")
+        (True, False)
+    """
+    if name.partition(".")[0] in DIALECTS or name in WRAPPERS:
+        return True
+    return name not in PLACEHOLDERS and name in FORMS.third_parties

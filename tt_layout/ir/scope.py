@@ -13,7 +13,7 @@ from functools import cached_property
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
 from tt_layout.encodings.forks import WRAPPERS
-from tt_layout.encodings.registry import DIALECTS
+from tt_layout.encodings.registry import may_be_layout
 from tt_layout.errors import LayoutError, UnknownKeyError
 from tt_layout.ir.dump_part import Part, PartDefinitions
 from tt_layout.ir.ignored_keys import MAX_IGNORED, without_ignored
@@ -22,12 +22,12 @@ from tt_layout.ir.module import Alias
 from tt_layout.ir.operations import Location
 from tt_layout.ir.tokens import LOCATION, rest_of_group
 from tt_layout.ir.types import KINDS, IRType, closing, layout_text, parse_syntax
+from tt_layout.mlir.aliases import attribute_name
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
 from tt_layout.releases import Release
 
 _REFERENCE = re.compile(r"#([\w$-]+)(?![\w$.<-])", re.ASCII)
-_DIALECT = re.compile(r"#([A-Za-z_$][\w$]*)[.<]")
 _TYPE_HEAD = re.compile(r"([!\w.]+)\s*<", re.ASCII)
 _VALUE = re.compile(rf"#[\w$.]+(?:<{rest_of_group()})?", re.ASCII)
 """An attribute, as far as it is known without parsing it."""
@@ -195,12 +195,11 @@ class Scope:
 
     def _alias_encoding(self, name: str, start: int) -> Encoding | LayoutError | None:
         """Return the encoding of an alias, its error, or None if it is not a layout."""
-        dialect = _DIALECT.match(self.source.text, start)
         if not self.source.text.startswith("#", start):
             return None
-        is_foreign = dialect is not None and dialect.group(1) not in DIALECTS
-        if is_foreign and Parser(self.source, start).text[1:] not in WRAPPERS:
-            return None  # its syntax is that dialect's own
+        attribute = attribute_name(self.source.text, start)
+        if attribute is not None and not may_be_layout(attribute):
+            return None
         known = self.interner.encodings.get(self.key(f"#{name}") or "")
         if known is not None:
             return known
@@ -211,7 +210,7 @@ class Scope:
             return error.at(self.source.span(self.definitions[name].start, start))
         if not isinstance(expanded, AttributeNode):
             return None
-        if not is_foreign and expanded.name not in FORMS and expanded.body is None:
+        if attribute not in WRAPPERS and expanded.name not in FORMS and expanded.body is None:
             return None
         return self.encoding(node, f"#{name}")
 

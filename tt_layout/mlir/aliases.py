@@ -18,7 +18,7 @@ _DEFINITION = re.compile(rf"^[ \t]*#({_NAME})[ \t]*=", re.MULTILINE)
 _VALUE = re.compile(rf"#{_NAME}[ \t]*=\s*")
 _ATTRIBUTE = re.compile(r"#[\w$.]+<[^<>\"\n]*>", re.ASCII)
 _END = re.compile(r"[ \t]*(?:\n|\Z)")
-_DIALECT = re.compile(r"#([A-Za-z_$][\w$]*)[.<]")
+_ATTRIBUTE_NAME = re.compile(r"#([A-Za-z_$][\w$]*)[.<]([\w$.]*)")
 
 
 def is_alias_name(text: str) -> bool:
@@ -29,6 +29,17 @@ def is_alias_name(text: str) -> bool:
         (True, True, False)
     """
     return re.fullmatch(f"#?{_NAME}", text) is not None
+
+
+def attribute_name(text: str, start: int = 0) -> str | None:
+    """Return dialect and mnemonic of the attribute at a place of a text; None without one.
+
+    Example:
+        >>> attribute_name("#ttg.blocked<{}>"), attribute_name("#ttg<blocked<{}>>")
+        ('ttg.blocked', 'ttg.blocked')
+    """
+    match = _ATTRIBUTE_NAME.match(text, start)
+    return ".".join(match.groups()) if match is not None else None
 
 
 class Definition(NamedTuple):
@@ -151,13 +162,12 @@ class Nodes(Mapping[str, Node]):
             return None
         return match.group()
 
-    def dialect(self, name: str) -> str | None:
-        """Return the dialect of the attribute that an alias stands for.
+    def attribute(self, name: str) -> str | None:
+        """Return dialect and mnemonic of the attribute that an alias stands for.
 
         None where it stands for something else, such as another alias or a number.
         """
-        match = _DIALECT.match(self._source.text, self._value(name))
-        return match.group(1) if match is not None else None
+        return attribute_name(self._source.text, self._value(name))
 
     def is_attribute(self, name: str) -> bool:
         """Tell whether an alias stands for an attribute, or for another alias."""

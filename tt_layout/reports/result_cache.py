@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tt_layout.audit.values.given import GivenValues
+from tt_layout.encodings.third_parties import installed
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.releases import Release
@@ -47,7 +48,8 @@ class ResultCache:
             message = f"cannot keep results there: {error.strerror or error}"
             raise LayoutError(message, FileLocation(folder)) from None
         values = sorted(given.values.items()) if given is not None else None
-        self._way = repr((FORMAT, __version__, is_partial, release, values)).encode()
+        way = (FORMAT, __version__, installed(), is_partial, release, values)
+        self._way = repr(way).encode()
 
     def key(self, name: str) -> str | None:
         """Return what a dump is kept by; None where it cannot be read.

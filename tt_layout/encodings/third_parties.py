@@ -1,0 +1,96 @@
+"""Encodings of other packages, found by the entry points that these are installed with.
+
+A package names each attribute that it has, and the class that reads it::
+
+    [project.entry-points."tt_layout.encodings"]
+    "acme.toy" = "acme_layouts:Toy"
+
+Nothing is looked for until an attribute is met that this package does not have, and of what is
+found only the class that was met is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING
+
+from tt_layout.encodings.base import (
+    DistributedEncoding,
+    Encoding,
+    SharedEncoding,
+    TensorMemoryBase,
+)
+from tt_layout.encodings.forms import Form
+from tt_layout.errors import LayoutError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "tt_layout.encodings"
+"""The group of entry points."""
+
+Registered = Mapping[str, "tuple[EntryPoint, ...]"]
+
+
+def registered() -> Registered:
+    """Return the entry points of all installed packages, by the attribute that each is for."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in entry_points(group=GROUP):
+        found[point.name] = (*found.get(point.name, ()), point)
+    return found
+
+
+def installed() -> list[str]:
+    """Return what is registered, by whom, in which version: results depend on it."""
+    points = (point for own in registered().values() for point in own)
+    return sorted(f"{point.name} {point.value} {_distribution(point)}" for point in points)
+
+
+def load(points: tuple[EntryPoint, ...]) -> type[Encoding]:
+    """Return the class behind the entry points of one attribute.
+
+    Raises:
+        LayoutError: two packages have it, it cannot be imported, or is no encoding.
+    """
+    point, *others = points
+    subject = f"#{point.name} of {_distribution(point)}"
+    if others:
+        rivals = " and of ".join(map(_distribution, others))
+        raise LayoutError(f"{subject} is also that of {rivals}; uninstall all but one")
+    try:
+        found = point.load()
+    except (Exception, SystemExit) as error:
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise LayoutError(f"{subject} cannot be loaded, {reason}; mend or uninstall it") from error
+    problem = _problem(found, point.name)
+    if problem is not None:
+        raise LayoutError(f"{subject} is no encoding: {point.value} {problem}")
+    encoding_class: type[Encoding] = found
+    return encoding_class
+
+
+def _distribution(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist is not None else "a package"
+
+
+def _problem(found: object, name: str) -> str | None:
+    """Return what keeps an object from being the class of an attribute."""
+    bases = (DistributedEncoding, SharedEncoding, TensorMemoryBase)
+    if not (isinstance(found, type) and issubclass(found, bases)):
+        return f"is not a class under {' or '.join(base.__name__ for base in bases)}"
+    if not (is_dataclass(found) and "__dataclass_fields__" in found.__dict__):
+        return "is not decorated with dataclass(frozen=True, kw_only=True)"
+    for needed in ("mnemonic", "forms"):
+        if not hasattr(found, needed):
+            return f"has no {needed}"
+    if not any(isinstance(form, Form) and form.name == name for form in found.forms):
+        return f"has no form called {name!r}"
+    if found.layout_for is Encoding.layout_for:
+        return "has no layout_for"
+    own = {field.name for field in fields(found)}
+    keys = (key.field for form in found.forms for key in form.keys if key.field is not None)
+    missing = [key for key in keys if key not in own]
+    return f"has no field {missing[0]!r}" if missing else None
