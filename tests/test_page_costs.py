@@ -15,6 +15,7 @@ from page_scripts import scripts
 from tiers import slow
 
 from tt_layout.analyses.shared_memory.banks import Access, BankConflicts, bank_conflicts
+from tt_layout.analyses.shared_memory.swizzle import find_swizzle
 from tt_layout.encodings import SharedEncoding
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
@@ -239,3 +240,28 @@ def test_what_the_library_refuses_is_refused() -> None:
             library(pair)
         said = scripts().ask(**questions(pair)[0])["error"]
         assert str(refused.value).split(";")[0] == said
+
+
+@pytest.mark.parametrize("pairs_tried", [1, slow(40)])
+def test_the_swizzle_that_is_suggested_is_that_of_the_library(pairs_tried: int, seed: int) -> None:
+    """For one access: the same layout, not only one as good."""
+    rng = random.Random(seed)
+    asked: list[Any] = []
+    expected = []
+    while len(asked) < pairs_tried:
+        pair = tensor_core_pair(rng) if rng.random() < 0.3 else random_pair(rng)
+        is_store = rng.random() < 0.5
+        own = [pair.register]
+        try:
+            question = questions(pair)[not is_store]
+            found = find_swizzle(
+                own if is_store else [], [] if is_store else own, pair.shape,
+                elem_bytes=pair.size, target=pair.target,
+            )  # fmt: skip
+        except LayoutError:
+            continue
+        asked.append({**question, "what": "swizzle"})
+        assert found.best is not None
+        expected.append((pair, is_store, str(found.best.encoding)))
+    for (pair, is_store, best), answer in zip(expected, scripts().ask_all(asked)):
+        assert answer == best, (pair, is_store)

@@ -12,6 +12,7 @@ from page_scripts import scripts
 from test_notation import BUFFER, FAULTS, REGISTERS, SHARED, TENSOR
 from tiers import slow
 
+from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import parse_type
 from tt_layout.notation.context import Context
 from tt_layout.notation.refusal import RefusedError
@@ -105,6 +106,21 @@ def test_faults_and_releases_are_those_of_the_library() -> None:
     assert [answer["release"] for answer in answers] == ["3.9", "3.2", "3.5"]
     for (text, type_text), answer in zip(texts, answers):
         assert_alike(answer, placed(text, type_text), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "type_text"),
+    [
+        ("((2,2,2,2,2,2),1):((4,0,1,2,0,0),0)", "tensor<16xf32>"),
+        ("((4,8),(2,1)):((32,1),(16,8))", "tensor<16x16xf32>"),
+    ],
+)
+def test_a_cute_layout_that_leaves_elements_out_is_refused(text: str, type_text: str) -> None:
+    """Not quietly extended to another layout."""
+    with pytest.raises(LayoutError, match="it reaches") as refused:
+        placed(text, type_text)
+    [answer] = asked([(text, type_text)])
+    assert answer["error"] in str(refused.value)
 
 
 OF_64 = "((4,16),(2,2)):((32,1),(16,128))"

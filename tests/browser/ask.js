@@ -69,6 +69,10 @@ function ask({
         Array.from({ length: source.columns }, (_, x) => source.text(x, y)),
       );
     },
+    shade: () => {
+      const { source } = page.views[grid];
+      return source.shade(...source.cells(element)[0]);
+    },
     cells: () => (page.views[grid] ?? page[`${grid}View`]).source.cells(element),
     marks: () => page.views[grid].source.marks?.all ?? [],
     read: () => orError(() => readLayout(attribute, type, release)),
@@ -80,6 +84,7 @@ function ask({
       words: changesInWords(layout, against),
       moved: new Movement(built(layout), built(against)).moved,
     }),
+    swizzle: () => bestSwizzle(built(layout), built(against), { target: targetNamed(target), isStore }),
     counted: () => points.map((number) => counted(number, "wavefront")),
     access: () => {
       const pair = accessPair(built(layout), built(against));

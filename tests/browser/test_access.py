@@ -10,6 +10,7 @@ from test_page_costs import BLOCKED, MMA, Pair, library, main_lines
 from browser.conftest import Open
 from browser.kinds import KINDS, laid
 from browser.open_page import MOST_DRAWN, Opened
+from tt_layout.analyses.shared_memory.swizzle import find_swizzle
 from tt_layout.reports.conflicts import evidence
 
 COLUMNS = BLOCKED.format([1, 1], [32, 1], [1, 4], [0, 1])
@@ -168,6 +169,9 @@ def test_a_broken_address_shows_the_usual_access(fragment: str, open_page: Open)
 
 # -- the marks --------------------------------------------------------------------------------
 
+SHADES_OF_ELEMENTS = """elements => elements.map(element =>
+  ["hardware", "other"].map(grid => window.ttLayout({ what: "shade", grid, element })))"""
+
 SHADE = """([grid, x, y]) => {
   const pen = document.querySelector(`#${grid} canvas`).getContext("2d");
   return [...pen.getImageData(x, y, 1, 1).data].slice(0, 3);
@@ -318,7 +322,7 @@ def test_the_cycles_are_what_an_access_opens_on(open_page: Open) -> None:
     assert page.page.input_value("#view") == "cycles"
     assert not page.page.is_visible("#tensor")
     assert page.page.is_visible("#hardware")
-    [chart, _] = page.ask(what="drawn")
+    [chart, *_] = page.ask(what="drawn")
     assert chart["cells"] == [32, access.wavefronts_per_instruction]
     assert chart["label"]
     texts = page.ask(what="texts", grid="cycles")
@@ -336,3 +340,28 @@ def test_a_swizzle_shortens_the_chart(open_page: Open) -> None:
     page = opened(open_page, SWIZZLED, fragment="x=1")
     assert page.ask(what="texts", grid="cycles") == [[str(lane) for lane in range(32)]]
     assert verdict(page) == FREE
+
+
+def test_below_the_chart_is_that_of_the_suggested_layout(open_page: Open) -> None:
+    page = opened(open_page, fragment="x=1")
+    found = find_swizzle([], [COLUMNS], [64, 32], elem_bytes=4, target="sm90").best
+    assert found is not None
+    about = page.page.inner_text("#suggested .about")
+    assert about == f"{found.encoding}: 4 wavefronts per instruction, conflict-free"
+    [texts] = page.ask(what="texts", grid="suggested")
+    assert texts == [str(bank // 4) for bank in range(32)]  # 16 bytes of each lane
+    drawn, suggested, _ = page.ask(what="drawn")
+    assert drawn["label"]
+    assert suggested["label"]
+    page.page.click("#edit summary")
+    page.fill("edit-attribute", SWIZZLED)
+    assert not page.page.is_visible("#suggested")
+
+
+def test_a_colour_means_one_thing_in_both_layouts(open_page: Open) -> None:
+    """Not chunk 0 of memory beside warp 0 of registers."""
+    page = opened(open_page, fragment="v=layout&x=1&c=chunk")
+    same = page.page.evaluate(SHADES_OF_ELEMENTS, [[0, 0], [0, 8], [5, 17], [63, 31]])
+    assert len(same) == 4
+    assert all(memory == registers for memory, registers in same)
+    assert len({memory for memory, _ in same}) > 1

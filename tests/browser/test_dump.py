@@ -86,8 +86,14 @@ def test_a_conversion_shows_where_its_elements_come_from(open_file: Any) -> None
 def test_a_load_shows_its_sectors(open_file: Any) -> None:
     page = open_file(page_of_dump(read_source(str(KERNELS / "attention-sm90.ttgir")), []))
     page.page.click("#movements [data-line='51']")
-    sectors = page.page.locator("#movement-request .touched-sector").all_inner_texts()
-    assert sectors == [f"lanes {2 * k}, {2 * k + 1}" for k in range(16)]
+    assert page.page.input_value("#view") == "sectors"
+    texts = page.ask(what="texts", grid="cycles")  # 16 bytes of each lane, in cells of 4
+    assert texts == [[str(lane + k // 4) for k in range(32)] for lane in range(0, 32, 8)]
+    about = page.page.inner_text("#cycles .about")
+    assert about.startswith("512 bytes asked for, 16 sectors of 32 bytes moved in 4 lines of 128")
+    assert page.page.inner_text("#legend .about") == "lane"  # in all grids
+    page.at("cycles", 5, 1)
+    assert page.said == "Bytes 148 to 151: lane 9"
     page.shot("dump-sectors")
 
 

@@ -28,6 +28,8 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     sources.js       what the grids show
     matrix.js        the matrix with labelled bits
     conflicts.js     the section about an access
+    sectors.js       the chart of an access to global memory
+    suggestion.js    the layout to use instead of one with bank conflicts
     cycles.js        the chart of an access: which lane each bank serves in each cycle
     multiplication.js  a multiplication: A on the left, B above, D in the corner
     text.js          a text of many lines, of which those in sight are in the document
@@ -88,7 +90,9 @@ SCRIPTS = (
     "sources.js",
     "matrix.js",
     "conflicts.js",
+    "suggestion.js",
     "cycles.js",
+    "sectors.js",
     "operands.js",
     "multiplication.js",
     "text.js",

@@ -18,13 +18,14 @@ const WAYS = [
  */
 function arrange(box, views, height) {
   const width = box.clientWidth;
-  const ways = WAYS[views.length - 1].map((counts) => placedIn(counts, views, width, height));
-  const score = (way) => way.reduce((sum, { view, size }) => sum + view.fitting(...size), 0);
+  // Banks stand above each other.
+  const ways = cyclesShown() ? [views.map(() => 1)] : WAYS[views.length - 1];
+  const place = (way) => placedIn(way, views, width, height);
+  const score = (way) => place(way).reduce((sum, { view, size }) => sum + view.fitting(...size), 0);
   const best = ways.reduce((most, way) => (score(way) > score(most) + 0.05 ? way : most));
-  for (const { view, size, share } of best) {
-    view.room = size[1];
-    view.pane.style.gridColumn = `span ${6 / share}`;
-  }
+  for (const { view, share } of place(best)) view.pane.style.gridColumn = `span ${6 / share}`;
+  // How high the headings are is only known in their width.
+  for (const { view, size } of place(best)) view.room = size[1];
 }
 
 /** Return the panes with the { size } of their grids, so many in each row. */
@@ -35,13 +36,24 @@ function placedIn(counts, views, width, height) {
   const gaps = PANE_GAP * (rows.length - 1);
   const free = height - gaps - heads.reduce((sum, head) => sum + head);
   const wanted = rows.map((row) => Math.max(...row.map((view) => view.wantedHeight)));
-  const heights = shared(free, wanted);
+  const heights = (cyclesShown() ? inTurn : shared)(free, wanted);
   return rows.flatMap((row, k) =>
     row.map((view) => {
       const own = (width - PANE_GAP * (row.length - 1)) / row.length - PANE_WIDTH;
       return { view, share: row.length, size: [own, Math.max(LEAST_ROOM, heights[k])] };
     }),
   );
+}
+
+/** Give each what it wants of a length, as long as those behind it get the least. */
+function inTurn(length, wanted) {
+  let rest = length;
+  return wanted.map((own, k) => {
+    const behind = wanted.slice(k + 1).reduce((sum, other) => sum + Math.min(other, LEAST_ROOM), 0);
+    const given = Math.min(own, rest - behind);
+    rest -= given;
+    return given;
+  });
 }
 
 /** Share a length among those that want some: what one does not want, the others get. */

@@ -257,6 +257,7 @@ function registersOf({ thread, value, cta, tile }, shape, warpLanes = WARP_LANES
   const repeats = shape.flatMap((size, d) =>
     steps(size / tile[d]).map((step) => unit(shape.length, d, step * tile[d])),
   );
+  checkCovers([...value, ...repeats, ...thread, ...cta], shape);
   const lanes = log2(warpLanes);
   return basesAttribute(REGISTERS, [
     ["register", [...value, ...repeats]],
@@ -264,6 +265,15 @@ function registersOf({ thread, value, cta, tile }, shape, warpLanes = WARP_LANES
     ["warp", thread.slice(lanes)],
     ["block", cta],
   ]);
+}
+
+/** Refuse vectors that leave elements out: a layout that is larger than its text says is another one. */
+function checkCovers(vectors, shape) {
+  const index = (vector) => vector.reduce((sum, step, d) => sum * BigInt(shape[d]) + BigInt(step), 0n);
+  const [reached, count] = [2 ** new Span(vectors.map(index)).rank, product(shape)];
+  if (reached === count) return;
+  const message = `it reaches ${reached} of ${count} elements of the shape ${show(shape)}`;
+  throw new TextError(`${message}; give the shape that it covers`);
 }
 
 /** Return the thread-value layout of a tiler, or of a thread and a value layout. */

@@ -1,6 +1,8 @@
 // The chart of an access: which lane each bank serves in each cycle of the worst phase, as
 // tt_layout.figures.banks draws it, and the memory in the colours of the same lanes.
 
+const CYCLE_HEIGHT = 24; // pixels of the highest row: two charts and the memory are to fit
+
 /** Return the words of the worst phase, each with its bank, its cycle and the lanes that ask for it. */
 function servedWords(access) {
   const { lanes, words } = firstPhase(access);
@@ -67,9 +69,10 @@ class CyclesSource {
     this.colours = colouring.colours(ground);
     this.title = `${capitalised(cycle)}s of a ${access.isStore ? "store" : "load"}`;
     const noun = nounOf(access);
-    this.about = `banks across, ${cycle}s of the worst phase down; in each cell the ${noun} that is served`;
+    this.about = `${verdictInWords(access)}; banks across, ${cycle}s of the worst phase down; in each cell the ${noun} that is served`;
     this.found = new Map([...colouring.served.values()].map((one) => [`${one.bank},${one.cycle}`, one]));
     this.longestLabel = String(access.target.lanes - 1);
+    this.rowHeight = CYCLE_HEIGHT;
   }
 
   /** Return what a bank serves in a cycle, if anything. */
@@ -141,14 +144,27 @@ function cyclesShown() {
   return state.view === "cycles" && Boolean(page.access?.cost);
 }
 
-/** Show the chart of an access, and the memory in the colours of its lanes. */
+function chartViews() {
+  return [page.cyclesView, page.suggestedView];
+}
+
+/** Show the chart of an access, below it what is suggested, and the memory in the colours of its lanes. */
 function showCycles(ground) {
   const { cost, shared } = page.access;
   const colouring = new LaneColouring(cost, shared);
   page.cyclesView.show(new CyclesSource(cost, shared, colouring, ground));
+  if (page.suggestion) showSuggested(page.suggestion, ground);
   const marks = new AccessMarks(cost, shared, page.cycle);
   Object.assign(marks, { hasFrames: false, dims: page.cycle >= 0 }); // colours show what is touched
   const view = shared === page.model ? page.views.hardware : page.views.other;
   view.show(new HardwareSource(shared, colouring, ground, "Shared memory", state.isMarked ? marks : null));
   showLegend(colouring, ground);
+}
+
+/** Show the chart of the same access under the layout that is suggested. */
+function showSuggested({ cost, shared, attribute }, ground) {
+  const source = new CyclesSource(cost, shared, new LaneColouring(cost, shared), ground);
+  source.title = `${source.title} under the suggested layout`;
+  source.about = `${attribute}: ${verdictInWords(cost)}`;
+  page.suggestedView.show(source);
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import PurePath
 from typing import NamedTuple
 
 from tt_layout.audit.audit import audit_module
@@ -109,8 +110,9 @@ def page_of_dump(
     target = next((audit.module.gpu for _, audit in pages if audit.module.gpu), None)
     modules = [module_data(audit, k, number_of) for k, audit in pages]
     texts = programs((audit for _, audit in pages), program)
-    dump = EmbeddedDump(source.name, source.text, modules, texts, line)
-    return build(layouts, title=source.name, dump=dump, target=target)
+    name = PurePath(source.name).name  # folders of one machine mean nothing on another
+    dump = EmbeddedDump(name, source.text, modules, texts, line)
+    return build(layouts, title=name, dump=dump, target=target)
 
 
 _Key = tuple["str | None", "Encoding | LayoutError | None", str]

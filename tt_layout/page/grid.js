@@ -285,7 +285,7 @@ class GridView {
 
   /** Return the height at which the grid's cells are as high as they are ever chosen to be. */
   get wantedHeight() {
-    return HEAD + this.source.rows * ROW_HEIGHT + 4;
+    return HEAD + this.source.rows * this.#mostHigh + 4;
   }
 
   /** Return how well cells fit a room: 1 where they have their text, less the smaller they are. */
@@ -338,10 +338,15 @@ class GridView {
   /** Return the size of a cell: as large as the room allows, up to what its label takes comfortably. */
   #cellSize(width, height, factor = 2 ** (this.zoom / 2)) {
     const { columns, rows } = this.source;
-    const widest = Math.max(ROW_HEIGHT, this.widths[0].width * LABEL_SIZES[0] + 18);
+    const widest = Math.max(this.#mostHigh, this.widths[0].width * LABEL_SIZES[0] + 18);
     const size = (room, count, most) =>
       Math.max(MIN_CELL, Math.round(Math.max(MIN_CELL, Math.min(Math.floor(room / count), most)) * factor));
-    return [size(width, columns, Math.floor(widest)), size(height, rows, ROW_HEIGHT)];
+    return [size(width, columns, Math.floor(widest)), size(height, rows, this.#mostHigh)];
+  }
+
+  /** Return the height of the highest cells that are chosen by themselves. */
+  get #mostHigh() {
+    return this.source.rowHeight ?? ROW_HEIGHT;
   }
 
   #resize(width, height) {

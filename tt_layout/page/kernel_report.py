@@ -9,11 +9,14 @@ from typing import Any
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.changes import cycles
 from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.findings import Finding
 from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE
 from tt_layout.audit.summary import summaries
 from tt_layout.audit.values.executions import is_in_loop
+from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import Product
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
@@ -92,7 +95,14 @@ def _findings(audit: Audit) -> Iterator[dict[str, Any]]:
             "message": first.message,
             "kind": first.kind,
             "advice": list(advice),
+            "suggested": _suggested(adviser, first) if number < MAX_SHOWN else None,
         }
+
+
+def _suggested(adviser: Adviser, finding: Finding) -> str | None:
+    """Return the layout that all accesses to the shared memory of a finding should have."""
+    found = (one.encoding for one in adviser.suggestions(finding) if one.where == EVERYWHERE)
+    return next((str(one) for one in found if isinstance(one, SharedEncoding)), None)
 
 
 def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, str]:

@@ -310,7 +310,8 @@ function multiplicationShown() {
 /** Return what is shown where nothing is said. */
 function usualView() {
   if (multiplicationThere() && (DATA.dump || DATA.isMultiplied)) return "mma";
-  return page.access?.cost ? "cycles" : "layout";
+  if (page.access?.cost) return "cycles";
+  return requestThere() ? "sectors" : "layout";
 }
 
 /** Return the layouts of the result of a multiplication among those of its line. */
@@ -359,9 +360,15 @@ function showMultiplication(ground) {
   document.querySelector("main").classList.toggle("multiplied", Boolean(multiplication));
   page.multiplicationView.pane.hidden = !multiplication;
   const isChart = cyclesShown();
-  const isHidden = (one) => !one || Boolean(multiplication) || (isChart && one !== page.access.shared);
-  page.cyclesView.pane.hidden = !isChart || Boolean(multiplication);
-  page.views.tensor.pane.hidden = Boolean(multiplication) || isChart;
+  const isSectors = Boolean(sectorsShown());
+  const isLanes = page.model.memory === REGISTERS; // as the colours of sectors
+  const isHidden = (one) => {
+    if (!one || multiplication) return true;
+    return isChart ? one !== page.access.shared : isSectors && (one !== page.model || !isLanes);
+  };
+  page.cyclesView.pane.hidden = !isChart && !isSectors;
+  page.suggestedView.pane.hidden = !isChart || !page.suggestion;
+  page.views.tensor.pane.hidden = Boolean(multiplication) || isChart || (isSectors && !isLanes);
   page.views.hardware.pane.hidden = isHidden(page.model);
   page.views.other.pane.hidden = isHidden(page.other);
   if (!multiplication) return;

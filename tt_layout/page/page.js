@@ -81,13 +81,14 @@ function rebuild() {
   page.movement = page.other && page.other.memory === page.model.memory ? new Movement(page.model, page.other) : null;
   page.access = accessPair(page.model, page.other);
   if (page.access) Object.assign(page.access, workedOut(page.access, targetFor(page.access.register), state.isStore));
+  page.suggestion = page.access && suggestionOf(page.access);
   state.slice = checkedSlice(state.slice, page.model.shape);
   page.ownMultiplication = DATA.dump ? null : multiplicationOf(page.model.spec, DATA.operand);
   if (!viewsThere().some(([view]) => view === state.view)) state.view = null;
   state.view ??= usualView();
   if (!multiplicationShown()) state.lit = null;
   if (state.colour === "origin") state.colour = page.movement ? `from:${usualColour()}` : "";
-  if (!colourIds().includes(state.colour)) state.colour = defaultColour();
+  if (sectorsShown() || !colourIds().includes(state.colour)) state.colour = defaultColour();
   if (!["element", ...page.model.groups.map(({ id }) => id)].includes(state.scope))
     state.scope = "element";
   const inside = ({ element }) =>
@@ -129,11 +130,13 @@ function viewsThere() {
     ["layout", page.access ? "the layouts" : "the layout"],
     ...(multiplicationThere() ? [["mma", "the multiplication"]] : []),
     ...(page.access?.cost ? [["cycles", "the cycles"]] : []),
+    ...(requestThere() ? [["sectors", "the sectors"]] : []),
   ];
 }
 
 /** Return what cells are coloured by where nothing is said. */
 function defaultColour() {
+  if (sectorsShown() && colourIds().includes("lane")) return "lane";
   return multiplicationShown()?.colour ?? (page.movement ? "moves" : usualColour());
 }
 
@@ -171,9 +174,10 @@ function showGrids() {
   byId("panes").dataset.wide = page.access ? (page.model.memory === SHARED ? "hardware" : "other") : "";
   const moving = state.colour === "moves" ? page.movement : null;
   const origin = state.colour.startsWith("from:") ? page.model : null;
-  const colouringOf = (one) =>
-    origin ? new OriginColouring(origin, state.colour) : new Colouring(one, state.colour, moving);
-  const colouring = colouringOf(page.model);
+  const colouring = origin
+    ? new OriginColouring(origin, state.colour.slice("from:".length))
+    : new Colouring(page.model, state.colour, moving);
+  const theirs = page.other && coloursOfOther(colouring);
   page.planes = new TensorPlane(page.model.shape, state.slice);
   page.views.tensor.show(new TensorSource(page.model, page.planes, colouring, ground));
   const title = {
@@ -191,19 +195,29 @@ function showGrids() {
     new HardwareSource(page.model, colouring, ground, nameOf(page.model), marksOf(page.model)),
   );
   if (page.other) {
-    const theirs = colouringOf(page.other);
-    const source = new HardwareSource(page.other, theirs, ground, nameOf(page.other), marksOf(page.other));
-    if (theirs.label !== colouring.label) source.about += `, coloured by ${theirs.label}`;
-    page.views.other.show(source);
+    page.views.other.show(
+      new HardwareSource(page.other, theirs, ground, nameOf(page.other), marksOf(page.other)),
+    );
   }
   showLegend(colouring, ground);
   if (cyclesShown()) showCycles(ground);
+  if (sectorsShown()) page.cyclesView.show(new SectorsSource(sectorsShown(), page.model, ground));
   arrangePanes();
   return showSelection();
 }
 
+/** Return the colouring of the other layout, in which a colour means what it does in the first. */
+function coloursOfOther(colouring) {
+  const { group } = colouring;
+  if (!group || colouring instanceof OriginColouring) return colouring;
+  if (!page.other.groups.some(({ id }) => id === group.id)) return new OriginColouring(page.model, group.id);
+  const theirs = new Colouring(page.other, group.id);
+  theirs.count = colouring.count = Math.max(theirs.count, colouring.count);
+  return theirs;
+}
+
 function allViews() {
-  return [page.cyclesView, ...Object.values(page.views), page.multiplicationView];
+  return [...chartViews(), ...Object.values(page.views), page.multiplicationView];
 }
 
 /** Give the grids the room that the window leaves; beside a dump, on paper or a phone a share of it. */
@@ -263,7 +277,7 @@ function selections() {
 function showSelection() {
   if (multiplicationShown()) return showPointed();
   const chosen = selections();
-  [page.cyclesView, ...Object.values(page.views)].forEach(
+  [...chartViews(), ...Object.values(page.views)].forEach(
     (view) => view.source && !view.pane.hidden && view.highlight(chosen),
   );
   const last = chosen.at(-1);
@@ -525,7 +539,7 @@ function showControls() {
   fillSelect("scope", [["element", "element"], ...scopes], state.scope);
   fillSelect("view", viewsThere(), state.view);
   byId("view-label").hidden = viewsThere().length < 2;
-  byId("colour").parentElement.hidden = cyclesShown();
+  byId("colour").parentElement.hidden = cyclesShown() || Boolean(sectorsShown());
   const others = comparable().map((k) => [k, comparableName(k)]);
   fillSelect("compare", [[-1, "nothing"], ...others], state.compare);
   byId("compare-label").hidden = !others.length || Boolean(DATA.playground && !state.edit);
@@ -867,7 +881,7 @@ function readAddress() {
   const [rows, columns, ...at] = parts.has("d") ? numbers(parts.get("d")) : [];
   state.slice = parts.has("d") ? { rows, columns, at } : null;
   readLine(parts);
-  state.view = ["layout", "mma", "cycles"].find((view) => view === parts.get("v")) ?? null;
+  state.view = ["layout", "mma", "cycles", "sectors"].find((view) => view === parts.get("v")) ?? null;
 }
 
 function readEdit(parts) {
@@ -983,6 +997,7 @@ function start() {
     ["tensor", "hardware", "other"].map((id) => [id, new GridView(byId(id), handlers)]),
   );
   page.cyclesView = new GridView(byId("cycles"), handlers);
+  page.suggestedView = new GridView(byId("suggested"), handlers);
   page.matrix = new MatrixView(byId("matrix-table"), byId("matrix-sum"));
   page.accessView = new AccessView(byId("access"));
   page.layoutBox = new LayoutBox(control("layout-filter"), byId("layout-list"), chooseLayout);

@@ -189,7 +189,6 @@ function onReportKey(event) {
 // -- the data movement that is chosen -----------------------------------------------------------
 
 const MAX_FINDING_LINES = 6;
-const MAX_LINES_OF_REQUEST = 4;
 const UNSAID_FACTS = ["text", "instruction", "sector_bytes"];
 
 /** Show what is known of the data movement that is chosen. */
@@ -224,55 +223,7 @@ function showMovement() {
       make("dd", { textContent: value }),
     ]),
   );
-  showRequest(movement);
   showSteps(movement);
-}
-
-/** Show the first request of an access to global memory on its lines and sectors. */
-function showRequest({ request }) {
-  const box = byId("movement-request");
-  box.hidden = !request;
-  if (!request) return;
-  const lanes = lanesBySector(request);
-  const perLine = request.line_bytes / request.sector_bytes;
-  const lines = [...new Set([...lanes.keys()].map((sector) => Math.floor(sector / perLine)))];
-  const shown = lines.sort((a, b) => a - b).slice(0, MAX_LINES_OF_REQUEST);
-  const more = lines.length - shown.length;
-  const { line_bytes: lineBytes, sector_bytes: sectorBytes } = request;
-  const asked = request.starts.filter((start) => start !== null).length * request.width_bytes;
-  const title =
-    `First request: ${asked} bytes of ${lanes.size} sectors of ${sectorBytes} bytes, ` +
-    `in ${lines.length} lines of ${lineBytes}`;
-  const rows = shown.map((line) => {
-    const cells = Array.from({ length: perLine }, (_, k) => lanes.get(line * perLine + k));
-    return make(
-      "div",
-      { className: "sector-line" },
-      make("span", { className: "about", textContent: `+${line * lineBytes}` }),
-      ...cells.map((own) =>
-        make("span", {
-          className: own ? "sector touched-sector" : "sector",
-          textContent: own ? `${own.length > 1 ? "lanes" : "lane"} ${ranges(own)}` : "",
-        }),
-      ),
-    );
-  });
-  const rest = more > 0 ? [make("span", { className: "about", textContent: `and ${more} more lines` })] : [];
-  box.replaceChildren(make("span", { className: "about", textContent: title }), ...rows, ...rest);
-}
-
-/** Return the sectors that a request touches, and the lanes that touch each. */
-function lanesBySector({ starts, width_bytes: width, sector_bytes: size }) {
-  const lanes = new Map();
-  starts.forEach((start, lane) => {
-    if (start === null) return;
-    const last = Math.floor((start + width - 1) / size);
-    for (let sector = Math.floor(start / size); sector <= last; sector++) {
-      if (!lanes.has(sector)) lanes.set(sector, []);
-      lanes.get(sector).push(lane);
-    }
-  });
-  return lanes;
 }
 
 /**

@@ -42,10 +42,10 @@ function dimIds(rank) {
 class OriginColouring extends Colouring {
   /**
    * @param origin the layout that the elements come from
-   * @param id     "from:" and one of its groups
+   * @param id     of one of its groups
    */
   constructor(origin, id) {
-    super(origin, id.slice("from:".length));
+    super(origin, id);
     this.origin = origin;
     this.label = `${this.label} it comes from`;
   }

@@ -30,6 +30,7 @@ const page = {
   movement: null, // what moves between the two
   ownMultiplication: null, // the one that the layout is the result of; null in a dump
   access: null, // between the two: { register, shared } with its { cost }, or an { error } instead
+  suggestion: null, // for the access: { shared, cost, attribute }
   planes: null,
   hovered: null, // under the pointer or the cursor: { element, place, text }
   pointed: null, // the same of a multiplication, as state.lit: { name, cell }
@@ -41,6 +42,7 @@ const page = {
   accessView: null,
   multiplicationView: null,
   cyclesView: null,
+  suggestedView: null, // the same chart under the layout that is suggested
   layoutBox: null,
   dumpText: null,
   programText: null,

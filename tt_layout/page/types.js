@@ -52,6 +52,7 @@
  * @property {string} message
  * @property {string} kind
  * @property {string[]} advice
+ * @property {string | null} suggested the layout that the accesses to shared memory should have
  *
  * @typedef {object} DumpMovement
  * @property {number} line
@@ -70,7 +71,13 @@
  * @property {number} cycles in one program, loops counted; 0 where they are not known
  * @property {Record<string, number | string>} facts
  * @property {{ file: string, line: number } | null} location
- * @property {any} request
+ * @property {GlobalRequest | null} request
+ *
+ * @typedef {object} GlobalRequest the first one of an access to global memory
+ * @property {Array<number | null>} starts the byte at which each lane begins
+ * @property {number} width_bytes
+ * @property {number} sector_bytes
+ * @property {number} line_bytes
  *
  * @typedef {object} Multiplication
  * @property {string[]} title
@@ -149,6 +156,7 @@
  * @property {Movement | null} movement
  * @property {Multiplication | null} ownMultiplication
  * @property {{ register: Model, shared: Model, cost?: any, error?: string } | null} access
+ * @property {{ shared: Model, cost: any, attribute: string } | null} suggestion
  * @property {TensorPlane | null} planes
  * @property {{ element: number[] | null, place: number[] | null, text: string } | null} hovered
  * @property {Lit | null} pointed
@@ -160,6 +168,7 @@
  * @property {AccessView | null} accessView
  * @property {GridView | null} multiplicationView
  * @property {GridView | null} cyclesView
+ * @property {GridView | null} suggestedView
  * @property {LayoutBox | null} layoutBox
  * @property {TextPane | null} dumpText
  * @property {TextPane | null} programText
