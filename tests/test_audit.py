@@ -219,17 +219,15 @@ def test_sorting(run: Run) -> None:
 
 
 def test_modules_are_audited_one_by_one(run: Run) -> None:
-    header = b"// -----// IR Dump After Some (some) ('builtin.module' operation) //----- //\n"
-    text = header + module_text(convert("#a")) + header + module_text(convert("#a") * 2)
+    text = module_text(convert("#a")) + b"// -----\n" + module_text(convert("#a") * 2)
     outcome = run("audit", "-", stdin=text)
     assert re.findall("^<stdin>:.*", outcome.out, re.MULTILINE) == [
-        "<stdin>:3, after Some",
-        "<stdin>:11, after Some",
+        "<stdin>:2",
+        "<stdin>:10",
     ]
     data: dict[str, Any] = json.loads(run("audit", "-", "--format", "json", stdin=text).out)
     assert data["version"] == 1
     assert [module["totals"][0]["count"] for module in data["modules"]] == [1, 2]
-    assert [module["pass"] for module in data["modules"]] == ["Some", "Some"]
 
 
 def test_names_that_a_terminal_would_act_on_are_not_printed(run: Run) -> None:

@@ -146,6 +146,30 @@ def audit_module(
     )
 
 
+def module_movements(
+    module: Module, shared: SharedWork, given: GivenValues | None = None
+) -> tuple[MovementRow, ...]:
+    """Return the data movements of a module with their costs, as its audit has them.
+
+    Args:
+        module: the module.
+        shared: what is known of other modules of the dump.
+        given: what the arguments of its kernels are.
+    """
+    audited = AuditedModule(module, shared, given)
+    shared.modules.give(audited.given)
+    return _rows(audited)
+
+
+def _rows(audited: AuditedModule) -> tuple[MovementRow, ...]:
+    """Return the data movements of a module; those of a text that was met before are known."""
+
+    def find() -> tuple[MovementRow, ...]:
+        return tuple(_movement_row(operation, audited) for operation in movements_of(audited))
+
+    return audited.shared.modules.once(audited.module, "movements", find)
+
+
 def movements_of(audited: AuditedModule) -> list[Operation]:
     """Return the operations of a module that move data, in the order of the text."""
     more = exchange_operations(audited), scalar_operations(audited)
@@ -174,7 +198,7 @@ def _conclusions(audited: AuditedModule) -> Conclusions:
     """Return what is said of a module that was not in the dump before."""
     module = audited.module
     rows = tuple(layout_rows(module, audited.layouts))
-    movements = tuple(_movement_row(operation, audited) for operation in movements_of(audited))
+    movements = _rows(audited)
     products = tuple(multiplications(audited))
     return Conclusions(
         layouts=rows,

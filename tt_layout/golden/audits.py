@@ -5,6 +5,7 @@ from __future__ import annotations
 from tt_layout.golden.case import Case
 from tt_layout.golden.inputs import pointing_at, release
 from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.passes import chosen_modules
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.findings_report import FindingsReport
 from tt_layout.reports.report import plain_text
@@ -27,6 +28,7 @@ def findings_of(case: Case) -> FindingsReport:
     path, number = split_module(str(case.folder / (case.text("file") or "")))
     shared = SharedWork()
     modules = whole_modules(read_source(path), release(case), number)
+    modules = chosen_modules(modules) if number is None else modules
     return FindingsReport([audit_module(module, shared, given) for module in modules])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.dump_part import PartDefinitions
 from tt_layout.ir.module import Module
+from tt_layout.ir.passes import chosen_modules, pass_runs
 from tt_layout.ir.reader import iterate_ir, iterate_parts
 from tt_layout.ir.scope import Interner
 from tt_layout.mlir.aliases import FileDefinitions
@@ -29,7 +31,8 @@ _NUMBERED = re.compile(r"(.+)@(\d{1,9}|last)", re.DOTALL)
 _ON_LINE = re.compile(r"(.+):(\d{1,9})", re.DOTALL)
 
 LAST = -1
-"""The number that stands for the last module of a file."""
+"""The number that stands for the last module of a file; of a dump of passes, the last that has
+layouts, before the conversion to LLVM."""
 
 
 class FileName(NamedTuple):
@@ -133,17 +136,34 @@ def whole_modules(
     Raises:
         LayoutError: there is no such module, or the dump is cut off.
     """
-    count, last = 0, None
-    for count, module in enumerate(iterate_ir(source, release, report, interner), 1):
-        if module.error is not None and not is_partial:
-            raise module.error
-        last = module
+    modules = _checked(iterate_ir(source, release, report, interner), is_partial)
+    if number == LAST:
+        yield from deque(chosen_modules(modules), maxlen=1)
+        return
+    count = 0
+    for count, module in enumerate(modules, 1):
         if number in (None, count):
             yield module
-    if number == LAST and last is not None:
-        yield last
-    elif number is not None and not 1 <= number <= count:
+    if number is not None and not 1 <= number <= count:
         raise no_module(number, count, source)
+
+
+def _checked(modules: Iterator[Module], is_partial: bool) -> Iterator[Module]:
+    """Yield modules.
+
+    Raises:
+        LayoutError: one is cut off, and none may be.
+    """
+    for module in modules:
+        if module.error is not None and not is_partial:
+            raise module.error
+        yield module
+
+
+def _last_number(source: Source) -> int:
+    """Return the number that `LAST` stands for."""
+    [run] = deque(pass_runs(iterate_ir(source)), maxlen=1)
+    return run.first + run.meant
 
 
 @dataclass(frozen=True)
@@ -181,7 +201,7 @@ another'
             found = [number for number in range(1, count + 1) if self._defines(number, names)]
             taken = found[-1] if found else count
             return ModuleAliases(self._table(taken), self._note(found, names))
-        module = count if module == LAST else module
+        module = _last_number(self.source) if module == LAST else module
         if not 1 <= module <= count:
             raise no_module(module, count, self.source)
         return ModuleAliases(self._table(module))

@@ -207,6 +207,19 @@ class Meanings(Protocol):
         """Return the location in the program that the content of ``loc(...)`` leads to."""
 
 
+class PassChoice(NamedTuple):
+    """Which module of a dump of passes was taken, where none was asked for.
+
+    Attributes:
+        number: of the module in the dump, from 1.
+        first, last: the numbers of the first and the last module of its compilation.
+    """
+
+    number: int
+    first: int
+    last: int
+
+
 @dataclass(frozen=True)
 class Module:
     """One module of a dump, or the functions of a part that has none.
@@ -227,6 +240,7 @@ class Module:
         span: its text, with the header that names the pass.
         stands_alone: whether it uses no aliases of modules above it.
         error: why the part is not a whole module: it is cut off.
+        choice: which of the modules of a compilation it is, where it was taken among them.
     """
 
     source: Source
@@ -243,6 +257,7 @@ class Module:
     span: Span
     stands_alone: bool
     error: LayoutError | None = None
+    choice: PassChoice | None = None
 
     def number(self, name: str) -> int | None:
         """Return an attribute such as ``num-warps``, of either dialect; None without it."""

@@ -148,5 +148,5 @@ BEFORE_NAME = frozenset("$.@%#!^-")
 
 LOCATION = re.compile(r"loc\s*\(")
 SPLIT = re.compile(r"\s*$")
-HEADER = re.compile(r".*\bIR Dump (Before|After):?\s+(\S+)")
+HEADER = re.compile(r".*\bIR Dump (Before|After):?\s+([^\s:]\S*?):?(?=\s|$)")
 """What follows ``// -----``."""

@@ -12,8 +12,9 @@ from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.ir.file_aliases import whole_modules
+from tt_layout.ir.file_aliases import LAST, whole_modules
 from tt_layout.ir.module import Module
+from tt_layout.ir.passes import pass_runs
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
@@ -88,7 +89,7 @@ def page_of_dump(
     shared, pages = SharedWork(), []
     missing, others = dict.fromkeys(names), dict[str, None]()
     found: dict[_Key, _Used] = {}
-    for k, module in enumerate(whole_modules(source, release, number), number or 1):
+    for k, module in _numbered(source, release, number):
         missing = {name: None for name in missing if name not in module.aliases}
         if missing:
             others |= dict.fromkeys(module.aliases.attributes())
@@ -113,6 +114,21 @@ def page_of_dump(
     name = PurePath(source.name).name  # folders of one machine mean nothing on another
     dump = EmbeddedDump(name, source.text, modules, texts, line)
     return build(layouts, title=name, dump=dump, target=target)
+
+
+def _numbered(
+    source: Source, release: Release | None, number: int | None
+) -> Iterator[tuple[int, Module]]:
+    """Yield the modules that a page shows, with their numbers.
+
+    Of a dump of passes that is the last module before the conversion to LLVM.
+    """
+    if number not in (None, LAST):
+        yield from ((number or 1, one) for one in whole_modules(source, release, number))
+        return
+    runs = list(pass_runs(whole_modules(source, release)))
+    for run in runs if number is None else runs[-1:]:
+        yield run.first + run.meant, run.chosen
 
 
 _Key = tuple["str | None", "Encoding | LayoutError | None", str]

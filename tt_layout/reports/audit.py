@@ -10,6 +10,7 @@ from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.findings import Urgency
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
+from tt_layout.audit.passes import PassHistory
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.summary import NO_METADATA, Summary, summaries
 from tt_layout.audit.values.given import GivenValues
@@ -25,6 +26,7 @@ from tt_layout.reports.finding_text import finding_lines
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.kernel_tables import kernel_lines
 from tt_layout.reports.layout_tables import layout_lines
+from tt_layout.reports.pass_tables import history_data, module_lines
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.report import GAP, Line, Table
@@ -44,6 +46,8 @@ class AuditReport(Printed):
         audits: one for each module, perhaps made as they are asked for.
         is_whole: whether everything is shown: tables, index and mask types, every finding.
         is_short: whether only a first screen is shown: a verdict, and the findings that matter.
+        histories: of each compilation of a dump of passes, asked for after the audits.
+        lists_passes: whether each of their modules has a line of its own.
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
         known: what stands beside the dump.
@@ -58,6 +62,8 @@ class AuditReport(Printed):
     known: KernelMetadata = NO_METADATA
     measured: Measurements | None = None
     is_short: bool = False
+    histories: Iterable[PassHistory] = ()
+    lists_passes: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Cross processes as the dump and the values: the other side audits it again."""
@@ -73,13 +79,19 @@ class AuditReport(Printed):
             if number:
                 yield Line()
             yield from self._module_lines(audit)
+        for history in self.histories:
+            yield Line()
+            yield from module_lines(history, is_whole=self.lists_passes)
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
         modules: Iterable[dict[str, Any]] = map(self._module_data, self.audits)
         if isinstance(self.audits, Sequence):  # else they are written one by one
             modules = list(modules)
-        return {"version": JSON_VERSION, "file": self.file, "modules": modules}
+        data = {"version": JSON_VERSION, "file": self.file, "modules": modules}
+        if self.histories:
+            data["passes"] = map(history_data, self.histories)
+        return data
 
     def _module_data(self, audit: Audit) -> dict[str, Any]:
         """Return one module; with what was measured, where anything was."""
@@ -166,6 +178,9 @@ def heading(module: Module, file: str) -> Iterator[Line]:
     """Yield the lines above the tables of a module."""
     of_pass = f", {module.stage} {module.pass_name}" if module.pass_name is not None else ""
     yield Line(safe(f"{file}:{module.line}{of_pass}"))
+    if module.choice is not None:
+        which = f"module {module.choice.number} of {module.choice.last}"
+        yield Line(f"{GAP}{which}: the last before the conversion to LLVM whose loops are known")
     known = [f"target {module.target}"] if module.target is not None else []
     for attribute, unit in (("num-warps", "warp"), ("threads-per-warp", "thread")):
         number = module.number(attribute)

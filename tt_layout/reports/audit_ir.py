@@ -15,6 +15,7 @@ from tt_layout.errors import LayoutError, expect
 from tt_layout.ir import parse_ir
 from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.module import Module
+from tt_layout.ir.passes import chosen_modules
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.audit import AuditReport
 
@@ -26,9 +27,10 @@ def audit_ir(source: Any, values: Mapping[str, int] | None = None) -> AuditRepor
     """Return what the kernels of a dump do badly, and all that they do.
 
     Args:
-        source: MLIR text; the path of a dump (``FILE@3`` and ``FILE@last`` mean one of its
-            modules); modules as `tt_layout.parse_ir` returns them; or a compiled kernel:
-            anything with ``asm["ttgir"]``.
+        source: MLIR text or the path of a dump (``FILE@3`` means one of its modules; of the
+            passes of a compilation the last before the conversion to LLVM is taken); modules as
+            `tt_layout.parse_ir` returns them; or a compiled kernel: anything with
+            ``asm["ttgir"]``.
         values: what arguments of the kernels are, by name; of a pointer its address modulo 512.
 
     Returns:
@@ -80,10 +82,11 @@ def _opened(source: Any) -> tuple[str, Iterable[Module], Any]:
     if texts is not None:
         return _of_kernel(source, texts)
     if isinstance(source, str) and "\n" in source:
-        return "<text>", parse_ir(source), NO_METADATA
+        return "<text>", chosen_modules(parse_ir(source)), NO_METADATA
     if isinstance(source, (str, os.PathLike)):
         file = split_module(os.fspath(source))
         found = whole_modules(read_source(file.path), None, file.module)
+        found = chosen_modules(found) if file.module is None else found
         return str(source), found, metadata_beside(file.path)
     message = 'expected MLIR text, a path, modules, or a compiled kernel with asm["ttgir"]'
     raise TypeError(f"{message}, got {type(source).__name__}")

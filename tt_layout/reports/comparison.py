@@ -35,6 +35,7 @@ class Comparison(NamedTuple):
         totals: of each kernel.
         aliases: layout aliases that mean something else in the other module, with what they
             mean before and after.
+        by: the pass that made one of the other; None where no header names it.
     """
 
     before: NamedModule
@@ -42,10 +43,13 @@ class Comparison(NamedTuple):
     changes: Sequence[Change]
     totals: Sequence[KernelTotal]
     aliases: Mapping[str, tuple[str, str]]
+    by: str | None = None
 
 
-def compared(files: tuple[str, str], audits: tuple[Audit, Audit]) -> Comparison:
-    """Return the comparison of two audits, and the names of their files."""
+def compared(
+    files: tuple[str, str], audits: tuple[Audit, Audit], by: str | None = None
+) -> Comparison:
+    """Return the comparison of two audits, of files of these names, or around a pass."""
     before, after = audits
     found = changes(before, after)
     meanings = [{row.layout: row.attribute for row in audit.layouts} for audit in audits]
@@ -61,7 +65,7 @@ def compared(files: tuple[str, str], audits: tuple[Audit, Audit]) -> Comparison:
         if alias in meanings[0] and meanings[1].get(alias, meanings[0][alias]) != meanings[0][alias]
     }
     named = [NamedModule(file, audit.module) for file, audit in zip(files, audits)]
-    return Comparison(named[0], named[1], found, totals_of(before, after), other)
+    return Comparison(named[0], named[1], found, totals_of(before, after), other, by)
 
 
 _ALIAS = re.compile(r"#\w+(?![\w.])")
@@ -83,17 +87,22 @@ class ComparisonReport(Printed):
         for number, comparison in enumerate(self.comparisons):
             if number:
                 yield Line()
-            yield from _comparison_lines(comparison)
+            yield from comparison_lines(comparison)
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
-        comparisons = map(_comparison_data, self.comparisons)
+        comparisons = map(comparison_data, self.comparisons)
         return {"version": JSON_VERSION, "comparisons": comparisons}
 
 
-def _comparison_lines(comparison: Comparison) -> Iterator[Line | Table | Fitted]:
-    for sign, one in (("---", comparison.before), ("+++", comparison.after)):
-        yield Line(f"{sign} {next(heading(one.module, one.file)).text}")
+def comparison_lines(comparison: Comparison) -> Iterator[Line | Table | Fitted]:
+    """Yield what two modules do not share."""
+    both = ("---", "before", comparison.before), ("+++", "after", comparison.after)
+    for sign, side, one in both:
+        where = next(heading(one.module, one.file)).text
+        if comparison.by is not None:
+            where = safe(f"{one.file}:{one.module.line}, {side} {comparison.by}")
+        yield Line(f"{sign} {where}")
     found = comparison.changes
     if not found:
         yield Line("the same data movements")
@@ -155,7 +164,8 @@ def _is_in_width(rows: Sequence[Sequence[str]]) -> bool:
     return any(cells in added for cells in removed)
 
 
-def _comparison_data(comparison: Comparison) -> dict[str, Any]:
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """Return what two modules do not share as plain data."""
     data: dict[str, Any] = {
         label: {"file": file, "line": m.line, "pass": m.pass_name, "stage": m.stage}
         for label, (file, m) in (("before", comparison.before), ("after", comparison.after))

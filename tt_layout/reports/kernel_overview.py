@@ -17,6 +17,7 @@ from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
+from tt_layout.ir.passes import chosen_modules
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.scope import Interner
 from tt_layout.ir.ssa.model import SsaFunction
@@ -196,13 +197,14 @@ class FileReader:
         return FileKernels(tuple(found), tuple(arguments), unread)
 
     def _modules(self, dump: OpenedDump) -> Iterator[Module]:
-        return whole_modules(
+        modules = whole_modules(
             dump.source,
             self._release,
             dump.number,
             is_partial=self._is_partial,
             interner=self._interner,
         )
+        return chosen_modules(modules) if dump.number is None else modules
 
 
 @dataclass(frozen=True)

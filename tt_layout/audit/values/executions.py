@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.expressions import Expression, trip_count_text
-from tt_layout.audit.values.paths import is_optional
+from tt_layout.audit.values.paths import is_optional, is_repeated
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.structure import Enclosing, LoopPart
 from tt_layout.audit.values.unknown import Unknown, UnknownError, place
@@ -185,6 +185,8 @@ def _of_block(evaluator: Evaluator, operation: SsaOperation, is_in_loop: bool) -
         return _Factor(1, once)
     if is_in_loop and home.region is not evaluator.function.body:
         return _Factor(None, once, at_most=True)
+    if is_repeated(home.region, home.label):
+        return _Factor(None, None, reason="branches that form a loop")
     path = evaluator.path(evaluator.top, home.region)
     runs, is_sure = path.runs(home.label), not is_optional(home.region, home.label)
     unknown = path.unknown if runs is None else None

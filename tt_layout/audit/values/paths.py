@@ -73,6 +73,11 @@ def is_optional(region: Region, label: str) -> bool:
     return label != first and label not in _behind(region, first)[1]
 
 
+def is_repeated(region: Region, label: str) -> bool:
+    """Tell whether control may come to a block again: it is in a loop of branches."""
+    return len(region) > 1 and label in _reached(_followers(region), label)
+
+
 def _open(region: Region, labels: list[str], sources: dict[str, str], why: Unknown) -> Path:
     """Return a path that is known up to the last of some blocks."""
     perhaps, certain = _behind(region, labels[-1])

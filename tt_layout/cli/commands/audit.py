@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tt_layout.audit.audit import SORTS, Audit, audit_module, sort_movements
+from tt_layout.audit.audit import SORTS, Audit, sort_movements
 from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.passes import Compilations
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.baseline import (
     FORMATS,
@@ -22,46 +20,31 @@ from tt_layout.cli.baseline import (
     compare_with_baseline,
     tolerance_option,
 )
+from tt_layout.cli.dump_modules import open_dump, read_modules
 from tt_layout.cli.fail_on import annotate, fail_on_option, tell_failures
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import FileParameter, chosen_release, release_option
 from tt_layout.cli.values import read_values, value_option, values_option
-from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import Module
-from tt_layout.ir.file_aliases import module_at, split_line, whole_modules
-from tt_layout.ir.reader import check_lines
-from tt_layout.mlir.source import Source, read_source
+from tt_layout.ir.passes import chosen_modules, has_passes
+from tt_layout.mlir.source import read_source
 from tt_layout.reports.audit import AuditReport
-from tt_layout.reports.opened import OpenedDump, audit_with, is_log, open_dumps
+from tt_layout.reports.opened import audit_with, is_log
 from tt_layout.reports.program_source import ProgramSource
-from tt_layout.reports.watched_findings import NamedFinding, Watcher, fresh, read_limits
+from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
 
 if TYPE_CHECKING:
     from tt_layout.kernels.seen import Launch
-    from tt_layout.reports.comparison import NamedModule
     from tt_layout.reports.measured import Measurements
-
-
-def open_dump(name: str) -> OpenedDump:
-    """Return the dump, and the module of it, that ``FILE@3`` or ``FILE:13`` stands for.
-
-    Raises:
-        LayoutError: it cannot be read, or is a log of several kernels.
-    """
-    file, line = split_line(name)
-    dump, *others = open_dumps(file).dumps
-    if others:
-        message = f"the log has {len(others) + 1} kernels: {file}@1 is the first"
-        raise LayoutError(message, FileLocation(file))
-    if line is None:
-        return dump
-    return dump._replace(number=module_at(dump.source, line))
 
 
 class Options(NamedTuple):
     """What was chosen of an audit, by the names of the command's options."""
 
     is_diff: bool
+    pass_name: str | None
+    is_passes: bool
     is_axis_info: bool
     is_fits: bool
     partial: bool
@@ -79,6 +62,11 @@ class Options(NamedTuple):
     cache: str | None
 
     @property
+    def compares(self) -> bool:
+        """Whether dumps, or the modules of one, are compared."""
+        return self.is_diff or self.pass_name is not None
+
+    @property
     def watcher(self) -> Watcher:
         """What keeps the findings that the audit is to fail on."""
         return Watcher(read_limits(self.fail_on) if self.fail_on else {})
@@ -88,43 +76,6 @@ class Options(NamedTuple):
         """The values of arguments; None where none are given."""
         has_values = self.values or self.values_file is not None
         return read_values(self.values, self.values_file) if has_values else None
-
-
-PROGRESS_FROM = 4 << 20  # characters of a dump from which a terminal shows a progress bar
-
-
-def read_modules(source: Source, is_partial: bool, number: int | None = None) -> Iterator[Module]:
-    """Yield the modules of a dump, or the one of a number; a terminal shows a progress bar.
-
-    Raises:
-        LayoutError: there is no IR in it, or it is truncated.
-    """
-    check_lines(source)
-    is_empty = True
-    with _progress(len(source.text)) as report:
-        modules = whole_modules(source, chosen_release(), number, is_partial=True, report=report)
-        for module in modules:
-            if module.error is not None and not is_partial:
-                raise module.error.hint("--partial audits what there is")
-            is_empty = False
-            yield module
-    if is_empty:
-        message = "found no MLIR in it: no module, function, layout alias or tensor type"
-        raise NothingFoundError(message, FileLocation(source.name))
-
-
-@contextmanager
-def _progress(size: int) -> Iterator[Callable[[int], None] | None]:
-    if size < PROGRESS_FROM or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
-
-    columns = BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(file=sys.__stderr__), transient=True) as progress:
-        task = progress.add_task("", total=size)
-        yield lambda done: progress.update(task, completed=done)
 
 
 def _audits(
@@ -145,31 +96,6 @@ def _audits(
         check_names(given, arguments)
 
 
-def pairs(dumps: Sequence[OpenedDump], is_partial: bool) -> list[tuple[NamedModule, NamedModule]]:
-    """Return the modules to compare.
-
-    Of one dump each module with the next; of two, module by module where both have equally
-    many, and otherwise the last of each.
-
-    Raises:
-        LayoutError: there is only one module.
-    """
-    from tt_layout.reports.comparison import NamedModule
-
-    read = [
-        [NamedModule(one.source.name, m) for m in read_modules(one.source, is_partial, one.number)]
-        for one in dumps
-    ]
-    if len(read) == 1:
-        [modules] = read
-        if len(modules) < 2:
-            message = "--diff of one file compares its modules, but it has only one"
-            raise LayoutError(message, FileLocation(dumps[0].source.name))
-        return list(pairwise(modules))
-    before, after = read
-    return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]
-
-
 @click.command(
     "audit",
     help="""\
@@ -188,6 +114,18 @@ def pairs(dumps: Sequence[OpenedDump], is_partial: bool) -> list[tuple[NamedModu
     "is_diff",
     is_flag=True,
     help="Compare the data movements of two files, or of the modules of one.",
+)
+@click.option(
+    "--pass",
+    "pass_name",
+    metavar="NAME",
+    help="Show what this pass of a dump of passes changed.",
+)
+@click.option(
+    "--passes",
+    "is_passes",
+    is_flag=True,
+    help="List each module of a dump of passes; with --diff show what each pass changed.",
 )
 @click.option(
     "--axis-info",
@@ -255,9 +193,9 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     """Show what the kernels of a dump do badly, their data movements and layouts."""
     chosen = Options(**options)
     are_many = len(files) > 1 or os.path.isdir(files[0]) or is_log(files[0])
-    if sum([chosen.is_diff, chosen.is_axis_info, chosen.is_fits]) > 1:
+    if sum([chosen.compares, chosen.is_axis_info, chosen.is_fits]) > 1:
         raise LayoutError("--axis-info, --fits and --diff exclude each other")
-    is_other = chosen.is_diff or chosen.is_axis_info or chosen.is_fits
+    is_other = chosen.compares or chosen.is_axis_info or chosen.is_fits
     if output_format == "github" and is_other:
         raise LayoutError("--format github is for the findings of an audit")
     if chosen.baseline is None and output_format in FORMATS:
@@ -276,7 +214,7 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
             given=chosen.given,
             cache=chosen.cache,
         )
-    if chosen.is_diff:
+    if chosen.compares:
         return _compare(files, chosen, output_format)
     if chosen.is_axis_info or chosen.is_fits:
         return _of_one(files, chosen, output_format)
@@ -312,8 +250,10 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     dump = open_dump(file)
     measured = _measurements(chosen.ncu) if chosen.ncu is not None else None
     watcher, program = chosen.watcher, ProgramSource(chosen.program, dump.programs)
+    passes = Compilations()
     modules = read_modules(dump.source, chosen.partial, dump.number)
-    audits = watcher.pass_on(file, _audits(modules, chosen.given, dump.launch))
+    meant = passes.chosen(modules) if dump.number is None else modules
+    audits = watcher.pass_on(file, _audits(meant, chosen.given, dump.launch))
     audits = measured.watched(audits) if measured is not None else audits
     if output_format == "github":
         deque(audits, maxlen=0)
@@ -328,6 +268,8 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         known=dump.known,
         measured=measured,
         is_short=chosen.is_short and not chosen.is_whole,
+        histories=passes.histories(chosen.given) if has_passes(dump.source.text) else (),
+        lists_passes=chosen.is_passes,
     )
     emit(report, output_format)
     return tell_failures(watcher)
@@ -361,29 +303,22 @@ def _of_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
         raise LayoutError(f"{option} takes one file, got {len(files)}")
     dump = open_dump(files[0])
     modules = read_modules(dump.source, chosen.partial, dump.number)
+    modules = chosen_modules(modules) if dump.number is None else modules
     report = FitsReport if chosen.is_fits else AxisInfoReport
     emit(report(dump.source.name, modules), output_format)
     return 0
 
 
 def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
-    """Show what two dumps, or the modules of one, do not share.
+    """Show what two dumps, the passes or the modules of one, do not share."""
+    from tt_layout.cli.compare_dumps import compare_dumps
+    from tt_layout.reports.passes import ALL
 
-    Raises:
-        LayoutError: there are more than two files, or modules are missing.
-    """
-    from tt_layout.reports.comparison import ComparisonReport, compared
-
-    if len(files) > 2:
-        raise LayoutError(f"audit --diff takes one file or two, got {len(files)}")
-    shared, given, watcher = SharedWork(), chosen.given, chosen.watcher
-    comparisons = []
-    for before, after in pairs([open_dump(path) for path in files], chosen.partial):
-        was, now = (audit_module(one.module, shared, given) for one in (before, after))
-        comparisons.append(compared((before.file, after.file), (was, now)))
-        watcher.found += [NamedFinding(after.file, one) for one in fresh(was, now)]
-    comparison = ComparisonReport(comparisons)
-    emit(comparison, output_format)
-    if chosen.fail_on:
-        return tell_failures(watcher)
-    return 0 if comparison.is_same else 1
+    return compare_dumps(
+        files,
+        output_format,
+        is_partial=chosen.partial,
+        given=chosen.given,
+        watcher=chosen.watcher if chosen.fail_on else None,
+        shown=ALL if chosen.is_passes else chosen.pass_name,
+    )

@@ -1,0 +1,140 @@
+"""What each pass of the compiler made of the cost of a kernel: the history of a dump of passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tt_layout.audit.audit import module_movements
+from tt_layout.audit.changes import cycles_by_kernel
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.ir.module import Module
+from tt_layout.ir.passes import PassRun, Stage, has_lost_loops, pass_runs, stage_of
+
+
+class PassCost(NamedTuple):
+    """A module that was printed around a pass, and what its data movements cost.
+
+    Attributes:
+        number: of the module in the dump, from 1.
+        line: where it begins.
+        header: the stage and the pass that the header above it names, ``before CSEPass``.
+        movements: how many data movements it has.
+        cycles: of those whose cost is known, in one program; None before there are layouts, where
+            how often loops run is no longer known, and of LLVM's IR.
+    """
+
+    number: int
+    line: int
+    header: str
+    movements: int
+    cycles: float | None
+
+
+class PassChange(NamedTuple):
+    """A pass, and the modules before and after it."""
+
+    name: str | None
+    before: PassCost
+    after: PassCost
+
+    @property
+    def is_of_cost(self) -> bool:
+        """Whether it changed the cost."""
+        return self.before.cycles != self.after.cycles
+
+    @property
+    def more(self) -> float | None:
+        """The cycles that it added; None where there was no cost, or is none any longer."""
+        if self.before.cycles is None or self.after.cycles is None:
+            return None
+        return self.after.cycles - self.before.cycles
+
+
+class PassHistory(NamedTuple):
+    """What the passes of one compilation did.
+
+    Attributes:
+        run: the modules.
+        costs: a row for each of them.
+        changes: every pass up to the end, the first that made layouts among them.
+        end: the pass behind which nothing is compared: it made loops into branches, so that it is
+            not known how often they run, or the module into LLVM's IR; None where the dump ends
+            before.
+        ends_loops: whether the end is that of the loops.
+    """
+
+    run: PassRun
+    costs: tuple[PassCost, ...]
+    changes: tuple[PassChange, ...]
+    end: PassChange | None
+    ends_loops: bool
+
+    @property
+    def of_cost(self) -> Iterator[PassChange]:
+        """The passes that changed the cost, in their order."""
+        return (change for change in self.changes if change.is_of_cost)
+
+    def around(self, change: PassChange) -> tuple[Module, Module]:
+        """Return the modules before and after a pass."""
+        first, modules = self.run.first, self.run.modules
+        return modules[change.before.number - first], modules[change.after.number - first]
+
+
+def pass_history(
+    run: PassRun, shared: SharedWork | None = None, given: GivenValues | None = None
+) -> PassHistory:
+    """Return what the passes of a compilation did to the cost of its data movements.
+
+    Args:
+        run: the modules of a compilation.
+        shared: what is known of other modules of the dump, to save time.
+        given: what the arguments of its kernels are.
+    """
+    shared = shared or SharedWork()
+    costs = [
+        _cost(module, number, shared, given) for number, module in enumerate(run.modules, run.first)
+    ]
+    changes: list[PassChange] = []
+    has_begun = False
+    for step in run.steps:
+        before, after = (costs[number - run.first] for number in (step.before, step.after))
+        has_begun = has_begun or after.cycles is not None
+        change = PassChange(step.name, before, after)
+        if has_begun and after.cycles is None:
+            is_llvm = stage_of(run.modules[step.after - run.first]) is Stage.LLVM
+            return PassHistory(run, tuple(costs), tuple(changes), change, not is_llvm)
+        if has_begun:
+            changes.append(change)
+    return PassHistory(run, tuple(costs), tuple(changes), None, False)
+
+
+def _cost(module: Module, number: int, shared: SharedWork, given: GivenValues | None) -> PassCost:
+    header = f"{module.stage} {module.pass_name}" if module.pass_name is not None else "-"
+    stage = stage_of(module)
+    if stage is Stage.LLVM:
+        return PassCost(number, module.line, header, 0, None)
+    if stage is Stage.NO_LAYOUTS or has_lost_loops(module):
+        return PassCost(number, module.line, header, len(module.operations), None)
+    rows = module_movements(module, shared, given)
+    return PassCost(number, module.line, header, len(rows), sum(cycles_by_kernel(rows).values()))
+
+
+class Compilations:
+    """The compilations of a dump, noted while their modules are read."""
+
+    def __init__(self) -> None:
+        self._runs: list[PassRun] = []
+
+    def chosen(self, modules: Iterable[Module]) -> Iterator[Module]:
+        """Yield the modules of a dump; of each compilation the one that is meant."""
+        for run in pass_runs(modules):
+            if len(run.modules) > 1:
+                self._runs.append(run)
+            yield run.chosen
+
+    def histories(self, given: GivenValues | None) -> Iterator[PassHistory]:
+        """Yield what the passes of each compilation did, once all modules were read."""
+        shared = SharedWork()
+        yield from (pass_history(run, shared, given) for run in self._runs)

@@ -1,0 +1,143 @@
+"""``audit --diff``: what two dumps do not share, and what each pass of one dump changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.passes import PassHistory, pass_history
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.cli.dump_modules import open_dump, read_modules
+from tt_layout.cli.fail_on import tell_failures
+from tt_layout.cli.output import emit
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir import Module
+from tt_layout.ir.passes import PassRun, chosen_modules, pass_runs
+from tt_layout.reports.comparison import Comparison, ComparisonReport, NamedModule, compared
+from tt_layout.reports.opened import OpenedDump
+from tt_layout.reports.passes import PassesReport
+from tt_layout.reports.watched_findings import NamedFinding, Watcher, fresh
+
+Pair = tuple[NamedModule, NamedModule]
+
+
+class Comparing:
+    """What is compared, and with what.
+
+    Args:
+        is_partial: whether dumps may be cut off.
+        given: what the arguments of kernels are.
+        watcher: is given the findings that are new; None where they are not asked for.
+    """
+
+    def __init__(
+        self, is_partial: bool, given: GivenValues | None, watcher: Watcher | None
+    ) -> None:
+        self._is_partial, self._given, self._watcher = is_partial, given, watcher
+        self._shared = SharedWork()
+
+    def report(self, files: Sequence[str], shown: str | None) -> ComparisonReport | PassesReport:
+        """Return what two dumps, the passes or the modules of one do not share.
+
+        Args:
+            files: one or two.
+            shown: the pass whose details are shown, or `tt_layout.reports.passes.ALL`.
+
+        Raises:
+            LayoutError: there are more than two files, or modules or the pass are missing.
+        """
+        if len(files) > 2:
+            raise LayoutError(f"audit --diff takes one file or two, got {len(files)}")
+        read = [self._modules(open_dump(path)) for path in files]
+        if len(read) == 2:
+            return self._of_pairs(_pairs(*(list(_chosen(modules)) for modules in read)))
+        [modules] = read
+        runs = list(pass_runs(one.module for one in modules))
+        if any(len(run.modules) > 1 for run in runs):
+            return self._of_passes(modules[0].file, runs, shown)
+        if shown is not None:
+            message = "--pass and --passes are for a dump of passes, with a header above each"
+            raise LayoutError(message, FileLocation(modules[0].file))
+        if len(modules) < 2:
+            message = "--diff of one file compares its modules, but it has only one"
+            raise LayoutError(message, FileLocation(modules[0].file))
+        return self._of_pairs(list(pairwise(modules)))
+
+    def _modules(self, dump: OpenedDump) -> list[NamedModule]:
+        modules = read_modules(dump.source, self._is_partial, dump.number)
+        return [NamedModule(dump.source.name, module) for module in modules]
+
+    def _of_pairs(self, pairs: Sequence[Pair]) -> ComparisonReport:
+        return ComparisonReport([self._compared(before, after) for before, after in pairs])
+
+    def _compared(
+        self, before: NamedModule, after: NamedModule, by: str | None = None
+    ) -> Comparison:
+        audits = self._audits(before.module, after.module)
+        self._watch(after.file, *audits)
+        return compared((before.file, after.file), audits, by)
+
+    def _of_passes(self, file: str, runs: Iterable[PassRun], shown: str | None) -> PassesReport:
+        """Return what the passes of a dump changed."""
+        of_passes = (run for run in runs if len(run.modules) > 1)
+        histories = [pass_history(run, self._shared, self._given) for run in of_passes]
+
+        def compare(name: str, modules: tuple[Module, Module]) -> Comparison:
+            return compared((file, file), self._audits(*modules), name)
+
+        for history in histories if self._watcher is not None else ():
+            self._watch_passes(file, history)
+        return PassesReport(file, histories, compare, shown)
+
+    def _watch_passes(self, file: str, history: PassHistory) -> None:
+        for change in history.changes:
+            self._watch(file, *self._audits(*history.around(change)))
+
+    def _watch(self, file: str, before: Audit, after: Audit) -> None:
+        """Keep the findings that an audit has and the one before has not."""
+        if self._watcher is not None:
+            self._watcher.found += [NamedFinding(file, one) for one in fresh(before, after)]
+
+    def _audits(self, *modules: Module) -> tuple[Audit, Audit]:
+        before, after = (audit_module(one, self._shared, self._given) for one in modules)
+        return before, after
+
+
+def _chosen(modules: Iterable[NamedModule]) -> Iterator[NamedModule]:
+    """Yield the modules of a dump; of each compilation the one that is meant."""
+    named = {one.module.line: one for one in modules}
+    for module in chosen_modules(one.module for one in named.values()):
+        yield named[module.line]._replace(module=module)
+
+
+def _pairs(before: list[NamedModule], after: list[NamedModule]) -> list[Pair]:
+    """Return the modules one by one where there are equally many, otherwise the last of each."""
+    return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]
+
+
+def compare_dumps(
+    files: Sequence[str],
+    output_format: str,
+    *,
+    is_partial: bool,
+    given: GivenValues | None,
+    watcher: Watcher | None,
+    shown: str | None,
+) -> int:
+    """Show what dumps do not share; return the exit status.
+
+    Args:
+        files: one or two.
+        output_format: ``text`` or ``json``.
+        is_partial: whether they may be cut off.
+        given: what the arguments of kernels are.
+        watcher: knows which new findings are a failure; None where any difference is one.
+        shown: the pass whose details are shown, or `tt_layout.reports.passes.ALL`.
+    """
+    report = Comparing(is_partial, given, watcher).report(files, shown)
+    emit(report, output_format)
+    if watcher is not None:
+        return tell_failures(watcher)
+    return 0 if report.is_same else 1

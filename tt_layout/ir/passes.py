@@ -1,0 +1,165 @@
+"""Dumps of passes: the modules that one compilation printed, and which of them is meant.
+
+    // -----// IR Dump Before A //----- //
+    module { .. }                       what A takes
+    // -----// IR Dump Before B //----- //
+    module { .. }                       what A made, and B takes
+
+A compilation goes from IR without layouts through IR with layouts to LLVM's; where it goes back,
+that of another kernel begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from enum import IntEnum
+from typing import NamedTuple
+
+from tt_layout.ir.module import Module, PassChoice
+
+_BLOCKS = re.compile(
+    r"^[ \t]*(?P<label>\^[\w$.-]+)[^\n]*:|\bcf\.(?:cond_)?br\b(?P<targets>[^\n]*)"
+    r"|\b(?:tt|func)\.func\b",
+    re.MULTILINE,
+)
+_TARGET = re.compile(r"\^[\w$.-]+")
+
+
+class Stage(IntEnum):
+    """How far a module is on the way through the compiler."""
+
+    NO_LAYOUTS = 0
+    LAYOUTS = 1
+    LLVM = 2
+
+
+def has_passes(text: str) -> bool:
+    """Tell whether a dump has a header that names a pass."""
+    return "IR Dump " in text
+
+
+def stage_of(module: Module) -> Stage:
+    """Return how far a module is on the way through the compiler."""
+    text = module.span.text
+    if "llvm.func" in text and "tt.func" not in text and "func.func" not in text:
+        return Stage.LLVM
+    has_layouts = any(one.layout is not None for one in module.types.distinct)
+    return Stage.LAYOUTS if has_layouts else Stage.NO_LAYOUTS
+
+
+def has_lost_loops(module: Module) -> bool:
+    """Tell whether a module has loops as branches back: how often they run is not known.
+
+    Example:
+        >>> from tt_layout.ir import parse_ir
+        >>> text = '''module { tt.func @f() {
+        ... ^bb1:  // 2 preds: ^bb0, ^bb1
+        ...   cf.cond_br %c, ^bb1, ^bb2
+        ... ^bb2:
+        ... }}'''
+        >>> [has_lost_loops(one) for one in parse_ir(text)]
+        [True]
+    """
+    text = module.span.text
+    if "cf." not in text:
+        return False
+    known: set[str] = set()
+    for match in _BLOCKS.finditer(text):
+        if match["label"] is not None:
+            known.add(match["label"])
+        elif match["targets"] is None:
+            known.clear()  # the labels of another function
+        elif not known.isdisjoint(_TARGET.findall(match["targets"])):
+            return True
+    return False
+
+
+class Step(NamedTuple):
+    """What led from one module to the next.
+
+    Attributes:
+        name: the pass; None where no header names one.
+        before, after: the numbers of the modules in the dump, from 1.
+    """
+
+    name: str | None
+    before: int
+    after: int
+
+
+class PassRun(NamedTuple):
+    """The modules of one compilation, or a module without a header.
+
+    Attributes:
+        first: the number of the first in the dump, from 1.
+        modules: one or more.
+        meant: which of them is meant where none is chosen, from 0: the last with layouts whose
+            loops are known, which is the last before the conversion to LLVM.
+    """
+
+    first: int
+    modules: tuple[Module, ...]
+    meant: int
+
+    @property
+    def chosen(self) -> Module:
+        """The module that is meant; it knows that it was chosen among others."""
+        module = self.modules[self.meant]
+        if len(self.modules) == 1:
+            return module
+        choice = PassChoice(self.first + self.meant, self.first, self.first + len(self.modules) - 1)
+        return replace(module, choice=choice)
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """The passes between the modules.
+
+        A module that is printed after a pass is what that pass made of the one above it.  Else it
+        is what the last pass made that was begun.
+        """
+        begun = None
+        for at, (module, below) in enumerate(zip(self.modules, self.modules[1:]), self.first):
+            if module.stage == "before":
+                begun = module.pass_name
+            name = below.pass_name if below.stage == "after" else begun
+            yield Step(name, at, at + 1)
+
+
+def pass_runs(modules: Iterable[Module]) -> Iterator[PassRun]:
+    """Yield the compilations of a dump, each as soon as its end is known.
+
+    Modules without a header are by themselves.
+    """
+    run: list[Module] = []
+    stages: list[Stage] = []
+    for number, module in enumerate(modules, 1):
+        stage = stage_of(module)
+        is_alone = module.pass_name is None or (run and run[-1].pass_name is None)
+        if run and (is_alone or stage < stages[-1] or _are_of_other_kernels(run[-1], module)):
+            yield _run(number, run, stages)
+            run, stages = [], []
+        run.append(module)
+        stages.append(stage)
+    if run:
+        yield _run(number + 1, run, stages)
+
+
+def chosen_modules(modules: Iterable[Module]) -> Iterator[Module]:
+    """Yield the modules of a dump; of each compilation only the one that is meant."""
+    return (run.chosen for run in pass_runs(modules))
+
+
+def _are_of_other_kernels(above: Module, module: Module) -> bool:
+    """Tell whether two modules have functions, and none in common."""
+    own, others = ({one.name for one in each.functions} for each in (module, above))
+    return bool(own and others) and own.isdisjoint(others)
+
+
+def _run(below: int, modules: list[Module], stages: list[Stage]) -> PassRun:
+    """Return the compilation that ends above a module of some number."""
+    found = [at for at, stage in enumerate(stages) if stage is Stage.LAYOUTS]
+    known = (at for at in reversed(found) if not has_lost_loops(modules[at]))
+    meant = next(known, found[-1] if found else len(modules) - 1)
+    return PassRun(below - len(modules), tuple(modules), meant)

@@ -1,0 +1,108 @@
+"""What each pass of a dump changed: the report of ``tt-layout audit --diff`` of one dump."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tt_layout.audit.passes import PassChange, PassHistory
+from tt_layout.errors import LayoutError
+from tt_layout.ir.module import Module
+from tt_layout.reports.audit_data import JSON_VERSION
+from tt_layout.reports.comparison import Comparison, comparison_data, comparison_lines
+from tt_layout.reports.fitted import Fitted, Paragraph
+from tt_layout.reports.pass_tables import change_table, history_data
+from tt_layout.reports.printed import Printed
+from tt_layout.reports.report import Line, Table
+from tt_layout.safe_text import safe
+from tt_layout.wording import count
+
+ALL = "*"
+"""What stands for every pass among the names of those whose details are shown."""
+SUFFIX = "Pass"
+"""How the names of some passes end; it may be left out."""
+
+
+@dataclass(frozen=True, repr=False)
+class PassesReport(Printed):
+    """What the passes of a dump made of the cost of its kernels.
+
+    Attributes:
+        file: the name of the dump.
+        histories: of each compilation.
+        compare: compares the modules before and after a pass.
+        shown: the name of the pass whose details are shown, `ALL`, or None for none.
+
+    Raises:
+        LayoutError: no pass of that name is compared.
+    """
+
+    file: str
+    histories: Sequence[PassHistory]
+    compare: Callable[[str, tuple[Module, Module]], Comparison]
+    shown: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.shown not in (None, ALL) and not any(self._details()):
+            raise LayoutError(_no_pass(self.shown or "", self.histories))
+
+    @property
+    def is_same(self) -> bool:
+        """Whether no pass changed the cost."""
+        return not any(True for history in self.histories for _ in history.of_cost)
+
+    def lines(self) -> Iterator[Line | Table | Fitted]:
+        """Yield the passes that changed the cost, then the details that are shown."""
+        for history in self.histories:
+            yield from self._history_lines(history)
+        for history, change in self._details():
+            comparison = self._compared(history, change)
+            if comparison.changes or self.shown != ALL:
+                yield Line()
+                yield from comparison_lines(comparison)
+
+    def _history_lines(self, history: PassHistory) -> Iterator[Line | Table | Fitted]:
+        """Yield the table of one compilation."""
+        first, changed = history.costs[0], list(history.of_cost)
+        what = f"{count(len(history.costs), 'module')}; cycles of the data movements in one program"
+        yield Line(safe(f"{self.file}:{first.line}, {what}"))
+        if changed:
+            yield change_table(changed)
+        end = history.end
+        if end is not None:
+            why = "turns loops into branches" if history.ends_loops else "makes LLVM's IR"
+            yield Line(safe(f"  {end.before.line}  {end.name} {why} and ends the table"))
+        passes = count(len(history.changes), "pass")
+        text = f"{len(changed)} of {passes} changed the cost"
+        hint = "; --pass NAME shows one, --passes all" if self.shown is None else ""
+        yield Paragraph(text + hint)
+
+    def _details(self) -> Iterator[tuple[PassHistory, PassChange]]:
+        """Yield the passes whose details are shown."""
+        for history in self.histories if self.shown is not None else ():
+            for change in history.changes:
+                if self.shown == ALL or _plain(change.name) == _plain(self.shown):
+                    yield history, change
+
+    def _compared(self, history: PassHistory, change: PassChange) -> Comparison:
+        return self.compare(change.name or "the pass", history.around(change))
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
+        every = ((history, one) for history in self.histories for one in history.changes)
+        comparisons = (comparison_data(self._compared(*one)) for one in every)
+        passes = [history_data(history) for history in self.histories]
+        return {"version": JSON_VERSION, "passes": passes, "comparisons": comparisons}
+
+
+def _plain(name: str | None) -> str:
+    """Return the name of a pass as it is compared."""
+    return (name or "").removesuffix(SUFFIX).lower()
+
+
+def _no_pass(name: str, histories: Sequence[PassHistory]) -> str:
+    """Return why there are no details of a pass, and which passes changed the cost."""
+    changed = dict.fromkeys(str(one.name) for history in histories for one in history.of_cost)
+    which = f"; these changed the cost: {', '.join(changed)}" if changed else ""
+    return f"no pass {name} is compared{which}"
