@@ -17,6 +17,8 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.analyses.global_memory.async_copy import async_copy_wavefronts
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.audit.audit import audit_module
+from tt_layout.audit.measured.launch import Launch
+from tt_layout.audit.measured.programs import Programs
 from tt_layout.audit.values.given import GivenValues
 
 DATA = Path(__file__).parent / "data"
@@ -225,3 +227,53 @@ def test_lanes_of_amd_exchange_what_they_copy_to_swizzled_memory(
     assert cost is not None
     assert cost.details.data().get("bpermutes_per_warp") == bpermutes
     assert ("ds_bpermute_b32" in cost.text) == (bpermutes is not None)
+
+
+MASKED = """
+#r = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+tt.func public @copy(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32},
+                     %n: i32 {tt.divisibility = 16 : i32}) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %c512 = arith.constant 512 : i32
+  %o = tt.make_range {end = SIZE : i32, start = 0 : i32} : tensor<SIZExi32, #r>
+  %ps = tt.splat %p : !tt.ptr<f32> -> tensor<SIZEx!tt.ptr<f32>, #r>
+  %m = ttg.local_alloc : () -> !ttg.memdesc<SIZExf32, #s, #ttg.shared_memory, mutable>
+  scf.for %i = %c0 to %c3 step %c1 : i32 {
+    %b = arith.muli %i, %c512 : i32
+    %left = arith.subi %n, %b : i32
+    %ns = tt.splat %left : i32 -> tensor<SIZExi32, #r>
+    %k = arith.cmpi slt, %o, %ns : tensor<SIZExi32, #r>
+    %bs = tt.splat %b : i32 -> tensor<SIZExi32, #r>
+    %at = arith.addi %o, %bs : tensor<SIZExi32, #r>
+    %q = tt.addptr %ps, %at : tensor<SIZEx!tt.ptr<f32>, #r>, tensor<SIZExi32, #r>
+    %t = ttg.async_copy_global_to_local %q, %m mask %k : tensor<SIZEx!tt.ptr<f32>, #r>
+        -> <SIZExf32, #s, #ttg.shared_memory, mutable>
+  }
+  tt.return
+}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "first", "total"),
+    [
+        (512, 1536, 16, 48),  # 4 rows of 128 bytes in each of 4 warps, three times
+        (512, 0, 16, 48),  # zeros enter as what is copied does
+        (512, 512 + 64, 16, 16 + 18 + 16),  # of the second run one warp copies half, and fills
+        (32, 1536, 1, 3),  # the other warps repeat: they neither copy nor fill
+        (32, 16, 2, 4),  # half of a row is copied, then the row is filled
+    ],
+)
+def test_lanes_of_a_false_mask_write_zeros(size: int, count: int, first: int, total: int) -> None:
+    [module] = parse_ir(MASKED.replace("SIZE", str(size)))
+    audit = audit_module(module, given=GivenValues({"n": count, "p": 0}))
+    [copy] = [row for row in audit.movements if "async_copy" in row.operation.name]
+    assert copy.cost is not None
+    assert copy.cost.details.data()["wavefronts"] == first
+    launch = Launch("copy", "1", ctas=1, grid=(1, 1, 1))
+    assert Programs(audit, launch, "copy").written(copy).number == total

@@ -10,7 +10,13 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints, all_values
 from tt_layout.algebra.padding import padded
-from tt_layout.analyses.global_memory.async_copy import BYPASS_BYTES, WIDTHS, async_copy_wavefronts
+from tt_layout.analyses.global_memory.async_copy import (
+    BYPASS_BYTES,
+    WIDTHS,
+    async_copy_wavefronts,
+    zero_fill_wavefronts,
+)
+from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.analyses.global_memory.sectors import flat_bases, lanes_of
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses, lane_addresses
 from tt_layout.audit.global_memory.operands import operands
@@ -18,7 +24,8 @@ from tt_layout.audit.global_memory.traffic import values_of_all
 from tt_layout.audit.global_memory.width import Kernel
 from tt_layout.audit.operations.buffer_parts import Place, place_of_part
 from tt_layout.audit.values.evaluator import Evaluator
-from tt_layout.audit.values.unknown import unknowns
+from tt_layout.audit.values.runs import each_run
+from tt_layout.audit.values.unknown import Known, Unknown, unknowns
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.mlir.types import POINTER_BITS
@@ -84,31 +91,104 @@ def written_wavefronts(
     memory, or the layout of the buffer, are unknown.  The allocation is taken to begin at a row of
     all banks.
     """
+    buffer = _buffer(evaluator, kernel, operation, shape)
+    if buffer is None:
+        return None
+    found = [evaluator.run(evaluator.top, name) for name in addresses.names]
+    return _written(values_of_all(found, shape, addresses), shape, addresses, buffer)
+
+
+def all_written(
+    evaluator: Evaluator,
+    kernel: Kernel,
+    access: tuple[SsaOperation, SsaOperation],
+    shape: AccessShape,
+    addresses: Addresses,
+) -> int | None:
+    """Return the wavefronts in which all executions of a copy enter shared memory.
+
+    Args:
+        evaluator: of one program, or of several.
+        kernel: that the copy is in.
+        access: the copy as it stands in the dump, and in the form of today.
+        shape: how its lanes stand.
+        addresses: the values that determine its addresses.
+
+    Returns:
+        The number; None as of `written_wavefronts`.
+
+    Raises:
+        UnknownError: it is not known when the copy is executed.
+        SplitError: the programs do not all do the same.
+    """
+    buffer = _buffer(evaluator, kernel, access[1], shape)
+    if buffer is None:
+        return None
+    total, seen = 0, dict[tuple[bytes, ...], int]()
+    for found in each_run(evaluator, access[0], addresses.names):
+        values = values_of_all(found, shape, addresses)
+        key = tuple(b"" if isinstance(one, Unknown) else one.tobytes() for one in values)
+        if key not in seen:
+            written = _written(values, shape, addresses, buffer)
+            if written is None:
+                return None
+            seen[key] = written.wavefronts
+        total += seen[key]
+    return total
+
+
+class _Buffer(NamedTuple):
+    """What a copy writes to.
+
+    Attributes:
+        placed: the layout of the whole buffer.
+        shape: sizes of the part that is written.
+        part: where it begins.
+    """
+
+    placed: PlacedLayout
+    shape: tuple[int, ...]
+    part: Place | None
+
+
+def _buffer(
+    evaluator: Evaluator, kernel: Kernel, operation: SsaOperation, shape: AccessShape
+) -> _Buffer | None:
+    """Return what a copy writes to; None where its wavefronts are not counted."""
     if not is_async_copy(operation, kernel) or shape.width_bytes not in WIDTHS:
         return None
-    if shape.too_large is not None:
-        return None
-    memory = kernel.function.type_of(operands(operation).get("memory", ""))
+    name = operands(operation).get("memory", "")
+    memory = kernel.function.type_of(name)
     placed = kernel.layouts.of(memory) if memory is not None else None
-    found = [evaluator.run(evaluator.top, name) for name in addresses.names]
-    values = values_of_all(found, shape, addresses)
-    if memory is None or not isinstance(placed, PlacedLayout) or unknowns(values) is not None:
+    if shape.too_large is not None or memory is None or not isinstance(placed, PlacedLayout):
         return None
     if prod(placed.shape) > MAX_ELEMENTS or placed.layout.get_in_dim_size("block") > 1:
         return None
-    # Of copies that bypass the first-level cache the hardware counts idle warps, too.
-    lanes = lanes_of(shape.layout, shape.vector, one_holder=shape.width_bytes != BYPASS_BYTES)
-    source, active = lane_addresses(lanes, addresses, values)
-    part = place_of_part(operands(operation)["memory"], evaluator, kernel.layouts)
-    target = _targets(lanes.elements, memory.shape, placed, part)
+    return _Buffer(placed, tuple(memory.shape), place_of_part(name, evaluator, kernel.layouts))
+
+
+def _written(
+    values: list[Known], shape: AccessShape, addresses: Addresses, buffer: _Buffer
+) -> Written | None:
+    """Return the wavefronts of an execution; None where its addresses are not known."""
+    if unknowns(values) is not None:
+        return None
+    # Of copies without a mask that bypass the first-level cache the hardware counts idle warps.
+    is_idle_counted = shape.width_bytes == BYPASS_BYTES and addresses.mask is None
+    lanes = lanes_of(shape.layout, shape.vector, one_holder=not is_idle_counted)
+    source, chosen = lane_addresses(lanes, addresses, values)
+    target = _targets(lanes.elements, buffer.shape, buffer.placed, buffer.part)
     width = lanes.elements.shape[-1]
-    chosen = (lanes.active & active).reshape(-1, width)
+    active, chosen = lanes.active.reshape(-1, width), chosen.reshape(-1, width)
     source, target = source.reshape(-1, width), target.reshape(-1, width)
     counts = (
-        async_copy_wavefronts(source, place, chosen, shape.width_bytes).sum()
+        async_copy_wavefronts(source, place, active & chosen, shape.width_bytes).sum()
         for place in (target, source)
     )
-    return Written(*map(int, counts))
+    zeros = zero_fill_wavefronts(target, active, ~chosen)
+    rows = -(-active.sum(axis=1) * shape.width_bytes // LINE_BYTES)
+    copied, fewest = map(int, counts)
+    return Written(copied + int(zeros.sum()), fewest + int(rows[zeros > 0].sum()))
 
 
 def _targets(

@@ -15,6 +15,7 @@ from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
 from tt_layout.audit.global_memory.async_copies import (
     Written,
+    all_written,
     is_async_copy,
     swizzling_shuffles,
     written_wavefronts,
@@ -30,7 +31,6 @@ from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import CYCLE_BYTES, Cost
 from tt_layout.audit.operations.details import EntryDetails, GlobalDetails
 from tt_layout.audit.values.evaluator import Evaluator
-from tt_layout.audit.values.executions import run_count
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
@@ -106,11 +106,8 @@ class WholeAccess(NamedTuple):
     def written(self, evaluator: Evaluator) -> int | None:
         """Return the wavefronts in which its runs enter shared memory; None where unknown."""
         access, _, _, shape, addresses = self.placed
-        first = written_wavefronts(evaluator, self.kernel, access, shape, addresses)
-        count = run_count(evaluator, self.operation)
-        if count.number == 0:
-            return 0
-        return first.wavefronts * count.number if first and count.number else None
+        both = self.operation, access
+        return all_written(evaluator, self.kernel, both, shape, addresses)
 
 
 def whole_access(audited: AuditedModule, full: FullOperation) -> WholeAccess | None:
