@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tt_layout.audit.audit import Audit
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.hardware import Target, find_target
@@ -92,27 +93,27 @@ class Occupancy:
 
 
 def kernel_occupancy(
-    audit: Audit, pressure: RegisterPressure, shared_bytes: int | None
+    found: Conclusions, audited: AuditedModule, pressure: RegisterPressure, shared_bytes: int | None
 ) -> Occupancy | None:
     """Return what a multiprocessor holds of a kernel, as far as its dump determines it.
 
     Args:
-        audit: of its module.
+        found, audited: the module.
         pressure: its registers; what exceeds the limit is spilled.
         shared_bytes: of a CTA; None where it has none, or they are not known.
     """
-    module, audited = audit.module, audit.audited
+    module = audited.module
     warps = module.number("total-num-warps") or module.number("num-warps")
-    if audited is None or audited.gpu is None or warps is None:
+    if audited.gpu is None or warps is None:
         return None
     if shared_bytes is None:
-        if any(memory.function == pressure.function for memory in audit.shared_memory):
+        if any(memory.function == pressure.function for memory in found.shared_memory):
             return None
         shared_bytes = 0
     gpu = gpu_of(module.target)
     columns = [
         row.cost.details.columns
-        for row in audit.movements
+        for row in found.movements
         if row.cost is not None
         and isinstance(row.cost.details, TensorMemoryAllocationDetails)
         and row.operation.function == pressure.function

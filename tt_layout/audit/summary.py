@@ -10,7 +10,7 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Counted, Finding
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
-from tt_layout.audit.registers import RegisterPressure
+from tt_layout.audit.registers import RegisterPressure, worst
 from tt_layout.audit.rules import rules
 from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.wording import count, size
@@ -128,7 +128,7 @@ def _summary(
     shared = known.shared_bytes
     if shared is None:
         shared = _shared_bytes(audit, name, is_only)
-    registers = _worst([one for one in audit.registers if one.function == name])
+    registers = worst(one for one in audit.registers if one.function == name)
     return Summary(
         known.name if known.name is not None and is_only else name,
         module.gpu,
@@ -139,13 +139,16 @@ def _summary(
         sum(row.has_unknown_cost for row in own),
         len(own),
         registers,
-        kernel_occupancy(audit, registers, shared) if registers is not None else None,
+        _occupancy(audit, registers, shared),
     )
 
 
-def _worst(found: Sequence[RegisterPressure]) -> RegisterPressure | None:
-    """Return the function, or the partition of it, that lacks most registers."""
-    return max(found, key=lambda one: one.needed / one.limit, default=None)
+def _occupancy(
+    audit: Audit, registers: RegisterPressure | None, shared: int | None
+) -> Occupancy | None:
+    if registers is None or audit.audited is None:
+        return None
+    return kernel_occupancy(audit.conclusions, audit.audited, registers, shared)
 
 
 def _shared_bytes(audit: Audit, name: str | None, is_only: bool) -> int | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tt_layout.audit.allocation.liveness import FORK, UPSTREAM
+from tt_layout.audit.allocation.liveness import FORK, UPSTREAM, Rules
 from tt_layout.audit.allocation.shared_memory import SharedMemory, shared_memory
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.hardware import find_target
+from tt_layout.hardware import Target, find_target
 from tt_layout.ir.module import gpu_of
 from tt_layout.ir.ssa import SsaFunction
 
@@ -31,19 +31,12 @@ def module_memory(
     target = find_target(audited.gpu) if audited.gpu is not None else None
     if "ttg.num-warps" not in module.attributes or target is None:
         return []
-    single = module.attributes.get(SINGLE) is True
-    stated, found = module.number("shared"), []
-    for rules in (UPSTREAM, FORK):
-        found = shared_memory(
-            functions if functions is not None else audited.functions,
-            audited.layouts,
-            target,
-            warps=module.number("num-warps") or 1,
-            rules=rules,
-            dispatches_by_warp=single,
-        )
-        if stated is None or stated == _whole(found):
-            break
+    stated = module.number("shared")
+    rules = UPSTREAM
+    if stated is not None:
+        rules = audited.shared.modules.once(module, "allocation", lambda: _rules(audited, target))
+    chosen = audited.functions if functions is None else functions
+    found = _allocated(chosen, audited, target, rules)
     gpu, most = gpu_of(module.target), _whole(found)
     limit, note = (gpu.shared_bytes, gpu.target.shared_note) if gpu is not None else (None, "")
     return [
@@ -52,6 +45,25 @@ def module_memory(
         )
         for memory in found
     ]
+
+
+def _rules(audited: AuditedModule, target: Target) -> Rules:
+    """Return the rules by which a module takes what it says that it takes."""
+    found = _allocated(audited.functions, audited, target, UPSTREAM)
+    return UPSTREAM if audited.module.number("shared") == _whole(found) else FORK
+
+
+def _allocated(
+    functions: Sequence[SsaFunction], audited: AuditedModule, target: Target, rules: Rules
+) -> list[SharedMemory]:
+    return shared_memory(
+        functions,
+        audited.layouts,
+        target,
+        warps=audited.module.number("num-warps") or 1,
+        rules=rules,
+        dispatches_by_warp=audited.module.attributes.get(SINGLE) is True,
+    )
 
 
 def _takes(memory: SharedMemory, most: int | None) -> bool:

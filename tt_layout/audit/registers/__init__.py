@@ -11,6 +11,7 @@ from tt_layout.audit.registers.pressure import (
     RegisterPressure,
     live_by_line,
     module_registers,
+    worst,
 )
 
-__all__ = ["LiveValue", "RegisterPressure", "live_by_line", "module_registers"]
+__all__ = ["LiveValue", "RegisterPressure", "live_by_line", "module_registers", "worst"]

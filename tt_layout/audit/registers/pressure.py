@@ -5,7 +5,7 @@ Read next:    `tt_layout.audit.registers.live_ranges`, `tt_layout.multiprocessor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import NamedTuple
@@ -88,8 +88,14 @@ class RegisterPressure:
         return f"spills likely: {of}" if self.spills else of
 
 
-def module_registers(audited: AuditedModule) -> list[RegisterPressure]:
+def module_registers(
+    audited: AuditedModule, functions: Sequence[SsaFunction] | None = None
+) -> list[RegisterPressure]:
     """Return the register pressure of the functions of a module; none where the GPU is unknown.
+
+    Args:
+        audited: the module.
+        functions: those that stand for its own, perhaps with other types; its own if None.
 
     Example:
         >>> from tt_layout.audit.modules.audited_module import SharedWork
@@ -111,7 +117,13 @@ def module_registers(audited: AuditedModule) -> list[RegisterPressure]:
     sizes = _sizes(audited)
     if sizes is None:
         return []
-    return [found for function in audited.functions for found in _of_function(function, sizes)]
+    chosen = audited.functions if functions is None else functions
+    return [found for function in chosen for found in _of_function(function, sizes)]
+
+
+def worst(found: Iterable[RegisterPressure]) -> RegisterPressure | None:
+    """Return the function, or the partition of it, that lacks most registers."""
+    return max(found, key=lambda one: one.needed / one.limit, default=None)
 
 
 def live_by_line(audited: AuditedModule) -> dict[int, int]:
@@ -172,7 +184,7 @@ class _Sizes:
         self._file = file
         self.most = module.number("maxnreg")
         self._layouts = audited.layouts
-        self._known: dict[str, int] = {}
+        self._known: dict[tuple[str, str | None], int] = {}
 
     def limit(self, warps: int) -> int:
         """Return the most registers of a thread of a CTA of so many warps."""
@@ -181,9 +193,11 @@ class _Sizes:
 
     def words(self, function: SsaFunction, value: Value) -> int:
         """Return the registers that a thread needs for a value."""
-        if value.text not in self._known:
-            self._known[value.text] = self._words(function.resolve_type(value.text))
-        return self._known[value.text]
+        ir_type = function.type_of(value.name)
+        key = value.text, ir_type.layout if ir_type is not None else None
+        if key not in self._known:
+            self._known[key] = self._words(ir_type)
+        return self._known[key]
 
     def _words(self, ir_type: IRType | None) -> int:
         if ir_type is None or ir_type.kind != "tensor":

@@ -8,6 +8,7 @@ from typing import TypeVar
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.suggestions.advice import Advice, Reason
+from tt_layout.audit.suggestions.needs import Needs, needs_of, needs_with
 from tt_layout.audit.suggestions.share import Share, share_of
 from tt_layout.audit.suggestions.suggestion import Suggestion
 
@@ -53,6 +54,14 @@ class Adviser:
         found = self.audit.conclusions
         return share_of(suggestion, finding.function, found, self.audit.audited)
 
+    def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
+        """Return what a program takes as it is, and with a suggestion carried out."""
+        found, audited = self.audit.conclusions, self.audit.audited
+        before = needs_of(found, finding.function)
+        if audited is None:
+            return before, before
+        return before, needs_with(suggestion, found, audited, finding.function)
+
     def dearer(self, finding: Finding) -> list[Suggestion]:
         """Return the other ways, the cheapest first, where each of them costs more."""
         return list(self._once("dearer", finding, self._dearer))
@@ -82,4 +91,10 @@ class Adviser:
         if self._advice is None:
             return ()
         found = (one.suggestions(finding, self._advice) for one in finding.occurrences)
-        return next((tuple(suggestions) for suggestions in found if suggestions), ())
+        tried = next((suggestions for suggestions in found if suggestions), ())
+        return tuple(one for one in tried if self._exceeds(finding, one) is None)
+
+    def _exceeds(self, finding: Finding, suggestion: Suggestion) -> str | None:
+        """Return what a program would take too much of with a suggestion; None if nothing."""
+        before, after = self.needs(finding, suggestion)
+        return after.exceeds(before)

@@ -146,6 +146,8 @@ def _backward(flow: Flow, name: str, conversion: SsaOperation) -> Side | None:
     region, waiting = Side(), [name]
     while waiting:
         value = waiting.pop()
+        if value in region.values:
+            continue
         region.values.add(value)
         operation = flow.function.definitions.get(value)
         if operation is None or len(region.inner) > MAX_REGION:

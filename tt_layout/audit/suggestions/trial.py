@@ -67,14 +67,32 @@ class Exchange:
 
 @dataclass(frozen=True)
 class ExchangedFunction(SsaFunction):
-    """A function with layouts exchanged in its types."""
+    """A function with layouts exchanged in the types of its values, or of some."""
 
     exchange: Exchange | None = None
+    names: frozenset[str] | None = None
 
     def type_of(self, name: str) -> IRType | None:
         """Return the type of a value; None for a scalar or an unknown value."""
         old = super().type_of(name)
-        return self.exchange.type(old) if old is not None and self.exchange is not None else old
+        if old is None or self.exchange is None:
+            return old
+        is_kept = self.names is not None and name not in self.names
+        return old if is_kept else self.exchange.type(old)
+
+
+def exchanged(
+    function: SsaFunction, exchange: Exchange, names: frozenset[str] | None = None
+) -> ExchangedFunction:
+    """Return a function with layouts exchanged.
+
+    Args:
+        function: the function.
+        exchange: the layouts.
+        names: the values whose types change; None for all.
+    """
+    values = {item.name: getattr(function, item.name) for item in fields(SsaFunction)}
+    return ExchangedFunction(**values, exchange=exchange, names=names)
 
 
 class Trial(AuditedModule):
@@ -115,6 +133,5 @@ class Trial(AuditedModule):
     def _exchanged(self, full: FullOperation) -> FullOperation:
         function, number = full.function, id(full.function)
         if number not in self._functions:
-            values = {item.name: getattr(function, item.name) for item in fields(SsaFunction)}
-            self._functions[number] = ExchangedFunction(**values, exchange=self.exchange)
+            self._functions[number] = exchanged(function, self.exchange)
         return full._replace(function=self._functions[number])

@@ -1,0 +1,107 @@
+"""What a suggestion takes besides: none is given that the kernel has no room for."""
+
+# ruff: noqa: E501 - lines of dumps are long
+
+from __future__ import annotations
+
+from test_suggestions import HEAD, SHARED, audit_of, pointers
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
+
+
+def all_suggestions(audit: Audit) -> list[Suggestion]:
+    adviser = Adviser(audit)
+    return [one for finding in audit.findings for one in adviser.suggestions(finding)]
+
+
+def transposed(size: int) -> str:
+    """Return a kernel for gfx942 that writes a buffer by rows and reads it by columns."""
+    rows, columns = (
+        f"#ttg.blocked<{{sizePerThread = {per}, threadsPerWarp = {lanes}, warpsPerCTA = {warps}, order = {order}}}>"
+        for per, lanes, warps, order in (
+            ([1, 4], [4, 16], [4, 1], [1, 0]),
+            ([4, 1], [16, 4], [1, 4], [0, 1]),
+        )
+    )
+    held = f"{size}x64xf32"
+    buffer = f"!ttg.memdesc<{held}, #s, #smem, mutable>"
+    return f"""\
+#a = {rows}
+#t0 = {columns}
+#smem = #ttg.shared_memory
+{SHARED.splitlines()[0]}
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32}} {{
+  tt.func @k(%x: tensor<{held}, #a>) {{
+    %m = ttg.local_alloc : () -> {buffer}
+    ttg.local_store %x, %m : tensor<{held}, #a> -> {buffer}
+    %y = ttg.local_load %m : {buffer} -> tensor<{held}, #t0>
+    tt.return
+  }}
+}}
+"""
+
+
+def test_no_layout_is_larger_than_shared_memory() -> None:
+    """64 KiB are all that gfx942 has: there is room for a swizzle, but not for padding."""
+    for size, has_room in ((128, True), (256, False)):
+        audit = audit_of(transposed(size))
+        found = {one.encoding.mnemonic for one in all_suggestions(audit)}
+        assert ("padded_shared" in found) == has_room
+        assert found
+
+
+ONE_WARP = f"""\
+#a = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [1, 1], order = [1, 0]}}>
+#b = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [1, 1], order = [1, 0]}}>
+{HEAD.replace('"ttg.num-warps" = 4', '"ttg.num-warps" = 1')}
+{pointers("p", "a")}
+{pointers("q", "b")}
+    %l = tt.load %p : tensor<64x64x!tt.ptr<f16>, #a>
+    %u = arith.extf %l : tensor<64x64xf16, #a> to tensor<64x64xf32, #a>
+    %v = math.exp %u : tensor<64x64xf32, #a>
+    %w = math.sin %u : tensor<64x64xf32, #a>
+    %vw = arith.mulf %v, %w : tensor<64x64xf32, #a>
+    %t = arith.addf %vw, %u : tensor<64x64xf32, #a>
+    %h = arith.truncf %t : tensor<64x64xf32, #a> to tensor<64x64xf16, #a>
+    %c = ttg.convert_layout %h : tensor<64x64xf16, #a> -> tensor<64x64xf16, #b>
+    tt.store %q, %c : tensor<64x64x!tt.ptr<f16>, #b>
+    tt.return
+  }}
+}}
+"""
+
+
+def test_no_layout_makes_registers_spill() -> None:
+    """Half of the lanes of #b repeat the other half: what is computed in it takes twice as much."""
+    for element, has_room in (("f16", True), ("f32", False)):
+        audit = audit_of(ONE_WARP.replace("xf32", f"x{element}"))
+        assert not any(one.spills for one in audit.registers)
+        assert (BACKWARD in {one.where for one in all_suggestions(audit)}) == has_room
+
+
+def test_needs_are_told_before_and_after() -> None:
+    audit = audit_of(ONE_WARP.replace("xf32", "xf16"))
+    adviser = Adviser(audit)
+    [finding] = [one for one in audit.findings if one.kind == "conversions"]
+    [forward, backward] = adviser.suggestions(finding)
+    before, after = adviser.needs(finding, forward)
+    assert before.registers is not None
+    assert after.registers is not None
+    assert (before.registers.line, after.registers.line) == (37, 30)
+    assert after.registers.live < before.registers.live
+    assert (forward.where, backward.where) == (FORWARD, BACKWARD)
+    audit = audit_of(transposed(128))
+    adviser = Adviser(audit)
+    finding = next(one for one in audit.findings if one.kind == "conflicts")
+    padded = next(
+        one for one in adviser.suggestions(finding) if one.encoding.mnemonic == "padded_shared"
+    )
+    assert padded.where == EVERYWHERE
+    before, after = adviser.needs(finding, padded)
+    assert before.memory is not None
+    assert after.memory is not None
+    assert before.memory.bytes == 32768
+    assert after.memory.bytes is not None
+    assert after.memory.bytes > 32768

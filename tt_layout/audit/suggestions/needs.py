@@ -1,0 +1,87 @@
+"""What a program takes of a multiprocessor, as it is and with a suggestion carried out.
+
+A layout that saves cycles of an access may take more registers or more shared memory: then a
+multiprocessor holds fewer CTAs, registers are spilled, or the kernel does not start at all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tt_layout.audit.allocation import SharedMemory, module_memory
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.occupancy import kernel_occupancy
+from tt_layout.audit.registers import RegisterPressure, module_registers, worst
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
+from tt_layout.audit.suggestions.trial import Exchange, exchanged
+from tt_layout.encodings import SharedEncoding
+from tt_layout.ir.ssa import SsaFunction
+
+
+class Needs(NamedTuple):
+    """What a program takes.
+
+    Attributes:
+        registers: what its threads need where they lack most; None where the GPU is not known.
+        memory: its shared memory; None where it has none.
+    """
+
+    registers: RegisterPressure | None
+    memory: SharedMemory | None
+
+    def exceeds(self, before: Needs) -> str | None:
+        """Return what it takes too much of, though the program before did not; None if nothing."""
+        was_refused = before.memory is not None and before.memory.refusal is not None
+        if self.memory is not None and self.memory.refusal is not None and not was_refused:
+            return self.memory.refusal
+        if self.registers is None or not self.registers.spills:
+            return None
+        is_more = before.registers is None or self.registers.needed > before.registers.needed
+        return self.registers.text if is_more else None
+
+    def ctas(self, found: Conclusions, audited: AuditedModule) -> int | None:
+        """Return how many a multiprocessor holds; None where that is not known."""
+        if self.registers is None:
+            return None
+        bytes_ = self.memory.bytes if self.memory is not None else None
+        occupancy = kernel_occupancy(found, audited, self.registers, bytes_)
+        return occupancy.ctas if occupancy is not None else None
+
+
+def needs_of(found: Conclusions, name: str | None) -> Needs:
+    """Return what a program of a kernel takes."""
+    return Needs(
+        worst(one for one in found.registers if one.function == name),
+        next((one for one in found.shared_memory if one.function == name), None),
+    )
+
+
+def needs_with(
+    suggestion: Suggestion, found: Conclusions, audited: AuditedModule, name: str | None
+) -> Needs:
+    """Return what a program of a kernel would take with a suggestion carried out.
+
+    Args:
+        suggestion: what is changed.
+        found, audited: the module.
+        name: the kernel.
+    """
+    before = needs_of(found, name)
+    exchange = Exchange({suggestion.replaced: suggestion.encoding})
+    if isinstance(suggestion.encoding, SharedEncoding):
+        functions = [exchanged(one, exchange) for one in audited.functions]
+        memories = [one for one in module_memory(audited, functions) if one.function == name]
+        return before._replace(memory=memories[0]._replace(stated=None) if memories else None)
+    [function] = [one for one in audited.functions if one.name == name]
+    names = _retyped(function, suggestion) if suggestion.where != EVERYWHERE else None
+    pressures = module_registers(audited, [exchanged(function, exchange, names)])
+    return before._replace(registers=worst(pressures))
+
+
+def _retyped(function: SsaFunction, suggestion: Suggestion) -> frozenset[str]:
+    """Return the values that take the new layout: one side of a conversion, and its result."""
+    lines = {*suggestion.lines, suggestion.recosts[0].operation.line}
+    return frozenset(
+        value.name for one in function.walk() if one.line in lines for value in one.results
+    )
