@@ -6,20 +6,23 @@ It changes files of the checkout that it lies in, so run it in a copy.  ``FOLDER
 which functions each test calls, ``FOLDER/results.jsonl`` what became of each mutant; what these
 have already is not done again, so that a run can be ended and taken up.
 
-All is done by one process, of Python 3.11 or newer.  It collects the tests of both tiers; for each
-mutant a child of it, which has the changed code in place of a function's, runs the tests that call
-the function: those of the plain tier and then those of the slow tier in the same files, the
-quickest first, for so many seconds.  What is not in a function needs a process of its own.
+A process, of Python 3.11 or newer, collects the tests of both tiers.  For each mutant a child of
+it, which has the changed code in place of a function's, runs the tests that call the function, the
+quickest first, for so many seconds.  What is not in a function needs a process of its own.  Several
+processes, each in a copy of the checkout, may share ``FOLDER``, and the work with ``--share``.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import pkgutil
+import random
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
@@ -32,7 +35,7 @@ from mutants import children
 from mutants.mutate import PACKAGE, Mutant, mutants_of, sample
 
 ROOT = PACKAGE.parent
-MOST_IN_A_PROCESS = 80
+MOST_IN_A_PROCESS = 400
 WITHOUT = ("browser", "compiler", "drills", "mutants")
 """Tests that need more than Python, or take a copy of the project."""
 
@@ -59,42 +62,28 @@ class Chooser:
         for row in passing:
             for function in row["functions"]:
                 self._tests.setdefault(function, []).append(row["test"])
-        known = {row["test"] for row in calls}
-        self._unrecorded: dict[str, list[str]] = {}
-        for item in items:
-            if item.nodeid not in known and not item.get_closest_marker("slow"):
-                self._unrecorded.setdefault(str(item.path), []).append(item.nodeid)
 
     def tests(self, mutant: Mutant, at_most: float) -> list[pytest.Item]:
-        """Return tests that call the function of a mutant, or any of its module, best first."""
-        name = f"{mutant.module}:{mutant.function}"
-        found = set(self._tests.get(name, ()) if mutant.function else ())
-        if not found:
-            own = (t for f, t in self._tests.items() if f.startswith(f"{mutant.module}:"))
-            found = {test for tests in own for test in tests}
-        chosen = list(self._within(_spread(found, self._seconds), at_most))
-        chosen += self._within(self._mentioning(mutant), at_most / 2)
-        files = {test.partition("::")[0] for test in found}
-        slow = (
-            name
-            for name, item in self._items.items()
-            if item.get_closest_marker("slow") and name.partition("::")[0] in files
-        )
-        return [self._items[name] for name in [*chosen, *self._within(slow, at_most / 2)]]
+        """Return tests that call the function of a mutant, its module or its folder; best first."""
+        places = [f"{mutant.module}:{mutant.function}"] if mutant.function else []
+        places += [f"{mutant.module}:", f"{mutant.module.rpartition('/')[0]}/"]
+        for place in places:
+            if found := self._calling(place):
+                break
+        chosen = self._within(_spread(found, self._seconds), at_most)
+        return [self._items[name] for name in chosen]
 
-    def _mentioning(self, mutant: Mutant) -> Iterator[str]:
-        """Yield tests of which is not known what they call, if their file names the module."""
-        dotted = f"tt_layout.{mutant.module.removesuffix('.py').replace('/', '.')}"
-        for file, tests in self._unrecorded.items():
-            text = Path(file).read_text(encoding="utf-8")
-            name = mutant.function.rpartition(".")[2]
-            if dotted in text or (len(name) > 3 and name in text):
-                yield from tests
+    def _calling(self, place: str) -> set[str]:
+        """Return tests that call a function, or any that begins so."""
+        if not place.endswith((":", "/")):
+            return set(self._tests.get(place, ()))
+        own = (tests for name, tests in self._tests.items() if name.startswith(place))
+        return {test for tests in own for test in tests}
 
     def _within(self, tests: Iterable[str], at_most: float) -> Iterator[str]:
         seconds = 0.0
         for test in tests:
-            seconds += self._seconds.get(test, 0.2) + 0.01
+            seconds += self._seconds[test] + 0.01
             if seconds > at_most:
                 return
             yield test
@@ -111,6 +100,41 @@ def _spread(tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
     return [test for _, test in sorted(order)]
 
 
+class Work:
+    """What processes in several copies of the checkout share.
+
+    Args:
+        folder: an empty one, in which each says what it has taken; None: there is one process.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def is_mine(self, name: str) -> bool:
+        """Take a piece of work, if no other has it."""
+        if self._folder is None:
+            return True
+        try:
+            self._file(self._folder, name).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+    def is_done(self, name: str) -> None:
+        """Say that a piece of work is done."""
+        if self._folder is not None:
+            self._file(self._folder, name).write_text("done", encoding="utf-8")
+
+    def wait(self) -> None:
+        """Wait until all that was taken is done."""
+        while self._folder and any(not file.stat().st_size for file in self._folder.iterdir()):
+            time.sleep(0.5)
+
+    @staticmethod
+    def _file(folder: Path, name: str) -> Path:
+        return folder / hashlib.sha256(name.encode()).hexdigest()
+
+
 class Plugin:
     """Takes the place of pytest's loop over the tests.
 
@@ -121,6 +145,7 @@ class Plugin:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self._folder: Path = options.folder
+        self._work = Work(options.share)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         for found in pkgutil.walk_packages([str(PACKAGE)], "tt_layout."):
@@ -134,18 +159,22 @@ class Plugin:
 
     def _record(self, items: list[pytest.Item], calls: Path) -> None:
         known = {row["test"] for row in rows_of(calls)}
-        files: dict[str, list[pytest.Item]] = {}
+        parts: dict[str, list[pytest.Item]] = {}
         for item in items:
-            if item.nodeid not in known and not item.get_closest_marker("slow"):
-                files.setdefault(item.nodeid.partition("::")[0], []).append(item)
-        for own in files.values():
-            children.record(own, str(calls))
+            if item.nodeid not in known:
+                tier = "slow" if item.get_closest_marker("slow") else ""
+                parts.setdefault(f"{tier} {item.nodeid.partition('::')[0]}", []).append(item)
+        for name in sorted(parts, reverse=True):
+            if self._work.is_mine(name):
+                children.record(parts[name], str(calls))
+                self._work.is_done(name)
+        self._work.wait()
 
     def _try(self, chooser: Chooser, items: list[pytest.Item]) -> None:
         results, seconds = self._folder / "results.jsonl", self._options.seconds
         before = {row["mutant"]: row["outcome"] for row in rows_of(results)}
         for mutant in self._mutants():
-            if mutant.key in before:
+            if mutant.key in before or not self._work.is_mine(mutant.key):
                 continue
             tests = items if self._options.test else chooser.tests(mutant, seconds)
             result = tried(mutant, tests, int(seconds))
@@ -166,11 +195,13 @@ class Plugin:
             everything = (m for path in PACKAGE.rglob("*.py") for m in mutants_of(path))
             return [mutant for mutant in everything if mutant.key in wanted]
         if not options.line:
-            return sample(options.count, options.seed)
+            found = sample(options.count, options.seed)
+            random.Random(options.seed).shuffle(found)
+            return found
         places = {tuple(place.rsplit(":", 1)) for place in options.line}
         paths = (PACKAGE / module for module in sorted({module for module, _ in places}))
-        found = [mutant for path in paths for mutant in mutants_of(path)]
-        return [mutant for mutant in found if (mutant.module, str(mutant.line)) in places]
+        own = [mutant for path in paths for mutant in mutants_of(path)]
+        return [mutant for mutant in own if (mutant.module, str(mutant.line)) in places]
 
 
 def tried(mutant: Mutant, tests: list[pytest.Item], seconds: int) -> str:
@@ -181,26 +212,29 @@ def tried(mutant: Mutant, tests: list[pytest.Item], seconds: int) -> str:
     text = path.read_text(encoding="utf-8")
     try:
         path.write_text(mutant.applied(text), encoding="utf-8")
+        result = None
         if mutant.function:
-            return children.outcome(mutant, tests, 2 * seconds + 10)
-        return _in_a_process(tests[:MOST_IN_A_PROCESS])
+            result = children.outcome(mutant, tests, 3 * seconds + 20)
+        return result or _in_a_process(tests[:MOST_IN_A_PROCESS], 3 * seconds + 60)
     finally:
         path.write_text(text, encoding="utf-8")
 
 
-def _in_a_process(tests: list[pytest.Item]) -> str:
+def _in_a_process(tests: list[pytest.Item], seconds: int) -> str:
     """Return what tests make of a mutant that changes what is done when its module is loaded."""
     arguments = ["-x", "-q", "-n", "0", "-m", "", "-p", "no:cacheprovider", "--seed", "1"]
-    done = subprocess.run(
-        [sys.executable, "-B", "-m", "pytest", *arguments, *(test.nodeid for test in tests)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    if not done.returncode:
+    command = [sys.executable, "-B", "-m", "pytest", *arguments, *(test.nodeid for test in tests)]
+
+    def work(descriptor: int) -> int:
+        return subprocess.run(command, cwd=ROOT, stdout=descriptor, stderr=descriptor).returncode
+
+    status, text = children.in_child(work, seconds)
+    if not status:
         return "survived"
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return f"killed: {failed[0] if failed else done.stdout.strip()[-200:]}"
+    if status < 0:
+        return "timed out: tests in a process"
+    failed = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return f"killed: {failed[0] if failed else text.strip()[-200:]}"
 
 
 def main() -> None:
@@ -211,6 +245,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20, help="of tests for each mutant")
     parser.add_argument(
         "--recorded", action="store_true", help="record no more of what tests call than there is"
+    )
+    parser.add_argument(
+        "--share", type=Path, help="an empty folder: with whom works beside this in another copy"
     )
     parser.add_argument("--test", action="append", help="run this, whatever it calls")
     parser.add_argument("--line", action="append", help="MODULE:LINE: every mutant of this line")
