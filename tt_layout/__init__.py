@@ -26,6 +26,7 @@ What they cost, and better ones:
 
 Kernels, from a dump or compiled:
     audit_ir                    what they do badly, and what to use instead
+    features                    its numbers as one flat object, to prune by and to learn from
     apply                       the dump with what is suggested carried out
     explore_ir                  the page of all their layouts
     parse_ir, read_functions, axis_info
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
         operand_shared,
     )
     from tt_layout.library.dumps import apply, explore_ir
+    from tt_layout.library.features import features
     from tt_layout.library.inputs import place
     from tt_layout.library.layouts import (
         compare_layouts,
@@ -116,6 +118,7 @@ _HOMES = {
     "elements_at": "tt_layout.library.layouts",
     "explore": "tt_layout.library.pictures",
     "explore_ir": "tt_layout.library.dumps",
+    "features": "tt_layout.library.features",
     "find_swizzle": "tt_layout.library.memory",
     "layout_info": "tt_layout.library.layouts",
     "locations_of": "tt_layout.library.layouts",
@@ -152,6 +155,7 @@ __all__ = [
     "elements_at",
     "explore",
     "explore_ir",
+    "features",
     "find_swizzle",
     "layout_info",
     "locations_of",

@@ -82,6 +82,14 @@ class Summary:
         return f"; {size(self.shared_bytes)}{of} of shared memory"
 
 
+def kernel_names(audit: Audit) -> tuple[str | None, ...]:
+    """Return the functions that move data or have findings; None of what is outside of any."""
+    names: list[str | None] = [row.operation.function for row in audit.movements]
+    names += [product.function for product in audit.multiplications]
+    names += [finding.function for finding in audit.findings]
+    return tuple(dict.fromkeys(names))
+
+
 def summaries(audit: Audit, known: KernelMetadata = NO_METADATA) -> tuple[Summary, ...]:
     """Return a summary of each kernel that moves data, and of what is in no kernel.
 
@@ -102,10 +110,9 @@ def summaries(audit: Audit, known: KernelMetadata = NO_METADATA) -> tuple[Summar
         >>> summary.text
         'outside of functions, 8 warps: 1 error'
     """
-    names: dict[str | None, list[Finding]] = {row.operation.function: [] for row in audit.movements}
-    names |= {product.function: [] for product in audit.multiplications}
+    names: dict[str | None, list[Finding]] = {name: [] for name in kernel_names(audit)}
     for finding in audit.findings:
-        names.setdefault(finding.function, []).append(finding)
+        names[finding.function].append(finding)
     limit = next((memory.limit for memory in audit.shared_memory), None)
     return tuple(
         _summary(audit, known, name, found, limit, is_only=len(names) == 1)

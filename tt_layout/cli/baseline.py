@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tt_layout.audit.values.given import GivenValues
-from tt_layout.cli.output import emit
+from tt_layout.cli.output import emit, emit_text
 from tt_layout.cli.parameters import FileParameter
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
@@ -79,8 +79,6 @@ def _print(report: BaselineReport, output_format: str) -> None:
         return
     from tt_layout.reports.baseline import to_markdown
     from tt_layout.reports.html import to_page
-    from tt_layout.reports.writing import write
 
     text = to_markdown(report) if output_format == "markdown" else to_page("kernels", report)
-    data = text.encode("utf-8", "backslashreplace")
-    write([data], None, size=len(data))
+    emit_text(text)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 
 from tt_layout.audit.rules import kinds
+from tt_layout.cli.output import emit_text
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.watched_findings import ALL, NamedFinding, Watcher
 from tt_layout.safe_text import safe
@@ -39,11 +40,8 @@ def tell_failures(watcher: Watcher) -> int:
 
 def annotate(watcher: Watcher, program: ProgramSource) -> None:
     """Print an annotation of GitHub Actions for each finding, at the line of the program."""
-    from tt_layout.reports.writing import write
-
     text = "".join(f"{line}\n" for line in _annotations(watcher, program))
-    data = text.encode("utf-8", "backslashreplace")
-    write([data], None, size=len(data))
+    emit_text(text)
 
 
 def _annotations(watcher: Watcher, program: ProgramSource) -> Iterator[str]:

@@ -36,6 +36,14 @@ def emit(report: Report, output_format: str = "text") -> None:
     write(chunks, None, size=sum(map(len, chunks)))
 
 
+def emit_text(text: str) -> None:
+    """Write text that is neither report nor JSON object to standard output."""
+    from tt_layout.reports.writing import write
+
+    data = text.encode("utf-8", "backslashreplace")
+    write([data], None, size=len(data))
+
+
 def note(text: str) -> None:
     """Print a note beside a report, on standard error."""
     click.echo(f"note: {text}", err=True)

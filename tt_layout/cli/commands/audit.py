@@ -30,12 +30,13 @@ from tt_layout.ir import Module
 from tt_layout.ir.passes import chosen_modules, has_passes
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.audit import AuditReport
-from tt_layout.reports.opened import audit_with, is_log
+from tt_layout.reports.opened import audit_with, is_log, open_dumps
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
 
 if TYPE_CHECKING:
     from tt_layout.kernels.seen import Launch
+    from tt_layout.reports.features import Features
     from tt_layout.reports.measured import Measurements
 
 
@@ -183,11 +184,11 @@ def _audits(
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "json", "github", *FORMATS]),
+    type=click.Choice(["text", "json", "github", "features", *FORMATS]),
     default="text",
     show_default=True,
-    help="Print text, JSON, or GitHub annotations of the findings; with --baseline also a comment"
-    " in Markdown, or a page.",
+    help="Print text, JSON, GitHub annotations of the findings, or a line of JSON for each kernel"
+    " with its features; with --baseline also a comment in Markdown, or a page.",
 )
 def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     """Show what the kernels of a dump do badly, their data movements and layouts."""
@@ -196,11 +197,11 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     if sum([chosen.compares, chosen.is_axis_info, chosen.is_fits]) > 1:
         raise LayoutError("--axis-info, --fits and --diff exclude each other")
     is_other = chosen.compares or chosen.is_axis_info or chosen.is_fits
-    if output_format == "github" and is_other:
-        raise LayoutError("--format github is for the findings of an audit")
+    if output_format in ("github", "features") and is_other:
+        raise LayoutError(f"--format {output_format} is for the report of an audit")
     if chosen.baseline is None and output_format in FORMATS:
         raise LayoutError(f"--format {output_format} is for --baseline")
-    is_report = not are_many and output_format != "github"
+    is_report = not are_many and output_format in ("text", "json")
     if chosen.ncu is not None and (is_other or not is_report):
         raise LayoutError("--ncu is for the report of one dump")
     if chosen.baseline is not None:
@@ -214,6 +215,8 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
             given=chosen.given,
             cache=chosen.cache,
         )
+    if output_format == "features":
+        return _features(files, chosen)
     if chosen.compares:
         return _compare(files, chosen, output_format)
     if chosen.is_axis_info or chosen.is_fits:
@@ -273,6 +276,51 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     )
     emit(report, output_format)
     return tell_failures(watcher)
+
+
+def _features(files: Sequence[str], chosen: Options) -> int:
+    """Print a line of JSON for each kernel of one dump or many.
+
+    Raises:
+        LayoutError: none of the dumps can be read, or a value is given for no kernel's argument.
+    """
+    import json
+
+    from tt_layout.cli.batch import files_of
+    from tt_layout.cli.output import emit_text, note
+
+    given, watcher, shared = chosen.given, chosen.watcher, SharedWork()
+    lines: list[str] = []
+    arguments: dict[str, None] = {}
+    names, unread = files_of(files), []
+    for name in names:
+        try:
+            for audit, found in _features_in(name, chosen.partial, shared, given):
+                deque(watcher.pass_on(name, [audit]), maxlen=0)
+                arguments.update(dict.fromkeys(audit.arguments))
+                lines += (json.dumps(one) for one in found)
+        except LayoutError as error:
+            unread.append(error)
+            if len(unread) == len(names):
+                raise
+            note(f"{name} was passed over: {error.message}")
+    if given is not None:
+        check_names(given, arguments)
+    emit_text("".join(f"{line}\n" for line in lines))
+    return tell_failures(watcher)
+
+
+def _features_in(
+    name: str, is_partial: bool, shared: SharedWork, given: GivenValues | None
+) -> Iterator[tuple[Audit, list[Features]]]:
+    """Yield the audit of each module of a dump, and the features of its kernels."""
+    from tt_layout.reports.features import module_features
+
+    for dump in open_dumps(name).dumps:
+        grid = dump.launch.grid if dump.launch is not None else None
+        for module in read_modules(dump.source, is_partial, dump.number):
+            audit = audit_with(module, shared, dump.launch, given).audit
+            yield audit, module_features(dump.source.name, audit, dump.known, grid)
 
 
 def _measurements(path: str) -> Measurements:

@@ -1,0 +1,249 @@
+"""The features of a kernel, a row each: what ``docs/features.md`` and the schema say of them.
+
+A name keeps its meaning as long as `FEATURES_VERSION` is the same: what is counted otherwise gets a
+new version, and programs that learned from the old one see that.  New names may come at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.operations.details import (
+    ConversionDetails,
+    ExchangeDetails,
+    GlobalDetails,
+    SharedDetails,
+)
+from tt_layout.audit.rules import kinds
+from tt_layout.ir.data_movements import MovementKind
+from tt_layout.reports.kernel_facts import KernelFacts
+
+FEATURES_VERSION = 1
+"""Changes when a name changes its meaning or goes."""
+
+Value = int | float | str | bool | None
+NUMBER, INTEGER, TEXT, TRUTH = "number", "integer", "string", "boolean"
+
+
+class Feature(NamedTuple):
+    """One field of the object of a kernel.
+
+    Attributes:
+        name: of the field.
+        kind: of its values, as JSON Schema calls it; they may be null, too.
+        meaning: what it is, with its unit, and when it is null.
+        of: computes it.
+    """
+
+    name: str
+    kind: str
+    meaning: str
+    of: Callable[[KernelFacts], Value]
+
+
+def _name(kind: str) -> str:
+    return kind.replace(" ", "_").replace("-", "_")
+
+
+def _plural(kind: MovementKind) -> str:
+    name = _name(kind)
+    if kind in (MovementKind.COPY_IN, MovementKind.COPY_OUT, MovementKind.COPY_WITHIN):
+        return name.replace("copy", "copies", 1)
+    return f"{name}s"
+
+
+def _count(kind: MovementKind, facts: KernelFacts) -> int:
+    return sum(row.operation.group is kind for row in facts.rows)
+
+
+def _bytes(kind: MovementKind, facts: KernelFacts) -> float:
+    own = (row for row in facts.rows if row.operation.group is kind)
+    return sum((row.operation.bytes or 0) * facts.runs(row) for row in own)
+
+
+def _cycles(family: type[object], facts: KernelFacts) -> float:
+    return sum(row.cost.cycles * facts.runs(row) for row in facts.costed(family) if row.cost)
+
+
+def _extra(family: type[object], facts: KernelFacts) -> float:
+    return sum(row.cost.extra * facts.runs(row) for row in facts.costed(family) if row.cost)
+
+
+def _share(family: type[object], facts: KernelFacts) -> float | None:
+    whole = facts.cycles
+    return _cycles(family, facts) / whole if whole else None
+
+
+def _wavefronts(facts: KernelFacts) -> float:
+    rows = facts.costed(SharedDetails)
+    return sum(row.cost.weight * facts.runs(row) for row in rows if row.cost)
+
+
+def _sectors(facts: KernelFacts, name: str) -> float:
+    """Return sectors of all accesses of which they are known."""
+    found = (_own_sectors(row, name) * facts.runs(row) for row in facts.costed(GlobalDetails))
+    return sum(found)
+
+
+def _own_sectors(row: MovementRow, name: str) -> int:
+    details = row.cost.details if row.cost is not None else None
+    return getattr(details, name, None) or 0
+
+
+def _unknown_accesses(facts: KernelFacts) -> int:
+    found = (row.cost.details for row in facts.costed(GlobalDetails) if row.cost)
+    return sum(one.sectors is None for one in found if isinstance(one, GlobalDetails))
+
+
+def _shuffles(facts: KernelFacts) -> float:
+    return sum(
+        (getattr(row.cost.details, "shuffles_per_warp", None) or 0) * facts.runs(row)
+        for row in facts.rows
+        if row.cost is not None
+    )
+
+
+def _through_shared(facts: KernelFacts) -> int:
+    rows = facts.costed(ConversionDetails)
+    return sum(bool(getattr(row.cost.details, "wavefronts", None)) for row in rows if row.cost)
+
+
+def _bound(resource: str, facts: KernelFacts) -> float | None:
+    found = facts.bounds.of(resource) if facts.bounds is not None else None
+    return found.cycles if found is not None else None
+
+
+def _largest(facts: KernelFacts) -> str | None:
+    bounds = facts.bounds
+    return bounds.largest.resource if bounds is not None and bounds.largest is not None else None
+
+
+def _of(path: str, facts: KernelFacts) -> Any:
+    """Return what a path of attributes of the facts leads to; None where one of them is None."""
+    found: Any = facts
+    for part in path.split("."):
+        found = getattr(found, part) if found is not None else None
+    return found
+
+
+def _row(name: str, kind: str, path: str, meaning: str) -> Feature:
+    return Feature(name, kind, meaning, partial(_of, path))
+
+
+def _identity() -> Iterator[Feature]:
+    yield Feature("version", INTEGER, "of these fields", lambda facts: FEATURES_VERSION)
+    yield _row("tt_layout", TEXT, "package", "release that computed the object")
+    yield _row("file", TEXT, "file", "the dump, as it was named")
+    yield _row("line", INTEGER, "audit.module.line", "where the module begins in it")
+    yield _row("kernel", TEXT, "summary.function", "null outside of functions")
+    yield _row("target", TEXT, "audit.module.target", "as the module names it")
+    yield _row("gpu", TEXT, "summary.target", "the GPU whose costs are counted; null if unknown")
+    yield _row("programs", INTEGER, "programs", "of the grid; null where none was given")
+
+
+def _shape() -> Iterator[Feature]:
+    yield _row("warps", INTEGER, "summary.warps", "of a CTA")
+    yield _row("threads_per_warp", INTEGER, "threads_per_warp", "null where it is not stated")
+    yield _row("ctas", INTEGER, "ctas", "of a cluster; null where it is not stated")
+    yield Feature("layouts", INTEGER, "different layouts", lambda facts: facts.layouts)
+    yield Feature("data_movements", INTEGER, "operations", lambda facts: len(facts.rows))
+    for kind in MovementKind:
+        meaning = f"operations of the kind {str(kind)!r}"
+        yield Feature(f"{_plural(kind)}", INTEGER, meaning, partial(_count, kind))
+    meaning = "conversions that take wavefronts of shared memory"
+    yield Feature("conversions_through_shared", INTEGER, meaning, _through_shared)
+    products = "multiplications of matrices"
+    yield Feature("multiplications", INTEGER, products, lambda facts: len(facts.products))
+    yield Feature(
+        "multiplications_without_instruction",
+        INTEGER,
+        "those without a matrix instruction",
+        lambda facts: sum(one.instruction is None for one in facts.products),
+    )
+
+
+def _moved() -> Iterator[Feature]:
+    for kind in MovementKind:
+        if kind is not MovementKind.ALLOCATION:
+            meaning = f"moved by {_plural(kind)} in one program, where types tell"
+            yield Feature(f"{_name(kind)}_bytes", NUMBER, meaning, partial(_bytes, kind))
+    known = "of global memory, of all accesses of which they are known"
+    yield Feature("sectors", NUMBER, known, lambda facts: _sectors(facts, "sectors"))
+    least = "that the same bytes need at least"
+    yield Feature("ideal_sectors", NUMBER, least, lambda facts: _sectors(facts, "ideal_sectors"))
+    missing = "accesses to global memory whose sectors are not known"
+    yield Feature("unknown_accesses", INTEGER, missing, _unknown_accesses)
+    yield Feature("wavefronts", NUMBER, "of loads and stores of shared memory", _wavefronts)
+    conflicts = "of these, from bank conflicts"
+    yield Feature("conflict_wavefronts", NUMBER, conflicts, partial(_extra, SharedDetails))
+    yield Feature("shuffles", NUMBER, "of a warp: conversions and exchanges", _shuffles)
+    yield _row("flops", NUMBER, "flops", "of multiplications of matrices")
+
+
+def _resources() -> Iterator[Feature]:
+    registers = "summary.registers"
+    unknown = "null where the GPU is not known"
+    text = f"registers that a thread is expected to need; {unknown}"
+    yield _row("registers", INTEGER, f"{registers}.needed", text)
+    text = f"of them, for tensors that are live at the peak; {unknown}"
+    yield _row("live_registers", INTEGER, f"{registers}.live", text)
+    yield _row("registers_limit", INTEGER, f"{registers}.limit", "that a thread may have")
+    yield _row("spills", TRUTH, f"{registers}.spills", f"whether spills are likely; {unknown}")
+    text = "shared memory of a CTA, stated or allocated; null where it is not known"
+    yield _row("shared_bytes", INTEGER, "summary.shared_bytes", text)
+    yield _row("shared_limit", INTEGER, "summary.shared_limit", "that a CTA may have")
+    yield _row("tensor_columns", INTEGER, "tensor_columns", "of tensor memory that it allocates")
+    for name, path in (("ctas", "ctas"), ("warps", "warps"), ("most_warps", "most_warps")):
+        text = f"`{name}` of one multiprocessor ([registers.md](registers.md))"
+        yield _row(f"occupancy_{name}", INTEGER, f"summary.occupancy.{path}", text)
+    text = "what allows no more, joined by `+`"
+    yield Feature("occupancy_limited_by", TEXT, text, lambda facts: facts.limited_by)
+
+
+RESOURCES = ("DRAM", "L2", "LSU", "tensor cores", "FMA", "special functions")
+
+
+def _costs() -> Iterator[Feature]:
+    for resource in RESOURCES:
+        name = f"bound_{_name(resource.lower())}"
+        text = f"{resource}: cycles that a launch takes at least ([bounds.md](bounds.md))"
+        yield Feature(name, NUMBER, text, partial(_bound, resource))
+    yield _row("bound_cycles", NUMBER, "bounds.cycles", "the largest of these")
+    yield Feature("bound_by", TEXT, "the resource of the largest", _largest)
+    yield _row("cycles", NUMBER, "cycles", "of all data movements, as findings count them")
+    families = {
+        "conversions": ConversionDetails,
+        "exchanges": ExchangeDetails,
+        "shared": SharedDetails,
+        "global": GlobalDetails,
+    }
+    for name, family in families.items():
+        text = f"of `cycles`, 0 to 1: {name}; null where there are none"
+        yield Feature(f"{name}_share", NUMBER, text, partial(_share, family))
+    text = "data movements without a known cost"
+    yield _row("unknown_costs", INTEGER, "summary.unknown_costs", text)
+    text = "whether a loop whose trips are not known counts as 32"
+    yield _row("is_assumed", TRUTH, "is_assumed", text)
+
+
+def _findings() -> Iterator[Feature]:
+    yield _row("errors", INTEGER, "summary.errors", "findings for which the compiler refuses it")
+    for kind in kinds():
+        meaning = f"findings of the kind `{kind}`"
+        yield Feature(f"findings_{_name(kind)}", INTEGER, meaning, partial(_findings_of, kind))
+    yield _row("finding_cycles", NUMBER, "summary.weight", "that findings waste")
+    text = "of `cycles`, 0 to 1; null where there are none"
+    yield _row("findings_share", NUMBER, "findings_share", text)
+
+
+def _findings_of(kind: str, facts: KernelFacts) -> int:
+    return facts.kinds[kind]
+
+
+def fields() -> tuple[Feature, ...]:
+    """Return every field, in the order of the object."""
+    groups = _identity(), _shape(), _moved(), _resources(), _costs(), _findings()
+    return tuple(feature for group in groups for feature in group)

@@ -1,0 +1,49 @@
+"""The features of kernels: one flat object each, for programs that prune or learn.
+
+`tt_layout.reports.feature_fields` has the fields.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.modules.kernel_metadata import KernelMetadata
+from tt_layout.audit.summary import NO_METADATA
+from tt_layout.reports.feature_fields import FEATURES_VERSION, Value, fields
+from tt_layout.reports.kernel_facts import Grid, KernelFacts, kernels_of
+
+Features = dict[str, Value]
+
+
+def features_of(facts: KernelFacts) -> Features:
+    """Return the object of a kernel."""
+    return {feature.name: _plain(feature.of(facts)) for feature in fields()}
+
+
+def _plain(value: Value) -> Value:
+    """Return a number without a part that says nothing: 4 for 4.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def module_features(
+    file: str, audit: Audit, known: KernelMetadata = NO_METADATA, grid: Grid | None = None
+) -> list[Features]:
+    """Return the object of each kernel of a module."""
+    return [features_of(facts) for facts in kernels_of(file, audit, known, grid)]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of an object."""
+    properties: dict[str, Any] = {
+        one.name: {"type": [one.kind, "null"], "description": one.meaning} for one in fields()
+    }
+    properties["version"] = {"const": FEATURES_VERSION, "description": "of these fields"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "The features of a kernel",
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

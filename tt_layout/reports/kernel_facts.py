@@ -1,0 +1,138 @@
+"""What is known of one kernel of an audit, gathered: what its features are computed from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.modules.kernel_metadata import KernelMetadata
+from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
+from tt_layout.audit.operations.multiplications import Multiplication
+from tt_layout.audit.shares import Shares
+from tt_layout.audit.summary import NO_METADATA, Summary, kernel_names, kinds_of, summaries
+from tt_layout.audit.values.executions import assumed_runs
+from tt_layout.ir.operations import layout_of
+from tt_layout.version import __version__
+
+Grid = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """One kernel of an audit.
+
+    Attributes:
+        file: the dump.
+        audit: of the module.
+        function: the kernel, as the module calls it; None outside of any.
+        summary: of the kernel.
+        grid: programs along x, y and z; None where it is not known.
+    """
+
+    file: str
+    audit: Audit
+    function: str | None
+    summary: Summary
+    grid: Grid | None = None
+    package: str = __version__
+
+    @cached_property
+    def rows(self) -> list[MovementRow]:
+        """Its data movements."""
+        return [row for row in self.audit.movements if row.operation.function == self.function]
+
+    @cached_property
+    def products(self) -> list[Multiplication]:
+        """Its multiplications of matrices."""
+        return [one for one in self.audit.multiplications if one.function == self.function]
+
+    @cached_property
+    def bounds(self) -> Bounds | None:
+        """What it takes at least; None where the GPU has no rates."""
+        return kernel_bounds(self.audit, self.function, self.grid)
+
+    @cached_property
+    def kinds(self) -> Counter[str]:
+        """Its findings by kind."""
+        return kinds_of(self.summary)
+
+    def costed(self, family: type[object]) -> Iterator[MovementRow]:
+        """Yield the data movements whose costs are of a family."""
+        for row in self.rows:
+            if row.cost is not None and isinstance(row.cost.details, family):
+                yield row
+
+    def runs(self, row: MovementRow) -> int:
+        """Return how often a data movement runs in one program, as findings count it."""
+        return assumed_runs(row.executions)
+
+    @property
+    def cycles(self) -> float:
+        """Of all its data movements in one program."""
+        return Shares(self.rows).cycles(self.function)
+
+    @property
+    def findings_share(self) -> float | None:
+        """Of its cycles, 0 to 1: what findings waste."""
+        return min(1.0, self.summary.weight / self.cycles) if self.cycles else None
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether something runs an unknown number of times."""
+        runs = [row.executions for row in self.rows]
+        runs += [product.executions for product in self.products]
+        return any(one.number is None for one in runs)
+
+    @property
+    def flops(self) -> float:
+        """Of its multiplications in one program."""
+        return sum(one.flops * assumed_runs(one.executions) for one in self.products)
+
+    @property
+    def layouts(self) -> int:
+        """How many different layouts its data movements have."""
+        ends = ((row.operation.source, row.operation.target) for row in self.rows)
+        return len({layout_of(end) for pair in ends for end in pair} - {None})
+
+    @property
+    def tensor_columns(self) -> int:
+        """Columns of tensor memory that it allocates."""
+        found = (row.cost.details for row in self.rows if row.cost is not None)
+        return sum(x.columns for x in found if isinstance(x, TensorMemoryAllocationDetails))
+
+    @property
+    def limited_by(self) -> str | None:
+        """What allows no more CTAs on a multiprocessor; None where that is not known."""
+        found = self.summary.occupancy
+        return "+".join(found.limited_by) if found is not None else None
+
+    @property
+    def threads_per_warp(self) -> int | None:
+        """As the module states."""
+        return self.audit.module.number("threads-per-warp")
+
+    @property
+    def ctas(self) -> int | None:
+        """Of a cluster, as the module states."""
+        return self.audit.module.number("num-ctas")
+
+    @property
+    def programs(self) -> int | None:
+        """Of the grid; None where it is not known."""
+        if self.grid is None:
+            return None
+        x, y, z = (*self.grid, 1, 1, 1)[:3]
+        return x * y * z
+
+
+def kernels_of(
+    file: str, audit: Audit, known: KernelMetadata = NO_METADATA, grid: Grid | None = None
+) -> Iterator[KernelFacts]:
+    """Yield what is known of each kernel of a module."""
+    for function, summary in zip(kernel_names(audit), summaries(audit, known)):
+        yield KernelFacts(file, audit, function, summary, grid)
