@@ -19,15 +19,23 @@ _BLOCKED = re.compile(
 """Threads and warps of a layout of two dimensions."""
 
 
-def write_dump(path: Path, size: int) -> int:
-    """Write kernels again and again, as before passes that change nothing; return how many."""
+def write_dump(path: Path, size: int, *, are_different: bool = False) -> int:
+    """Write kernels again and again; return how many.
+
+    Args:
+        path: the dump.
+        size: its bytes.
+        are_different: whether no two are alike, as with autotuning; otherwise they are as before
+            passes that change nothing.
+    """
     kernels = [kernel.read_text() for kernel in sorted(KERNELS.glob("*.ttgir"))]
     count = 0
     with path.open("w") as file:
         while file.tell() < size:
             header = f"// -----// IR Dump Before Pass{count} (pass-{count})"
             file.write(f"{header} ('builtin.module' operation) //----- //\n")
-            file.write(kernels[count % len(kernels)] + "\n\n")
+            kernel = kernels[count % len(kernels)]
+            file.write((variant(kernel, count) if are_different else kernel) + "\n\n")
             count += 1
     return count
 

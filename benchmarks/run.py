@@ -246,13 +246,19 @@ class Bench:
         (one,) = alternate(SHORT * self.runs, lambda: process_seconds([*audit, str(kernel)]))
         what = f"whole process, audit of a dump of {kernel.stat().st_size / 1e3:.0f} kB"
         yield Row(what, milliseconds(one), "", "")
+        yield self._dump(self.dump_bytes)
+        for size in (self.dump_bytes, 4 * self.dump_bytes):
+            yield self._dump(size, are_different=True)
+
+    def _dump(self, size: int, *, are_different: bool = False) -> Row:
+        """The audit of a dump of many modules, alike or different."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "dump.mlir"
-            count = write_dump(path, self.dump_bytes)
-            command = [*audit, str(path)]
-            seconds, peak = process_peak(command)
-        what = f"whole process, audit of {self.dump_bytes / 1e6:.0f} MB, {count} modules"
-        yield Row(what, f"{milliseconds(seconds)}, {peak:.0f} MB at most", "", "")
+            count = write_dump(path, size, are_different=are_different)
+            seconds, peak = process_peak([sys.executable, "-m", "tt_layout", "audit", str(path)])
+        modules = f"{count} {'different ' * are_different}modules"
+        what = f"whole process, audit of {size / 1e6:.0f} MB, {modules}"
+        return Row(what, f"{milliseconds(seconds)}, {peak:.0f} MB at most", "", "")
 
     def _folder(self) -> Row:
         """The audit of a folder of kernels, in as many processes as there are cores."""

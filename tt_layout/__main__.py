@@ -7,14 +7,21 @@ import os
 import signal
 from typing import NoReturn
 
+GARBAGE = 100_000
+"""Objects that are made before garbage is looked for: most runs are over by then, and of a large
+dump the modules are let go that have been reported."""
+
 
 def main() -> NoReturn:
     """Import the command line and run it; an interrupt meanwhile ends it without a word."""
-    gc.disable()  # from the first import on: a run is short, and what it makes ends with it
+    gc.disable()  # what is imported stays
     before = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     from tt_layout.cli.main import main as run
 
     signal.signal(signal.SIGINT, before)
+    gc.freeze()
+    gc.set_threshold(GARBAGE)
+    gc.enable()
     try:
         run()
     finally:

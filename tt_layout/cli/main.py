@@ -5,7 +5,6 @@ Exit status as ``diff`` has it: 0 as asked, 1 a difference or a finding, 2 an er
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import sys
@@ -50,8 +49,6 @@ _SHORT_OPTION = re.compile(r"--?([ltio])(?:=(.*))?", re.DOTALL)
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status."""
-    # A run is short: collecting garbage would cost more than it frees.
-    gc.disable()
     given = sys.argv[1:] if arguments is None else list(arguments)
     with standard_streams():
         status = _status(given)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from tt_layout.reports.report import Report
+
+KEPT = 1 << 22
+"""Bytes of a report that are kept in memory until all of it has been made."""
 
 
 def emit(report: Report, output_format: str = "text") -> None:
@@ -22,18 +26,50 @@ def emit(report: Report, output_format: str = "text") -> None:
     """
     from tt_layout.reports.writing import write
 
+    with _made(_texts(report, output_format)) as (size, chunks):
+        write(chunks, None, size=size)
+
+
+def _texts(report: Report, output_format: str) -> Iterator[str]:
+    """Yield the text of a report, as it is made."""
     if output_format == "json":
-        texts = _json_chunks(report.data())
+        yield from _json_chunks(report.data())
     elif sys.stdout.isatty():
         from tt_layout.reports.terminal_text import terminal_text
 
-        texts = iter([terminal_text(report, has_colours=not os.environ.get("NO_COLOR"))])
+        yield terminal_text(report, has_colours=not os.environ.get("NO_COLOR"))
     else:
         from tt_layout.reports.report import plain_pieces
 
-        texts = plain_pieces(report)
-    chunks = [text.encode("utf-8", "backslashreplace") for text in texts]
-    write(chunks, None, size=sum(map(len, chunks)))
+        yield from plain_pieces(report)
+
+
+@contextmanager
+def _made(texts: Iterable[str]) -> Iterator[tuple[int, Iterable[bytes]]]:
+    """Make all of a text before any of it is written; yield how many bytes it has, and them.
+
+    A long one waits in a temporary file: the report of a large dump takes little memory.
+    """
+    chunks: Iterator[bytes] = (text.encode("utf-8", "backslashreplace") for text in texts)
+    kept: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        kept.append(chunk)
+        size += len(chunk)
+        if size > KEPT:
+            break
+    else:
+        yield size, kept
+        return
+    from tempfile import TemporaryFile
+
+    with TemporaryFile() as file:
+        file.writelines(kept)
+        kept.clear()
+        file.writelines(chunks)
+        size = file.tell()
+        file.seek(0)
+        yield size, iter(lambda: file.read(KEPT), b"")
 
 
 def emit_text(text: str) -> None:

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import stat
+from codecs import IncrementalDecoder, getincrementaldecoder
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -170,19 +171,15 @@ def read_source(path: str) -> Source:
     name = "<stdin>" if path == "-" else path
     try:
         if path == "-":
-            data = _read(_standard_input(), name)
+            text = _read(_standard_input(), name)
         else:
             with open_file(path) as file:
-                data = _read(file, name)
-        text = data.decode("utf-8")
+                text = _read(file, name)
     except OSError as error:
         raise LayoutError(f"cannot read: {error.strerror or error}", FileLocation(name)) from None
-    except UnicodeDecodeError as error:
-        message = f"not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}"
-        raise NothingFoundError(message, FileLocation(name)) from None
-    if not text.strip():
+    if not text or text.isspace():
         raise NothingFoundError("the file is empty", FileLocation(name))
-    return Source(text.replace("\r\n", "\n"), name)
+    return Source(text, name)
 
 
 def dumps_below(folder: str) -> list[str]:
@@ -261,15 +258,37 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _NAMES = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
-def _read(file: BinaryIO, name: str) -> bytearray:
-    """Return the bytes of a text; read piece by piece, because a device may never end."""
-    data = bytearray()
-    while chunk := file.read(_CHUNK):
+def _read(file: BinaryIO, name: str) -> str:
+    """Return a text; read piece by piece, because a device may never end.
+
+    So it is never in memory twice, as bytes and as text.
+    """
+    decoder, text, size = getincrementaldecoder("utf-8")(), "", 0
+    while chunk := _whole_lines(file):
         if b"\0" in chunk:
-            at = len(data) + chunk.index(b"\0")
-            raise LayoutError(f"not text: byte {at} is 0x00", FileLocation(name))
-        data += chunk
-        if len(data) > MAX_BYTES:
+            raise LayoutError(f"not text: byte {size + chunk.index(0)} is 0x00", FileLocation(name))
+        text += _decoded(decoder, chunk, size, name)  # grows in its place
+        size += len(chunk)
+        if size > MAX_BYTES:
             most = f"{MAX_BYTES >> 20} MiB, the most that is read"
             raise LayoutError(f"longer than {most}", FileLocation(name))
-    return data
+    return text + _decoded(decoder, b"", size, name)
+
+
+def _whole_lines(file: BinaryIO) -> bytes:
+    """Return the next piece of a file, which does not end between a carriage return and a line."""
+    chunk = file.read(_CHUNK)
+    while chunk.endswith(b"\r") and (more := file.read(1)):
+        chunk += more
+    return chunk
+
+
+def _decoded(decoder: IncrementalDecoder, chunk: bytes, size: int, name: str) -> str:
+    """Return the next piece of a text, of which so many bytes have been read; the last for none."""
+    waiting = len(decoder.getstate()[0])
+    try:
+        return decoder.decode(chunk, final=not chunk).replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        at, found = size - waiting + error.start, error.object[error.start]
+        message = f"not UTF-8 text: byte {at} is 0x{found:02x}"
+        raise NothingFoundError(message, FileLocation(name)) from None

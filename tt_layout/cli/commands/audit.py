@@ -256,7 +256,9 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     passes = Compilations()
     modules = read_modules(dump.source, chosen.partial, dump.number)
     meant = passes.chosen(modules) if dump.number is None else modules
-    audits = watcher.pass_on(file, _audits(meant, chosen.given, dump.launch))
+    audits = _audits(meant, chosen.given, dump.launch)
+    if chosen.fail_on or output_format == "github":
+        audits = watcher.pass_on(file, audits)
     audits = measured.watched(audits) if measured is not None else audits
     if output_format == "github":
         deque(audits, maxlen=0)

@@ -1,0 +1,80 @@
+"""Large dumps: what has been reported is let go, and a long report waits in a file."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import Run, runner
+from tiers import slow
+
+from tt_layout.cli import output
+from tt_layout.errors import NothingFoundError
+from tt_layout.mlir import source
+
+KERNELS = Path(__file__).parent.parent / "examples" / "kernels"
+MATMUL = (KERNELS / "matmul-sm80.ttgir").read_text()
+
+OBJECTS = """
+import gc, sys
+from tt_layout import __main__ as start
+from tt_layout.cli import main as cli
+
+run = cli.main
+
+def counted():
+    try:
+        run()
+    finally:
+        print(len(gc.get_objects()), file=sys.stderr)
+
+cli.main = counted
+start.GARBAGE = 5000
+start.main()
+"""
+
+
+def objects_left(dump: str) -> int:
+    """Return how many objects there are when a dump has been audited."""
+    done = subprocess.run(
+        [sys.executable, "-c", OBJECTS, "audit", dump], capture_output=True, text=True
+    )
+    return int(done.stderr)
+
+
+@pytest.mark.parametrize("count", [slow(80)])
+def test_modules_are_let_go_once_they_are_reported(tmp_path: Path, count: int) -> None:
+    dump = tmp_path / "tuned.mlir"
+    left = []
+    for number in (count // 2, count):
+        dump.write_text("".join(MATMUL.replace("@matmul", f"@matmul{n}") for n in range(number)))
+        left.append(objects_left(str(dump)))
+    assert left[1] < 1.25 * left[0]
+
+
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capsysbinary, monkeypatch)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_long_report_waits_in_a_file(
+    form: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["audit", str(KERNELS / "matmul-sm80.ttgir"), "--format", form]
+    at_once = run(*command)
+    monkeypatch.setattr(output, "KEPT", 100)
+    assert run(*command) == at_once
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 5])
+def test_a_text_is_read_in_pieces(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "_CHUNK", piece)
+    assert source._read(io.BytesIO("a\r\nb\rµ€\r\r\n\n".encode()), "a") == "a\nb\rµ€\r\n\n"
+    with pytest.raises(NothingFoundError, match="byte 5 is 0xfc"):
+        source._read(io.BytesIO("abcdeü".encode("latin-1")), "a")
+    with pytest.raises(NothingFoundError, match="byte 3 is 0xe2"):
+        source._read(io.BytesIO("abc€".encode()[:-1]), "a")
