@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import islice
 
 from tt_layout.encodings.base import Encoding
+from tt_layout.encodings.forks import WRAPPERS
 from tt_layout.encodings.reading import read_encoding
 from tt_layout.encodings.registry import FORMS, may_be_layout
 from tt_layout.errors import FileLocation, LayoutError, nearest
@@ -148,7 +149,7 @@ def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:
 
 def _claims_to_be_layout(node: AttributeNode) -> bool:
     """Tell whether an attribute is a layout; raise if it looks like a misspelled one."""
-    if node.name in FORMS:
+    if node.name in FORMS or node.name in WRAPPERS:
         return True
     if node.body is None:
         return False
