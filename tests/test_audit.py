@@ -51,7 +51,7 @@ def golden(name: str, form: str) -> Path:
 
 @pytest.mark.parametrize(("name", "form"), GOLDENS)
 def test_goldens(name: str, form: str, run: Run) -> None:
-    outcome = run("audit", f"{name}.ttgir", "--format", form)
+    outcome = run("audit", f"{name}.ttgir", "--tables", "--format", form)
     assert (outcome.status, outcome.err) == (0, "")
     assert outcome.out == golden(name, form).read_text(encoding="utf-8")
 
@@ -232,7 +232,7 @@ def test_modules_are_audited_one_by_one(run: Run) -> None:
 
 def test_names_that_a_terminal_would_act_on_are_not_printed(run: Run) -> None:
     text = module_text(convert("#a").rstrip() + ' loc("\x1b[2J.py":1:1)\n')
-    out = run("audit", "-", stdin=text).out
+    out = run("audit", "-", "--tables", stdin=text).out
     assert "?[2J.py" in out
     assert "\x1b" not in out
 
@@ -297,7 +297,7 @@ def test_bad_input(data: bytes, message: str, form: str, run: Run) -> None:
 
 
 def test_a_dump_that_is_cut_off_can_be_audited_all_the_same(run: Run) -> None:
-    outcome = run("audit", "--partial", "-", stdin=module_text(convert("#a"))[:-4])
+    outcome = run("audit", "--partial", "--tables", "-", stdin=module_text(convert("#a"))[:-4])
     assert (outcome.status, outcome.err) == (0, "")
     assert "convert_layout" in outcome.out
 
@@ -383,7 +383,8 @@ def write_goldens() -> None:
     import subprocess
 
     for name, form in GOLDENS:
-        command = [sys.executable, "-m", "tt_layout", "audit", f"{name}.ttgir", "--format", form]
+        command = [sys.executable, "-m", "tt_layout", "audit", f"{name}.ttgir", "--tables"]
+        command += ["--format", form]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         done = subprocess.run(
             command, cwd=KERNELS, env=environment, stdout=subprocess.PIPE, check=True

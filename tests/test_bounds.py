@@ -134,7 +134,7 @@ def test_limits_are_those_that_an_h200_reports(
 
 def test_the_next_step_is_the_most_that_lets_one_more_in() -> None:
     found = held("sm90", 4, 200)
-    assert found.next_step == "at most 168 registers per thread for 3 CTAs"
+    assert found.next_step == "3 CTAs with at most 168 registers per thread"
     assert held("sm90", 4, 168).ctas == 3
     assert held("sm90", 4, 169).ctas == 2
     by_memory = held("sm90", 4, 32, 100_000)

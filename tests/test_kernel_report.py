@@ -32,7 +32,7 @@ def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPa
 
 def report_of(path: Path) -> AuditReport:
     audits = [audit_module(module) for module in parse_ir(path.read_text(encoding="utf-8"))]
-    return AuditReport(path.name, audits)
+    return AuditReport(path.name, audits, has_tables=True)
 
 
 @pytest.mark.parametrize("path", DUMPS, ids=lambda path: path.stem)
@@ -59,16 +59,19 @@ def test_loops_are_marked() -> None:
 
 
 def test_index_types_are_counted_unless_all_are_asked_for(run: Run) -> None:
-    short, whole = (run("audit", "softmax-sm90.ttgir", *more).out for more in ([], ["--all"]))
+    short, whole = (
+        run("audit", "softmax-sm90.ttgir", *more).out for more in (["--tables"], ["--all"])
+    )
     assert "types of indices, pointers and masks: --all lists them" in short
     assert "!tt.ptr" not in short.partition("\nlayouts\n")[2]
     assert "!tt.ptr" in whole.partition("\nlayouts\n")[2]
 
 
 def test_lines_of_the_program_are_shown(run: Run, tmp_path: Path) -> None:
-    outcome = run("audit", "matmul-sm80.ttgir", "--source", ".")
-    assert "at make.py:39:5: tl.store(c + rows" in outcome.out
-    assert "at make.py:39:5\n" in run("audit", "matmul-sm80.ttgir", "--source", str(tmp_path)).out
+    outcome = run("audit", "matmul-sm80.ttgir", "--all", "--source", ".")
+    assert re.search(r"\d\. make.py:39:5, line \d+: tl.store\(c \+ rows", outcome.out)
+    outcome = run("audit", "matmul-sm80.ttgir", "--all", "--source", str(tmp_path))
+    assert re.search(r"\d\. make.py:39:5, line \d+: ttg.convert_layout", outcome.out)
 
 
 def test_findings_as_data(run: Run) -> None:

@@ -181,7 +181,7 @@ def test_the_report_says_why_and_what_instead(run: Run) -> None:
     assert (
         len(
             re.findall(
-                r"instead \(saves \d+ cycles in one program, 0 to 12 % of its time: may pay\)",
+                r"fix \(saves \d+ cycles in one program, 14 % of its bound: may pay\)",
                 outcome.out,
             )
         )

@@ -57,7 +57,7 @@ def audit(run: Run, tmp_path: Any) -> Any:
         path = tmp_path / "dump.ttgir"
         path.write_text(module(target, lanes))
         [data] = json.loads(run("audit", str(path), "--format", "json").out)["modules"]
-        return run("audit", str(path)).out, data
+        return run("audit", "--tables", str(path)).out, data
 
     return audited
 

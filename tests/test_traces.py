@@ -78,7 +78,7 @@ def test_one_kernel_has_a_report_with_the_text_of_its_program(tmp_path: Path, ru
         f"tt.store %a, %v : tensor<1024x!tt.ptr<f16>, #blocked> {place}",
     )
     path.write_text(text(compilation(file_content={"k.ttgir": located}), launch()))
-    result = run("audit", f"{path}@1")
+    result = run("audit", "--all", f"{path}@1")
     assert result.status == 0, result.err
     assert "copy.py:9" in result.out
     assert "return strided" in result.out, "the line of the program, which is on no disk"

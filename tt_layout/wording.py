@@ -44,6 +44,19 @@ def count(number: int | float, noun: str) -> str:
     return f"{shown(number)} {plural(noun, number)}"
 
 
+def duration(seconds: float) -> str:
+    """Return a time as people write it.
+
+    Example:
+        >>> duration(0.00214), duration(3.2e-6), duration(4.2)
+        ('2.14 ms', '3.2 us', '4.2 s')
+    """
+    for unit, size_ in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size_:
+            return f"{seconds / size_:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 

@@ -37,6 +37,7 @@ class Total:
         bytes: what they move in all, each run once; None where a type does not determine it.
         executions: how often they run in one program; None where that is not known.
         executed_bytes: what they move in all, each as often as it runs; None if either is.
+        cycles: of one program, as far as costs are known; loops count as in findings.
     """
 
     function: str | None
@@ -45,6 +46,7 @@ class Total:
     bytes: int | None
     executions: int | None
     executed_bytes: int | None
+    cycles: float = 0
 
 
 class MovementRow(NamedTuple):

@@ -81,6 +81,7 @@ class Occurrence:
         absence: what the line of a kernel says that there is none of, where no rule found anything:
             an adjective, perhaps empty, and a plural; None for nothing.
         no_way_out: what is printed where nothing cheaper was found; empty for nothing.
+        is_avoidable: whether its cost is what its words tell how to save.
     """
 
     kind: ClassVar[str]
@@ -89,6 +90,7 @@ class Occurrence:
     urgency: ClassVar[Urgency] = Urgency.CYCLES
     absence: ClassVar[tuple[str, str] | None] = None
     no_way_out: ClassVar[str] = ""
+    is_avoidable: ClassVar[bool] = False
 
     @classmethod
     def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
@@ -112,6 +114,10 @@ class Occurrence:
     def counted(self) -> Counted:
         """What the line of a kernel calls it."""
         raise NotImplementedError
+
+    def headline(self, number: int, line: int) -> str:
+        """Return what the verdict on a kernel says of so many, the first on a line."""
+        return f"{self.counted.text(number)}: see line {line}"
 
     @property
     def cost(self) -> float:

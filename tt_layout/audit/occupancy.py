@@ -74,7 +74,7 @@ class Occupancy:
             TENSOR: "columns of tensor memory",
         }
         one = self.limits[0]
-        return f"at most {one.most} {units[one.resource]} for {self.ctas + 1} CTAs"
+        return f"{self.ctas + 1} CTAs with at most {one.most} {units[one.resource]}"
 
     @property
     def text(self) -> str:
@@ -86,7 +86,8 @@ class Occupancy:
             >>> print(found.text)
             3 CTAs, 12 of 64 warps, limited by registers and shared memory
         """
-        limits = " and ".join(self.limited_by)
+        *first, last = self.limited_by
+        limits = f"{', '.join(first)} and {last}" if first else last
         step = f"; {self.next_step}" if self.next_step is not None else ""
         ctas = count(self.ctas, "CTA")
         return f"{ctas}, {self.warps} of {self.most_warps} warps, limited by {limits}{step}"
@@ -151,7 +152,7 @@ def occupancy(
         >>> from tt_layout.hardware import find_target
         >>> found = occupancy(find_target("sm90"), "sm90", 4, registers=255)
         >>> found.ctas, found.limited_by, found.next_step
-        (2, ('registers',), 'at most 168 registers per thread for 3 CTAs')
+        (2, ('registers',), '3 CTAs with at most 168 registers per thread')
     """
     has, file = residence(chip, target), register_file(target)
     if has is None or file is None or not 0 < warps <= has.warps:

@@ -61,11 +61,20 @@ class Summary:
     @property
     def text(self) -> str:
         """The line."""
+        return f"{self.who}: {self.counts}"
+
+    @property
+    def who(self) -> str:
+        """The kernel, its GPU and its warps."""
         who = [f"@{self.function}" if self.function is not None else "outside of functions"]
         who += [self.target] if self.target is not None else []
         who += [count(self.warps, "warp")] if self.warps is not None else []
-        parts = [*_parts(self.findings)]
-        return f"{', '.join(who)}: {', '.join(parts) or self._nothing}{self._shared_text()}"
+        return ", ".join(who)
+
+    @property
+    def counts(self) -> str:
+        """What was found, each kind with its number, and the shared memory."""
+        return f"{', '.join(_parts(self.findings)) or self._nothing}{self._shared_text()}"
 
     @property
     def _nothing(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tt_layout.golden.case import Case
 from tt_layout.golden.inputs import pointing_at, release
 from tt_layout.ir.file_aliases import split_module, whole_modules
@@ -43,12 +45,26 @@ def words(golden: str, case: Case) -> tuple[str, ...]:
 
 
 def _summaries(text: str) -> dict[str, str]:
-    """Return the summary of each kernel of an audit.
+    """Return what is said of each kernel of an audit above its findings.
 
     Example:
-        >>> _summaries("@f, sm90, 4 warps: 1 conversion\\n\\nfindings\\n  1. line 3: ..")
-        {'@f': '1 conversion'}
+        >>> _summaries("@f, sm90, 4 warps: bound by DRAM\\n  1 conversion\\n  1. line 3: ..")
+        {'@f': 'bound by DRAM; 1 conversion'}
     """
-    lines = (line for line in text.splitlines() if line[:1] not in ("", " ") and ": " in line)
-    heads = (line.partition(": ") for line in lines)
-    return {who.partition(",")[0]: what for who, _, what in heads}
+    heads: dict[str, list[str]] = {}
+    own: list[str] = []
+    for line in text.splitlines():
+        if line[:1] not in ("", " "):
+            who, _, verdict = line.partition(": ")
+            own = heads.setdefault(who.partition(",")[0], [verdict])
+        elif _IN_HEAD.match(line):
+            own.append(line.strip())
+        elif line[:4].isspace() and own:
+            own[-1] += f" {line.strip()}"
+        else:
+            own = []
+    return {who: "; ".join(parts) for who, parts in heads.items()}
+
+
+_IN_HEAD = re.compile(r"  (?!\d+\. )\S")
+"""A line of a kernel above its findings, which have numbers."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tt_layout.audit.findings import Finding
+from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.advice import Anchor
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.suggestions.share import Share
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Suggestion
 from tt_layout.errors import LayoutError
 from tt_layout.reports.dump_text import short_layout, short_operation
@@ -16,29 +16,36 @@ from tt_layout.safe_text import safe
 from tt_layout.wording import lines
 
 MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for
+MAX_ENCODING = 160  # characters of a layout that stands in a sentence
 MAX_ANCHORS = 4  # operations that are named on one side of a conversion
 
 
 def short_advice_lines(adviser: Adviser, finding: Finding) -> Iterator[str]:
-    """Yield the best way out in two lines, where it pays, and then why a finding is there."""
-    found: list[str] = []
-    for best in adviser.suggestions(finding)[:1]:
+    """Yield the best way out, where it pays, and then why a finding is there."""
+    best = adviser.best(finding)
+    if best is not None:
         share = adviser.share(finding, best)
-        if not share.is_small:
-            found = [*_suggestion_lines(best, share)][:2]
-    others = advice_lines(adviser, finding, is_whole=False)
-    yield from found or others
-    if found:
-        yield from (line for line in others if line.startswith("why"))
+        yield _small(share) if share.is_small else _in_short(best, share)
+    yield from _reason_lines(adviser, finding)
+    if best is None:
+        yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
 
 
-def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool) -> Iterator[str]:
+def _in_short(suggestion: Suggestion, share: Share) -> str:
+    """Return a suggestion in a sentence; a layout that is long by its kind alone."""
+    first = next(_suggestion_lines(suggestion, share))
+    encoding = str(suggestion.encoding)
+    if len(encoding) > MAX_ENCODING:
+        return f"{first} a {suggestion.encoding.mnemonic} layout, which --all prints"
+    return f"{first} {encoding}"
+
+
+def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -> Iterator[str]:
     """Yield why a finding is there, and what would be better."""
-    reason = adviser.reason(finding)
-    if reason is not None:
-        ends = [_anchors(end) for end in (reason.producers, reason.consumers)]
-        if all(ends):
-            yield f"why: the first layout is that of {ends[0]}, the other that of {ends[1]}"
+    yield from _reason_lines(adviser, finding)
+    note = note_text(adviser, [finding])
+    if note is not None:
+        yield note
     suggestions = adviser.suggestions(finding)
     shares = {id(one): adviser.share(finding, one) for one in suggestions}
     large = [one for one in suggestions if not shares[id(one)].is_small]
@@ -46,10 +53,40 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool) -> Itera
     for suggestion in shown:
         yield from _suggestion_lines(suggestion, shares[id(suggestion)])
     if suggestions and not shown:
-        share = shares[id(suggestions[0])]
-        yield f"no change of layout pays here: the best saves {share.text}; --all shows it"
-    if not suggestions:
+        yield f"{_small(shares[id(suggestions[0])])}; --all shows it"
+    if not suggestions and note is None:
         yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
+
+
+def _reason_lines(adviser: Adviser, finding: Finding) -> Iterator[str]:
+    """Yield which operations make a conversion necessary."""
+    reason = adviser.reason(finding)
+    if reason is not None:
+        ends = [_anchors(end) for end in (reason.producers, reason.consumers)]
+        if all(ends):
+            yield f"why: the first layout is that of {ends[0]}, the other that of {ends[1]}"
+
+
+def _small(share: Share) -> str:
+    return f"no change of layout pays here: the best saves {share.text}"
+
+
+def note_text(adviser: Adviser, group: Sequence[Finding]) -> str | None:
+    """Return that findings stay as they are where every other way takes more cycles, else None."""
+    others = adviser.dearer(group[0])
+    if not others:
+        return None
+    before, after = others[0].sums
+    reason = adviser.reason(group[0])
+    ends = {one.operation for one in reason.consumers} if reason is not None else set()
+    what, way = "needed", "the cheapest other way"
+    if ends and all(name in _STORES for name in ends):
+        what, way = "usual epilogue", "a direct store"
+    text = f"{what}: {way} would take {after:g} cycles instead of {before:g}"
+    return f"{lines([one.line for one in group])}, {short_operation(group[0].name)}: {text}"
+
+
+_STORES = frozenset({"tt.store", "tt.atomic_rmw", "amdg.buffer_store", "tt.descriptor_store"})
 
 
 def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
@@ -75,12 +112,12 @@ def _suggestion_lines(suggestion: Suggestion, share: Share) -> Iterator[str]:
     saved += f", {share.text}" * bool(share.text)
     old = short_layout(suggestion.old)
     if suggestion.where == EVERYWHERE:
-        yield f"instead of {old} ({saved}):"
+        yield f"fix ({saved}): instead of {old} use"
     else:
         side = "source" if suggestion.where == FORWARD else "target"
         what = f"use it in place of {old} on {lines(suggestion.lines)}"
         what = what if suggestion.lines else f"compute the value in it, rather than in {old}"
-        yield f"instead ({saved}): keep the {side} layout and {what}:"
+        yield f"fix ({saved}): keep the {side} layout and {what}:"
     yield f"   {suggestion.encoding}"  # on a line of its own it can be copied
     constructor = gluon(suggestion)
     if constructor is not None:
@@ -136,11 +173,22 @@ def suggestion_data(suggestion: Suggestion, share: Share) -> dict[str, Any]:
         "lines": list(suggestion.lines),
         "saved": suggestion.saved,
         "saved_text": suggestion.saved_text,
-        "share": [share.low, share.high] if share.low is not None else None,
-        "verdict": str(share.verdict),
+        **share_data(share),
         "worse": [
             {"line": one.operation.line, "cycles": -one.saved, "executions": one.executions.number}
             for one in suggestion.worse
         ],
         "unknown": [one.operation.line for one in suggestion.unknown],
+    }
+
+
+def share_data(share: Share | None) -> dict[str, Any]:
+    """Return what part of a kernel something is, of what, and whether that pays."""
+    if share is None:
+        return {"share": None, "share_of": None, "verdict": None}
+    known = share.part is not None
+    return {
+        "share": round(share.part, 6) if share.part is not None else None,
+        "share_of": str(share.basis) if known else None,
+        "verdict": str(share.verdict),
     }

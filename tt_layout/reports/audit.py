@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.findings import Urgency
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.passes import PassHistory
-from tt_layout.audit.shares import Shares
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import NO_METADATA, Summary, summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.enums import MemorySpace
@@ -22,8 +21,9 @@ from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.mlir.source import Source
 from tt_layout.reports.allocation import allocation_lines
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
-from tt_layout.reports.finding_text import finding_lines
+from tt_layout.reports.finding_text import all_findings, first_findings, heights
 from tt_layout.reports.fitted import Fitted, Paragraph
+from tt_layout.reports.kernel_head import head_texts
 from tt_layout.reports.kernel_tables import kernel_lines
 from tt_layout.reports.layout_tables import layout_lines
 from tt_layout.reports.pass_tables import history_data, module_lines
@@ -45,7 +45,7 @@ class AuditReport(Printed):
         file: the name of the dump.
         audits: one for each module, perhaps made as they are asked for.
         is_whole: whether everything is shown: tables, index and mask types, every finding.
-        is_short: whether only a first screen is shown: a verdict, and the findings that matter.
+        has_tables: whether tables are shown below the first screen.
         histories: of each compilation of a dump of passes, asked for after the audits.
         lists_passes: whether each of their modules has a line of its own.
         by_line: whether data movements stand in the order of the text.
@@ -61,7 +61,7 @@ class AuditReport(Printed):
     program: ProgramSource = NO_PROGRAM
     known: KernelMetadata = NO_METADATA
     measured: Measurements | None = None
-    is_short: bool = False
+    has_tables: bool = False
     histories: Iterable[PassHistory] = ()
     lists_passes: bool = False
 
@@ -104,25 +104,27 @@ class AuditReport(Printed):
 
     def _module_lines(self, audit: Audit) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of one module."""
-        yield from heading(audit.module, self.file)
-        if audit.target_note is not None:
-            yield Line(GAP + safe(audit.target_note))
+        adviser = Adviser(audit)
         found = summaries(audit, self.known)
-        for summary in found:
-            yield Paragraph(summary.text, indent=4, colour=summary_colour(summary))
-            if self.is_short:
-                yield from verdict_lines(audit, summary)
-        room = ROOM * max(1, len(found)) if self.is_short else None
-        yield from finding_lines(audit, self.program, is_whole=self.is_whole, room=room)
+        yield from (top := [*heading(audit.module, self.file, audit.target_note)])
+        heads = [*kernel_heads(found, adviser)]
+        yield from heads
+        if self.is_whole:
+            yield from all_findings(adviser, self.program)
+        else:
+            used = len(top) + heights(heads)
+            yield from first_findings(adviser, self.program, SCREEN * max(1, len(found)) - used)
         if self.measured is not None:
             from tt_layout.reports.measured import measured_lines
 
             yield from measured_lines(self.measured.of(audit))
-        if not self.is_short:
+        if self.has_tables or self.is_whole:
             yield from self._tables(audit)
 
     def _tables(self, audit: Audit) -> Iterator[Line | Table | Fitted]:
         """Yield the tables of one module."""
+        yield Line()
+        yield from target_line(audit.module)
         yield from kernel_lines(audit, by_line=self.by_line)
         for function, at in audit.load_chains:
             text = f"@{function} loads numbers each of which waits for the last: lines"
@@ -131,40 +133,16 @@ class AuditReport(Printed):
         yield from layout_lines(audit, is_whole=self.is_whole)
 
 
-ROOM = 5
-"""Lines for the findings of a kernel on a first screen of 14: above them are the file, the target,
-the line of the kernel and the verdict, below them what is left out."""
+SCREEN = 14
+"""Lines of `WIDTH` characters that a kernel takes on a first screen, at most."""
 
 
-def verdict_lines(audit: Audit, summary: Summary) -> Iterator[Paragraph]:
-    """Yield what binds a kernel that compiles, and whether there is anything to gain."""
-    if summary.errors or (summary.unknown_costs and not summary.findings):
-        return
-    shares = Shares(audit.movements)
-    known = [one for one in summary.findings if shares.matters(one)]
-    urgent = [one for one in known if one.urgency != Urgency.CYCLES]
-    if urgent:
-        words = urgent[0].occurrences[0].counted.text(1)
-        yield Paragraph(f"{words}: see line {urgent[0].line} first", GAP, len(GAP), "red")
-        return
-    bound = _bound_text(audit, summary.function)
-    cycles = shares.cycles(summary.function)
-    text = "no single finding is 5 % of its data movement"
-    if known and cycles:
-        part = min(1.0, sum(one.weight for one in summary.findings) / cycles)
-        text = f"{100 * part:.0f} % of its data movement is in findings"
-    if cycles:
-        yield Paragraph(f"{bound}{text}", GAP, len(GAP))
-
-
-def _bound_text(audit: Audit, function: str | None) -> str:
-    """Return the resource that binds a program, where one is known, to stand before the rest."""
-    from tt_layout.audit.bounds import kernel_bounds
-
-    bounds = kernel_bounds(audit, function)
-    if bounds is None or bounds.largest is None:
-        return ""
-    return f"bound by {bounds.largest.resource}; "
+def kernel_heads(found: Iterable[Summary], adviser: Adviser) -> Iterator[Paragraph]:
+    """Yield what stands above the findings of each kernel of a module."""
+    for summary in found:
+        first, *others = head_texts(summary, adviser)
+        yield Paragraph(first, indent=4, colour=summary_colour(summary))
+        yield from (Paragraph(text, GAP, 4) for text in others)
 
 
 def summary_colour(summary: Summary) -> str:
@@ -174,13 +152,19 @@ def summary_colour(summary: Summary) -> str:
     return "yellow" if summary.findings else "green"
 
 
-def heading(module: Module, file: str) -> Iterator[Line]:
-    """Yield the lines above the tables of a module."""
+def heading(module: Module, file: str, note: str | None = None) -> Iterator[Line]:
+    """Yield the lines above a module: where it is, and what is assumed of its GPU."""
     of_pass = f", {module.stage} {module.pass_name}" if module.pass_name is not None else ""
     yield Line(safe(f"{file}:{module.line}{of_pass}"))
     if module.choice is not None:
         which = f"module {module.choice.number} of {module.choice.last}"
         yield Line(f"{GAP}{which}: the last before the conversion to LLVM whose loops are known")
+    if note is not None:
+        yield Line(GAP + safe(note))
+
+
+def target_line(module: Module) -> Iterator[Line]:
+    """Yield what a module says of itself."""
     known = [f"target {module.target}"] if module.target is not None else []
     for attribute, unit in (("num-warps", "warp"), ("threads-per-warp", "thread")):
         number = module.number(attribute)

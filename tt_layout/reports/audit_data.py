@@ -12,12 +12,11 @@ from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.occupancy import Occupancy
 from tt_layout.audit.operations.multiplications import multiplication_data
-from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import NO_METADATA, Summary, kinds_of, summaries
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
-from tt_layout.reports.advice_text import reason_data, suggestion_data
+from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
 from tt_layout.reports.finding_text import grouped
 
@@ -58,7 +57,7 @@ MAX_ADVISED = 32
 def _findings(audit: Audit) -> list[dict[str, Any]]:
     adviser = Adviser(audit)
     numbers = _numbers(audit)
-    found, shares = [], Shares(audit.movements)
+    found = []
     for number, finding in enumerate(audit.findings):
         suggestions = adviser.suggestions(finding) if number < MAX_ADVISED else []
         better = [suggestion_data(one, adviser.share(finding, one)) for one in suggestions]
@@ -66,7 +65,8 @@ def _findings(audit: Audit) -> list[dict[str, Any]]:
             {
                 "number": numbers[id(finding)],
                 **_finding(finding),
-                "share": shares.of(finding),
+                **share_data(adviser.share_of([finding])),
+                "note": note_text(adviser, [finding]),
                 "why": reason_data(adviser, finding),
                 "suggestion": better[0]["layout"] if better else None,
                 "suggestions": better,

@@ -1,170 +1,26 @@
-"""Findings as text: those alike together, each with its cost, its line and the way out."""
+"""Findings as text: those alike together: what is wrong and where, why, the way out, the share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from tt_layout.audit.audit import Audit
-from tt_layout.audit.findings import Finding
-from tt_layout.audit.shares import Shares
-from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.findings import Finding, Urgency
+from tt_layout.audit.suggestions.adviser import Adviser, cure_of
 from tt_layout.audit.values.executions import Executions, is_in_loop
-from tt_layout.ir.operations import Location, attribute_of
-from tt_layout.reports.advice_text import advice_lines, short_advice_lines
-from tt_layout.reports.dump_text import short_operation, short_type
-from tt_layout.reports.fitted import Fitted, Paragraph
+from tt_layout.ir.operations import attribute_of
+from tt_layout.reports.advice_text import advice_lines, note_text, short_advice_lines
+from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.program_source import ProgramSource
-from tt_layout.reports.report import GAP, Line
+from tt_layout.reports.report import GAP
 from tt_layout.safe_text import safe
 from tt_layout.wording import count, lines
 
-MAX_SHOWN = 12  # groups of findings that are listed, unless all are asked for
+MAX_SHOWN = 12  # groups of findings with advice, unless all are asked for
 MAX_LINES = 6  # lines of the dump that are listed of one group
+MAX_PLACES = 2  # places in the program that are
+MAX_NOTES = 2  # notes on a first screen
 WIDTH = 80  # characters in which the lines of a first screen are counted
-
-Elements = list[Line | Fitted]
-
-
-def finding_lines(
-    audit: Audit, program: ProgramSource, *, is_whole: bool, room: int | None = None
-) -> Iterator[Line | Fitted]:
-    """Yield the findings of a module in the order in which a reader acts.
-
-    Args:
-        audit: of the module.
-        program: where the text of the user's program is found.
-        is_whole: whether all of them are listed with all that is known of them.
-        room: lines of `WIDTH` characters that there are for them; None for as many as they take.
-    """
-    groups = grouped(audit.findings)
-    if not groups:
-        return
-    if room is None:
-        yield from (Line(), Line("findings"))
-    found, adviser, shares = _Shown(), Adviser(audit), Shares(audit.movements)
-    for number, group in enumerate(groups, 1):
-        is_left_out = number > MAX_SHOWN and not is_whole
-        if is_left_out or (room is not None and not _is_shown(group, adviser, shares)):
-            found.leave_out(group)
-            if room is not None:
-                found.notes += _note(group, adviser)
-            continue
-        cost = _cost(group, adviser, shares, is_short=room is not None)
-        elements = _group_lines(number, group, program, cost)
-        way = is_whole if room is None else None
-        elements += _advice(number, group, adviser, found, is_whole=way)
-        if not found.add(elements, room):
-            found.leave_out(group)
-    yield from found.elements
-    yield from found.notes
-    if found.left_out:
-        more = f"  and {found.groups} more: --all lists them"
-        text = more if room is None else _left_out(found.left_out, shares)
-        yield Paragraph(text.lstrip(), GAP, 2 * len(GAP))
-
-
-class _Shown:
-    """What is shown of findings, as far as there is room.
-
-    Attributes:
-        elements: of the report.
-        left_out: the findings that are not shown.
-        groups: how many groups of them there are.
-        notes: what is said of those that nothing cheaper replaces.
-        advice: what was shown -> the number of the first finding with it.
-    """
-
-    def __init__(self) -> None:
-        self.elements: Elements = []
-        self.left_out: list[Finding] = []
-        self.groups = 0
-        self.notes: Elements = []
-        self.advice: dict[tuple[str, ...], int] = {}
-        self._height = 0
-
-    def leave_out(self, group: Sequence[Finding]) -> None:
-        """Do not show findings."""
-        self.left_out += group
-        self.groups += 1
-
-    def add(self, elements: Elements, room: int | None) -> bool:
-        """Show findings if there is room; of the first ones as much as there is room for."""
-        heights = [_height(element) for element in elements]
-        if room is not None and self._height + sum(heights) > room:
-            if self.elements:
-                return False
-            while len(elements) > 1 and (sum(heights) > room or _is_open(elements[-1])):
-                elements, heights = elements[:-1], heights[:-1]
-        self.elements += elements
-        self._height += sum(heights)
-        return True
-
-
-def _note(group: Sequence[Finding], adviser: Adviser) -> Elements:
-    """Return that findings stay as they are where every other way takes more cycles."""
-    for other in adviser.dearer(group[0])[:1]:
-        before, after = other.sums
-        text = f"{_places(group)}, {short_operation(group[0].name)}: leave it, "
-        return [
-            Paragraph(
-                f"{text}the cheapest other way takes {after:g} cycles in place of {before:g}",
-                GAP,
-                2 * len(GAP),
-            )
-        ]
-    return []
-
-
-def _is_open(element: Line | Fitted) -> bool:
-    """Tell whether a line is nothing without the next one."""
-    return isinstance(element, Paragraph) and element.text.endswith(":")
-
-
-def _height(element: Line | Fitted) -> int:
-    return 1 if isinstance(element, Line) else sum(1 for _ in element.fold(WIDTH))
-
-
-def _is_shown(group: Sequence[Finding], adviser: Adviser, shares: Shares) -> bool:
-    """Tell whether findings are shown on a first screen."""
-    if not shares.matters(*group):
-        return False
-    return group[0].is_error or not adviser.dearer(group[0])
-
-
-def _left_out(findings: Sequence[Finding], shares: Shares) -> str:
-    """Return what is left out in one line."""
-    weight = sum(finding.weight for finding in findings)
-    total = sum(shares.cycles(name) for name in {finding.function for finding in findings})
-    share = f", {_percent(weight / total)} of the data movement" if total and weight else ""
-    return f"  and {count(len(findings), 'finding')} of less weight{share}: --all lists them"
-
-
-def _percent(share: float) -> str:
-    return "less than 1 %" if share < 0.01 else f"{100 * min(1.0, share):.0f} %"
-
-
-def _advice(
-    number: int,
-    group: Sequence[Finding],
-    adviser: Adviser,
-    found: _Shown,
-    *,
-    is_whole: bool | None,
-) -> Elements:
-    """Return why findings are there, and the way out; None asks for the best one only."""
-    if number > MAX_SHOWN:
-        return []
-    first = group[0]
-    texts = tuple(
-        advice_lines(adviser, first, is_whole=is_whole)
-        if is_whole is not None
-        else short_advice_lines(adviser, first)
-    )
-    before = found.advice.setdefault(texts, number)
-    if before != number and texts and texts[0].startswith("instead"):
-        texts = (f"instead: what finding {before} names saves that, too",)
-    indent = len(f"  {number}. ")
-    return [Paragraph(text, " " * indent, indent + 3) for text in texts]
 
 
 def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
@@ -190,52 +46,145 @@ def _rank(group: Sequence[Finding]) -> tuple[int, float]:
     return group[0].urgency, -sum(finding.weight for finding in group)
 
 
-def _group_lines(
-    number: int, group: Sequence[Finding], program: ProgramSource, cost: str
-) -> Elements:
+def all_findings(adviser: Adviser, program: ProgramSource) -> Iterator[Paragraph]:
+    """Yield every finding of a module with all that is known of it."""
+    told: dict[tuple[str, ...], int] = {}
+    for number, group in enumerate(grouped(adviser.audit.findings), 1):
+        texts: tuple[str, ...] = ()
+        if number <= MAX_SHOWN:
+            texts = tuple(advice_lines(adviser, group[0]))
+        before = told.setdefault(texts, number)
+        if texts and before != number and texts[0].startswith("fix"):
+            texts = (f"fix: what finding {before} names saves that, too",)
+        more = _paragraphs(number, [*texts, _cost(group, adviser, is_short=False)])
+        yield from (*_what(number, group, program), *more)
+
+
+# -- the first screen -------------------------------------------------------------------------
+
+
+def first_findings(adviser: Adviser, program: ProgramSource, room: int) -> Iterator[Paragraph]:
+    """Yield the findings of a module that matter, and in a line what is left out.
+
+    Args:
+        adviser: answers for the audit.
+        program: where the text of the user's program is found.
+        room: lines of `WIDTH` characters that there are for them.
+    """
+    large, left_out, cured, notes = [], list[Finding](), list[Finding](), list[str]()
+    cures = set[object]()
+    for number, group in enumerate(grouped(adviser.audit.findings), 1):
+        note = note_text(adviser, group) if group[0].urgency == Urgency.CYCLES else None
+        best = adviser.best(group[0])
+        if note is not None:
+            notes.append(note)
+        elif best is not None and cure_of(best) in cures:
+            cured += group
+        elif not _matters(group, adviser):
+            left_out += group
+        else:
+            large.append((number, group))
+            cures |= {cure_of(best)} if best is not None else set()
+    tail = [Paragraph(note, GAP, 2 * len(GAP)) for note in notes[:MAX_NOTES]]
+    room -= heights(tail) + bool(left_out or cured or len(large) > 1)
+    shown = 0
+    for number, group in large:
+        elements = _fitted(number, group, adviser, program, room)
+        room -= heights(elements)
+        if shown and room < 0:
+            break
+        shown += 1
+        yield from elements
+    yield from tail
+    left_out += [finding for _, group in large[shown:] for finding in group]
+    if left_out or cured:
+        yield Paragraph(_left_out(left_out, cured, adviser), GAP, 2 * len(GAP))
+
+
+def _matters(group: Sequence[Finding], adviser: Adviser) -> bool:
+    """Tell whether findings are more than one line about all that is small."""
+    share = adviser.share_of(group)
+    return group[0].urgency != Urgency.CYCLES or share is None or not share.is_small
+
+
+def _fitted(
+    number: int, group: Sequence[Finding], adviser: Adviser, program: ProgramSource, room: int
+) -> list[Paragraph]:
+    """Return findings with as much about them as there is room for."""
+    what = _what(number, group, program)
+    texts = [*short_advice_lines(adviser, group[0])]
+    cost = _cost(group, adviser, is_short=True)
+    while texts and heights(what, _paragraphs(number, [*texts, cost])) > room:
+        texts.pop()
+    return [*what, *_paragraphs(number, [*texts, cost])]
+
+
+def _left_out(findings: Sequence[Finding], cured: Sequence[Finding], adviser: Adviser) -> str:
+    """Return in a line what is left out, and how many of it what is shown cures, too."""
+    text = f"and {count(len(findings) + len(cured), 'more finding')}"
+    if not findings:
+        return f"{text} that the same changes cure: --all lists {_them(cured)}"
+    functions = {one.function for one in findings}
+    share = adviser.share_of(findings) if len(functions) == 1 else None
+    if share is not None and share.part is not None:
+        text += f", {share.of_what}"
+    return f"{text}: --all lists {_them([*findings, *cured])}"
+
+
+def _them(findings: Sequence[Finding]) -> str:
+    return "it" if len(findings) == 1 else "them"
+
+
+def heights(*found: Sequence[Paragraph]) -> int:
+    """Return the lines that paragraphs take on a first screen."""
+    return sum(1 for some in found for one in some for _ in one.fold(WIDTH))
+
+
+# -- a group ----------------------------------------------------------------------------------
+
+
+def _what(number: int, group: Sequence[Finding], program: ProgramSource) -> list[Paragraph]:
+    """Return where findings are, with the text of the program, and what is wrong."""
     first = group[0]
     colour = "red" if first.is_error else "yellow"
+    start, indent = f"  {number}. ", len(f"  {number}. ")
+    places = dict.fromkeys(one.location for one in group if one.location is not None)
+    where = [safe(str(place)) for place in islice(places, MAX_PLACES)]
+    where += [f"{count(len(places) - MAX_PLACES, 'more place')}"] * (len(places) > MAX_PLACES)
+    where.append(lines([finding.line for finding in group], MAX_LINES))
+    text = next((one for one in map(program.line, places) if one is not None), None)
+    place, message = ", ".join(where), safe(first.message)
+    if text is None:
+        return [Paragraph(f"{place}: {message}", start, indent, colour)]
+    return [
+        Paragraph(f"{place}: {text}", start, indent, colour),
+        *_paragraphs(number, [message]),
+    ]
+
+
+def _paragraphs(number: int, texts: Sequence[str]) -> list[Paragraph]:
+    """Return texts behind the number of a finding."""
     indent = len(f"  {number}. ")
-    text = f"{_places(group)}: {first.message}"
-    found: Elements = [Paragraph(text, f"  {number}. ", indent, colour)]
-    for location in dict.fromkeys(finding.location for finding in group):
-        line = program.line(location)
-        where = _where(location)
-        if where is not None:
-            text = f"{where}: {line}" if line is not None else where
-            found.append(Paragraph(text, " " * indent + "at ", indent + 3))
-    if cost:
-        found.append(Paragraph(cost, " " * indent, indent))
-    return found
+    return [Paragraph(text, " " * indent, indent + 3) for text in texts if text]
 
 
-def _places(group: Sequence[Finding]) -> str:
-    return lines([finding.line for finding in group], MAX_LINES)
-
-
-def _where(location: Location | None) -> str | None:
-    return safe(str(location)) if location is not None else None
-
-
-def _cost(group: Sequence[Finding], adviser: Adviser, shares: Shares, *, is_short: bool) -> str:
-    """Return what a group costs, how often, and how much of the kernel's data movement that is."""
-    first, share = group[0], shares.of(*group)
+def _cost(group: Sequence[Finding], adviser: Adviser, *, is_short: bool) -> str:
+    """Return what a group costs, how often, and what part of the kernel that is."""
+    first = group[0]
     if not first.cost:
         return ""
-    moved = first.movement.operation.moved if first.movement is not None else None
-    of = f" of {short_type(moved)}" if moved is not None else ""
-    what = f"{short_operation(first.name)}{of}"
-    runs = [_runs(finding.runs) for finding in group if finding.runs is not None]
     each = " each" * (len(group) > 1)
-    often = ", ".join(dict.fromkeys(runs))
+    loops = [one.runs for one in group if one.runs is not None and is_in_loop(one.runs)]
     if is_short:
-        loops = [one.runs for one in group if one.runs is not None and is_in_loop(one.runs)]
         often = "in a loop" if loops else "outside of loops"
-    verb = "that could be saved" if adviser.suggestions(first) else "spent"
-    what = "" if is_short else f"{what}: "
-    text = f"{what}{count(round(first.cost, 1), 'cycle')}{each} {verb}, {often}"
-    is_shared = is_short and share is not None
-    return text + (f"; {_percent(share or 0)} of the data movement" if is_shared else "")
+    else:
+        runs = [_runs(finding.runs) for finding in group if finding.runs is not None]
+        often = ", ".join(dict.fromkeys(runs))
+    is_costed = bool(adviser.suggestions(first))
+    verb = "that could be saved" if is_costed else "spent"
+    text = f"{count(round(first.cost, 1), 'cycle')}{each} {verb}, {often}"
+    share = adviser.share_of(group) if not is_costed else None
+    return f"{text}: {share.of_what}" if share is not None and share.part is not None else text
 
 
 def _runs(executions: Executions) -> str:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import summaries
+from tt_layout.reports.audit import kernel_heads
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
-from tt_layout.reports.finding_text import finding_lines
+from tt_layout.reports.finding_text import all_findings
 from tt_layout.reports.fitted import Fitted
 from tt_layout.reports.program_source import NO_PROGRAM
 from tt_layout.reports.report import Line, Table
@@ -30,8 +32,9 @@ class FindingsReport:
         for number, audit in enumerate(self.audits):
             if number:
                 yield Line()
-            yield from (Line(summary.text) for summary in summaries(audit))
-            yield from finding_lines(audit, NO_PROGRAM, is_whole=True)
+            adviser = Adviser(audit)
+            yield from kernel_heads(summaries(audit), adviser)
+            yield from all_findings(adviser, NO_PROGRAM)
 
     def data(self) -> dict[str, Any]:
         """Return summaries and findings as plain data."""

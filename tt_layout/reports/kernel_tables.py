@@ -176,13 +176,17 @@ def _multiplication_cells(found: Multiplication, place: str) -> list[str]:
 
 
 def _totals(audit: Audit, function: str | None) -> FoldedTable:
-    header = ["operation", "count", "bytes", "runs", "moved"]
-    numbers = [
-        [total.operation, total.count, total.bytes, total.executions, total.executed_bytes]
-        for total in audit.totals
-        if total.function == function
+    """Return the cycles of one program by operation, the most first, and their share of all."""
+    own = [total for total in audit.totals if total.function == function]
+    whole = sum(total.cycles for total in own)
+    rows = [
+        [
+            total.operation,
+            str(total.count),
+            f"{total.cycles:.0f}",
+            f"{100 * total.cycles / whole:.0f} %" if whole else "-",
+        ]
+        for total in sorted(own, key=lambda total: -total.cycles)
     ]
-    rows = [["-" if cell is None else str(cell) for cell in row] for row in numbers]
-    table = FoldedTable(header, rows, header[1:])
-    own = (row for row in audit.movements if row.operation.function == function)
-    return table if any(map(is_repeated, own)) else table.without("runs", "moved")
+    header = ["operation", "count", "cycles", "share"]
+    return FoldedTable(header, rows, header[1:])

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import FullOperation
+from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.suggestions.share import Share
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.audit.values.given import GivenValues

@@ -72,6 +72,11 @@ class Bounds:
         """The largest bound, in cycles; 0 where there is none."""
         return self.largest.cycles if self.largest is not None else 0
 
+    @property
+    def programs_per_multiprocessor(self) -> float:
+        """The mean over all multiprocessors; 1 without a grid."""
+        return self.programs / self.rates.multiprocessors if self.programs is not None else 1
+
     def seconds(self, bound: Bound) -> float:
         """Return a bound in seconds, at the boost clock."""
         return bound.cycles / self.rates.clock_hz

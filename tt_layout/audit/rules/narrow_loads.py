@@ -43,6 +43,7 @@ class NarrowAccess(Occurrence):
     order: ClassVar[int] = 30
     heading: ClassVar[str] = "narrow"
     absence: ClassVar[tuple[str, str] | None] = "narrow", "accesses"
+    is_avoidable: ClassVar[bool] = True
 
     access: str
     width_bytes: int

@@ -89,6 +89,10 @@ class Spills(Occurrence):
         """What the line of a kernel calls it."""
         return Counted("", "spills likely")
 
+    def headline(self, number: int, line: int) -> str:
+        """Return how many registers are needed, and where."""
+        return self.pressure.text
+
 
 def _location(pressure: RegisterPressure, audited: AuditedModule) -> Location | None:
     """Return the place in the program of the operation behind which most is live."""

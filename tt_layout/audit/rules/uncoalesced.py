@@ -44,6 +44,7 @@ class Uncoalesced(Occurrence):
     order: ClassVar[int] = 40
     heading: ClassVar[str] = "uncoalesced"
     absence: ClassVar[tuple[str, str] | None] = "uncoalesced", "accesses"
+    is_avoidable: ClassVar[bool] = True
 
     access: str
     sectors: int

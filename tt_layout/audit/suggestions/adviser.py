@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding
+from tt_layout.audit.shares import Share, Shares
 from tt_layout.audit.suggestions.advice import Advice, Reason
 from tt_layout.audit.suggestions.needs import Needs, needs_of, needs_with
-from tt_layout.audit.suggestions.share import Share, share_of
-from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
+from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 
 T = TypeVar("T")
 
@@ -35,8 +36,9 @@ class Adviser:
         Reason(producers=(), consumers=())
     """
 
-    def __init__(self, audit: Audit) -> None:
+    def __init__(self, audit: Audit, shares: Shares | None = None) -> None:
         self.audit = audit
+        self.shares = shares or Shares(audit)
         self._advice = Advice(audit.conclusions, audit.audited) if audit.audited else None
 
     def reason(self, finding: Finding) -> Reason | None:
@@ -48,11 +50,36 @@ class Adviser:
         return list(self._once("suggestions", finding, self._suggestions))
 
     def share(self, finding: Finding, suggestion: Suggestion) -> Share:
-        """Return the part of a program's time that a suggestion for a finding saves."""
-        if self.audit.audited is None:
-            return Share(None, None)
-        found = self.audit.conclusions
-        return share_of(suggestion, finding.function, found, self.audit.audited)
+        """Return the part of a kernel's time that a suggestion for a finding saves."""
+        risky = _is_risky(suggestion)
+        return self.shares.of(finding.function, suggestion.saved, is_risky=risky)
+
+    def share_of(self, group: Sequence[Finding]) -> Share | None:
+        """Return the part that findings alike are: what is saved where that was costed.
+
+        None of findings that are not counted in cycles.
+        """
+        cycles = self.avoidable(group) or sum(one.weight for one in group)
+        return self.shares.of(group[0].function, cycles) if cycles else None
+
+    def avoidable(self, findings: Sequence[Finding]) -> float:
+        """Return the cycles of one program that what is said of findings of a kernel would save.
+
+        A layout that cures several of them counts once.
+        """
+        saved: dict[object, float] = {}
+        for finding in findings:
+            best = self.best(finding)
+            if best is not None:
+                key = cure_of(best)
+                saved[key] = max(saved.get(key, 0), best.saved)
+            elif any(one.is_avoidable for one in finding.occurrences):
+                saved[id(finding)] = finding.weight
+        return sum(saved.values())
+
+    def best(self, finding: Finding) -> Suggestion | None:
+        """Return what would save most; None where nothing that was costed saves any."""
+        return next(iter(self.suggestions(finding)), None)
 
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
         """Return what a program takes as it is, and with a suggestion carried out."""
@@ -98,3 +125,23 @@ class Adviser:
         """Return what a program would take too much of with a suggestion; None if nothing."""
         before, after = self.needs(finding, suggestion)
         return after.exceeds(before)
+
+
+WORTH = 10
+"""How many times the cycles of global accesses that it adds to a loop a suggestion has to save."""
+
+
+def cure_of(suggestion: Suggestion) -> tuple[object, ...]:
+    """Return what suggestions have in common of which only one can be followed."""
+    is_everywhere = suggestion.where == EVERYWHERE
+    return suggestion.where, suggestion.old, () if is_everywhere else suggestion.lines
+
+
+def _is_risky(suggestion: Suggestion) -> bool:
+    """Tell whether it adds accesses to global memory in a loop for less than ten times that."""
+    added = sum(
+        -one.saved * assumed_runs(one.executions)
+        for one in suggestion.worse
+        if is_in_loop(one.executions) and one.after is not None and one.after.requests
+    )
+    return suggestion.saved < WORTH * added

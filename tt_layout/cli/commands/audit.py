@@ -51,7 +51,7 @@ class Options(NamedTuple):
     partial: bool
     sort: str
     top: int | None
-    is_short: bool
+    has_tables: bool
     is_whole: bool
     program: str | None
     fail_on: tuple[str, ...]
@@ -155,12 +155,17 @@ def _audits(
     help="List only the N worst kernels of several files.",
 )
 @click.option(
-    "--short",
-    "is_short",
+    "--tables",
+    "has_tables",
     is_flag=True,
-    help="Show a first screen only: a verdict, and the findings that matter.",
+    help="Show tables, too: data movements, multiplications, shared memory, layouts.",
 )
-@click.option("--all", "is_whole", is_flag=True, help="List index and mask types, too.")
+@click.option(
+    "--all",
+    "is_whole",
+    is_flag=True,
+    help="Show everything: each finding, all tables, index and mask types.",
+)
 @click.option(
     "--source",
     "program",
@@ -272,7 +277,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         program=program,
         known=dump.known,
         measured=measured,
-        is_short=chosen.is_short and not chosen.is_whole,
+        has_tables=chosen.has_tables,
         histories=passes.histories(chosen.given) if has_passes(dump.source.text) else (),
         lists_passes=chosen.is_passes,
     )

@@ -1,0 +1,77 @@
+"""What stands above the findings of a kernel: the verdict first, then what was counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tt_layout.audit.bounds import Bounds
+from tt_layout.audit.findings import Urgency
+from tt_layout.audit.shares import Basis
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.summary import Summary
+from tt_layout.wording import duration
+
+BUSY = 0.5
+"""The part of a measured time from which on the busiest resource is what binds a kernel."""
+
+
+def head_texts(summary: Summary, adviser: Adviser) -> Iterator[str]:
+    """Yield the verdict, what was found, and what a multiprocessor holds of the kernel."""
+    yield f"{summary.who}: {verdict(summary, adviser)}"
+    yield summary.counts
+    resources = [*_resources(summary)]
+    if resources:
+        yield "; ".join(resources)
+
+
+def _resources(summary: Summary) -> Iterator[str]:
+    if summary.registers is not None:
+        own = summary.registers
+        yield f"about {own.needed} of {own.limit} registers per thread"
+    if summary.occupancy is not None:
+        yield summary.occupancy.text
+
+
+def verdict(summary: Summary, adviser: Adviser) -> str:
+    """Return whether a kernel compiles and fits, what binds it, and what there is to gain."""
+    urgent = [one for one in summary.findings if one.urgency != Urgency.CYCLES]
+    if urgent:
+        first = urgent[0].occurrences[0]
+        alike = [one for one in urgent if one.occurrences[0].counted == first.counted]
+        return first.headline(len(alike), urgent[0].line)
+    shares = adviser.shares
+    bounds = shares.bounds(summary.function)
+    bound = _bound_text(bounds, shares.measured(summary.function)) if bounds is not None else ""
+    parts = [bound] * bool(bound) + [_gain_text(summary, adviser)]
+    return "; ".join(parts)
+
+
+def _bound_text(bounds: Bounds, measured: float | None) -> str:
+    """Return the resource that binds, and its time where one is known; empty without any."""
+    largest = bounds.largest
+    if largest is None:
+        return ""
+    took = duration(bounds.seconds(largest))
+    if measured is not None:
+        of = f"{took} of {duration(measured / bounds.rates.clock_hz)}"
+        if largest.cycles < BUSY * measured:
+            return f"{largest.resource}, the busiest that is counted, takes {of}"
+        return f"bound by {largest.resource}: {of}"
+    is_launch = bounds.programs is not None
+    return f"bound by {largest.resource}" + f": at least {took}" * is_launch
+
+
+def _gain_text(summary: Summary, adviser: Adviser) -> str:
+    """Return how much of a kernel is avoidable, and whether that matters."""
+    if not summary.findings:
+        return "no findings"
+    cycles = adviser.avoidable(summary.findings)
+    share = adviser.shares.of(summary.function, cycles)
+    if share.part is None:
+        return f"{cycles:g} cycles avoidable"
+    of_what = " of its data movement" * (share.basis is Basis.CYCLES)
+    if not cycles:
+        return "no cheaper way was found"
+    least = "" if share.percent.startswith("less") else "at most "
+    large = f"{least}{share.percent}{of_what} avoidable"
+    return f"{large}: nothing to gain here" if share.is_small else large
