@@ -74,7 +74,7 @@ class KernelFacts:
     @property
     def cycles(self) -> float:
         """Of all its data movements in one program."""
-        return Shares(self.rows).cycles(self.function)
+        return Shares(self.audit).cycles(self.function)
 
     @property
     def findings_share(self) -> float | None:
