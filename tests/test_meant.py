@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +27,9 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nothing.ttgir"], "No such file: 'nothing.ttgir', and no such command."),
+        (["nothing.ttgir"], "error: no such file: 'nothing.ttgir'\n"),
+        (["dumps/nothing"], "error: no such file: 'dumps/nothing'\n"),
+        (["page", "nothing.ttgir"], "no such file: 'nothing.ttgir'"),
         (["plot", "nothing.ttgir", "-o", "x.html"], "no such file: 'nothing.ttgir'"),
         (["info", "nothing.ttgir", "-t", "tensor<4x4xf16>"], "no such file: 'nothing.ttgir'"),
         (
@@ -45,11 +49,57 @@ def test_a_message_names_what_is_meant(arguments: list[str], message: str, run: 
     assert message in outcome.err
 
 
-def test_a_file_is_plotted_as_the_page_of_its_layouts(run: Run, tmp_path: Path) -> None:
-    pages = [tmp_path / name for name in ("a.html", "b.html")]
-    assert run("plot", DUMP, "-o", str(pages[0])).status == 0
-    assert run("plot", "-i", DUMP, "-o", str(pages[1])).status == 0
+def test_nothing_that_was_not_typed_is_pointed_at(run: Run) -> None:
+    assert "^" not in run("conflicts", f"{DUMP}:139").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[DUMP], [ROWS, "-t", "16x64xf16"], [ROWS, COLUMNS, "-t", "64x64xf16"], [f"{DUMP}:mma"]],
+)
+def test_page_and_plot_make_the_same_page(words: list[str], run: Run, tmp_path: Path) -> None:
+    pages = [tmp_path / f"{name}.html" for name in ("page", "plot")]
+    for page in pages:
+        assert run(page.stem, *words, "-o", str(page)).status == 0
     assert pages[0].read_bytes() == pages[1].read_bytes()
+
+
+def test_a_page_opens_on_the_line_that_was_named(run: Run) -> None:
+    assert '"line":139' in run("page", f"{DUMP}:139").out
+    assert run("page", "-i", DUMP, "--line", "139").out == run("page", f"{DUMP}:139").out
+
+
+def test_a_page_is_of_one_thing(run: Run) -> None:
+    assert "not of both" in run("page", ROWS, "-i", DUMP, "-t", "16x64xf16").err
+    assert "for the page of a dump" in run("page", "--line", "3").err
+    assert "give -t" in run("page", ROWS).err
+
+
+def test_a_folder_is_put_under_test_as_its_audits(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "dumps").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "dumps" / f"{name}.ttgir").write_text(Path(DUMP).read_text())
+    os.chdir(tmp_path)
+    assert run("init", "dumps").out.startswith("wrote layouts.yaml: 1 case; ")
+    assert 'file: "dumps/*.ttgir"\n' in Path("layouts.yaml").read_text()
+    assert run("check", "--update").out.endswith("2 written\n")
+    assert run("check").status == 0
+    assert run("init", "dumps/a.ttgir", "--view", "audit", "-o", "one.yaml").status == 0
+    assert "  - name: a\n" in Path("one.yaml").read_text()
+    assert "leave out -t" in run("init", "dumps", "--view", "tensor", "-o", "x.yaml").err
+    (tmp_path / "empty").mkdir()
+    assert "found no dump" in run("init", "empty", "-o", "y.yaml").err
+
+
+def test_the_help_has_commands_in_groups_and_says_things_once(run: Run) -> None:
+    text = run("--help").out
+    headings = ["Your kernel:", "A layout (", "Two layouts:", "In CI:"]
+    assert [one for one in headings if f"\n{one}" in text] == headings
+    first = [re.findall(rf"{re.escape(one)}[^\n]*\n  (\w+)", text)[0] for one in headings]
+    assert first == ["audit", "where", "conflicts", "check"]
+    assert text.count("or a range such as 0:4") == 1
+    assert "--use-hw-view" in text.partition("\nCompatibility:")[2]
+    assert "--use-hw-view" not in text.partition("\nCompatibility:")[0]
 
 
 def test_swizzles_are_written_in_gluon_too(run: Run) -> None:

@@ -83,10 +83,12 @@ def test_the_examples_of_a_help_run(name: str, run: Run) -> None:
         assert outcome.status == (1 if name == "diff" else 0), outcome.err
 
 
-@pytest.mark.parametrize("name", ["", "suggest"])
-def test_no_summary_is_cut_off(name: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "heading"), [("", "Your kernel"), ("suggest", "Commands")])
+def test_no_summary_is_cut_off(
+    name: str, heading: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    listed = run(*name.split(), "--help").out.split("Commands:\n")[1]
+    listed = run(*name.split(), "--help").out.split(f"{heading}:\n")[1]
     assert "..." not in listed
 
 

@@ -70,9 +70,11 @@ def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> l
         given, _, _ = command.make_parser(ctx).parse_args(list(args))
     except click.UsageError:
         return args  # which the command says itself
-    whole = given.get("layout") if command.name == "plot" else None
-    if isinstance(whole, str) and os.path.isfile(whole) and _is_missing(given, "path"):
-        return [text for arg in args for text in (["-i", arg] if arg == whole else [arg])]
+    if command.name in ("plot", "page") and _is_missing(given, "path"):
+        whole = _whole_dump(given.get("layout"), command.name)
+        if whole:
+            layout = given["layout"]
+            return [text for arg in args for text in (whole if arg == layout else [arg])]
     names = list(_names(command, given))
     if not names:
         return args
@@ -91,6 +93,19 @@ def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> l
     if target is not None and "target" in parameters and _is_missing(given, "target"):
         more += ["--target", target]
     return [text for arg in args for text in added.places.get(arg, [arg])] + more
+
+
+def _whole_dump(text: object, command: str) -> list[str]:
+    """Return the options that name the dump that stands in the place of a layout, if one does."""
+    from tt_layout.ir.file_aliases import split_line, split_module
+
+    if not isinstance(text, str):
+        return []
+    file, line = split_line(text) if command == "page" else (text, None)
+    path = split_module(file).path
+    if not os.path.isfile(path) or path.endswith(".json"):
+        return []
+    return ["-i", file, *(["--line", str(line)] if line is not None else [])]
 
 
 def _target(command: click.Command, added: _Added) -> str | None:

@@ -36,11 +36,15 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "tt-layout info kernel.ttgir:shared -t 64x64xf16",
     ),
     "init": ("tt-layout init kernel.ttgir -o new.yaml",),
-    "page": ("tt-layout page -o index.html",),
+    "page": (
+        "tt-layout page kernel.ttgir -o kernel.html",
+        f"tt-layout page {ROWS} {COLUMNS} -t 64x64xf16 -o both.html",
+        "tt-layout page -o index.html",
+    ),
     "plot": (
         f"tt-layout plot {ROWS} -t 16x64xf16 -o rows.svg",
-        f"tt-layout plot {ROWS} {COLUMNS} -t 64x64xf16 -o both.html",
-        "tt-layout plot -i kernel.ttgir -o kernel.html",
+        f"tt-layout plot {ROWS} {MEMORY} -t 64x64xf16 -o banks.svg",
+        "tt-layout plot kernel.ttgir:blocked -o blocked.svg",
     ),
     "suggest": (
         "tt-layout suggest nvmma -t 64x64xf16",

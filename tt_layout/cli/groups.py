@@ -7,7 +7,7 @@ import os
 import click
 
 from tt_layout.cli.examples import examples_of
-from tt_layout.errors import nearest
+from tt_layout.errors import LayoutError, nearest
 
 
 def show_examples(command: click.Command, name: str) -> click.Command:
@@ -16,8 +16,26 @@ def show_examples(command: click.Command, name: str) -> click.Command:
     return command
 
 
+class CompatibleOption(click.Option):
+    """An option of `triton-tensor-layout` that is kept beside another."""
+
+
 class HelpfulGroup(click.Group):
     """A group that answers a command that it does not have with the nearest that it has."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, those that are kept for compatibility by themselves, and commands."""
+        sections: dict[str, list[tuple[str, str]]] = {"Options": [], "Compatibility": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                name = "Compatibility" if isinstance(param, CompatibleOption) else "Options"
+                sections[name].append(record)
+        for name, rows in sections.items():
+            if rows:
+                with formatter.section(name):
+                    formatter.write_dl(rows)
+        self.format_commands(ctx, formatter)
 
     def resolve_command(
         self, context: click.Context, args: list[str]
@@ -26,11 +44,12 @@ class HelpfulGroup(click.Group):
 
         Raises:
             click.UsageError: there is no such command.
+            LayoutError: it is the name of a file that is not there.
         """
         name = args[0]
         if self.get_command(context, name) is None and name[:1].isalpha():
             if "." in name or os.sep in name:
-                context.fail(f"No such file: {name!r}, and no such command.")
+                raise LayoutError(f"no such file: {name!r}")
             near = nearest(name, self.list_commands(context))
             hint = f" Did you mean {near!r}?" if near is not None else ""
             context.fail(f"No such command {name!r}.{hint}")

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import click
 
 from tt_layout.cli.examples import examples_of
-from tt_layout.cli.groups import HelpfulGroup, show_examples
+from tt_layout.cli.groups import CompatibleOption, HelpfulGroup, show_examples
 from tt_layout.cli.parameters import (
     FileParameter,
     NotationParameter,
@@ -28,7 +28,7 @@ from tt_layout.cli.parameters import (
 )
 from tt_layout.cli.selection import ViewName, read_selection, selection_options, view_kind
 from tt_layout.cli.streams import standard_streams
-from tt_layout.cli.summaries import SUMMARIES
+from tt_layout.cli.summaries import GROUPS, SUMMARIES
 from tt_layout.colour import GROUPINGS
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.version import __version__
@@ -146,10 +146,15 @@ class LazyGroup(HelpfulGroup):
         return show_examples(command, name)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the subcommands do."""
-        rows = [(name, self._summary(context, name)) for name in self.list_commands(context)]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        """Write what the subcommands do, in groups."""
+        others = [name for name in self.list_commands(context) if name not in SUMMARIES]
+        groups = {heading: list(names) for heading, names in GROUPS.items()}
+        groups |= {"Others": others} if others else {}
+        width = max(map(len, self.list_commands(context)))
+        for heading, names in groups.items():
+            rows = [(f"{name:{width}}", self._summary(context, name)) for name in names]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the subcommands, or options, that begin so."""
@@ -190,7 +195,7 @@ def _display_options(function: Any) -> Any:
             help="Colour the text; auto: on a terminal, unless NO_COLOR is set.",
         ),
         click.option(
-            "--color-by", type=groups, help="What has its own colour; by default warp, or chunk."
+            "--color-by", type=groups, help="Colour cells by this; by default warp, or chunk."
         ),
         click.option(
             "--compact", is_flag=True, help="Show only thread numbers in the tensor view."
@@ -239,7 +244,12 @@ def _display_options(function: Any) -> Any:
 )
 @aliases_option
 @click.option("--view", type=ViewName(), help="The view to show; tensor by default.")
-@click.option("--use-hw-view", is_flag=True, help="Show what each hardware location holds.")
+@click.option(
+    "--use-hw-view",
+    cls=CompatibleOption,
+    is_flag=True,
+    help="The same as --view hardware.",
+)
 @reading_options
 @selection_options
 @click.option(

@@ -378,7 +378,7 @@ _lanes_option = click.option(
     expose_value=False,
     callback=_keep(_LANES),
     metavar="N",
-    help="Lanes of a warp, where a CuTe layout only counts threads; 32 by default.",
+    help="Warp size for CuTe thread-value layouts; 32 by default.",
 )
 
 

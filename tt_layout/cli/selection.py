@@ -52,11 +52,22 @@ def view_kind(view: ViewKind | None, use_hw_view: bool) -> ViewKind:
     return view or kind
 
 
+class LocationOption(click.Option):
+    """An option that chooses a part of a hardware view; the help has one line for all of them."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the line of all of them for the first, and none for the others."""
+        if self.name != _LOCATIONS[0]:
+            return None
+        names = ", ".join(f"--{name}" for name in _LOCATIONS)
+        text = "Show only this part of the hardware view, by number or a range such as 0:4."
+        return f"{names} N[:M]", text
+
+
 def selection_options(function: Any) -> Any:
     """Add ``--slice``, and an option for each part of a hardware view."""
     for name in reversed(_LOCATIONS):
-        text = f"Show only this {name} in the hardware view, or a range such as 0:4."
-        function = click.option(f"--{name}", metavar="N[:M]", help=text)(function)
+        function = click.option(f"--{name}", cls=LocationOption, metavar="N[:M]")(function)
     text = "Show only this part of the tensor view."
     return click.option("--slice", "slices", metavar="A:B,C:D", help=text)(function)
 

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SUMMARIES: Mapping[str, str] = {
-    "apply": "Write a dump with a suggestion carried out.",
-    "audit": "Show the layouts and data movements of a dump.",
-    "check": "Compare layouts with their golden files.",
-    "conflicts": "Count the bank conflicts of a store and a load.",
-    "convert": "Show what a layout conversion takes.",
-    "diff": "Explain what changed between two layouts.",
-    "info": "Show the properties of a layout.",
-    "init": "Write a first manifest for the layouts of a file.",
-    "page": "Make a page in which layouts are typed.",
-    "plot": "Draw layouts, or make a page to explore them.",
-    "suggest": "Print the layout that the compiler would choose.",
-    "swizzle": "Find the shared layout with the fewest bank conflicts.",
-    "translate": "Write a layout in another spelling.",
-    "where": "Find an element, or what a location holds.",
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Your kernel": {
+        "audit": "Report costly data movements in a dump.",
+        "apply": "Write a dump with a suggestion carried out.",
+        "page": "Make a page of a dump, of layouts, or to type them in.",
+    },
+    "A layout (tt-layout LAYOUT -t TYPE prints it)": {
+        "where": "Find an element, or what a location holds.",
+        "info": "Show the properties of a layout.",
+        "suggest": "Print the layout that the compiler would choose.",
+        "translate": "Write a layout in another notation.",
+        "plot": "Draw layouts as SVG, PNG or PDF.",
+    },
+    "Two layouts": {
+        "conflicts": "Count the bank conflicts of a store and a load.",
+        "swizzle": "Find the shared layout with the fewest bank conflicts.",
+        "convert": "Show what a layout conversion takes.",
+        "diff": "Explain what changed between two layouts.",
+    },
+    "In CI": {
+        "check": "Compare layouts with their golden files.",
+        "init": "Write a first manifest for a file or a folder.",
+    },
 }
+"""Group of commands -> command -> what it does."""
+
+SUMMARIES: Mapping[str, str] = {
+    name: summary for group in GROUPS.values() for name, summary in group.items()
+}
+"""Command -> what it does."""

@@ -14,7 +14,7 @@ value_option = click.option(
     "values",
     multiple=True,
     metavar="NAME=NUMBER",
-    help="What an argument of the kernel is; of a pointer its address modulo 512. Repeatable.",
+    help="Value of a kernel argument; for a pointer, its address modulo 512. Repeatable.",
 )
 values_option = click.option(
     "--values", "values_file", metavar="FILE", help="The same from a file, as YAML or JSON."

@@ -1,4 +1,4 @@
-"""``tt-layout init``: a first manifest, with a case for each layout alias of a file."""
+"""``tt-layout init``: a first manifest, of the layouts of a file or of the audits of dumps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import click
@@ -17,15 +17,19 @@ from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.linear import GenericLinear
 from tt_layout.errors import FileLocation, LayoutError, TooLargeError
 from tt_layout.golden.kinds import SELF_CONTAINED
-from tt_layout.golden.manifest import DEFAULT_PATH, MAX_CASES
+from tt_layout.golden.manifest import DEFAULT_PATH, MAX_CASES, is_pattern
 from tt_layout.golden.yaml_nodes import is_plain_text
 from tt_layout.ir.file_aliases import LAST, split_module
 from tt_layout.ir.used_types import UsedTypes, used_types
+from tt_layout.mlir.source import WHAT_DUMPS_ARE, dumps_below
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 from tt_layout.safe_text import safe
 from tt_layout.wording import count as counted
 
+DEFAULT_VIEWS = ("tensor", "hardware")
+AUDIT = "audit"
+"""The view of a whole dump."""
 SIZES = (16, 32, 64, 128, 256)
 MAX_TRIED = 2000  # shapes tried for a layout that fits none of equal sizes
 ANY_RANK = 2
@@ -45,12 +49,13 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
 @click.command(
     "init",
     help="""\
-    Write a first manifest: a case for each layout alias in FILE.
+    Write a first manifest: a case for each layout alias in FILE, or for each dump in FOLDER.
 
-    Exits 0, or 2 on error; an existing manifest is not replaced.
+    The cases of dumps keep what tt-layout audit finds; --view audit makes one of FILE. Exits 0,
+    or 2 on error; an existing manifest is not replaced.
     """,
 )
-@click.argument("file", type=FileParameter(), metavar="FILE")
+@click.argument("file", type=FileParameter(), metavar="FILE|FOLDER")
 @tensor_option("The tensor type of every case.")
 @click.option(
     "-o",
@@ -65,10 +70,8 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
     "--view",
     "views",
     multiple=True,
-    type=click.Choice(SELF_CONTAINED),
-    show_default=True,
-    default=("tensor", "hardware"),
-    help="A view of every case; may be repeated.",
+    type=click.Choice([*SELF_CONTAINED, AUDIT]),
+    help="A view of every case; may be repeated. By default tensor and hardware, or audit.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing manifest.")
 @click.option(
@@ -87,13 +90,29 @@ def command(
     force: bool,
     max_cases: int,
 ) -> None:
-    """Write a first manifest: a case for each layout alias in FILE."""
-    from tt_layout.reports.writing import write
-
+    """Write a first manifest: a case for each layout alias in FILE, or for each dump in FOLDER."""
     if os.path.lexists(output) and not force:
         message = "the manifest already exists; --force replaces it, -o names another"
         raise LayoutError(message, FileLocation(output))
     inside = _inside(file, output)
+    if os.path.isdir(file) or AUDIT in views:
+        if set(views) - {AUDIT} or tensor is not None:
+            raise LayoutError("the view audit is of whole dumps: leave out -t and other views")
+        text = audits_text(inside, _patterns(file, inside) if os.path.isdir(file) else [inside])
+    else:
+        chosen = tuple(dict.fromkeys(views or DEFAULT_VIEWS))
+        text = _layouts_text(file, inside, tensor, chosen, max_cases)
+    _write(text, file, output)
+
+
+def _layouts_text(
+    file: str, inside: str, tensor: TensorType | None, views: tuple[str, ...], max_cases: int
+) -> str:
+    """Return the manifest of the layouts of a file.
+
+    Raises:
+        LayoutError: it has none, or more than are to be written.
+    """
     aliases = read_aliases(file)
     names = aliases.layout_names(max_cases + 1)
     if not names:
@@ -102,10 +121,62 @@ def command(
         message = f"more than {max_cases} aliases of the file are layouts; --max-cases allows more"
         raise TooLargeError(message, FileLocation(file))
     used = used_types(file) if tensor is None else UsedTypes({}, None)
-    text = manifest_text(aliases, names, inside, tensor, tuple(dict.fromkeys(views)), used)
+    text = manifest_text(aliases, names, inside, tensor, views, used)
     if "  - name: " not in text:
         message = "no layout of the file fits a type; give one with -t"
         raise LayoutError(message, FileLocation(file))
+    return text
+
+
+def audits_text(inside: str, files: Sequence[str]) -> str:
+    """Return the manifest of the audits of dumps.
+
+    Args:
+        inside: the dump, or the folder of the dumps, as the manifest names it.
+        files: the dump, or patterns of dumps, a case for each.
+
+    Example:
+        >>> print(audits_text("a.ttgir", ["a.ttgir"]), end="")
+        # Audits of a.ttgir: tt-layout check compares them with the golden files.
+        version: 1
+        <BLANKLINE>
+        defaults:
+          views: [audit]
+        <BLANKLINE>
+        cases:
+          - name: a
+            file: "a.ttgir"
+    """
+    lines = [f"# Audits of {safe(inside)}: tt-layout check compares them with the golden files."]
+    lines += ["version: 1", "", "defaults:", "  views: [audit]", "", "cases:"]
+    stem = os.path.splitext(os.path.basename(inside.partition("@")[0]))[0]
+    names = _unique(["kernels" if is_pattern(file) else stem for file in files])
+    for name, file in zip(names, files):
+        lines += [f"  - name: {_quoted(name)}", f"    file: {json.dumps(file)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _patterns(folder: str, inside: str) -> list[str]:
+    """Return patterns of the dumps in a folder, one for each ending.
+
+    Raises:
+        LayoutError: there is no dump in it.
+    """
+    found = dumps_below(folder)
+    if not found:
+        raise LayoutError(f"found no dump: {WHAT_DUMPS_ARE}", FileLocation(folder))
+    is_deep = any(os.path.relpath(os.path.dirname(one), folder) != "." for one in found)
+    ends = sorted({os.path.splitext(one)[1] for one in found})
+    parent = "" if inside == "." else f"{inside}/"
+    # A .ttir beside a .ttgir is the same kernel before it has layouts.
+    wanted = (end for end in ends if end != ".ttir" or ".ttgir" not in ends)
+    return [f"{parent}{'**/' * is_deep}*{end}" for end in wanted]
+
+
+def _write(text: str, file: str, output: str) -> None:
+    """Write the manifest of a file, and say how its golden files are written."""
+    from tt_layout.reports.writing import write
+
     try:
         data = text.encode()
     except UnicodeEncodeError:

@@ -1,20 +1,36 @@
-"""``tt-layout page``: a page in which layouts are typed."""
+"""``tt-layout page``: a page of a dump, of one layout or two, or one in which layouts are typed."""
 
 from __future__ import annotations
 
 import click
 
-from tt_layout.cli.parameters import FileParameter
+from tt_layout.cli.dump_arguments import DumpCommand
+from tt_layout.cli.parameters import (
+    FileParameter,
+    LayoutParameter,
+    aliases_option,
+    reading_options,
+    tensor_option,
+)
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import DEFAULT_TARGET, target_names
+from tt_layout.mlir.types import TensorType
 
 
 @click.command(
     "page",
+    cls=DumpCommand,
     help="""\
-    Make one HTML file in which layouts are typed, in any notation, seen, compared and shared.
+    Make one HTML file: of a dump FILE, of a layout, of two to compare, or to type layouts in.
 
-    Put it on any web server, or open it as it is: nothing else is loaded, and nothing sent.
+    FILE:13 opens on that line. Put the page on any web server, or open it as it is: nothing else
+    is loaded, and nothing sent.
     """,
 )
+@click.argument("layout", type=LayoutParameter(), metavar="[FILE|LAYOUT]", required=False)
+@click.argument("other", type=LayoutParameter(), metavar="[OTHER_LAYOUT]", required=False)
+@tensor_option("The tensor type.")
 @click.option(
     "-o",
     "output",
@@ -22,10 +38,57 @@ from tt_layout.cli.parameters import FileParameter
     metavar="FILE",
     help="Write to FILE; by default to standard output.",
 )
-def command(output: str | None) -> None:
-    """Make one HTML file in which layouts are typed."""
-    from tt_layout.page.playground import playground
+@click.option("-i", "path", type=FileParameter(), metavar="FILE", help="The dump.")
+@click.option(
+    "--source",
+    type=FileParameter(),
+    metavar="DIR",
+    help="Show the Python source of the dump, from files below DIR.",
+)
+@aliases_option
+@click.option(
+    "--line", type=click.IntRange(min=1), metavar="N", help="The line of the dump to open on."
+)
+@click.option(
+    "--target",
+    default=DEFAULT_TARGET,
+    show_default=True,
+    metavar="TARGET",
+    help=f"The GPU that the page of a layout starts with: {target_names()}.",
+)
+@reading_options
+def command(
+    layout: Encoding | None,
+    other: Encoding | None,
+    tensor: TensorType | None,
+    output: str | None,
+    path: str | None,
+    source: str | None,
+    alias_groups: tuple[tuple[str, ...], ...],
+    line: int | None,
+    target: str,
+) -> None:
+    """Make one HTML file: of a dump, of a layout, of two, or to type layouts in."""
+    from tt_layout.cli.pages import dump_page, layouts_page
     from tt_layout.reports.writing import write
 
-    content = playground().encode()
+    if path is not None and layout is not None:
+        raise LayoutError("a page is of a dump or of layouts, not of both")
+    if path is None and (source is not None or line is not None):
+        raise LayoutError("--source and --line are for the page of a dump: give one")
+    if path is not None:
+        content = dump_page(path, [n for group in alias_groups for n in group], source, line)
+    elif layout is None:
+        content = _playground()
+    elif tensor is None:
+        raise LayoutError("no tensor type: give -t")
+    else:
+        content = layouts_page([one for one in (layout, other) if one], tensor, target=target)
     write([content], output, size=len(content))
+
+
+def _playground() -> bytes:
+    """Return the page in which layouts are typed."""
+    from tt_layout.page.playground import playground
+
+    return playground().encode()

@@ -1,4 +1,4 @@
-"""``tt-layout plot``: layouts as figures, and as a page to play with."""
+"""``tt-layout plot``: layouts as figures; with ``-o FILE.html`` what ``tt-layout page`` makes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from tt_layout.cli.dump_arguments import DumpCommand
+from tt_layout.cli.pages import dump_page, layouts_page, placed
 from tt_layout.cli.parameters import (
     FileParameter,
     LayoutParameter,
@@ -20,13 +21,12 @@ from tt_layout.cli.parameters import (
 )
 from tt_layout.cli.selection import read_selection, selection_options
 from tt_layout.colour import GROUPINGS, PALETTES
-from tt_layout.encodings import DistributedEncoding, Encoding
+from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.model import Figure
 from tt_layout.hardware import DEFAULT_TARGET, target_names
-from tt_layout.mlir.types import TensorType, parse_type
-from tt_layout.placement import buffer_shape, place
+from tt_layout.mlir.types import TensorType
 from tt_layout.reports.writing import write
 
 
@@ -55,10 +55,10 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     "plot",
     cls=DumpCommand,
     help="""\
-    Draw a layout, two side by side, or make a page of the layouts of a dump.
+    Draw a layout, or two side by side, as SVG, PNG or PDF.
 
-    The layouts are in any notation, or FILE:ALIAS. For a register layout and a shared layout, the
-    banks of an access are drawn.
+    The layouts are in any notation, FILE:ALIAS, or FILE:LINE of a data movement. For a register
+    layout and a shared layout, the banks of an access are drawn. tt-layout page makes pages.
     """,
 )
 @click.argument("layout", type=LayoutParameter(), metavar="[LAYOUT]", required=False)
@@ -69,7 +69,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     "path",
     type=FileParameter(),
     metavar="FILE",
-    help="Make one page of every layout of a dump.",
+    help="The dump of the multiplication that --view mma draws.",
 )
 @click.option(
     "--source",
@@ -83,11 +83,11 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     required=True,
     type=FileParameter(),
     metavar="FILE",
-    help="Write to FILE.svg, .png, .pdf or .html.",
+    help="Write to FILE.svg, .png or .pdf; .html makes the page of tt-layout page.",
 )
 @aliases_option
 @click.option("--view", type=click.Choice(VIEWS), help="The figure to draw; tensor by default.")
-@click.option("--color-by", type=click.Choice(GROUPINGS), help="What has a colour of its own.")
+@click.option("--color-by", type=click.Choice(GROUPINGS), help="Colour cells by this.")
 @click.option(
     "--palette",
     type=click.Choice(sorted(PALETTES, reverse=True)),
@@ -107,7 +107,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     default=DEFAULT_TARGET,
     show_default=True,
     metavar="TARGET",
-    help=f"The GPU whose banks are drawn, and which a page starts with: {target_names()}.",
+    help=f"The GPU whose banks are drawn: {target_names()}.",
 )
 @click.option(
     "--operand", metavar="TYPE", help="The element type of A and B in --view mma, such as f16."
@@ -116,14 +116,14 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     "--line",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With -i: the line that the page opens on; with --view mma, of the multiplication.",
+    help="With -i: the line of the multiplication.",
 )
 @click.option(
     "--fit",
     type=click.Choice(["paper", "screen", "none"]),
     default="screen",
     show_default=True,
-    help="Make a larger figure as large as this.",
+    help="Shrink large figures to this size.",
 )
 @selection_options
 @reading_options
@@ -137,7 +137,7 @@ def command(
     alias_groups: tuple[tuple[str, ...], ...],
     **display: Any,
 ) -> None:
-    """Draw a layout, two side by side, or make a page of the layouts of a dump."""
+    """Draw a layout, or two side by side, as SVG, PNG or PDF."""
     ending = os.path.splitext(output)[1].lower()
     if ending not in (*FORMATS, ".html"):
         raise LayoutError(f"-o must end in .svg, .png, .pdf or .html, got {output!r}")
@@ -150,7 +150,7 @@ def command(
             message = "-i makes a page of all layouts of a file: -o must be an .html"
             raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
         names = [name for group in alias_groups for name in group]
-        _write(output, _dump_page(path, names, source, display["line"]))
+        _write(output, dump_page(path, names, source, display["line"]))
         return
     if source is not None:
         raise LayoutError("--source shows the program of a dump: give the dump with -i")
@@ -170,20 +170,18 @@ def _drawn(
     selection = read_selection(display)
     if ending == ".html":
         selection.check_options("a page")
-    placed = [place(e, over) for e, over in zip(encodings, _types(encodings, tensor))]
-    if ending == ".html":
-        from tt_layout.page.dump import page_of
-
-        named = dict(zip(_titles(encodings), placed))
-        is_multiplied, operand = display["view"] == "mma", display["operand"]
-        return page_of(
-            named, display["target"], is_multiplied=is_multiplied, operand=operand
-        ).encode()
+        return layouts_page(
+            encodings,
+            tensor,
+            target=display["target"],
+            is_multiplied=display["view"] == "mma",
+            operand=display["operand"],
+        )
     from tt_layout.figures.drawing import draw
     from tt_layout.figures.drawn import DrawnLayout
 
     figure = draw(
-        *(DrawnLayout(one, selection) for one in placed),
+        *(DrawnLayout(one, selection) for one in placed(encodings, tensor)),
         access=display["access"],
         target=display["target"],
         view=display["view"],
@@ -196,26 +194,6 @@ def _drawn(
 def _file(figure: Figure, ending: str, display: dict[str, Any]) -> bytes:
     """Return the file of a figure, in the colours and the size that were asked for."""
     return FORMATS[ending](replace(figure, palette=display["palette"]), display["fit"])
-
-
-def _titles(encodings: list[Encoding]) -> list[str]:
-    """Return what a page calls its layouts."""
-    if len(encodings) == 1:
-        return ["layout"]
-    if len({encoding.memory_space for encoding in encodings}) == 1:
-        return ["before", "after"]
-    return [encoding.mnemonic for encoding in encodings]
-
-
-def _types(encodings: list[Encoding], tensor: TensorType) -> list[TensorType]:
-    """Return the type of each; of registers beside memory, the tensor that is stored or loaded."""
-    if tensor.kind == "tensor" or len(encodings) == 1:
-        return [tensor for _ in encodings]
-    buffers = [e for e in encodings if not isinstance(e, DistributedEncoding)]
-    shape = buffer_shape(buffers[0], tensor) if buffers else tensor.shape
-    sizes = "".join(f"{size}x" for size in shape)
-    accessed = parse_type(f"tensor<{sizes}{tensor.element_type}>", name="-t")
-    return [accessed if isinstance(e, DistributedEncoding) else tensor for e in encodings]
 
 
 def _multiplication(path: str, line: int | None, color_by: str | None) -> Figure:
@@ -241,18 +219,6 @@ def _multiplication(path: str, line: int | None, color_by: str | None) -> Figure
     one = chosen[0]
     product = Product((one.a, one.b, one.d), one.first, one.title, one.packing, one.scales)
     return product_figure(product, color_by)
-
-
-def _dump_page(path: str, names: list[str], folder: str | None, line: int | None) -> bytes:
-    from tt_layout.ir.file_aliases import split_module
-    from tt_layout.mlir.source import read_source
-    from tt_layout.page.dump import page_of_dump
-    from tt_layout.reports.program_source import ProgramSource
-
-    file, module = split_module(path)
-    program = ProgramSource(folder)
-    page = page_of_dump(read_source(file), names, chosen_release(), module, program, line)
-    return page.encode()
 
 
 def _write(output: str, content: bytes) -> None:
