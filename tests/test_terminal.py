@@ -123,6 +123,20 @@ def test_colours_change_nothing_else(
     assert unstyle(coloured.out) == plain.out
 
 
+@pytest.mark.parametrize("narrow", [(), ("--slice", "0:12,0:6"), ("--compact",)])
+@pytest.mark.parametrize(("layout", "tensor"), [(SEED, "16x64xf16"), (BLOCKED, "64x8xf16")])
+def test_coordinates_change_no_colour(
+    run: Run, layout: str, tensor: str, narrow: tuple[str, ...]
+) -> None:
+    command = "-l", layout, "-t", tensor, "--color", "always", *narrow
+    bare, numbered = (
+        [line for line in run(*command, *more).out.splitlines() if "\x1b[" in line]
+        for more in ((), ("--header",))
+    )
+    assert len(bare) == len(numbered) >= 12
+    assert all(below.endswith(line) for below, line in zip(numbered, bare))
+
+
 def test_a_pipe_gets_plain_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     expected = run("-l", BLOCKED, "-t", TYPE, "--color", "never")

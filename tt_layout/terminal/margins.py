@@ -87,7 +87,8 @@ class Margins:
             positions + width * np.searchsorted(piece.lines, piece.starts, side="right")
             for positions in (piece.starts, piece.ends)
         )
-        return piece._replace(text=text, starts=starts, ends=ends)
+        lines = piece.lines + width * np.arange(len(piece.lines))
+        return piece._replace(text=text, starts=starts, ends=ends, lines=lines)
 
     def _column_numbers(self) -> bytes:
         """Return the line of column numbers, each where its column is."""
