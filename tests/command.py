@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -44,3 +46,29 @@ def runner(capture: pytest.CaptureFixture[bytes], patch: pytest.MonkeyPatch) -> 
         return Outcome(ended.value.code, out.decode(), err.decode())
 
     return run
+
+
+def forked(arguments: Sequence[str], streams: Sequence[int], variables: Mapping[str, str]) -> int:
+    """Run the command in a child of this process; return the child.
+
+    Args:
+        arguments: of the command.
+        streams: descriptors of its standard input, output and error.
+        variables: of its environment, over those that there are.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # threads of xdist do nothing meanwhile
+        child = os.fork()
+    if child:
+        return child
+    status: object = 70
+    try:
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        os.environ.update(variables)
+        sys.stdin, sys.stdout, sys.stderr = map(open, range(3), ("r", "w", "w"))
+        cli.main(arguments)
+    except SystemExit as ended:
+        status = ended.code
+    finally:
+        os._exit(status if isinstance(status, int) else 1)

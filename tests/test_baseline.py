@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from command import Run, runner
+from tiers import slow
 
 DUMP = """\
 #blocked = #ttg.blocked<{{sizePerThread = [{wide}], threadsPerWarp = [32], warpsPerCTA = [{warps}],
@@ -45,35 +46,42 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
 
 
 PLANTED = {
-    "more expensive": {f"k{at}" for at in (3, 50, 77)} | {"k120"},
-    "cheaper": {f"k{at}" for at in (4, 51)},
+    "more expensive": {f"k{at}" for at in (3, 17, 25)} | {"k21"},
+    "cheaper": {f"k{at}" for at in (4, 18)},
     "new": {"fresh", "k8"},
-    "gone": {"k9", "k60"},
+    "gone": {"k9", "k15"},
 }
 
 
-@pytest.fixture
-def folders(tmp_path: Path) -> tuple[Path, Path]:
-    """Return two folders of 200 dumps, of which the second is a changed copy of the first.
+@pytest.fixture(scope="module")
+def kernels(request: pytest.FixtureRequest) -> int:
+    """Return how many kernels there are."""
+    return int(getattr(request, "param", 29))
+
+
+@pytest.fixture(scope="module")
+def folders(kernels: int, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return two folders of so many dumps and one, the second a changed copy of the first.
 
     Three kernels move less at a time, two more, one got a layout of too many warps, two are gone,
     one is new, one is compiled once more for another type of argument; aliases have other names.
     """
-    before = {f"k{at}": dump(f"k{at}", size=1024 << at % 3) for at in range(199)}
+    before = {f"k{at}": dump(f"k{at}", size=1024 << at % 3) for at in range(kernels)}
     before["k5-again"] = dump("k5", size=2048, wide=2)
     after = dict(before)
-    for at in (3, 50, 77):
+    for at in (3, 17, 25):
         after[f"k{at}"] = dump(f"k{at}", wide=1, size=1024 << at % 3)
-    for at in (4, 51):
+    for at in (4, 18):
         after[f"k{at}"] = dump(f"k{at}", wide=8, size=1024 << at % 3)
-    after["k120"] = dump("k120", warps=8)
-    del after["k9"], after["k60"]
+    after["k21"] = dump("k21", warps=8)
+    del after["k9"], after["k15"]
     after["fresh"] = dump("fresh")
     after["k8-again"] = dump("k8", bits=64)
     after = {name: text.replace("#blocked", "#blocked1") for name, text in after.items()}
-    write(tmp_path / "before", before, 1)
-    write(tmp_path / "after", after, 2)
-    return tmp_path / "before", tmp_path / "after"
+    folder = tmp_path_factory.mktemp("baseline")
+    write(folder / "before", before, 1)
+    write(folder / "after", after, 2)
+    return folder / "before", folder / "after"
 
 
 def verdicts(text: str) -> dict[str, set[str]]:
@@ -83,7 +91,10 @@ def verdicts(text: str) -> dict[str, set[str]]:
     return found
 
 
-def test_planted_differences_are_found_and_none_else(run: Run, folders: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize("kernels", [29, slow(199)], indirect=True)
+def test_planted_differences_are_found_and_none_else(
+    run: Run, folders: tuple[Path, Path], kernels: int
+) -> None:
     before, after = folders
     outcome = run("audit", "--baseline", str(before), str(after), "--format", "json")
     assert outcome.status == 1, outcome.err
@@ -91,17 +102,19 @@ def test_planted_differences_are_found_and_none_else(run: Run, folders: tuple[Pa
     del found["the same"]
     assert found == PLANTED
     counts = json.loads(outcome.out)["counts"]
-    assert counts["the same"] == 192
-    assert sum(counts.values()) == 202
+    assert counts["the same"] == kernels - 7
+    assert sum(counts.values()) == kernels + 3
     back = verdicts(run("audit", "--baseline", str(after), str(before), "--format", "json").out)
     assert back["new"] == PLANTED["gone"]
     assert back["cheaper"] == PLANTED["more expensive"]
 
 
-def test_the_same_folder_is_the_same(run: Run, folders: tuple[Path, Path]) -> None:
+def test_the_same_folder_is_the_same(run: Run, folders: tuple[Path, Path], kernels: int) -> None:
     outcome = run("audit", "--baseline", str(folders[0]), str(folders[0]))
     assert outcome.status == 0
-    assert outcome.out.startswith("200 kernels: 0 more expensive, 0 new, 0 cheaper, 0 gone, 200 ")
+    every = kernels + 1
+    counts = f"{every} kernels: 0 more expensive, 0 new, 0 cheaper, 0 gone, {every} "
+    assert outcome.out.startswith(counts)
     assert outcome.out.count("\n") == 1
 
 
@@ -114,14 +127,14 @@ def test_a_tolerance_lets_small_differences_pass(run: Run, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("form", "start"), [("markdown", "**Kernels**: 202 kernels"), ("html", "<!doctype html>")]
+    ("form", "start"), [("markdown", "**Kernels**: {} kernels"), ("html", "<!doctype html>")]
 )
 def test_it_is_a_comment_or_a_page(
-    run: Run, folders: tuple[Path, Path], form: str, start: str
+    run: Run, folders: tuple[Path, Path], kernels: int, form: str, start: str
 ) -> None:
     outcome = run("audit", "--baseline", *map(str, folders), "--format", form)
-    assert outcome.out.startswith(start)
-    assert "@k120" in outcome.out
+    assert outcome.out.startswith(start.format(kernels + 3))
+    assert "@k21" in outcome.out
     if form == "markdown":
         rows = [line for line in outcome.out.splitlines() if line.startswith("| ")]
         assert len(rows) == 2 + sum(map(len, PLANTED.values()))

@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "ci"
 
 
+@pytest.mark.slow
 def test_every_step_of_the_workflow_passes(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path / "repository")
     workflow = yaml.safe_load((EXAMPLE / ".github" / "workflows" / "kernels.yml").read_text())

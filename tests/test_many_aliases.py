@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import Run, runner
+from tiers import slow
 from work import calls_of
 
 from tt_layout.cli.commands.init import manifest_text
@@ -76,7 +77,7 @@ def test_only_so_many_views_are_shown(
     assert run("-i", file.name, "--alias-names", "a1,a2").out.count("Print layout") == 2
 
 
-@pytest.mark.parametrize("name", ["n\ncases: [] #.mlir", "\x1b[31m.mlir"])
+@pytest.mark.parametrize("name", ["n\ncases: [] #.mlir", slow("\x1b[31m.mlir")])
 def test_the_name_of_a_file_is_no_line_of_the_manifest(name: str, file: Path, run: Run) -> None:
     file.rename(name)
     assert run("init", name, "--max-cases", "3000").status == 0

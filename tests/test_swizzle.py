@@ -212,6 +212,7 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert "needs 64 wavefronts per warp fewer" in out
 
 
+@pytest.mark.slow
 def test_all_families_are_little_work(capsys: pytest.CaptureFixture[str]) -> None:
     """A few hundred candidates of some thousand calls each."""
     command = (ROWS, COLUMNS, "-t", "tensor<128x128xf16>", "--family", "all")

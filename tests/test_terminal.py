@@ -6,15 +6,14 @@ import io
 import os
 import re
 import struct
-import subprocess
-import sys
+import tempfile
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 import pytest
 from click import unstyle
-from command import BLOCKED, TYPE, Run, runner
+from command import BLOCKED, TYPE, Run, forked, runner
 from tiers import sampled, slow
 
 from tt_layout.encodings.parsing import parse_layout
@@ -79,26 +78,27 @@ def on_terminal(
 ) -> tuple[int, bytes, str]:
     """Run the command on a terminal; return status, what it shows, and standard error.
 
-    With ``shows_errors`` the terminal shows standard error as well.
+    With ``shows_errors`` the terminal shows standard error as well.  It runs in a child of this
+    process, which has imported all already.
     """
     import fcntl
     import termios
 
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
-    environment = {**kept, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT), **variables}
-    command = [sys.executable, "-m", "tt_layout", *arguments]
-    errors = theirs if shows_errors else subprocess.PIPE
-    given = theirs if "PAGER" in variables else subprocess.DEVNULL
-    with subprocess.Popen(
-        command, stdin=given, stdout=theirs, stderr=errors, env=environment
-    ) as process:
+    with tempfile.TemporaryFile() as errors, open(os.devnull, "rb") as nothing:
+        streams = (
+            theirs if "PAGER" in variables else nothing.fileno(),
+            theirs,
+            theirs if shows_errors else errors.fileno(),
+        )
+        child = forked(arguments, streams, {"TERM": "xterm-256color", **variables})
         os.close(theirs)
         shown = b"".join(_read(ours))
-        told = process.stderr.read().decode() if process.stderr is not None else ""
-    os.close(ours)
-    return process.returncode, shown.replace(b"\r\n", b"\n"), told
+        os.close(ours)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        errors.seek(0)
+        return status, shown.replace(b"\r\n", b"\n"), errors.read().decode()
 
 
 def _read(descriptor: int) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import fake_triton
 import pytest
+from tiers import slow
 
 import tt_layout
 from tt_layout.kernels.seen import Launch
@@ -325,7 +326,7 @@ def test_copy(stride):
 """
 
 
-@pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "2"]])
+@pytest.mark.parametrize("workers", [[], slow(["-p", "xdist", "-n", "2"])])
 def test_tests_are_watched(program: Path, workers: list[str]) -> None:
     (program / "test_copy.py").write_text(TESTS)
     plugins = "-p", "tt_layout.pytest_plugin", "-p", "no:cacheprovider", "-q"

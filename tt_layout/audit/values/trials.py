@@ -249,5 +249,6 @@ def _step(arrays: list[Ints], dim: int) -> int | None:
     found: set[int] = set()
     for array in arrays:
         if array.shape[dim] > 1:
-            found |= set(np.unique(np.diff(array, axis=dim))[:2].tolist())
+            steps = np.diff(array, axis=dim)
+            found |= {int(steps.min()), int(steps.max())}
     return found.pop() if len(found) == 1 else None
