@@ -194,6 +194,10 @@ TMEM = "blockM = 128, blockN = 64"
 EMPTY_TRIPLE = "CTAsPerCGA = [], CTASplitNum = [], CTAOrder = []"
 NVMMA = "swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16"
 
+DPAS = (
+    "repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, threadsPerWarp = 16, "
+    "warpsPerCTA = [2, 2]"
+)
 EQUIVALENT: dict[str, tuple[list[int], list[tuple[str, str]]]] = {
     "blocked": (
         [64, 64],
@@ -289,6 +293,14 @@ EQUIVALENT: dict[str, tuple[list[int], list[tuple[str, str]]]] = {
                 "#ttg.amd_wmma<{version = 1, "
                 "ctaLayout = {register = [], warp = [[0, 1], [1, 0]]}}>",
             ),
+        ],
+    ),
+    "dpas": (
+        [64, 64],
+        [
+            ("3.0", f"#triton_intel_gpu.dpas<{{{DPAS}}}>"),
+            ("3.3", f"#triton_intel_gpu.dpas<{{{DPAS}, repCluster = [1, 1]}}>"),
+            ("3.9", f"#ttig.dpas<{{{DPAS}, repCluster = [1, 1], A = [8, 16]}}>"),
         ],
     ),
     "swizzled_shared": (

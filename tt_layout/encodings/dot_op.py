@@ -18,6 +18,7 @@ from tt_layout.encodings.amd_wmma import AmdWmma
 from tt_layout.encodings.base import DistributedEncoding, Encoding, Shape, Violation
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.cga import cga_layout, without_dim
+from tt_layout.encodings.dpas import Dpas
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, LAYOUT, Form, Key, Style, Values
 from tt_layout.encodings.instruction_tiles import (
     MFMA_LANES,
@@ -97,7 +98,7 @@ class DotOperand(DistributedEncoding):
 
     Attributes:
         op_idx: 0 for A (M x K), 1 for B (K x N).
-        parent: the layout of the result: nvidia_mma, amd_mfma, amd_wmma or blocked.
+        parent: the layout of the result: nvidia_mma, amd_mfma, amd_wmma, dpas or blocked.
         k_width: adjacent elements along K that one lane holds; 0 for blocked, and where an
             old release does not write it: then as many as fill 32 bits.
 
@@ -160,9 +161,9 @@ class DotOperand(DistributedEncoding):
             message = f"{self.key('op_idx')} must be 0 or 1, got {self.op_idx}"
             yield Violation(message, ("op_idx",), Release.V3_0)
             return
-        if not isinstance(self.parent, (NvidiaMma, AmdMfma, AmdWmma, Blocked)):
+        if not isinstance(self.parent, (NvidiaMma, AmdMfma, AmdWmma, Dpas, Blocked)):
             message = (
-                "the parent of a dot_op must be nvidia_mma, amd_mfma, amd_wmma or blocked, "
+                "the parent of a dot_op must be nvidia_mma, amd_mfma, amd_wmma, dpas or blocked, "
                 f"got #{self.parent.name}"
             )
             yield Violation(message, ("parent",), Release.V3_0)
@@ -181,6 +182,8 @@ class DotOperand(DistributedEncoding):
             return None if width else f"{key} must be given for an amd_mfma parent"
         if isinstance(parent, AmdWmma):
             return self._wmma_problem(parent)
+        if isinstance(parent, Dpas):
+            return None  # only tt.dot asks for one width; the layout has none
         return f"{key} must be 0 for a blocked parent, got {width}" if width else None
 
     def _nvidia_problem(self, parent: NvidiaMma) -> str | None:
@@ -234,6 +237,8 @@ class DotOperand(DistributedEncoding):
             return self._over_amd_mfma(parent, shape)
         if isinstance(parent, AmdWmma):
             return self._over_amd_wmma(parent, shape)
+        if isinstance(parent, Dpas):
+            return parent.operand_layout(self.op_idx, shape)
         assert isinstance(parent, Blocked)
         return self._over_blocked(parent, shape)
 

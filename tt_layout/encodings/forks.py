@@ -2,7 +2,8 @@
 
 Source:
     Triton, include/triton/Dialect/Gluon/IR/GluonAttrDefs.td; facebookexperimental/triton,
-    third_party/tlx/dialect/include/IR/TLXAttrDefs.td.
+    third_party/tlx/dialect/include/IR/TLXAttrDefs.td; intel-xpu-backend-for-triton,
+    third_party/intel/lib/Dialect/TritonIntelGPU/IR/Dialect.cpp.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ PLACEHOLDERS = frozenset(
     }
 )
 """Attributes that a later pass replaces by a layout."""
+
+UNMAPPED = frozenset({"ttig.warp", "triton_intel_gpu.warp"})
+"""Attributes that are called layouts, but that the compilers which have them map to no elements."""
 
 
 def unwrapped(node: Node) -> Node:

@@ -242,6 +242,7 @@ class Key(NamedTuple):
         required_by_parser: whether wheels cannot read the text without it, although they
             leave it out.
         is_fork: whether no release reads it, but a fork of Triton does.
+        sign: what is printed between the name and the value.
     """
 
     name: str
@@ -253,6 +254,7 @@ class Key(NamedTuple):
     omitted: Callable[[Values], bool] = never
     required_by_parser: Callable[[Values], bool] = never
     is_fork: bool = False
+    sign: str = " = "
 
 
 class Style(Enum):
@@ -320,7 +322,7 @@ class Form(NamedTuple):
 
     def show(self, values: Values) -> str:
         """Return the canonical text."""
-        shown = {k.name: k.kind.show(values[k.name]) for k in self.keys if not k.omitted(values)}
+        shown = [(k, k.kind.show(values[k.name])) for k in self.keys if not k.omitted(values)]
         return f"#{self.name}<{_enclose(self.style, shown)}>"
 
     def write(self, values: Values) -> str:
@@ -328,11 +330,11 @@ class Form(NamedTuple):
 
         It differs from the canonical text where they cannot read what they print.
         """
-        written = {
-            k.name: getattr(k.kind, "write", k.kind.show)(values[k.name])
+        written = [
+            (k, getattr(k.kind, "write", k.kind.show)(values[k.name]))
             for k in self.keys
             if k.required_by_parser(values) or not k.omitted(values)
-        }
+        ]
         return f"#{self.name}<{_enclose(self.style, written)}>"
 
 
@@ -352,15 +354,18 @@ def one_form(name: str, **kinds: Kind) -> tuple[Form, ...]:
     return (Form(name, Release.V2022, keys),)
 
 
-def _enclose(style: Style, shown: Mapping[str, str]) -> str:
+def _enclose(style: Style, shown: Sequence[tuple[Key, str]]) -> str:
     """Join ``key = value`` pairs as the style has it."""
     front, back = "", ""
-    plain = dict(shown)
+    pairs = {key.name: f"{key.name}{key.sign}{text}" for key, text in shown}
+    texts = {key.name: text for key, text in shown}
     if style is Style.PADDED:
-        front = plain.pop(PADDINGS) + " "
+        del pairs[PADDINGS]
+        front = texts[PADDINGS] + " "
     if style is Style.ALIGNED:
-        back = f", alignment = {plain.pop('alignment')}"
-    joined = ", ".join(f"{name} = {text}" for name, text in plain.items())
+        del pairs["alignment"]
+        back = f", alignment = {texts['alignment']}"
+    joined = ", ".join(pairs.values())
     return joined if style is Style.STRUCT else f"{front}{{{joined}}}{back}"
 
 

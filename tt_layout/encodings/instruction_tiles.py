@@ -6,7 +6,8 @@ page's scripts read the same data.
 
 Source:
     PTX ISA, "Matrix Fragments" and "tcgen05 data layouts"; AMD matrix instruction calculator;
-    Triton, lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp.
+    Triton, lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp; intel-xpu-backend-for-triton,
+    third_party/intel/lib/Dialect/TritonIntelGPU/IR/LinearLayoutConversions.cpp.
 """
 
 from __future__ import annotations
@@ -203,6 +204,38 @@ WMMA_OPERANDS = {
     2: _WMMA_OPERAND,
     3: _WMMA_OPERAND,
 }
+
+DPAS_RESULT = _tile(("lane", "n", FILL), ("lane", "m", WARP), ("register", "m", FILL))
+DPAS_OPERANDS = (
+    _tile(
+        ("register", "k", "packed"),
+        ("lane", "k", FILL),
+        ("lane", "m", WARP),
+        ("register", "m", FILL),
+    ),
+    _tile(
+        ("register", "k", "channel"),
+        ("lane", "n", FILL),
+        ("lane", "k", WARP),
+        ("register", "k", FILL),
+    ),
+)
+"""Of Intel's XMX: a lane holds the ``channel`` elements of a channel of B, and of A those that are
+``packed`` into 16 bits."""
+
+DPAS_SCALES = {
+    op_idx: _tile(("register", "k", "packed"), ("lane", axis, FILL), ("lane", REPEATED, WARP))
+    for op_idx, axis in {3: "m", 4: "n"}.items()
+}
+"""Operand -> its scales: 3 those of A, 4 those of B."""
+
+BLOCK_LOAD = _tile(
+    ("register", "column", "packed"),
+    ("lane", "column", FILL),
+    ("lane", "row", WARP),
+    ("register", "row", FILL),
+)
+"""A block of Intel's 2D block loads."""
 
 _STRIDE = Steps("col", REPEATED, "stride")
 _GAP = Steps("col", REPEATED, "gap")

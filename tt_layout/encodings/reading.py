@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from tt_layout.encodings.base import Encoding, Origin, fault_of, is_ours
-from tt_layout.encodings.forks import PLACEHOLDERS, unwrapped
+from tt_layout.encodings.forks import PLACEHOLDERS, UNMAPPED, unwrapped
 from tt_layout.encodings.forms import (
     LAYOUT,
     PADDINGS,
@@ -150,6 +150,9 @@ def expect_layout(node: Node) -> AttributeNode:
     if node.name in PLACEHOLDERS:
         message = f"#{node.name} is a placeholder: a later pass chooses the layout"
         raise PlaceholderError(message, node.name_span)
+    if node.name in UNMAPPED:
+        message = f"#{node.name} has no linear layout: the compiler maps it to no elements, either"
+        raise LayoutError(message, node.name_span)
     if node.name not in FORMS:
         near = nearest(node.name, (*FORMS, *FORMS.third_parties))
         hint = f"; did you mean #{near}?" if near else ""

@@ -20,7 +20,7 @@ from tt_layout.encodings.forms import Form
 if TYPE_CHECKING:
     from tt_layout.encodings.third_parties import Registered
 
-DIALECTS = frozenset({"triton_gpu", "ttg", "ttng"})
+DIALECTS = frozenset({"triton_gpu", "ttg", "ttng", "ttig", "triton_intel_gpu"})
 """The dialects that have layout attributes."""
 
 HOMES = {

@@ -20,6 +20,8 @@ const KINDS = {
   nvidia_mma: { check: checkMma, rank: mmaRank, lay: layMma },
   amd_mfma: { check: checkMfma, rank: mmaRank, lay: layMfma },
   amd_wmma: { check: checkWmma, rank: wmmaRank, lay: layWmma },
+  dpas: { check: checkDpas, rank: ({ repCluster }) => repCluster.length, lay: layDpas },
+  subgroup_2d_block: { check: checkBlockLoad, rank: () => 2, lay: layBlockLoad },
   dot_op: { check: checkDot, rank: ({ parent }) => rankOf(parent), lay: layDot },
   swizzled_shared: {
     check: checkSwizzled,

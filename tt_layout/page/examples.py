@@ -37,6 +37,14 @@ _MMA = (
     "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], "
     "instrShape = [16, 8]}>"
 )
+_DPAS = (
+    "#ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, "
+    "threadsPerWarp = 16, warpsPerCTA = [2, 2], repCluster = [1, 2]}>"
+)
+_BLOCK_LOAD = (
+    "#ttig.subgroup_2d_block<{warpsPerCTA = [2, 2], instrShape = [8, 16], numBlocks=2, "
+    "order=[1, 0], kWidth=2, threadsPerWarp=16}>"
+)
 _OPERAND = f"#ttg.dot_op<{{opIdx = 0, parent = {_MMA}, kWidth = 2}}>"
 _SWIZZLED = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
 _PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
@@ -74,6 +82,8 @@ REGISTERS = (
         "#ttg.amd_wmma<{version = 1, isTranspose = false, ctaLayout = {warp = [[0, 1], [1, 0]]}}>",
         "32x32xf32",
     ),
+    Example("Registers", "dpas", _DPAS, "16x64xf32"),
+    Example("Registers", "2D block load", _BLOCK_LOAD, "16x32xf16"),
 )
 MEMORY = (
     Example("Shared memory", "swizzled_shared", _SWIZZLED, "16x64xf16"),

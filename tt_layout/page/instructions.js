@@ -257,12 +257,106 @@ function wmmaTilesByDimension(values, shape) {
     .reduce(times);
 }
 
+// -- dpas -----------------------------------------------------------------------------------------
+
+function checkDpas(values) {
+  const { repeatCount, executionSize, opsPerChan, threadsPerWarp, warpsPerCTA, repCluster } = values;
+  const rank = repCluster.length;
+  if (repeatCount < 1 || repeatCount > 8)
+    throw new TextError(`repeatCount must be in 1..8, got ${repeatCount}`);
+  checkOneOf("opsPerChan", opsPerChan, [1, 2, 4]);
+  checkOneOf("systolicDepth", values.systolicDepth, [8]);
+  if (![2, 3].includes(rank))
+    throw new TextError(`repCluster must have 2 or 3 entries, got ${show(repCluster)}`);
+  if (threadsPerWarp < executionSize)
+    throw new TextError(`threadsPerWarp must be at least executionSize, got ${threadsPerWarp}`);
+  if (values.fp4KPack !== null) {
+    checkOneOf("fp4KPack", values.fp4KPack, [2]);
+    checkOneOf("opsPerChan", opsPerChan, [4]);
+  }
+  if (warpsPerCTA.length !== rank)
+    throw new TextError(`warpsPerCTA must have ${rank} entries, got ${show(warpsPerCTA)}`);
+  for (const key of ["repeatCount", "executionSize", "threadsPerWarp"]) checkPower(key, values[key]);
+  for (const key of ["warpsPerCTA", "repCluster"]) checkPowers(key, values[key]);
+}
+
+function layDpas(values, shape) {
+  const { repeatCount, executionSize, threadsPerWarp, warpsPerCTA, repCluster } = values;
+  const rank = repCluster.length;
+  const [rows, cols] = [rank - 2, rank - 1];
+  const sizes = { m: repeatCount, n: executionSize, warp: threadsPerWarp };
+  const tile = [
+    tileLayout(DATA.tiles.dpas.result, { m: rows, n: cols }, sizes),
+    ...[cols, rows].map((d) => identity(repCluster[d], "register", `dim${d}`)),
+    ...[cols, rows].map((d) => identity(warpsPerCTA[d], "warp", `dim${d}`)),
+  ].reduce(times);
+  return overBatch(tile, warpsPerCTA, shape, [cols, rows]);
+}
+
+/** Return a tile over the warps of a batch, repeated over the tensor in an order. */
+function overBatch(tile, warps, shape, order) {
+  const rank = warps.length;
+  const whole = rank === 3 ? times(tile, identity(warps[0], "warp", "dim0")) : tile;
+  return cover(whole, cgaLayout([], rank), shape, [...order, 0].slice(0, rank));
+}
+
+function layDpasOperand({ opIdx, kDim, other, shape }, parent) {
+  const { repeatCount, executionSize, opsPerChan, threadsPerWarp, warpsPerCTA } = parent;
+  const axis = opIdx === 0 ? "m" : "n";
+  const sizes = {
+    k: parent.systolicDepth * opsPerChan,
+    [axis]: opIdx === 0 ? repeatCount : executionSize,
+    packed: Math.max(1, opsPerChan / 2),
+    channel: opsPerChan,
+    warp: threadsPerWarp,
+  };
+  const dims = [shape.length - 1, shape.length - 2];
+  const tile = [
+    tileLayout(DATA.tiles.dpas.operands[opIdx], { [axis]: other, k: kDim }, sizes),
+    identity(parent.repCluster[other], "register", `dim${other}`),
+    ...dims.map((d) =>
+      d === kDim ? zeros(warpsPerCTA[d], "warp") : identity(warpsPerCTA[d], "warp", `dim${d}`),
+    ),
+  ].reduce(times);
+  return overBatch(tile, warpsPerCTA, shape, [kDim, other]);
+}
+
+// -- subgroup_2d_block ----------------------------------------------------------------------------
+
+const BLOCK_LANES = 16;
+
+function checkBlockLoad(values, release) {
+  for (const key of ["instrShape", "order", "warpsPerCTA"]) {
+    if (values[key].length !== 2)
+      throw new TextError(`${key} must have 2 entries, got ${show(values[key])}`);
+  }
+  checkOneOf("kWidth", values.kWidth, [1, 2, 4]);
+  checkOneOf("threadsPerWarp", values.threadsPerWarp, [BLOCK_LANES]);
+  checkCga(values, 2, release);
+  checkPermutation("order", values.order);
+  checkPowers("warpsPerCTA", values.warpsPerCTA);
+  checkPowers("instrShape", values.instrShape);
+  checkPower("numBlocks", values.numBlocks);
+}
+
+function layBlockLoad({ instrShape, numBlocks, warpsPerCTA, order, CGALayout }, shape) {
+  const [row, column] = instrShape;
+  const sizes = { row, column, packed: Math.max(1, column / BLOCK_LANES), warp: BLOCK_LANES };
+  const tile = [
+    tileLayout(DATA.tiles.blockLoad, { row: 0, column: 1 }, sizes),
+    identity(numBlocks, "register", "dim1"),
+    broadcastNd("warp", warpsPerCTA, [1, 0], order[0]),
+  ].reduce(times);
+  return cover(tile, cgaLayout(CGALayout, 2), shape, [0, 1]);
+}
+
 // -- dot_op ---------------------------------------------------------------------------------------
 
 const DOT_PARENTS = {
   nvidia_mma: { check: checkMmaOperand, lay: layMmaOperand },
   amd_mfma: { check: checkMfmaOperand, lay: layMfmaOperand },
   amd_wmma: { check: checkWmmaOperand, lay: layWmmaOperand },
+  dpas: { check: () => {}, lay: layDpasOperand },
   blocked: { check: checkBlockedOperand, lay: layBlockedOperand },
 };
 

@@ -50,6 +50,8 @@ function instructionTitle({ mnemonic, values, release }, element, k) {
   const isHopper = values.versionMajor === 3;
   const shape = mnemonic === "nvidia_mma" ? mmaShape(values, release) : values.instrShape;
   const [m, n] = isHopper || mnemonic !== "nvidia_mma" ? shape : shape.slice(-2);
+  if (mnemonic === "dpas")
+    return `dpas.${values.systolicDepth}x${values.repeatCount}, ${values.executionSize} columns`;
   if (isHopper) return `wgmma.mma_async.m${4 * m}n${n}k${k}`;
   if (mnemonic === "nvidia_mma") return `mma.sync.m${m}n${n}k${k}`;
   return `${mnemonic === "amd_mfma" ? "v_mfma" : "v_wmma"}_${element}_${m}x${n}x${k}`;
@@ -76,6 +78,7 @@ function depthOf({ mnemonic, values }, bits) {
   if (mnemonic === "tensor_memory_encoding") return [kBits / bits, 0];
   if (mnemonic === "amd_wmma") return [instrShape[2], wmmaWidth(values, bits)];
   if (mnemonic === "amd_mfma" && instrShape.length > 2) return mfmaDepth(instrShape, bits);
+  if (mnemonic === "dpas") return [values.systolicDepth * values.opsPerChan, values.opsPerChan];
   if (versionMajor === 2) return [kBits / bits, inRegister];
   if (versionMajor === 3) return [instrShape[2], inRegister];
   throw new TextError("not the result of a matrix instruction, or its K is not known");

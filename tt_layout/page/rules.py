@@ -162,6 +162,8 @@ def _tiles() -> dict[str, Any]:
             "results": tiles.WMMA_RESULTS,
             "operands": tiles.WMMA_OPERANDS,
         },
+        "dpas": {"result": tiles.DPAS_RESULT, "operands": tiles.DPAS_OPERANDS},
+        "blockLoad": tiles.BLOCK_LOAD,
         "tensorMemory": tiles.TENSOR_MEMORY,
         "scales": tiles.SCALES,
     }

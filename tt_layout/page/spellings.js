@@ -238,6 +238,9 @@ const OLDER = {
     const ctaLayout = tilesOfLists(warpsPerCTA, tilesPerWarp);
     return { ...today, ctaLayout, rank: warpsPerCTA.length };
   },
+  dpas: ({ repCluster, warpsPerCTA }) => ({
+    repCluster: repCluster.length ? repCluster : warpsPerCTA.map(() => 1),
+  }),
   nvmma_shared: ({ rank, splitRank = 2, ...values }) =>
     SPLIT[0] in values ? { rank: splitRank === 2 ? null : splitRank } : { rank },
   tensor_memory_encoding(values) {

@@ -7,6 +7,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.encodings.amd_mfma import AmdMfma
 from tt_layout.encodings.amd_wmma import AmdWmma
 from tt_layout.encodings.dot_op import DotOperand
+from tt_layout.encodings.dpas import Dpas
 from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.tensor_memory import TensorMemory
 from tt_layout.errors import LayoutError
@@ -80,6 +81,8 @@ def instruction_title(d: Operand, k: int) -> str:
         m, n = own.instr_shape[:2]
         name = "v_mfma" if isinstance(own, AmdMfma) else "v_wmma"
         return f"{name}_{d.element}_{m}x{n}x{k}"
+    if isinstance(own, Dpas):
+        return f"dpas.{own.systolic_depth}x{own.repeat_count}, {own.execution_size} columns"
     return "tcgen05.mma"
 
 
@@ -101,10 +104,14 @@ def _depth(parent: Encoding, bits: int) -> tuple[int, int]:
         return _mfma_depth(parent, bits)
     if isinstance(parent, AmdWmma):
         return parent.instr_shape[2], _wmma_width(parent, bits)
+    if isinstance(parent, Dpas):
+        return parent.k_size, parent.ops_per_channel
     if isinstance(parent, NvidiaMma) and parent.version_major == 1:
         raise LayoutError("the operands of Volta's mma have no linear layout")
     what = f"#{parent.name} does not determine the K of a matrix instruction"
-    raise LayoutError(f"{what}; give nvidia_mma, amd_mfma with three sizes, amd_wmma or a dot_op")
+    raise LayoutError(
+        f"{what}; give nvidia_mma, amd_mfma with three sizes, amd_wmma, dpas or a dot_op"
+    )
 
 
 def _mfma_depth(parent: AmdMfma, bits: int) -> tuple[int, int]:

@@ -2,9 +2,9 @@
 
 Each kind of result layout has its own: ``mma.sync`` of a warp (nvidia_mma of version 2),
 ``wgmma`` of four warps together (version 3), ``tcgen05.mma`` that one thread issues for its CTA
-(tensor memory), ``v_mfma`` and ``v_wmma`` of AMD's.  The result is dealt out over warps in tiles
-of the instruction; each warp, or group of warps, repeats it over the tiles that it holds and
-along K.
+(tensor memory), ``v_mfma`` and ``v_wmma`` of AMD's, ``dpas`` of Intel's.  The result is dealt out
+over warps in tiles of the instruction; each warp, or group of warps, repeats it over the tiles that
+it holds and along K.
 
 Read next:    `tt_layout.analyses.multiplications.matrix_descriptors`.
 
@@ -26,6 +26,7 @@ from tt_layout.encodings.amd_mfma import AmdMfma
 from tt_layout.encodings.amd_wmma import AmdWmma
 from tt_layout.encodings.cga import shape_per_cta
 from tt_layout.encodings.dot_op import DotOperand
+from tt_layout.encodings.dpas import CHANNEL_BITS, Dpas
 from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.tensor_memory import TensorMemory
 from tt_layout.enums import MemorySpace
@@ -136,6 +137,8 @@ def matrix_instruction(a: Operand, b: Operand, d: Operand, *, ctas: int = 1) -> 
         return _mfma(a, b, d, d.encoding)
     if isinstance(d.encoding, AmdWmma):
         return _wmma(a, b, d, d.encoding)
+    if isinstance(d.encoding, Dpas):
+        return _dpas(a, b, d, d.encoding)
     raise LayoutError(f"#{d.encoding.name} is the result of no matrix instruction")
 
 
@@ -343,5 +346,27 @@ def _wmma(a: Operand, b: Operand, d: Operand, mma: AmdWmma) -> MatrixInstruction
         name=f"v_wmma_{result}_{m}x{n}x{k}_{operand}",
         shape=(m, n, k),
         instructions=_tiles(d, m * n // WAVE_32) * max(1, a.shape[-1] // k),
+        issuer="warp",
+    )
+
+
+# -- Intel ----------------------------------------------------------------------------------
+
+
+def _dpas(a: Operand, b: Operand, d: Operand, dpas: Dpas) -> MatrixInstruction:
+    """Return ``dpas``, named by its systolic depth and the rows that it repeats over.
+
+    Raises:
+        LayoutError: the elements of A and B are of another width than the layout packs.
+    """
+    if a.bits * dpas.ops_per_channel != CHANNEL_BITS:
+        packs = f"{dpas.ops_per_channel} elements into {CHANNEL_BITS} bits"
+        raise LayoutError(f"the layout packs {packs}, but {a.element} has {a.bits} bits")
+    m, n, k = dpas.repeat_count, dpas.execution_size, dpas.k_size
+    lanes = dpas.threads_per_warp
+    return MatrixInstruction(
+        name=f"dpas.{dpas.systolic_depth}x{m}.{d.element}.{a.element}.{b.element}",
+        shape=(m, n, k),
+        instructions=_tiles(d, max(1, m * n // lanes)) * max(1, a.shape[-1] // k),
         issuer="warp",
     )

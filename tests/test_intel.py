@@ -1,0 +1,267 @@
+"""Intel's layouts: the expectations of the compiler's own unit tests, and definitions as loops."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiers import slow
+
+import tt_layout
+from tt_layout.encodings import Encoding
+from tt_layout.encodings.dot_op import DotOperand
+from tt_layout.encodings.dpas import Dpas
+from tt_layout.encodings.subgroup_2d_block import Subgroup2dBlock
+from tt_layout.errors import LayoutError
+
+UNIT_TESTS = Path(__file__).parent / "data" / "intel-bases.jsonl"
+INPUTS = ("register", "lane", "warp")
+TEXT = (
+    "repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, threadsPerWarp = 16, "
+    "warpsPerCTA = [2, 2], repCluster = [1, 2]"
+)
+
+
+def dpas_of(row: Mapping[str, Any]) -> Dpas:
+    """Return the dpas of an expectation."""
+    return Dpas(
+        repeat_count=row["repeatCount"],
+        systolic_depth=row["systolicDepth"],
+        execution_size=row["executionSize"],
+        ops_per_channel=row["opsPerChan"],
+        threads_per_warp=row["threadsPerWarp"],
+        warps_per_cta=tuple(row["warpsPerCTA"]),
+        rep_cluster=tuple(row["repCluster"]),
+        fp4_k_pack=row["fp4KPack"],
+    )
+
+
+def encoding_of(row: Mapping[str, Any]) -> Encoding:
+    """Return what an expectation, other than of scales, is of."""
+    if row["kind"] == "dpas":
+        dpas = dpas_of(row)
+        is_result = row["opIdx"] == 2
+        return dpas if is_result else DotOperand(op_idx=row["opIdx"], parent=dpas, k_width=1)
+    return Subgroup2dBlock(
+        warps_per_cta=tuple(row["warpsPerCTA"]),
+        instr_shape=tuple(row["instrShape"]),
+        num_blocks=row["numBlocks"],
+        order=tuple(row["order"]),
+        k_width=row["kWidth"],
+    )
+
+
+def test_the_expectations_of_the_compilers_unit_tests() -> None:
+    rows = [json.loads(line) for line in UNIT_TESTS.read_text().splitlines()]
+    assert len(rows) == 36
+    for row in rows:
+        shape = tuple(row["shape"])
+        if row.get("scaled"):
+            layout = dpas_of(row).scales_layout(row["opIdx"], shape)
+        else:
+            layout = encoding_of(row).to_linear_layout(shape)
+        bases = dict(layout.bases)
+        assert [bases.get(name, []) for name in INPUTS] == [row[name] for name in INPUTS], row
+
+
+# -- definitions as loops over the elements ---------------------------------------------------
+
+Place = tuple[int, int, set[int]]
+"""Register, lane, and the warps that hold an element."""
+
+
+def mixed(*digits: tuple[int, int]) -> int:
+    """Return the number of digits and their bases, the lowest first."""
+    number, weight = 0, 1
+    for digit, base in digits:
+        number += digit % base * weight
+        weight *= base
+    return number
+
+
+def result_place(dpas: Dpas, shape: tuple[int, int], m: int, n: int) -> Place:
+    """Return where element (m, n) of C is: rows of the instruction go round over the lanes."""
+    rows, columns = dpas.repeat_count, dpas.execution_size
+    (rep_m, rep_n), (warps_m, warps_n) = dpas.rep_cluster, dpas.warps_per_cta
+    at_once = dpas.threads_per_warp // columns
+    tile_m, tile_n = m // rows, n // columns
+    more_n = shape[1] // (columns * rep_n * warps_n)
+    register = mixed(
+        (m % rows // at_once, rows // at_once),
+        (tile_n, rep_n),
+        (tile_m, rep_m),
+        (tile_n // (rep_n * warps_n), more_n),
+        (tile_m // (rep_m * warps_m), 1 << 30),
+    )
+    warp = mixed((tile_n // rep_n, warps_n), (tile_m // rep_m, warps_m))
+    return register, mixed((n, columns), (m, at_once)), {warp}
+
+
+def a_place(dpas: Dpas, shape: tuple[int, int], m: int, k: int) -> Place:
+    """Return where element (m, k) of A is: two bytes of a row belong to one lane."""
+    rows, packed = dpas.repeat_count, max(1, dpas.ops_per_channel // 2)
+    rep_m, (warps_m, warps_n) = dpas.rep_cluster[0], dpas.warps_per_cta
+    across = dpas.k_size // packed
+    at_once = -(-dpas.threads_per_warp // across)
+    tile_m = m // rows
+    register = mixed(
+        (k, packed),
+        (m % rows // at_once, rows // at_once),
+        (tile_m, rep_m),
+        (k // dpas.k_size, max(1, shape[1] // dpas.k_size)),
+        (tile_m // (rep_m * warps_m), 1 << 30),
+    )
+    own = tile_m // rep_m % warps_m
+    warps = {mixed((n, warps_n), (own, warps_m)) for n in range(warps_n)}
+    return register, mixed((k // packed, across), (m, at_once)), warps
+
+
+def b_place(dpas: Dpas, shape: tuple[int, int], k: int, n: int) -> Place:
+    """Return where element (k, n) of B is: a lane has the channels of its column."""
+    ops, columns = dpas.ops_per_channel, dpas.execution_size
+    rep_n, (warps_m, warps_n) = dpas.rep_cluster[1], dpas.warps_per_cta
+    at_once = dpas.threads_per_warp // columns
+    channel, tile_n = k // ops, n // columns
+    register = mixed(
+        (k, ops),
+        (channel % 8 // at_once, 8 // at_once),
+        (tile_n, rep_n),
+        (k // dpas.k_size, max(1, shape[0] // dpas.k_size)),
+        (tile_n // (rep_n * warps_n), 1 << 30),
+    )
+    own = tile_n // rep_n % warps_n
+    warps = {mixed((own, warps_n), (m, warps_m)) for m in range(warps_m)}
+    return register, mixed((n, columns), (channel, at_once)), warps
+
+
+def block_place(block: Subgroup2dBlock, shape: tuple[int, int], row: int, column: int) -> Place:
+    """Return where an element of a 2D block load is: lanes go along its rows."""
+    height, width = block.instr_shape
+    packed = max(1, width // 16)
+    across = width // packed
+    at_once = 16 // across
+    wide = width * block.num_blocks
+    shared = block.order[0]
+    counts = [1 if d == shared else block.warps_per_cta[d] for d in range(2)]
+    tile = row // height, column // wide
+    register = mixed(
+        (column, packed),
+        (row % height // at_once, height // at_once),
+        (column // width, block.num_blocks),
+        (tile[0] // counts[0], max(1, shape[0] // (height * counts[0]))),
+        (tile[1] // counts[1], 1 << 30),
+    )
+    sizes = block.warps_per_cta
+    others = [range(sizes[d]) if d == shared else (tile[d] % sizes[d],) for d in range(2)]
+    warps = {mixed((j, sizes[1]), (i, sizes[0])) for i in others[0] for j in others[1]}
+    return register, mixed((column // packed, across), (row, at_once)), warps
+
+
+def cases(rng: random.Random) -> Iterator[tuple[Encoding, tuple[int, int], Callable[..., Place]]]:
+    """Yield random layouts with a shape that they cover and their definition."""
+    power = lambda *bits: 1 << rng.choice(bits)  # noqa: E731
+    while True:
+        columns = power(3, 4)
+        dpas = Dpas(
+            repeat_count=power(2, 3),
+            execution_size=columns,
+            ops_per_channel=power(0, 1, 2),
+            threads_per_warp=max(16, columns) * power(0, 1),
+            warps_per_cta=(power(0, 1, 2), power(0, 1, 2)),
+            rep_cluster=(power(0, 1, 2), power(0, 1)),
+        )
+        if dpas.threads_per_warp // columns > dpas.repeat_count:
+            continue  # an instruction of fewer rows than the lanes have
+        m = dpas.repeat_count * dpas.rep_cluster[0] * dpas.warps_per_cta[0] * power(0, 1)
+        n = columns * dpas.rep_cluster[1] * dpas.warps_per_cta[1] * power(0, 1)
+        k = dpas.k_size * power(0, 1, 2)
+        yield dpas, (m, n), result_place
+        yield DotOperand(op_idx=0, parent=dpas, k_width=1), (m, k), a_place
+        yield DotOperand(op_idx=1, parent=dpas, k_width=1), (k, n), b_place
+        block = Subgroup2dBlock(
+            warps_per_cta=(power(0, 1, 2), power(0, 1, 2)),
+            instr_shape=(power(3, 4, 5), power(3, 4, 5)),
+            num_blocks=power(0, 1),
+            order=rng.choice([(0, 1), (1, 0)]),
+            k_width=power(0, 1, 2),
+        )
+        sizes = [block.instr_shape[0], block.instr_shape[1] * block.num_blocks]
+        sizes = [
+            size * (1 if d == block.order[0] else block.warps_per_cta[d]) * power(0, 1)
+            for d, size in enumerate(sizes)
+        ]
+        yield block, (sizes[0], sizes[1]), block_place
+
+
+@pytest.mark.parametrize("count", [40, slow(2000)])
+def test_random_layouts_are_what_their_definitions_say(count: int) -> None:
+    rng = random.Random(29)
+    for _, (encoding, shape, place) in zip(range(count), cases(rng)):
+        layout = encoding.to_linear_layout(shape)
+        sizes = [layout.get_in_dim_size(name) for name in INPUTS]
+        grid = np.indices(sizes).reshape(3, -1)
+        held = layout.apply(dict(zip(INPUTS, grid)) | {"block": 0})
+        parent = encoding.parent if isinstance(encoding, DotOperand) else encoding
+        seen = set()
+        for at in rng.sample(range(grid.shape[1]), min(grid.shape[1], 64)):
+            element = int(held["dim0"][at]), int(held["dim1"][at])
+            register, lane, warps = place(parent, shape, *element)
+            assert tuple(grid[:2, at]) == (register, lane), (encoding, shape, element)
+            assert int(grid[2, at]) in warps, (encoding, shape, element)
+            seen.add(element)
+        assert seen
+
+
+# -- texts -------------------------------------------------------------------------------------
+
+
+def test_the_shapes_follow_from_the_rest_whatever_is_written() -> None:
+    given = f"#ttig.dpas<{{{TEXT}, A = [1, 1], B = [2], C = [3]}}>"
+    assert str(tt_layout.parse_layout(given)).endswith("A = [8, 16], B = [16, 32], C = [8, 32]}>")
+
+
+def test_a_batch_has_shapes_of_three_dimensions() -> None:
+    text = TEXT.replace("[2, 2]", "[2, 1, 1]").replace("[1, 2]", "[1, 1, 2]")
+    found = str(tt_layout.parse_layout(f"#ttig.dpas<{{{text}}}>"))
+    assert "A = [1, 8, 16], B = [1, 16, 32], C = [1, 8, 32]" in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("repeatCount = 8", "repeatCount = 9", "repeatCount must be in 1..8, got 9"),
+        ("opsPerChan = 2", "opsPerChan = 3", "opsPerChan must be 1, 2 or 4, got 3"),
+        ("systolicDepth = 8", "systolicDepth = 4", "systolicDepth must be 8, got 4"),
+        ("repCluster = [1, 2]", "repCluster = [1]", "repCluster must have 2 or 3 entries, got [1]"),
+        (
+            "threadsPerWarp = 16",
+            "threadsPerWarp = 8",
+            "threadsPerWarp must be at least executionSize = 16, got 8",
+        ),
+        ("opsPerChan = 2", "opsPerChan = 2, fp4KPack = 2", "opsPerChan must be 4 for fp4 elements"),
+        ("opsPerChan = 2", "opsPerChan = 4, fp4KPack = 3", "fp4KPack must be 2, got 3"),
+    ],
+)
+def test_what_the_compiler_refuses_is_refused(old: str, new: str, message: str) -> None:
+    with pytest.raises(LayoutError, match=re.escape(message)):
+        tt_layout.parse_layout(f"#ttig.dpas<{{{TEXT.replace(old, new)}}}>")
+
+
+def test_a_layout_that_no_compiler_maps_is_refused_by_name() -> None:
+    text = "#ttig.warp<{sizePerThread = [8, 1], threadsPerWarp = [1, 16], order = [1, 0]}>"
+    with pytest.raises(LayoutError, match=r"#ttig\.warp has no linear layout"):
+        tt_layout.parse_layout(text)
+
+
+def test_a_block_load_is_printed_as_the_compiler_spaces_it() -> None:
+    text = (
+        "#ttig.subgroup_2d_block<{warpsPerCTA = [8, 4], instrShape = [32, 16], numBlocks=2, "
+        "order=[0, 1], kWidth=2, threadsPerWarp=16}>"
+    )
+    assert str(tt_layout.parse_layout(text.replace("=", " = "))) == text
