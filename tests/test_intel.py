@@ -165,7 +165,10 @@ def block_place(block: Subgroup2dBlock, shape: tuple[int, int], row: int, column
 
 def cases(rng: random.Random) -> Iterator[tuple[Encoding, tuple[int, int], Callable[..., Place]]]:
     """Yield random layouts with a shape that they cover and their definition."""
-    power = lambda *bits: 1 << rng.choice(bits)  # noqa: E731
+
+    def power(*bits: int) -> int:
+        return 1 << rng.choice(bits)
+
     while True:
         columns = power(3, 4)
         dpas = Dpas(
