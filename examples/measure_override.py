@@ -5,8 +5,9 @@
 LAUNCH.py defines ``launch(**options)``, which launches the kernel once, hands ``options`` on to it
 as options of the launch (``kernel[grid](..., **options)``), and returns the tensors that it wrote.
 Both versions run on the same GPU in turns, so that its clock and its temperature are those of both;
-the results are compared, and the medians printed.  Needs Triton, torch and a GPU; tt-layout needs
-none of them.
+the results are compared, and the medians printed.  Launches are replayed from a CUDA graph: one
+after the other from Python, kernels shorter than some 50 us would take the time of the launch,
+which is longer with an override.  Needs Triton, torch and a GPU; tt-layout needs none of them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ ROUNDS = 9
 
 MILLISECONDS = 20.0
 """How long a round is to take."""
+
+MOST_LAUNCHES = 1000
+"""In a round."""
 
 
 class Measured(NamedTuple):
@@ -59,8 +63,9 @@ def measure(launch: Callable[..., Any], dump: str | os.PathLike[str]) -> Measure
     ]
     results = [_tensors(run()) for run in versions]
     difference = max((_apart(a, b) for a, b in zip(*results)), default=0.0)
-    count = max(1, int(MILLISECONDS / _time(versions[0], 3)))
-    rounds = [[_time(run, count) for run in versions] for _ in range(ROUNDS)]
+    count = max(1, min(MOST_LAUNCHES, int(MILLISECONDS / elapsed(recorded(launch, 3), 3))))
+    replays = [recorded(run, count) for run in versions]
+    rounds = [[elapsed(replay, count) for replay in replays] for _ in range(ROUNDS)]
     before, after = (median(times) for times in zip(*rounds))
     return Measured(before, after, difference)
 
@@ -76,19 +81,33 @@ def _apart(one: Any, other: Any) -> float:
     return float((one.double() - other.double()).abs()[~same].max()) if not same.all() else 0.0
 
 
-def _time(run: Callable[[], Any], count: int) -> float:
-    """Return the milliseconds of one launch, over several."""
+def recorded(run: Callable[[], Any], count: int) -> Callable[[], None]:
+    """Return what replays so many launches, recorded as a CUDA graph."""
+    import torch
+
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(count):
+            run()
+
+    def replay() -> None:
+        graph.replay()
+
+    return replay
+
+
+def elapsed(replay: Callable[[], None], count: int) -> float:
+    """Return the milliseconds of one launch of those that are replayed."""
     import torch
 
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    run()
+    replay()
     start.record()
-    for _ in range(count):
-        run()
+    replay()
     end.record()
     torch.cuda.synchronize()
-    elapsed: float = start.elapsed_time(end)
-    return elapsed / count
+    total: float = start.elapsed_time(end)
+    return total / count
 
 
 def main(script: str, dump: str) -> None:
