@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -94,3 +95,45 @@ def test_what_is_not_there(arguments: list[str], message: str, run: Run) -> None
     outcome = run(*arguments)
     assert (outcome.status, outcome.out) == (2, "")
     assert message in outcome.err
+
+
+COLUMNS = "../narrow/column_major.ttgir"
+
+
+def drawn(run: Run, path: Path, *arguments: str) -> str:
+    """Return the words of a figure."""
+    outcome = run("plot", *arguments, "-o", str(path))
+    assert (outcome.status, outcome.err) == (0, "")
+    return " ".join(re.sub("<[^>]*>", " ", path.read_text(encoding="utf-8")).split())
+
+
+@pytest.mark.parametrize("stride", [0, 16, 64, 8192])
+def test_an_access_is_drawn_with_its_addresses(stride: int, run: Run, tmp_path: Path) -> None:
+    """A lane's 2 bytes are in row lane // 4 and column 8 * (lane % 4), a stride of elements on."""
+    value = ["--value", f"stride={stride}"]
+    text = drawn(run, tmp_path / "x.svg", f"{COLUMNS}:18", "--view", "sectors", *value)
+    bytes_ = {2 * (lane // 4 + 8 * (lane % 4) * stride) for lane in range(32)}
+    sectors = {byte // 32 for byte in bytes_}
+    part = 100 * 2 * len(bytes_) / (32 * len(sectors))
+    assert "tt.load, line 18" in text
+    assert f"{len(sectors)} sector" in text
+    assert f"{32 * len(sectors)} bytes moved, {part:.0f} % of them asked for" in text
+    assert "no addresses" not in text
+
+
+def test_what_is_assumed_of_addresses_is_said(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "x.svg"
+    for arguments in (
+        [f"{COLUMNS}:18", "--view", "sectors"],
+        ["-i", COLUMNS, "--line", "18", "--view", "sectors"],
+    ):
+        text = drawn(run, path, *arguments)
+        assert "no addresses are known: the tensor lies in memory without gaps here" in text
+        assert "tt-layout audit says which --value tells its addresses" in text
+    outcome = run("plot", "-i", COLUMNS, "--view", "sectors", "-o", str(path))
+    assert "--line must say which access" in outcome.err
+    wrong = ["--view", "sectors", "--value", "strode=3", "-o", str(path)]
+    outcome = run("plot", f"{COLUMNS}:18", *wrong)
+    assert (outcome.status, "strode" in outcome.err) == (2, True)
+    buffer = ["attention-gfx942.ttgir:153", "--view", "sectors", "-o", str(path)]
+    assert "does not access global memory" in run("plot", *buffer).err

@@ -81,6 +81,9 @@ def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> l
     lines = [name for name in names if name.line is not None]
     if command.name == "plot" and lines and _is_multiplication(lines[0]):
         return _of_multiplication(lines[0], args, given)
+    if command.name == "plot" and lines and given.get("view") == "sectors":
+        place = ["-i", lines[0].file, "--line", lines[0].what]
+        return [text for arg in args for text in (place if arg == lines[0].text else [arg])]
     is_typed = not _is_missing(given, "tensor")
     added = _of_line(command, lines[0]) if lines else _of_aliases(names, is_typed)
     parameters = {parameter.name for parameter in command.params}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
@@ -15,7 +18,15 @@ from tt_layout.analyses.global_memory.sectors import lanes_of
 from tt_layout.colour import COLOURS
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, named_colours
-from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid, legend_of_nothing, table
+from tt_layout.figures.model import (
+    NOTHING,
+    PLAIN,
+    Figure,
+    Grid,
+    Legend,
+    legend_of_nothing,
+    table,
+)
 from tt_layout.placement import ASSUMED_BITS
 from tt_layout.wording import count
 
@@ -35,46 +46,111 @@ def sectors_figure(drawn: DrawnLayout) -> Figure:
     drawn.selection.check_options("a figure of sectors")
     access = global_access(drawn.layout, drawn.placed.element_bits or ASSUMED_BITS)
     starts: Ints = lanes_of(drawn.layout, access.vector).elements[0, 0]
-    lines, lanes = _lanes(starts, access.vector, LINE_BYTES // drawn.placed.element_bytes)
-    grid = _grid(drawn, lines, lanes)
+    units = _Units(drawn.placed.element_bytes, SECTOR_BYTES, LINE_BYTES)
+    asked = starts[:, np.newaxis] + np.arange(access.vector)
+    lines, lanes = _lanes(asked, units)
+    per_line = units.per_line
+    numbers = (lines[:, np.newaxis] * per_line + np.arange(per_line)).ravel()
+    grid = _grid(lines, lanes, units, _names(drawn, numbers))
+    notes = (*_words(access), "no addresses are known: the tensor lies in memory without gaps here")
+    return Figure(drawn.title, (grid,), _legend(grid, lanes), notes)
+
+
+def request_figure(
+    title: tuple[str, ...],
+    starts: Sequence[int | None],
+    width_bytes: int,
+    *,
+    sector_bytes: int = SECTOR_BYTES,
+    line_bytes: int = LINE_BYTES,
+) -> Figure:
+    """Return the figure of an instruction of a warp whose addresses are known.
+
+    Args:
+        title: of the figure.
+        starts: the byte at which each lane begins, from the beginning of a line; None of a lane
+            that takes no part.
+        width_bytes: that each lane moves.
+        sector_bytes, line_bytes: the units in which memory is fetched.
+
+    Example:
+        >>> print(request_figure(("a load",), [0, 64, None, 64], 4).notes[1])
+        2 sectors in 1 line: 64 bytes moved, 12 % of them asked for; at best 1 sector
+    """
+    units = _Units(width_bytes, sector_bytes, line_bytes)
+    asked = np.array([[-1 if at is None else at // width_bytes] for at in starts], np.int64)
+    lines, lanes = _lanes(asked, units)
+    grid = _grid(lines, lanes, units, [str(lane) if lane >= 0 else "" for lane in lanes.tolist()])
+    bytes_ = int((lanes >= 0).sum()) * width_bytes
+    sectors = int((lanes != NOTHING).sum()) // units.per_sector
+    moved = sectors * sector_bytes
+    notes = (
+        f"the first instruction that asks for anything: {width_bytes} bytes a lane, "
+        f"{bytes_} bytes asked for",
+        f"{count(sectors, 'sector')} in {count(len(lines), 'line')}: {moved} bytes moved, "
+        f"{100 * bytes_ / moved:.0f} % of them asked for; "
+        f"at best {count(-(-bytes_ // sector_bytes), 'sector')}",
+    )
+    return Figure(title, (grid,), _legend(grid, lanes), notes)
+
+
+class _Units(NamedTuple):
+    """The bytes of what is drawn."""
+
+    cell: int
+    sector: int
+    line: int
+
+    @property
+    def per_sector(self) -> int:
+        return self.sector // self.cell
+
+    @property
+    def per_line(self) -> int:
+        return self.line // self.cell
+
+
+def _legend(grid: Grid, lanes: Ints) -> Legend:
     shown = np.unique(lanes[lanes >= 0]).tolist()
     legend = named_colours("lane", shown, [lane % COLOURS for lane in shown])
     if (lanes == PLAIN).any():
         legend += ((PLAIN, "moved, not asked for"),)
-    legend += legend_of_nothing([grid], "not moved")
-    return Figure(drawn.title, (grid,), legend, _words(access))
+    return legend + legend_of_nothing([grid], "not moved")
 
 
-def _lanes(starts: Ints, vector: int, per_line: int) -> tuple[Ints, Ints]:
-    """Return the lines that are touched, and the lane that asks for each of their elements.
+def _lanes(asked: Ints, units: _Units) -> tuple[Ints, Ints]:
+    """Return the lines that are touched, and the lane that asks for each of their cells.
 
-    Of several lanes the first is named; `PLAIN` is an element that is moved, but not asked for,
+    Args:
+        asked: the numbers of the cells that each lane asks for; negative ones are not there.
+        units: the bytes of a cell, a sector and a line.
+
+    Of several lanes the first is named; `PLAIN` is a cell that is moved, but not asked for,
     and `NOTHING` one in a sector that is not touched.
     """
-    asked = starts[:, np.newaxis] + np.arange(vector)
+    per_line, per_sector = units.per_line, units.per_sector
+    active = np.flatnonzero((asked >= 0).all(axis=1))
+    asked = asked[active]
     lines, rows = np.unique(asked // per_line, return_inverse=True)
     lanes = np.full(len(lines) * per_line, PLAIN, np.int64)
     at = rows.reshape(asked.shape) * per_line + asked % per_line
-    for lane in reversed(range(len(starts))):
-        lanes[at[lane]] = lane
-    per_sector = per_line * SECTOR_BYTES // LINE_BYTES
+    for row, lane in reversed(list(enumerate(active.tolist()))):
+        lanes[at[row]] = lane
     is_moved = (lanes >= 0).reshape(-1, per_sector).any(axis=1).repeat(per_sector)
     lanes[~is_moved] = NOTHING
     return lines, lanes
 
 
-def _grid(drawn: DrawnLayout, lines: Ints, lanes: Ints) -> Grid:
-    shape = len(lines), len(lanes) // len(lines)
-    numbers = (lines[:, np.newaxis] * shape[1] + np.arange(shape[1])).ravel()
-    per_sector = shape[1] * SECTOR_BYTES // LINE_BYTES
-    sectors = range(LINE_BYTES // SECTOR_BYTES)
+def _grid(lines: Ints, lanes: Ints, units: _Units, labels: list[str]) -> Grid:
+    shape, per_sector = (len(lines), units.per_line), units.per_sector
+    sectors = range(units.line // units.sector)
     return Grid(
         np.where(lanes >= 0, lanes % COLOURS, lanes).reshape(shape),
-        table(_names(drawn, numbers), shape),
+        table(labels, shape),
         "",
-        tuple(str(line * LINE_BYTES) for line in lines.tolist()),
+        tuple(str(line * units.line) for line in lines.tolist()),
         row_title="byte",
-        column_title=f"sectors of {SECTOR_BYTES} bytes",
+        column_title=f"sectors of {units.sector} bytes",
         column_step=per_sector,
         groups=tuple((k * per_sector, per_sector, str(k)) for k in sectors),
     )

@@ -20,13 +20,14 @@ from tt_layout.cli.parameters import (
     tensor_option,
 )
 from tt_layout.cli.selection import read_selection, selection_options
+from tt_layout.cli.values import read_values, value_option, values_option
 from tt_layout.colour import GROUPINGS, PALETTES
 from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.model import Figure
 from tt_layout.hardware import DEFAULT_TARGET, target_names
-from tt_layout.mlir.types import TensorType
+from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.reports.writing import write
 
 
@@ -69,7 +70,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     "path",
     type=FileParameter(),
     metavar="FILE",
-    help="The dump of the multiplication that --view mma draws.",
+    help="The dump of what --view mma or --view sectors draws.",
 )
 @click.option(
     "--source",
@@ -116,7 +117,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     "--line",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With -i: the line of the multiplication.",
+    help="With -i: the line of the multiplication, or of the access.",
 )
 @click.option(
     "--fit",
@@ -125,6 +126,8 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     show_default=True,
     help="Shrink large figures to this size.",
 )
+@value_option
+@values_option
 @selection_options
 @reading_options
 def command(
@@ -142,8 +145,8 @@ def command(
     if ending not in (*FORMATS, ".html"):
         raise LayoutError(f"-o must end in .svg, .png, .pdf or .html, got {output!r}")
     if path is not None:
-        if layout is None and ending != ".html" and display["view"] == "mma":
-            figure = _multiplication(path, display["line"], display["color_by"])
+        if layout is None and ending != ".html" and display["view"] in _OF_A_LINE:
+            figure = _OF_A_LINE[display["view"]](path, display)
             _write(output, _file(figure, ending, display))
             return
         if layout is not None or ending != ".html":
@@ -196,7 +199,7 @@ def _file(figure: Figure, ending: str, display: dict[str, Any]) -> bytes:
     return FORMATS[ending](replace(figure, palette=display["palette"]), display["fit"])
 
 
-def _multiplication(path: str, line: int | None, color_by: str | None) -> Figure:
+def _multiplication(path: str, display: dict[str, Any]) -> Figure:
     """Return the figure of the first instruction of a multiplication in a dump.
 
     Raises:
@@ -208,6 +211,7 @@ def _multiplication(path: str, line: int | None, color_by: str | None) -> Figure
     from tt_layout.ir.file_aliases import split_module, whole_modules
     from tt_layout.mlir.source import read_source
 
+    line: int | None = display["line"]
     file, module = split_module(path)
     modules = whole_modules(read_source(file), chosen_release(), module)
     found = [m for one in modules for m in multiplications(AuditedModule(one, SharedWork()))]
@@ -218,7 +222,49 @@ def _multiplication(path: str, line: int | None, color_by: str | None) -> Figure
         raise LayoutError(f"{what}; the file has some at lines: {lines}", FileLocation(file))
     one = chosen[0]
     product = Product((one.a, one.b, one.d), one.first, one.title, one.packing, one.scales)
-    return product_figure(product, color_by)
+    return product_figure(product, display["color_by"])
+
+
+def _request(path: str, display: dict[str, Any]) -> Figure:
+    """Return the figure of the first request of an access in a dump.
+
+    Raises:
+        LayoutError: no line is given, or nothing on it accesses global memory.
+    """
+    from tt_layout.audit.global_memory.first_request import first_request
+    from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+    from tt_layout.audit.values.given import check_names, checked_arguments
+    from tt_layout.figures.drawn import DrawnLayout
+    from tt_layout.figures.sectors import request_figure, sectors_figure
+    from tt_layout.ir.data_movements import GLOBAL_KINDS
+    from tt_layout.ir.movement_lines import movement_on_line, sizes_text
+
+    if display["line"] is None:
+        raise LayoutError("--line must say which access")
+    module, operation = movement_on_line(path, display["line"])
+    given = read_values(display["values"], display["values_file"])
+    audited = AuditedModule(module, SharedWork(), given)
+    check_names(given, checked_arguments(given, audited.functions))
+    found = first_request(operation, audited)
+    ends = [end for end in (operation.source, operation.target) if end is not None]
+    if operation.group not in GLOBAL_KINDS or not ends:
+        message = f"{operation.name} does not access global memory"
+        raise LayoutError(message, FileLocation(path, operation.line))
+    end = ends[0]
+    assert isinstance(end.encoding, Encoding)
+    if found is not None:
+        title = f"{operation.name}, line {operation.line}", end.text
+        units = {"sector_bytes": found.sector_bytes, "line_bytes": found.line_bytes}
+        return request_figure(title, found.starts, found.width_bytes, **units)
+    held = parse_type(f"tensor<{sizes_text(end)}>", name="type")
+    [drawn] = placed([end.encoding], held)
+    figure = sectors_figure(DrawnLayout(drawn))
+    told = "tt-layout audit says which --value tells its addresses"
+    return replace(figure, notes=(*figure.notes, told))
+
+
+_OF_A_LINE = {"mma": _multiplication, "sectors": _request}
+"""Views that are of an operation on a line of a dump."""
 
 
 def _write(output: str, content: bytes) -> None:
