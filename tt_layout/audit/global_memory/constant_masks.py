@@ -5,14 +5,14 @@ where the mask is false for all lanes of all warps.
 
 Source:
     LLVM drops a branch that is never taken; AMD's accesses by pointers are behind branches.
+    ptxas drops an instruction whose predicate is false: assembly of the wheels 3.6 and 3.9.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
+from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.global_memory.access_shape import AccessShape, shape_lanes
 from tt_layout.audit.global_memory.width import Kernel
 from tt_layout.audit.values.evaluator import Evaluator
@@ -22,28 +22,37 @@ from tt_layout.audit.values.unknown import Unknown
 _VARYING = ("tt.get_program_id", "tt.get_num_programs")
 
 
-def kept_instructions(kernel: Kernel, roles: Mapping[str, str], shape: AccessShape) -> int | None:
-    """Return the instructions of a warp that constants do not leave out; None for all of them.
+def constant_mask(kernel: Kernel, roles: Mapping[str, str]) -> Ints | None:
+    """Return the mask of an access, element by element; None where constants do not tell it.
 
     Args:
         kernel: that the access is in.
         roles: of its operands, and their names.
-        shape: how its lanes stand.
     """
-    is_plain = "mask" in roles and not {"offsets", "memory"} & {*roles}  # a copy fills with zeros
-    if not kernel.target.joins_global_accesses or not is_plain:
-        return None
-    if shape.too_large is not None or not _is_constant(kernel, roles["mask"]):
+    if "mask" not in roles or not _is_constant(kernel, roles["mask"]):
         return None
     evaluator = Evaluator(kernel.function, GivenValues(), kernel.layouts)
     mask = evaluator.value(roles["mask"])
-    if isinstance(mask, Unknown):
+    return None if isinstance(mask, Unknown) else mask.reshape(-1)
+
+
+def kept_instructions(
+    mask: Ints | None, roles: Mapping[str, str], shape: AccessShape
+) -> int | None:
+    """Return the instructions of a warp that constants do not leave out; None for all of them.
+
+    Args:
+        mask: as `constant_mask` returns it.
+        roles: of the operands of the access, and their names.
+        shape: how its lanes stand.
+    """
+    is_plain = not {"offsets", "memory"} & {*roles}  # a copy fills with zeros
+    if mask is None or not is_plain or shape.too_large is not None:
         return None
     lanes = shape_lanes(shape)
-    chosen = np.broadcast_to(mask, mask.shape).reshape(-1)
-    if chosen.size <= int(lanes.elements.max(initial=0)):
+    if mask.size <= int(lanes.elements.max(initial=0)):
         return None
-    return int((chosen[lanes.elements] != 0).any(axis=(1, 2)).sum())
+    return int((mask[lanes.elements] != 0).any(axis=(1, 2)).sum())
 
 
 def _is_constant(kernel: Kernel, name: str) -> bool:

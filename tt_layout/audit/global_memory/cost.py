@@ -12,7 +12,7 @@ from tt_layout.analyses.global_memory.global_access import (
     SECTOR_BYTES,
 )
 from tt_layout.audit.axis import AxisInfo
-from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
+from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses, shape_lanes
 from tt_layout.audit.global_memory.async_copies import (
     Written,
     all_written,
@@ -20,9 +20,10 @@ from tt_layout.audit.global_memory.async_copies import (
     swizzling_shuffles,
     written_wavefronts,
 )
-from tt_layout.audit.global_memory.constant_masks import kept_instructions
+from tt_layout.audit.global_memory.constant_masks import constant_mask, kept_instructions
 from tt_layout.audit.global_memory.limits import Limit, limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
+from tt_layout.audit.global_memory.repeated_addresses import are_merged, merged_layout
 from tt_layout.audit.global_memory.scalars import is_scalar, scalar_layout, scalar_width
 from tt_layout.audit.global_memory.sectors import Sectors, access_sectors, run_bounds
 from tt_layout.audit.global_memory.traffic import SectorBounds, Traffic, idle_warps, traffic
@@ -70,8 +71,12 @@ def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
     is_single = is_scalar(kernel.function, access)
     width = scalar_width(kernel, access) if is_single else _known_width(kernel, access)
     layout = scalar_layout(kernel) if is_single else None
-    shape = _shape(kernel, access, roles, width, layout)
-    kept = kept_instructions(kernel, roles, shape)
+    mask = constant_mask(kernel, roles)
+    is_merged = are_merged(kernel, access, roles, mask)
+    shape = _shape(kernel, access, roles, width, layout, is_merged=is_merged)
+    kept = kept_instructions(mask, roles, shape)
+    if kept is None and shape.too_large is None and is_merged:
+        kept = len(shape_lanes(shape).elements)
     if kept is not None and kept < width.instructions:
         width = width._replace(instructions=kept)
     names = roles["pointer"], roles.get("offsets"), roles.get("mask")
@@ -241,6 +246,8 @@ def _shape(
     roles: Mapping[str, str],
     width: Width,
     layout: LinearLayout | None,
+    *,
+    is_merged: bool,
 ) -> AccessShape:
     """Return how the lanes of an access stand; of a number by a layout of one element."""
     ir_type = kernel.function.type_of(roles.get("offsets", roles["pointer"]))
@@ -251,7 +258,9 @@ def _shape(
     is_load = operation.name.endswith(("tt.load", "buffer_load"))
     encoding = ir_type.encoding if ir_type is not None else None
     is_old = isinstance(encoding, Encoding) and encoding.release < Release.V3_9
-    is_repeated = operation.name == "tt.store" or (operation.name == "tt.load" and "mask" in roles)
+    is_repeated = operation.name == "tt.store" or (operation.name == "tt.load" and not is_merged)
+    if is_merged:
+        layout = merged_layout(kernel, roles, layout)
     return AccessShape(
         layout=layout,
         vector=width.elements,
