@@ -18,6 +18,7 @@ Read next:    `tt_layout.audit.bounds`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
@@ -115,16 +116,28 @@ class Share(NamedTuple):
         return f"{self.of_what}: {self.verdict}" if self.part is not None else ""
 
 
+class Launched(NamedTuple):
+    """What was measured of a launch.
+
+    Attributes:
+        cycles: of a multiprocessor, for which it ran.
+        grid: its programs along x, y and z; None where that is not known.
+    """
+
+    cycles: float
+    grid: tuple[int, int, int] | None
+
+
 class Shares:
     """What cycles of the kernels of a module are worth.
 
     Args:
         audit: of the module.
-        measured: kernel -> the cycles for which a launch of it kept the GPU busy.
+        launches: kernel -> what was measured of a launch of it.
     """
 
-    def __init__(self, audit: Audit, measured: dict[str, float] | None = None) -> None:
-        self._audit, self._measured = audit, measured or {}
+    def __init__(self, audit: Audit, launches: Mapping[str, Launched] | None = None) -> None:
+        self._audit, self._launches = audit, launches or {}
         self._bounds: dict[str | None, Bounds | None] = {}
         self._cycles: dict[str | None, float] = {}
         for row in audit.movements:
@@ -143,7 +156,9 @@ class Shares:
         audited = self._audit.audited
         if audited is None:
             return None
-        grid = grid_of(self._audit)
+        launched = self._launches.get(function or "")
+        grid = launched.grid if launched is not None else None
+        grid = grid or grid_of(self._audit)
         return audited.shared.modules.once(
             audited.module,
             ("bounds", function, grid),
@@ -152,7 +167,8 @@ class Shares:
 
     def measured(self, function: str | None) -> float | None:
         """Return the cycles that a launch of a kernel took; None where that was not measured."""
-        return self._measured.get(function or "")
+        launched = self._launches.get(function or "")
+        return launched.cycles if launched is not None else None
 
     def cycles(self, function: str | None) -> float:
         """Return the cycles of the data movements of a kernel, as far as they are known."""
@@ -176,10 +192,11 @@ class Shares:
         return Share(max(0.0, min(1.0, part)), basis, spills or is_alone, is_risky)
 
 
-def grid_of(audit: Audit) -> tuple[int, ...] | None:
+def grid_of(audit: Audit) -> tuple[int, int, int] | None:
     """Return the programs of a launch along x, y and z, as far as they are given."""
     values = audit.audited.given.values if audit.audited is not None else {}
     counts = [values.get(name) for name in PROGRAM_COUNTS]
     if counts[0] is None:
         return None
-    return tuple(count if count is not None else 1 for count in counts)
+    x, y, z = (count if count is not None else 1 for count in counts)
+    return x, y, z

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 import click
 
-from tt_layout.audit.values.given import GivenValues, parse_number, parse_values, plain_name
+from tt_layout.audit.values.given import (
+    PROGRAM_COUNTS,
+    GivenValues,
+    parse_number,
+    parse_values,
+    plain_name,
+)
 from tt_layout.errors import LayoutError
 
 value_option = click.option(
@@ -21,13 +27,33 @@ values_option = click.option(
 )
 
 
-def read_values(texts: Sequence[str], path: str | None) -> GivenValues:
+grid_option = click.option(
+    "--grid",
+    metavar="N[,M,K]",
+    help="The programs of a launch, along each axis: bounds are times then.",
+)
+
+
+def read_values(texts: Sequence[str], path: str | None, grid: str | None = None) -> GivenValues:
     """Return the values given on the command line and, where that has none, in a file.
 
     Raises:
-        LayoutError: a value is not an integer, or the file not a mapping from names to integers.
+        LayoutError: a value is not an integer, or the file not a mapping from names to integers;
+            the grid has no sizes.
     """
-    return parse_values(texts, _from_file(path) if path is not None else {})
+    others = _from_file(path) if path is not None else {}
+    return parse_values(texts, {**others, **_of_grid(grid)} if grid is not None else others)
+
+
+def _of_grid(text: str) -> dict[str, int]:
+    """Return how many programs there are along each axis."""
+    sizes = [size.strip() for size in text.split(",")]
+    if len(sizes) > len(PROGRAM_COUNTS) or not all(
+        size.isascii() and size.isdecimal() and 0 < int(size) < 1 << 31 for size in sizes
+    ):
+        raise LayoutError(f"--grid takes 1 to 3 numbers such as 4096 or 64,8, got {text!r}")
+    sizes += ["1"] * (len(PROGRAM_COUNTS) - len(sizes))
+    return dict(zip(PROGRAM_COUNTS, map(int, sizes)))
 
 
 def _from_file(path: str) -> dict[str, int]:

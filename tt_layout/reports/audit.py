@@ -10,6 +10,7 @@ from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.passes import PassHistory
+from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import NO_METADATA, Summary, summaries
 from tt_layout.audit.values.given import GivenValues
@@ -93,9 +94,12 @@ class AuditReport(Printed):
             data["passes"] = map(history_data, self.histories)
         return data
 
+    def _shares(self, audit: Audit) -> Shares:
+        return Shares(audit, self.measured.launched() if self.measured is not None else None)
+
     def _module_data(self, audit: Audit) -> dict[str, Any]:
         """Return one module; with what was measured, where anything was."""
-        found = audit_data(audit, self.known)
+        found = audit_data(audit, self.known, self._shares(audit))
         if self.measured is not None:
             from tt_layout.reports.measured import measured_data
 
@@ -104,7 +108,7 @@ class AuditReport(Printed):
 
     def _module_lines(self, audit: Audit) -> Iterator[Line | Table | Fitted]:
         """Yield the lines and tables of one module."""
-        adviser = Adviser(audit)
+        adviser = Adviser(audit, self._shares(audit))
         found = summaries(audit, self.known)
         yield from (top := [*heading(audit.module, self.file, audit.target_note)])
         heads = [*kernel_heads(found, adviser)]

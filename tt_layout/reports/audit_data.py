@@ -12,6 +12,7 @@ from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.occupancy import Occupancy
 from tt_layout.audit.operations.multiplications import multiplication_data
+from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import NO_METADATA, Summary, kinds_of, summaries
 from tt_layout.ir.data_movements import MovementKind
@@ -19,13 +20,16 @@ from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
 from tt_layout.reports.finding_text import grouped
+from tt_layout.reports.kernel_head import verdict
 
 JSON_VERSION = 1
 
 
-def audit_data(audit: Audit, known: KernelMetadata = NO_METADATA) -> dict[str, Any]:
+def audit_data(
+    audit: Audit, known: KernelMetadata = NO_METADATA, shares: Shares | None = None
+) -> dict[str, Any]:
     """Return the audit of a module."""
-    module = audit.module
+    module, adviser = audit.module, Adviser(audit, shares)
     return {
         "line": module.line,
         "pass": module.pass_name,
@@ -45,8 +49,8 @@ def audit_data(audit: Audit, known: KernelMetadata = NO_METADATA) -> dict[str, A
             {"function": function, "lines": list(lines)} for function, lines in audit.load_chains
         ],
         "totals": [asdict(total) for total in audit.totals],
-        "findings": _findings(audit),
-        "summary": [_summary(summary) for summary in summaries(audit, known)],
+        "findings": _findings(adviser),
+        "summary": [_summary(summary, adviser) for summary in summaries(audit, known)],
     }
 
 
@@ -54,8 +58,8 @@ MAX_ADVISED = 32
 """Findings of a module, the most expensive, of which suggestions are looked for."""
 
 
-def _findings(audit: Audit) -> list[dict[str, Any]]:
-    adviser = Adviser(audit)
+def _findings(adviser: Adviser) -> list[dict[str, Any]]:
+    audit = adviser.audit
     numbers = _numbers(audit)
     found = []
     for number, finding in enumerate(audit.findings):
@@ -96,11 +100,15 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
+def _summary(summary: Summary, adviser: Adviser) -> dict[str, Any]:
     registers = summary.registers
+    avoidable = adviser.avoidable(summary.findings)
     return {
         "function": summary.function,
         "text": summary.text,
+        "verdict": verdict(summary, adviser),
+        "bounds": _bounds(adviser.shares, summary.function),
+        "avoidable": share_data(adviser.shares.of(summary.function, avoidable)),
         "target": summary.target,
         "warps": summary.warps,
         "shared_bytes": summary.shared_bytes,
@@ -112,6 +120,20 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "occupancy": _occupancy(summary.occupancy),
         "findings": dict(kinds_of(summary)),
         "cost": summary.weight,
+    }
+
+
+def _bounds(shares: Shares, function: str | None) -> dict[str, Any] | None:
+    """Return the least times of a launch, or of a program; null where no rates are known."""
+    found = shares.bounds(function)
+    if found is None:
+        return None
+    return {
+        "programs": found.programs,
+        "measured_cycles": shares.measured(function),
+        "clock_hz": found.rates.clock_hz,
+        "rates_of": found.rates.product,
+        "by_resource": [one._asdict() for one in found.bounds],
     }
 
 

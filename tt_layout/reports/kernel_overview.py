@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import Audit
@@ -12,6 +13,7 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.rules import kinds, rules
+from tt_layout.audit.shares import grid_of
 from tt_layout.audit.summary import Summary, kinds_of, summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
@@ -70,6 +72,7 @@ class KernelLine(NamedTuple):
         findings: each of them, the most expensive first.
         cycles: of all its data movements in one program, as far as their costs are known.
         signature: the types of its arguments.
+        programs: of a launch; None where no grid is known.
     """
 
     file: str
@@ -85,18 +88,21 @@ class KernelLine(NamedTuple):
     findings: tuple[FindingLine, ...]
     cycles: float = 0
     signature: str = ""
+    programs: int | None = None
 
     @staticmethod
     def of_audit(file: str, audit: Audit, known: KernelMetadata) -> Iterator[KernelLine]:
         """Yield what is kept of each kernel of a module."""
         cycles = cycles_by_kernel(audit.movements)
         functions = audit.audited.functions if audit.audited is not None else ()
+        grid = grid_of(audit)
         signatures = {one.name: _signature(one) for one in functions}
         for summary in summaries(audit, known):
             line = KernelLine.of(file, audit.module.line, summary)
             yield line._replace(
                 cycles=cycles.get(summary.function, 0.0),
                 signature=signatures.get(summary.function or "", ""),
+                programs=prod(grid) if grid is not None else None,
             )
 
     @staticmethod
@@ -118,8 +124,14 @@ class KernelLine(NamedTuple):
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """What kernels are sorted by: errors first, then those that waste most."""
-        return not self.errors, -self.weight, self.file, self.line, self.function or ""
+        """What kernels are sorted by: errors first, then those that waste most in all programs."""
+        return (
+            not self.errors,
+            -self.weight * (self.programs or 1),
+            self.file,
+            self.line,
+            self.function or "",
+        )
 
 
 def _signature(function: SsaFunction) -> str:
@@ -230,11 +242,13 @@ class KernelOverview:
                 at: "red" if kernel.errors else "yellow" if kernel.findings else "green"
                 for at, kernel in enumerate(shown)
             }
-            right = ["cycles", *(rule.heading for rule in rules()), "shared"]
-            header = ["cycles", "kernel", "GPU", *right[1:], "dump"]
+            right = ["cycles", "programs", *(rule.heading for rule in rules()), "shared"]
+            header = ["cycles", "programs", "kernel", "GPU", *right[2:], "dump"]
             empty = (rule.heading for rule in rules() if not _has(shown, rule.kind))
             spare = ("shared", *empty, "GPU")
-            yield FoldedTable(header, rows, right, colours, has_tail=True, spare=spare)
+            table = FoldedTable(header, rows, right, colours, has_tail=True, spare=spare)
+            are_launched = any(kernel.programs is not None for kernel in shown)
+            yield table if are_launched else table.without("programs")
         if len(shown) < len(self.kernels):
             yield Line(f"  and {len(self.kernels) - len(shown)} more kernels: --top shows more")
         for one in self.passed_over:
@@ -259,7 +273,8 @@ def _cells(kernel: KernelLine) -> list[str]:
     name = f"@{kernel.function}" if kernel.function is not None else "-"
     worst = kernel.findings[0].line if kernel.findings else kernel.line
     where = f"{kernel.file}:{worst}"
-    return [f"{kernel.weight:.0f}", name, kernel.target or "-", *counts, shared, where]
+    programs = str(kernel.programs) if kernel.programs is not None else "-"
+    return [f"{kernel.weight:.0f}", programs, name, kernel.target or "-", *counts, shared, where]
 
 
 def kernel_data(kernel: KernelLine) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tt_layout.audit.measured.comparison import (
 )
 from tt_layout.audit.measured.launch import Launch
 from tt_layout.audit.measured.pages import read_launches
+from tt_layout.audit.shares import Launched
 from tt_layout.errors import FileLocation, LayoutError, quoted
 from tt_layout.mlir.source import Source
 from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
@@ -45,6 +46,15 @@ class Measurements:
     def of(self, audit: Audit) -> list[ComparedLaunch]:
         """Return what was measured of the kernels of a module."""
         return list(compared_launches(audit, self.launches))
+
+    def launched(self) -> dict[str, Launched]:
+        """Return how long the shortest launch of each kernel took, where that was measured."""
+        found: dict[str, Launched] = {}
+        for one in self.launches:
+            known = found.get(one.kernel)
+            if one.cycles and (known is None or one.cycles < known.cycles):
+                found[one.kernel] = Launched(one.cycles, one.grid)
+        return found
 
     def watched(self, audits: Iterable[Audit]) -> Iterator[Audit]:
         """Yield audits, remembering each.

@@ -34,6 +34,7 @@ class Launch:
         ctas: of the grid; None where the page does not say it.
         grid: along each axis; None where the page does not say it.
         warps: that executed the first instruction; None on pages without instructions.
+        cycles: of a multiprocessor, for which it ran; None where that was not measured.
         counts: of the whole launch.
         lines: of each line of the program; empty on pages that have none.
         lsu: what was counted as `LSU_METRICS`.
@@ -45,6 +46,7 @@ class Launch:
     ctas: int | None = None
     grid: tuple[int, int, int] | None = None
     warps: float | None = None
+    cycles: float | None = None
     counts: Counts = field(default_factory=dict)
     lines: dict[Place, Counts] = field(default_factory=dict)
     lsu: dict[str, float] = field(default_factory=dict)

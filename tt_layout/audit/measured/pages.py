@@ -20,6 +20,9 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.mlir.source import Source
 
 GRID_SIZE = "launch__grid_size"
+CYCLES = "sm__cycles_elapsed.max"
+"""For how many cycles of a multiprocessor the launch ran."""
+
 COMPARED = frozenset({*METRICS, *PLAIN_METRICS, *LSU_METRICS})
 
 
@@ -94,13 +97,15 @@ def _details(header: Sequence[str], rows: Rows) -> list[Launch]:
 
 def _count(launch: Launch, name: str, text: str, unit: str, rows: Rows, row: Row) -> None:
     """Add a metric to a launch, if it is one that is compared."""
-    if name != GRID_SIZE and name not in COMPARED:
+    if name not in (GRID_SIZE, CYCLES) and name not in COMPARED:
         return
     number = rows.number(text, unit, row.line)
     if number is None:
         return
     if name == GRID_SIZE:
         launch.ctas = round(number)
+    elif name == CYCLES:
+        launch.cycles = number
     else:
         launch.add(name, number)
 

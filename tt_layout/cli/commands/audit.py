@@ -12,6 +12,7 @@ import click
 from tt_layout.audit.audit import SORTS, Audit, sort_movements
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.passes import Compilations
+from tt_layout.audit.shares import grid_of
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.baseline import (
     FORMATS,
@@ -24,7 +25,7 @@ from tt_layout.cli.dump_modules import open_dump, read_modules
 from tt_layout.cli.fail_on import annotate, fail_on_option, tell_failures
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import FileParameter, chosen_release, release_option
-from tt_layout.cli.values import read_values, value_option, values_option
+from tt_layout.cli.values import grid_option, read_values, value_option, values_option
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import Module
 from tt_layout.ir.passes import chosen_modules, has_passes
@@ -57,6 +58,7 @@ class Options(NamedTuple):
     fail_on: tuple[str, ...]
     values: tuple[str, ...]
     values_file: str | None
+    grid: str | None
     ncu: str | None
     baseline: str | None
     tolerance: float
@@ -75,8 +77,8 @@ class Options(NamedTuple):
     @property
     def given(self) -> GivenValues | None:
         """The values of arguments; None where none are given."""
-        has_values = self.values or self.values_file is not None
-        return read_values(self.values, self.values_file) if has_values else None
+        has_values = self.values or self.values_file is not None or self.grid is not None
+        return read_values(self.values, self.values_file, self.grid) if has_values else None
 
 
 def _audits(
@@ -185,6 +187,7 @@ def _audits(
 @fail_on_option
 @value_option
 @values_option
+@grid_option
 @release_option
 @click.option(
     "--format",
@@ -324,10 +327,9 @@ def _features_in(
     from tt_layout.reports.features import module_features
 
     for dump in open_dumps(name).dumps:
-        grid = dump.launch.grid if dump.launch is not None else None
         for module in read_modules(dump.source, is_partial, dump.number):
             audit = audit_with(module, shared, dump.launch, given).audit
-            yield audit, module_features(dump.source.name, audit, dump.known, grid)
+            yield audit, module_features(dump.source.name, audit, dump.known, grid_of(audit))
 
 
 def _measurements(path: str) -> Measurements:
