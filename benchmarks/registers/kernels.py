@@ -3,7 +3,7 @@
 Half of the families (`FITTED`) is for fitting the figures of the estimate, the other for judging.
 """
 
-# ruff: noqa: N803, D103 - constants of kernels are written as Triton's tutorials write them
+# ruff: noqa: N803, C408 - constants are written as Triton's tutorials write them
 
 from __future__ import annotations
 

@@ -36,8 +36,11 @@ def compiled(variant: Variant, target: GPUTarget) -> Any:
     """Return a kernel in a size for a target."""
     names = variant.kernel.arg_names
     signature = {name: variant.types.get(name, "constexpr") for name in names}
-    aligned = {(at,): [["tt.divisibility", 16]] for at, name in enumerate(names)
-               if name in variant.types and variant.types[name] != "fp32"}
+    aligned = {
+        (at,): [["tt.divisibility", 16]]
+        for at, name in enumerate(names)
+        if name in variant.types and variant.types[name] != "fp32"
+    }
     source = ASTSource(variant.kernel, signature, variant.constants, aligned)
     return triton.compile(source, target=target, options={"num_warps": variant.warps})
 
