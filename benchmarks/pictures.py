@@ -67,7 +67,7 @@ class Pictures:
             lambda: process_cpu_seconds([*command, "always"]),
         )
         times = f"{milliseconds(plain)} plain and {milliseconds(colours)} in colours"
-        return f"Text of {side}x{side} takes {times}: {colours / plain:.1f} times as long."
+        return f"Text of {side}x{side} takes {times}, {colours / plain:.1f} times as long."
 
     def _plot(self, side: int, path: Path) -> list[str]:
         command = [sys.executable, "-m", "tt_layout", "plot", LAYOUT]
