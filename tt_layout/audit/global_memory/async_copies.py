@@ -18,11 +18,13 @@ from tt_layout.analyses.global_memory.async_copy import (
 )
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.analyses.global_memory.sectors import flat_bases, lanes_of
+from tt_layout.analyses.shared_memory.direct_copies import DirectCopy
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses, lane_addresses
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.traffic import values_of_all
 from tt_layout.audit.global_memory.width import Kernel
 from tt_layout.audit.operations.buffer_parts import Place, place_of_part
+from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.unknown import Known, Unknown, unknowns
@@ -64,6 +66,31 @@ def swizzling_shuffles(kernel: Kernel, operation: SsaOperation, instructions: in
         return 0
     bits = OFFSET_BITS if "offsets" in roles else POINTER_BITS
     return instructions * bits // target.shuffle_bits
+
+
+def check_direct_copy(kernel: Kernel, operation: SsaOperation, shape: AccessShape) -> None:
+    """Check that what the lanes of a warp copy side by side is one range of shared memory.
+
+    What a swizzle moves within a warp is exchanged between its lanes before.
+
+    Raises:
+        UnsupportedError: it is not, and the compiler refuses the copy.
+    """
+    target, name = kernel.target, operands(operation).get("memory", "")
+    memory = kernel.function.type_of(name)
+    if not target.is_amd or target.scatters_async_copies or memory is None:
+        return
+    placed, encoding = kernel.layouts.of(memory), memory.encoding
+    is_swizzled = isinstance(encoding, SwizzledShared) and encoding.max_phase > 1
+    copy = DirectCopy(shape.layout, shape.vector)
+    if is_swizzled or not isinstance(placed, PlacedLayout) or not all(map(any, copy.row)):
+        return
+    if not copy.can_write(placed.layout, placed.padding):
+        size = shape.width_bytes * target.lanes
+        raise UnsupportedError(
+            f"a warp's copy has to write {size} bytes of shared memory in a row: "
+            f"{memory.layout} puts them elsewhere, or padding between them"
+        )
 
 
 class Written(NamedTuple):

@@ -16,6 +16,7 @@ from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses, s
 from tt_layout.audit.global_memory.async_copies import (
     Written,
     all_written,
+    check_direct_copy,
     is_async_copy,
     swizzling_shuffles,
     written_wavefronts,
@@ -143,6 +144,7 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if kernel is None:
         raise LayoutError(audited.no_gpu)
     access, roles, width, shape, addresses = placed_access(kernel, full.operation)
+    check_direct_copy(kernel, access, shape)
     info = _runs(kernel, roles, width)
     evaluator = audited.evaluator(full.function)
     sectors = access_sectors(evaluator, full.operation, shape, addresses, info)

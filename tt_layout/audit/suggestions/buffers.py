@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.shared_memory.candidates import SwizzleProblem
+from tt_layout.analyses.shared_memory.direct_copies import DirectCopy, direct_layouts
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
@@ -55,12 +56,6 @@ FOLLOWED = frozenset(
 COPIES = frozenset({"async_copy_global_to_local", "buffer_load_to_local"})
 """Operations, without dialect, that copy from global memory to a buffer."""
 
-DIRECT_TO_LDS = frozenset({"gfx942", "gfx950"})
-"""GPUs on which such a copy writes what the lanes of a warp hold one behind the other.
-
-Other layouts than the compiler's own are refused unless each warp writes a contiguous range.
-"""
-
 MATRIX_READERS = frozenset({"warp_group_dot"})
 """Operations that read shared memory themselves, in layouts of their own only."""
 
@@ -96,12 +91,14 @@ def better_buffers(
     accesses = _accesses(concluded, audited, memory.encoding, shape)
     gpu = find_target(audited.gpu)
     is_copied = _is_copied(audited, memory.encoding)
-    if is_copied and gpu.name in DIRECT_TO_LDS:
-        return []
     families = ("nvmma",) if readers else _families(gpu, is_copied=is_copied)
     candidates: Iterable[SharedEncoding] = _widths(memory.encoding)
-    if accesses:
-        candidates = _candidates(accesses, shape, size // memory.elements, gpu, families)
+    element_bytes = size // memory.elements
+    if is_copied and gpu.is_amd and not gpu.scatters_async_copies:
+        copies = _direct_copies(concluded, audited, memory.encoding, element_bytes)
+        candidates = _writable(accesses, shape, element_bytes, gpu, copies)
+    elif accesses:
+        candidates = _candidates(accesses, shape, element_bytes, gpu, families)
     for encoding in candidates:
         one = try_layout(concluded, audited, memory, encoding)
         if one is not None and one.saved > 0:
@@ -141,6 +138,24 @@ def _is_copied(audited: AuditedModule, encoding: Encoding) -> bool:
             if any(t is not None and t.encoding == encoding for t in types):
                 return True
     return False
+
+
+def _direct_copies(
+    concluded: Conclusions, audited: AuditedModule, encoding: Encoding, element_bytes: int
+) -> tuple[DirectCopy, ...]:
+    """Return the copies to buffers of a layout; none where one is not known."""
+    found: dict[DirectCopy, None] = {}
+    for row in concluded.movements:
+        operation, memory = row.operation, row.operation.memory
+        if operation.group is not MovementKind.COPY_IN or memory is None:
+            continue
+        if memory.encoding == encoding:
+            details = row.cost.details if row.cost is not None else None
+            linear = audited.layouts.linear(operation.source) if operation.source else None
+            if linear is None or not isinstance(details, GlobalDetails):
+                return ()
+            found[DirectCopy(linear, details.width_bytes // element_bytes)] = None
+    return tuple(found)
 
 
 def _other_readers(audited: AuditedModule, encoding: Encoding) -> bool | None:
@@ -200,25 +215,58 @@ def _candidates(
 
     if prod(shape) < 2:
         return ()
-    problem = SwizzleProblem([], [], shape, element_bytes, gpu)
-    problem.registers = [(one.registers, one.is_store) for one in accesses]
+    problem, weights = _problem(accesses, shape, element_bytes, gpu)
     try:
         optimum = linear_optimum(problem)
     except LayoutError:
         return ()
-    weights = [one.runs for one in accesses]
     least = sum(w * a.wavefronts for w, a in zip(weights, optimum.accesses))
     found = [_best(problem, weights, least, name) for name in families if name != "linear"]
     chosen = [encoding for encoding in found if encoding is not None]
     return (*chosen, optimum.encoding) if "linear" in families else tuple(chosen)
 
 
+@lru_cache(maxsize=256)
+def _writable(
+    accesses: tuple[_Access, ...],
+    shape: tuple[int, ...],
+    element_bytes: int,
+    gpu: Target,
+    copies: tuple[DirectCopy, ...],
+) -> tuple[SharedEncoding, ...]:
+    """Return the best layout for some accesses of those that copies can write, if there is any."""
+    if not accesses or not copies:
+        return ()
+    problem, weights = _problem(accesses, shape, element_bytes, gpu)
+    found = _best_of(direct_layouts(copies, element_bytes), problem, weights, 0)
+    return (found,) if found is not None else ()
+
+
+def _problem(
+    accesses: tuple[_Access, ...], shape: tuple[int, ...], element_bytes: int, gpu: Target
+) -> tuple[SwizzleProblem, list[int]]:
+    """Return what is searched for, and how often each access runs."""
+    problem = SwizzleProblem([], [], shape, element_bytes, gpu)
+    problem.registers = [(one.registers, one.is_store) for one in accesses]
+    return problem, [one.runs for one in accesses]
+
+
 def _best(
     problem: SwizzleProblem, weights: Sequence[int], least: float, family: str
 ) -> SharedEncoding | None:
     """Return the best layout of a family; the first that needs no more than the best of all."""
+    return _best_of(_members(problem, family), problem, weights, least)
+
+
+def _best_of(
+    candidates: Iterable[SharedEncoding],
+    problem: SwizzleProblem,
+    weights: Sequence[int],
+    least: float,
+) -> SharedEncoding | None:
+    """Return the cheapest of some layouts; the first that needs no more than the least."""
     best: tuple[float, SharedEncoding] | None = None
-    for encoding in _members(problem, family):
+    for encoding in candidates:
         try:
             candidate = problem.evaluate(encoding, ())
         except LayoutError:
