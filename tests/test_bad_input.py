@@ -630,7 +630,7 @@ def test_a_fault_in_the_options(run: Run, case: str) -> None:
     [
         (["--use-hw-vie"], "No such option --use-hw-vie .*Did you mean .*--use-hw-view"),
         (["-l"], "Option -l requires an argument"),
-        (["-t", TYPE, "-l", BLOCKED, "file.mlir"], "No such file file.mlir, and no such command"),
+        (["-t", TYPE, "-l", BLOCKED, "file.mlir"], "error no such file file.mlir"),
     ],
 )
 def test_options_that_do_not_exist(run: Run, options: list[str], message: str) -> None:
