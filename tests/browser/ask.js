@@ -84,6 +84,7 @@ function ask({
       words: changesInWords(layout, against),
       moved: new Movement(built(layout), built(against)).moved,
     }),
+    dump: () => readDump("kernel", attribute),
     swizzle: () => bestSwizzle(built(layout), built(against), { target: targetNamed(target), isStore }),
     counted: () => points.map((number) => counted(number, "wavefront")),
     access: () => {

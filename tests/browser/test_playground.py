@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -15,6 +16,8 @@ from tt_layout.page.examples import EXAMPLES
 from tt_layout.page.playground import playground
 
 GLUON = "gl.BlockedLayout([1, 2], [8, 4], [2, 2], [1, 0])"
+WORKLOADS = Path(__file__).parent.parent.parent / "examples" / "workloads"
+WITH_CONFLICTS = WORKLOADS / "int8_matmul-gfx942.ttgir"
 SWAPPED = "gl.BlockedLayout([2, 1], [4, 8], [2, 2], [0, 1])"
 
 
@@ -172,11 +175,11 @@ def test_it_can_be_read_and_reached(open_file: Open) -> None:
     assert page.page.evaluate(UNNAMED) == []
     page.shot("playground-errors")
     seen = []
-    for _ in range(8):
+    for _ in range(9):
         page.page.keyboard.press("Tab")
         seen.append(page.page.evaluate("document.activeElement.id"))
     texts = [f"text-{box}" for box in ("layout", "type", "release", "lanes")]
-    assert seen == ["skip", "copy-link", *texts, "swap", "text-other"]
+    assert seen == ["skip", "copy-link", "open-dump", *texts, "swap", "text-other"]
     for width in (1440, 1100, 1000, 390):
         page.page.set_viewport_size({"width": width, "height": 844})
         page.settle()
@@ -199,3 +202,25 @@ def test_on_paper_the_texts_are_left_out(page: Opened) -> None:
     assert page.poor_contrasts() == []
     tops = [page.page.locator(f"#{part}").bounding_box()["y"] for part in ("access", "matrix")]
     assert tops[0] < tops[1]
+
+
+def test_a_dump_is_opened_and_closed_again(page: Opened) -> None:
+    """What is worked out in the page is shown; what only the audit concludes is said not to be."""
+    page.page.set_viewport_size({"width": 1440, "height": 900})
+    page.page.set_input_files("#dump-file", WITH_CONFLICTS)
+    assert page.page.title() == "int8_matmul-gfx942.ttgir · tt-layout"
+    assert "tt-layout page FILE" in page.page.inner_text("#summary")
+    assert page.page.inner_text("#movement-title") == "Line 74: ttg.local_load"
+    assert page.page.input_value("#view") == "cycles"
+    assert page.page.is_visible("#suggested")
+    assert "%" not in page.page.inner_text("#findings")
+    assert page.page.evaluate("document.documentElement.scrollHeight") <= 900
+    assert page.poor_contrasts() == []
+    assert page.address == {}
+    page.shot("opened-dump")
+    page.page.click("#close-dump")
+    assert page.page.is_visible("#text-layout")
+    page.fill("text-layout", "module {\n  %0 = tt.load %1 : f32\n}")
+    assert "no layout" in page.page.inner_text("#text-layout-error")
+    page.fill("text-layout", WITH_CONFLICTS.read_text(encoding="utf-8"))
+    assert page.page.inner_text("#dump-name") == "pasted dump"

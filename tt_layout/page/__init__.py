@@ -36,6 +36,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     layouts.js       the box in which a layout is chosen
     report.js        the findings and data movements of a dump
     dump.js          the dump's text, and what its lines lead to
+    reading.js       a dump that is pasted or dropped
     playground.js    the texts of a page without a layout of its own
     page.js          controls, address
 """
@@ -99,6 +100,7 @@ SCRIPTS = (
     "layouts.js",
     "report.js",
     "dump.js",
+    "reading.js",
     "playground.js",
     "page.js",
 )

@@ -144,11 +144,16 @@ function followLine(line) {
   else if (layoutsOfLine(line).length) showOneOf(layoutsOfLine(line));
 }
 
-/** Connect what is there for dumps alone. */
-function connectDump() {
+/** Show what is there for dumps alone, where there is one. */
+function showDump() {
   byId("dump").hidden = !DATA.dump;
   byId("body").classList.toggle("dumped", Boolean(DATA.dump));
   document.documentElement.classList.toggle("whole", Boolean(DATA.dump));
+}
+
+/** Connect what is there for dumps alone. */
+function connectDump() {
+  showDump();
   page.dumpText = new TextPane(byId("source-lines"), "line", {
     choose: selectLine,
     pieces: piecesOfLine,

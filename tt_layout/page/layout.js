@@ -478,3 +478,8 @@ function hardwarePlane(model) {
   const planes = { [REGISTERS]: RegisterPlane, [SHARED]: BankPlane, [TENSOR_MEMORY]: CellPlane };
   return new planes[model.memory](model);
 }
+
+/** Return whether two layouts are of tensors of one shape. */
+function sameShape(a, b) {
+  return show(a.outs.map(([, size]) => size)) === show(b.outs.map(([, size]) => size));
+}

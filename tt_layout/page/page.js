@@ -45,10 +45,6 @@ function shortName({ name }) {
   return name.split("<{")[0];
 }
 
-function sameShape(a, b) {
-  return show(a.outs.map(([, size]) => size)) === show(b.outs.map(([, size]) => size));
-}
-
 /** Return the indices of layouts that the current one can be compared with. */
 function comparable() {
   return DATA.layouts.flatMap((spec, k) => {
@@ -800,6 +796,7 @@ function change(act, display = rebuild) {
 }
 
 function writeAddress() {
+  if (DATA.dump?.isReadHere) return; // an address has no room for a dump
   const { edit, slice } = state;
   const isUsual =
     show([slice.rows, slice.columns, slice.at]) ===

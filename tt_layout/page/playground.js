@@ -77,13 +77,15 @@ function writtenTexts() {
 
 /** Follow what is written in the boxes. */
 function followTexts() {
+  const { layout } = writtenTexts();
+  if (isDump(layout)) return openDump("pasted dump", layout);
   const wasPair = DATA.isPair;
   const isRead = takeTexts(writtenTexts());
   markExample();
   if (!isRead) return;
   const anew = { layout: 0, edit: null, compare: null };
   if (DATA.isPair !== wasPair) anew.colour = "";
-  change(() => Object.assign(state, anew));
+  return change(() => Object.assign(state, anew));
 }
 
 /** Start from an example: nothing of what was chosen before is kept. */
@@ -115,6 +117,42 @@ function markExample() {
     const isShown = ["layout", "type", "other"].every((box) => example[box] === written[box]);
     byId(`example-${k}`).setAttribute("aria-pressed", String(isShown));
   });
+}
+
+// -- a dump -------------------------------------------------------------------------------------
+
+/** Show a dump instead of layouts that are typed; what is wrong with it is said below the first box. */
+function openDump(name, text) {
+  const isRead = report("text-layout", () => {
+    const { dump, layouts, targets } = readDump(name, text);
+    const usualTargets = [...new Set([...targets, ...DATA.usualTargets])];
+    Object.assign(DATA, { dump, layouts, usualTargets, isPair: false, playground: null });
+  });
+  if (!isRead) return;
+  showPlayground(false);
+  byId("close-dump").hidden = false;
+  showDump();
+  history.replaceState(null, "", location.pathname + location.search);
+  readAddress();
+  rebuild();
+}
+
+/** Open the file that was chosen or dropped. */
+async function openFile(file) {
+  if (file && DATA.playground) openDump(file.name, await file.text());
+}
+
+/** Let a dump be chosen, or dropped anywhere. */
+function connectFiles() {
+  const box = control("dump-file");
+  byId("open-dump").onclick = () => box.click();
+  box.onchange = () => openFile(box.files[0]);
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    openFile(event.dataTransfer.files[0]);
+  });
+  byId("close-dump").onclick = () => location.reload();
 }
 
 // -- the address --------------------------------------------------------------------------------
@@ -159,13 +197,19 @@ async function copyLink() {
 
 // -- set-up -------------------------------------------------------------------------------------
 
+/** Show the boxes in which layouts are typed, or what stands in their place in a page of layouts. */
+function showPlayground(isShown) {
+  byId("playground").hidden = !isShown;
+  byId("body").classList.toggle("played", isShown);
+  for (const id of ["edit-attribute", "edit-type"]) byId(id).parentElement.hidden = isShown;
+  byId("edit").querySelector("summary").textContent = isShown ? "Edit the basis vectors" : "Edit the layout";
+  byId("reset").textContent = isShown ? "Back to the text’s layout" : "Back to the file’s layout";
+}
+
 /** Make the boxes and the examples, and leave out of the page what they replace. */
 function connectPlayground() {
-  byId("playground").hidden = false;
-  byId("body").classList.add("played");
-  for (const id of ["edit-attribute", "edit-type"]) byId(id).parentElement.hidden = true;
-  byId("edit").querySelector("summary").textContent = "Edit the basis vectors";
-  byId("reset").textContent = "Back to the text’s layout";
+  showPlayground(true);
+  connectFiles();
   const releases = [...DATA.releases].reverse().map((name) => [name, name]);
   fillSelect("text-release", [["", "newest"], ...releases], "");
   fillSelect("text-lanes", LANES, "");

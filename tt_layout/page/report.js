@@ -121,10 +121,17 @@ function findingRow({ lines, message, kind }) {
   );
 }
 
+/** Say why a data movement has no cost. */
+function unknownCost() {
+  if (DATA.dump.isReadHere) return "What it costs is worked out by tt-layout page FILE, not in the page.";
+  return "No analysis determines what it costs.";
+}
+
 /** Return the part of the cycles of a module's data movements that some lines take; empty where unknown. */
 function shareInWords(lines) {
   const sum = (movements) => movements.reduce((total, { cycles }) => total + cycles, 0);
   const { movements } = dumpModules()[state.module];
+  if (DATA.dump.isReadHere) return ""; // how often loops run is not known
   const own = sum(movements.filter(({ line }) => lines.includes(line)));
   return own ? `, ${Math.max(1, Math.round((100 * own) / sum(movements)))} % of the cycles` : "";
 }
@@ -133,7 +140,7 @@ function shareInWords(lines) {
 function moduleInWords({ number, pass, line }, index) {
   const cyclesOf = (k) => dumpModules()[k]?.movements.reduce((sum, { cycles }) => sum + cycles, 0);
   const [before, after] = [cyclesOf(index - 1), cyclesOf(index)];
-  const changed = before && after && before !== after ? `, ${before} → ${after} cycles` : "";
+  const changed = !DATA.dump.isReadHere && before && after && before !== after ? `, ${before} → ${after} cycles` : "";
   return `${number}: ${pass ?? `line ${line}`}${changed}`;
 }
 
@@ -202,7 +209,7 @@ function showMovement() {
   byId("movement-title").textContent = `Line ${line}: ${name}`;
   byId("movement-what").textContent = `${type ?? ""}, ${endsInWords(movement)}${times}`;
   const found = dumpModules()[state.module].findings.filter(({ lines }) => lines.includes(line));
-  byId("movement-cost").textContent = cost ?? "No analysis determines what it costs.";
+  byId("movement-cost").textContent = cost ?? unknownCost();
   byId("movement-cost").hidden = found.some(({ message }) => message.includes(cost));
   byId("movement-findings").replaceChildren(
     ...found.map(({ message, advice }) =>

@@ -71,6 +71,7 @@
  * @property {number} cycles in one program, loops counted; 0 where they are not known
  * @property {Record<string, number | string>} facts
  * @property {{ file: string, line: number } | null} location
+ * @property {number} [extra] cycles of an instruction that bank conflicts add, of a dump read in the page
  * @property {GlobalRequest | null} request
  *
  * @typedef {object} GlobalRequest the first one of an access to global memory
@@ -109,7 +110,7 @@
  *
  * @typedef {object} PageData
  * @property {Spec[]} layouts
- * @property {{ name: string, text: string, modules: DumpModule[], programs: Record<string, string>, line: number | null } | null} dump
+ * @property {{ name: string, text: string, modules: DumpModule[], programs: Record<string, string>, line: number | null, isReadHere?: boolean } | null} dump
  * @property {boolean} isPair
  * @property {boolean} isMultiplied
  * @property {string | null} operand
