@@ -96,6 +96,16 @@ def test_every_rate_is_of_a_known_gpu_and_positive() -> None:
         assert all(rate > 0 for rate in rates.tensor.values())
 
 
+def test_an_element_half_as_wide_is_multiplied_twice_as_fast_by_nvidia() -> None:
+    widths = {"f8": 8, "f16": 16, "tf32": 32}
+    known = [one for name, one in ROWS.items() if name.startswith("sm")]
+    for rates in known:
+        for family in {family for family, _ in rates.tensor}:
+            own = [rates.tensor.get((family, element), 0) * n for element, n in widths.items()]
+            assert max(own) <= min(x for x in own if x) * 1.001, (rates.product, family)
+            assert all(own[1:]), (rates.product, family)
+
+
 def test_rates_by_instruction_and_element() -> None:
     wgmma = "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16"
     assert H200.tensor_rate(wgmma, "bf16") == 4096

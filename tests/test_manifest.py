@@ -107,6 +107,10 @@ ERRORS = {
     "file by a link": (
         "cases:\n- {name: a, alias: x, file: link.mlir}", 2, 29, "inside the manifest's folder",
     ),
+    "line of a file outside": (
+        "cases:\n- {name: a, file: ../x.mlir, line: 3, views: [conflicts]}",
+        2, 19, "inside the manifest's folder",
+    ),
     "include outside": ("include: [../x.yaml]", 1, 11, "inside the manifest's folder"),
     "missing include": ("include: [x.yaml]", 1, 11, "there is no file 'x.yaml'"),
     "include of itself": (

@@ -172,6 +172,12 @@ def test_a_log_without_end_is_refused(
     assert "a log may have" in run("audit", str(path)).err
 
 
+def test_some_of_the_lines_that_are_no_events_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.ndjson"
+    path.write_text(json.dumps(compilation()) + "\nnothing" * 10)
+    assert [one.line for one in read_trace(str(path)).unread] == [*range(2, 10)]
+
+
 TRACES = Path(__file__).parent / "data" / "traces"
 
 

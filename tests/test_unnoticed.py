@@ -6,52 +6,78 @@ subject is the better place.
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 from command import Run, runner
 
 from tt_layout import LayoutError, parse_ir, parse_layout
-from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.linear_layout import Basis, LinearLayout
 from tt_layout.analyses.conversion.conversion import without_replication
+from tt_layout.analyses.conversion.exchange import through_memory
 from tt_layout.analyses.conversion.optimal_swizzling import Swizzler
 from tt_layout.analyses.conversion.scratch import buffer
+from tt_layout.analyses.conversion.shuffles import Shuffles, conversion_shuffles
 from tt_layout.analyses.layouts.layout_difference import compare
+from tt_layout.analyses.layouts.properties import shared_info
 from tt_layout.analyses.multiplications.matrix_instructions import Operand
 from tt_layout.analyses.shared_memory.access import AccessMap, choose_instruction
 from tt_layout.analyses.shared_memory.addresses import first_instruction
 from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
-from tt_layout.analyses.tensor_memory.registers import register_layouts
+from tt_layout.analyses.tensor_memory.registers import _packed, register_layouts
+from tt_layout.audit.allocation.shared_memory import Allocation, SharedMemory
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.changes import changes
+from tt_layout.audit.fits import _peak
+from tt_layout.audit.global_memory.first_request import first_request
+from tt_layout.audit.measured.prediction import _local_accesses
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.suggestions.buffers import _is_narrowed
 from tt_layout.audit.values.evaluator import Evaluator
-from tt_layout.audit.values.executions import Executions
+from tt_layout.audit.values.executions import Executions, executions
 from tt_layout.audit.values.given import GivenValues
+from tt_layout.audit.values.rules import Application
+from tt_layout.audit.values.spread import Spread, _chosen, _remainder
 from tt_layout.audit.values.unknown import Unknown
-from tt_layout.encodings.cga import split_of_bases
+from tt_layout.encodings.cga import rank_by, split_of_bases
 from tt_layout.encodings.slice import Slice
-from tt_layout.errors import shown
-from tt_layout.hardware import find_target
+from tt_layout.errors import FileLocation, SeveralError, shown
+from tt_layout.figures.drawing import draw
+from tt_layout.figures.drawn import DrawnLayout
+from tt_layout.hardware import TARGETS, find_target
 from tt_layout.ir.module import Module
+from tt_layout.ir.operations import type_bytes
 from tt_layout.ir.ssa import read_functions
+from tt_layout.ir.ssa.types import ValueType
+from tt_layout.kernels.seen import Launch
 from tt_layout.mlir.source import dumps_below
 from tt_layout.mlir.types import parse_type
+from tt_layout.multiprocessor import register_file, residence
 from tt_layout.notation.gluon.text import read_gluon
+from tt_layout.notation.notations.tlx import read_tlx
 from tt_layout.notation.refusal import RefusedError
 from tt_layout.notation.translation import translate
+from tt_layout.page.examples import EXAMPLES
 from tt_layout.placement import place
+from tt_layout.reports.watched_findings import read_limits
 from tt_layout.safe_text import safe_lines
 from tt_layout.terminal.options import DisplayOptions
 from tt_layout.terminal.present import Presentation
 from tt_layout.views.kinds import KINDS
 from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest
+from tt_layout.views.selection import EVERYTHING
+from tt_layout.watching.inductor_hooks import HEURISTICS, _launch
 
 ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], "
@@ -623,3 +649,315 @@ def test_a_difference_of_constants_is_known() -> None:
     )
     [function] = read_functions(module_of(body))
     assert axis_info(function, [function])["%r"].constant == 7
+
+
+# -- the lowest rooms ---------------------------------------------------------------------------
+
+
+def test_several_errors_begin_with_the_first() -> None:
+    first, second = LayoutError("a", FileLocation("x", 1)), LayoutError("b", FileLocation("x", 2))
+    both = SeveralError([first, second])
+    assert (both.message, both.location) == (first.message, first.location)
+    assert SeveralError([first]).message == "a"
+
+
+def test_a_summary_has_a_place_where_no_excerpt_shows_it() -> None:
+    with pytest.raises(LayoutError) as caught:
+        parse_layout("#ttg.blocked<{order = [0]}>")
+    assert caught.value.summary == caught.value.message
+    assert LayoutError("a").summary == "a"
+    assert LayoutError("a", FileLocation("x.ttgir", 7)).summary == "x.ttgir:7: error: a"
+
+
+@pytest.mark.parametrize(
+    ("element", "bytes_"), [("i1", 8), ("i8", 8), ("f8E5M2", 8), ("f16", 16), ("!tt.ptr<i8>", 8)]
+)
+def test_elements_of_a_byte_and_less_count_as_one(element: str, bytes_: int) -> None:
+    [module] = parse_ir(
+        f'#a = {ROWS}\nmodule attributes {{"ttg.num-warps" = 8 : i32}} {{\n'
+        f"tt.func @f(%x: tensor<8x{element}, #a>) {{\n tt.return\n}}\n}}"
+    )
+    [ir_type] = module.types.distinct
+    assert type_bytes(ir_type) == bytes_
+
+
+@pytest.mark.parametrize("name", [*TARGETS])
+def test_a_cta_may_have_what_a_multiprocessor_does_not_reserve(name: str) -> None:
+    gpu = TARGETS[name]
+    own = residence(gpu.chips[0], gpu)
+    if own is not None and gpu.name == name:
+        assert gpu.most_shared_bytes == own.shared_bytes - own.reserved_bytes
+
+
+TECHNICAL_SPECIFICATIONS = {"7.0": (64, 32), "7.5": (32, 16), "8.0": (64, 32), "9.0": (64, 32)}
+"""Compute capability -> resident warps and blocks: CUDA C++ Programming Guide."""
+
+
+@pytest.mark.parametrize("capability", TECHNICAL_SPECIFICATIONS)
+def test_residence_is_that_of_the_guide(capability: str) -> None:
+    chip = f"sm{capability.replace('.', '')}"
+    own = residence(chip, find_target(chip))
+    assert own is not None
+    assert (own.warps, own.ctas) == TECHNICAL_SPECIFICATIONS[capability]
+
+
+def test_eight_warps_of_gfx1250_share_the_registers_of_a_simd() -> None:
+    own = register_file(find_target("gfx1250"))
+    assert own is not None
+    assert [own.limit(warps) for warps in (4, 8)] == [1024, 512]
+
+
+# -- encodings and notations --------------------------------------------------------------------
+
+
+def test_a_basis_of_padded_memory_is_a_power_of_two() -> None:
+    text = "#ttg.padded_shared<[16:+4] {offset = [[3, 0], [0, 1]], block = []}>"
+    with pytest.raises(LayoutError, match="must be one power of two, got") as caught:
+        parse_layout(text)
+    assert str(caught.value).splitlines()[2].index("^") == text.index("[[3")
+
+
+def test_split_parameters_of_three_dimensions_keep_the_rank() -> None:
+    ctas = "CTAsPerCGA = [1, 1, 1], CTASplitNum = [1, 1, 1], CTAOrder = [2, 1, 0]"
+    text = NVMMA.format(128, 16, f", {ctas}")
+    assert parse_layout(text, release="3.4").rank == 3
+
+
+def test_a_transposed_leading_offset_stays_transposed() -> None:
+    encoding = parse_layout(LEADING.format(8, 1, 8, [0, 1]), release="3.2")
+    written = translate(encoding, "3.9", [64, 64], element_bits=16).text
+    assert written == NVMMA.format(128, 16, "").replace("= false", "= true")
+
+
+def test_an_error_in_a_constructor_names_it() -> None:
+    with pytest.raises(LayoutError) as caught:
+        read_gluon("gl.nvidia.blackwell.TensorMemoryScalesLayout([3, 1])")
+    assert str(caught.value).startswith("TensorMemoryScalesLayout:1:")
+
+
+@pytest.mark.parametrize(("bits", "is_read"), [(0, True), (31, True), (32, False)])
+def test_a_swizzle_of_tlx_has_numbers_below_32(bits: int, is_read: bool) -> None:
+    text = f"tlx.swizzled_layout({bits}, 3, 3, [1, 0])"
+    if is_read:
+        assert read_tlx(text, (64, 64))
+        return
+    with pytest.raises(LayoutError, match="from 0 to 31"):
+        read_tlx(text, (64, 64))
+
+
+# -- layouts and conversions --------------------------------------------------------------------
+
+
+def test_a_conversion_within_threads_needs_no_shuffle() -> None:
+    before = LinearLayout.from_bases([("register", [[1], [2]]), ("lane", [[4]])], ["dim0"])
+    after = LinearLayout.from_bases([("register", [[2], [1]]), ("lane", [[4]])], ["dim0"])
+    for target in map(find_target, ("sm90", "gfx942")):
+        assert conversion_shuffles(before, after, 32, target) == Shuffles(0, 0)
+
+
+def test_loads_of_what_went_through_memory_are_loads() -> None:
+    rows = LinearLayout.from_bases(
+        [("register", [[1]]), ("lane", [[1 << n] for n in range(1, 6)]), ("warp", [[0]])], ["dim0"]
+    )
+    found = through_memory(rows, 4, [0], find_target("gfx942"))
+    assert [step.instruction for step in (*found.stores, *found.loads)] == [
+        "ds_write_b64",
+        "ds_read_b64",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "stride", "bits", "found"),
+    [
+        (64, 1, 1, 16, ([], [])),  # one column: a register holds the element alone
+        (128, 2, 2, 16, ([(0, 1)], [])),  # columns that nothing is between
+        (128, 4, 4, 8, ([], [(0, 1), (0, 2)])),
+    ],
+)
+def test_elements_that_share_a_register(
+    rows: int, columns: int, stride: int, bits: int, found: tuple[list[Basis], list[Basis]]
+) -> None:
+    text = f"blockM = 64, blockN = 1, colStride = {stride}"
+    memory = parse_layout(f"#ttng.tensor_memory_encoding<{text}>").to_linear_layout([rows, columns])
+    assert _packed(memory, bits) == found
+
+
+def test_offsets_of_registers_are_no_shared_layout() -> None:
+    with pytest.raises(LayoutError, match="it has no input offset"):
+        shared_info(parse_layout(ROWS).to_linear_layout([32, 32]), 16)
+
+
+# -- values and executions ----------------------------------------------------------------------
+
+
+def test_a_loop_of_many_trips_is_not_counted_one_by_one() -> None:
+    body = """    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    %end = arith.constant 1000000007 : i64
+    scf.for %i = %c0 to %end step %c1 : i64 {
+      %v = arith.addi %i, %c1 : i64
+    }"""
+    [function] = read_functions(module_of(body))
+    [loop] = [one for one in function.body[0].operations if one.name == "scf.for"]
+    [inner] = [one for one in loop.regions[0][0].operations if one.name == "arith.addi"]
+    assert executions(Evaluator(function, GivenValues()), inner).number == 1000000007
+
+
+def shared_values(base: list[int], pattern: list[int]) -> Spread:
+    return Spread(np.array(base), np.array(pattern))
+
+
+def test_one_of_two_values_of_each_program() -> None:
+    yes, no = shared_values([0, 5], [0, 1]), shared_values([7, 9], [2, 2])
+    assert _chosen(np.array([1, 1]), yes, no) is yes
+    assert _chosen(np.array([0, 0]), yes, no) is no
+    mixed = _chosen(np.array([True]), np.array([3]), np.array([4]))
+    assert isinstance(mixed, np.ndarray)
+    assert mixed.tolist() == [3]
+
+
+def test_the_remainder_by_one_number() -> None:
+    """Programs whose bases leave the same remainder agree, whatever holds the divisor."""
+    body = "    %c = arith.constant 3 : i32\n    %r = arith.remsi %x, %c : i32"
+    [function] = read_functions(module_of(body))
+    [operation] = [one for one in function.body[0].operations if one.name == "arith.remsi"]
+    integer = ValueType("scalar", (), "i32", None)
+    application = Application(operation, (), (), integer, 0, lambda _: None)
+    found = _remainder(application, (shared_values([3, 6], [0, 1]), np.array([3])))
+    assert isinstance(found, np.ndarray)
+    assert found.tolist() == [0, 1]
+
+
+def test_the_first_list_given_has_the_rank() -> None:
+    values = {"sizePerThread": [], "order": [1, 0]}
+    assert rank_by("sizePerThread", "order")(values) == 2
+    assert rank_by("warpsPerCTA", "sizePerThread")(values) == 0
+
+
+def test_the_first_request_is_the_first_that_takes_part() -> None:
+    line = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [2], "
+    body = """
+    %r = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #a>
+    %c = arith.constant dense<96> : tensor<128xi32, #a>
+    %m = arith.cmpi sge, %r, %c : tensor<128xi32, #a>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #a>
+    %a = tt.addptr %s, %r : tensor<128x!tt.ptr<f32>, #a>, tensor<128xi32, #a>
+    %x = tt.load %a, %m : tensor<128x!tt.ptr<f32>, #a>
+    tt.return"""
+    argument = "%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}"
+    head = 'module attributes {"ttg.num-warps" = 2 : i32, ttg.target = "cuda:90"}'
+    text = f"#a = {line}order = [0]}}>\n{head} {{\n  tt.func @f({argument}) {{{body}\n  }}\n}}"
+    [module] = parse_ir(text)
+    request = first_request(module.operations[0], AuditedModule(module, SharedWork()))
+    assert request is not None
+    assert request.starts == tuple(range(0, 128, 4))
+
+
+def test_allocations_of_the_peak_are_live_with_the_last_byte() -> None:
+    def allocation(offset: int, live: tuple[int, int]) -> Allocation:
+        return Allocation("buffer", None, "%a", 1, 64, 16, live, 1, 1, offset)
+
+    first, second, third = (
+        allocation(offset, live) for offset, live in ((0, (0, 2)), (64, (3, 5)), (0, (4, 6)))
+    )
+    memory = SharedMemory("f", (first, second, third), 128, False, 1)
+    assert _peak(memory) == (second, third)
+
+
+def test_all_warps_count_the_wavefronts_of_an_access() -> None:
+    details = shared_cost_of(4).details
+    assert isinstance(details, SharedDetails)
+    details = replace(details, instructions=2, wavefronts_per_instruction=3)
+    [found] = _local_accesses("load", details, 4) or []
+    assert (found.instructions, found.wavefronts) == (8, 24)
+
+
+# -- reports and figures ------------------------------------------------------------------------
+
+
+def test_compact_names_the_cta_where_there_are_two(run: Run) -> None:
+    layout = WIDE.replace("[1, 128]", "[1, 1]").replace("[32, 1]", "[1, 32]")
+    two = layout.replace("}>", ", CGALayout = [[1, 0]]}>")
+    lines = run("-l", two, "-t", "tensor<2x32xf16>", "--compact").out.splitlines()[1:]
+    assert [re.findall(r"B\d:\d+", line) for line in lines] == [
+        [f"B{block}:{lane}" for lane in range(32)] for block in range(2)
+    ]
+
+
+def test_partitions_of_a_buffer_are_named() -> None:
+    piece = SWIZZLED.format(1)
+    text = "#ttg.partitioned_shared<{numPartitions = 2, numGroups = 1, partitionDim = 1, "
+    placed = place(
+        parse_layout(f"{text}partitionLayout = {piece}}}>"), parse_type("!ttg.memdesc<4x8xf32>")
+    )
+    figure = draw(DrawnLayout(placed, EVERYTHING), view="banks")
+    assert [grid.title for grid in figure.grids] == ["partition 0", "partition 1"]
+
+
+def test_axis_info_names_what_regions_are_given(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.ttir"
+    path.write_text(
+        "tt.func @f(%n: i32) {\n  scf.for %i = %n to %n step %n : i32 {\n"
+        "    %j = arith.addi %i, %n : i32\n  }\n  tt.return\n}\n"
+    )
+    lines = run("audit", str(path), "--axis-info").out.splitlines()
+    assert [line.split()[:2] for line in lines if "%" in line] == [
+        ["1", "%n"],
+        ["2", "%i"],
+        ["3", "%j"],
+    ]
+
+
+def test_the_shared_memory_of_what_is_called_is_its_callers(run: Run, tmp_path: Path) -> None:
+    head = '"ttg.num-warps" = 8 : i32, ttg.target = "cuda:90"'
+    text = (
+        f"module attributes {{{head}}} {{\n  tt.func @kernel() {{\n"
+        "    tt.call @helper() : () -> ()\n    tt.return\n  }\n"
+        f"  tt.func private @helper() {{\n{alloc('%a')}    tt.return\n  }}\n}}"
+    )
+    path = tmp_path / "a.ttgir"
+    path.write_text(text)
+    assert (
+        run("audit", str(path), "--all").out.count("8192 bytes, which its callers set aside") == 1
+    )
+
+
+@pytest.mark.parametrize(("digits", "is_taken"), [(15, True), (16, False)])
+def test_a_threshold_has_fifteen_digits_at_most(digits: int, is_taken: bool) -> None:
+    text = f"conflicts={'9' * digits}"
+    if is_taken:
+        assert read_limits([text]) == {"conflicts": float("9" * digits)}
+        return
+    with pytest.raises(LayoutError, match="is a number of cycles"):
+        read_limits([text])
+
+
+def test_a_function_may_take_a_function() -> None:
+    body = "tt.func @f(%g: (i32, i64) -> i1, %n: i32) {\n  tt.return\n}\n"
+    [module] = parse_ir(body)
+    [function] = read_functions(module)
+    assert [value.name for value in function.arguments] == ["%g", "%n"]
+
+
+def test_examples_of_instructions_show_the_multiplication() -> None:
+    assert {one.view for one in EXAMPLES if one.group == "Instructions"} == {"mma"}
+
+
+def test_a_launch_of_inductor_has_its_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Grid:
+        @classmethod
+        def from_meta(cls, meta: Any, config: Any) -> Grid:
+            assert (meta, config) == ("meta", "config")
+            return cls()
+
+        def eval_slow(self, arguments: Any) -> tuple[int, int, int]:
+            return (arguments["xnumel"] // 128, 1, 1)
+
+    monkeypatch.setitem(sys.modules, HEURISTICS, SimpleNamespace(GridExpr=Grid))
+
+    def launcher(xnumel: int, stream: int) -> None:
+        """Stand for what Inductor generates."""
+
+    tuner = SimpleNamespace(inductor_meta="meta")
+    vars(launcher)["config"] = "config"
+    assert _launch(tuner, launcher, (512,), {"stream": 7}) == Launch((4, 1, 1), (("xnumel", 512),))

@@ -25,6 +25,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from mutants import children
 from mutants.mutate import PACKAGE, Mutant, mutants_of, sample
 
 ROOT = PACKAGE.parent
-MOST_IN_A_PROCESS = 400
+MOST_IN_A_PROCESS = 800
 WITHOUT = ("browser", "compiler", "drills", "mutants")
 """Tests that need more than Python, or take a copy of the project."""
 
@@ -62,6 +63,9 @@ class Chooser:
         for row in passing:
             for function in row["functions"]:
                 self._tests.setdefault(function, []).append(row["test"])
+        self._files: dict[str, list[str]] = {}
+        for name in sorted(self._seconds, key=self._seconds.__getitem__):
+            self._files.setdefault(str(self._items[name].path), []).append(name)
 
     def tests(self, mutant: Mutant, at_most: float) -> list[pytest.Item]:
         """Return tests that call the function of a mutant, its module or its folder; best first."""
@@ -70,8 +74,18 @@ class Chooser:
         for place in places:
             if found := self._calling(place):
                 break
-        chosen = self._within(_spread(found, self._seconds), at_most)
+        chosen = dict.fromkeys(self._within(_spread(found, self._seconds), at_most))
+        chosen |= dict.fromkeys(self._within(self._about(mutant), at_most / 2))
         return [self._items[name] for name in chosen]
+
+    def _about(self, mutant: Mutant) -> Iterator[str]:
+        """Yield tests in files that are called like a module or name it: its processes may end
+        without a word of what they called."""
+        dotted = f"tt_layout.{mutant.module.removesuffix('.py').replace('/', '.')}"
+        stem = dotted.rpartition(".")[2]
+        for file, tests in self._files.items():
+            if Path(file).stem.startswith(f"test_{stem}") or dotted in _text(file):
+                yield from tests
 
     def _calling(self, place: str) -> set[str]:
         """Return tests that call a function, or any that begins so."""
@@ -87,6 +101,11 @@ class Chooser:
             if seconds > at_most:
                 return
             yield test
+
+
+@cache
+def _text(file: str) -> str:
+    return Path(file).read_text(encoding="utf-8")
 
 
 def _spread(tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
@@ -215,7 +234,10 @@ def tried(mutant: Mutant, tests: list[pytest.Item], seconds: int) -> str:
         result = None
         if mutant.function:
             result = children.outcome(mutant, tests, 3 * seconds + 20)
-        return result or _in_a_process(tests[:MOST_IN_A_PROCESS], 3 * seconds + 60)
+        if result is not None and result != "survived":
+            return result
+        # What is called when modules are loaded is called before the function is changed.
+        return _in_a_process(tests[:MOST_IN_A_PROCESS], 3 * seconds + 60)
     finally:
         path.write_text(text, encoding="utf-8")
 
