@@ -35,7 +35,8 @@ def transposed(size: int) -> str:
 module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32}} {{
   tt.func @k(%x: tensor<{held}, #a>) {{
     %m = ttg.local_alloc : () -> {buffer}
-    ttg.local_store %x, %m : tensor<{held}, #a> -> {buffer}
+    %e = math.exp %x : tensor<{held}, #a>
+    ttg.local_store %e, %m : tensor<{held}, #a> -> {buffer}
     %y = ttg.local_load %m : {buffer} -> tensor<{held}, #t0>
     tt.return
   }}

@@ -23,12 +23,16 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.audit.values.given import PROGRAM_COUNTS
 from tt_layout.enums import TextEnum
 
 PAYS = 0.10
 """The part of the time from which on a change has paid."""
+
+PAYS_OF_A_BOUND = 0.20
+"""The same where no time was measured: real kernels take about twice their largest bound."""
 
 MAY_PAY = 0.05
 """The part below which it paid by chance."""
@@ -57,31 +61,30 @@ class Share(NamedTuple):
     Attributes:
         part: 0 to 1; None where nothing is known of the kernel's time.
         basis: what it is a part of.
-        is_doubtful: whether something else may take the time: spilled registers, or DRAM where no
-            grid tells what programs share.
-        is_risky: whether the change adds global accesses to a loop for little.
+        is_doubtful: whether something else may take the time: spilled registers, global memory
+            of which the sectors are not known, or DRAM where no grid tells what programs share.
     """
 
     part: float | None
     basis: Basis = Basis.BOUND
     is_doubtful: bool = False
-    is_risky: bool = False
 
     @property
     def verdict(self) -> Verdict:
         """Whether a change that saves it is worth it.
 
         Example:
-            >>> str(Share(0.2).verdict), str(Share(0.07).verdict)
+            >>> str(Share(0.2).verdict), str(Share(0.12).verdict)
             ('apply', 'may pay')
-            >>> str(Share(0.2, is_doubtful=True).verdict)
-            'may pay'
+            >>> str(Share(0.12, Basis.TIME).verdict), str(Share(0.2, is_doubtful=True).verdict)
+            ('apply', 'may pay')
         """
         if self.part is None:
             return Verdict.UNKNOWN
-        if self.is_risky or self.part < MAY_PAY:
+        if self.part < MAY_PAY:
             return Verdict.SMALL
-        return Verdict.APPLY if self.part >= PAYS and not self.is_doubtful else Verdict.MAY_PAY
+        least = PAYS if self.basis is Basis.TIME else PAYS_OF_A_BOUND
+        return Verdict.APPLY if self.part >= least and not self.is_doubtful else Verdict.MAY_PAY
 
     @property
     def is_small(self) -> bool:
@@ -174,14 +177,14 @@ class Shares:
         """Return the cycles of the data movements of a kernel, as far as they are known."""
         return self._cycles.get(function, 0.0)
 
-    def of(self, function: str | None, saved: float, *, is_risky: bool = False) -> Share:
+    def of(self, function: str | None, saved: float) -> Share:
         """Return what cycles saved in one program of a kernel are worth."""
         spills = any(one.spills for one in self._audit.registers if one.function == function)
         bounds, time = self.bounds(function), self.measured(function)
         if bounds is None or not (time or bounds.cycles):
             total = self.cycles(function)
             part = min(1.0, saved / total) if total else None
-            return Share(part, Basis.CYCLES, spills, is_risky)
+            return Share(part, Basis.CYCLES, spills)
         basis = Basis.TIME if time else Basis.BOUND
         whole = time or bounds.cycles
         part = saved * bounds.programs_per_multiprocessor / whole
@@ -189,7 +192,14 @@ class Shares:
             part = min(part, 1 - floor.cycles / whole)
         largest = bounds.largest
         is_alone = bounds.programs is None and largest is not None and largest.resource == "DRAM"
-        return Share(max(0.0, min(1.0, part)), basis, spills or is_alone, is_risky)
+        is_open = not time and not self._knows_memory(function)
+        return Share(max(0.0, min(1.0, part)), basis, spills or is_alone or is_open)
+
+    def _knows_memory(self, function: str | None) -> bool:
+        """Tell whether the sectors of all accesses of a kernel to global memory are known."""
+        costs = (row.cost for row in self._audit.movements if row.operation.function == function)
+        known = (cost.details for cost in costs if cost is not None)
+        return all(one.sectors is not None for one in known if isinstance(one, GlobalDetails))
 
 
 def grid_of(audit: Audit) -> tuple[int, int, int] | None:

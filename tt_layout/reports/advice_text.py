@@ -9,11 +9,12 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.advice import Anchor
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.needs import Needs
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Suggestion
 from tt_layout.errors import LayoutError
 from tt_layout.reports.dump_text import short_layout, short_operation
 from tt_layout.safe_text import safe
-from tt_layout.wording import lines
+from tt_layout.wording import count, lines
 
 MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for
 MAX_ENCODING = 160  # characters of a layout that stands in a sentence
@@ -52,6 +53,9 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -
     shown = suggestions if is_whole else _apart(large)[:MAX_SUGGESTIONS]
     for suggestion in shown:
         yield from _suggestion_lines(suggestion, shares[id(suggestion)])
+        before, after = adviser.needs(finding, suggestion)
+        if before.ctas and after.ctas and after.ctas < before.ctas:
+            yield f"but: a multiprocessor holds {count(after.ctas, 'CTA')} instead of {before.ctas}"
     if suggestions and not shown:
         yield f"{_small(shares[id(suggestions[0])])}; --all shows it"
     if not suggestions and note is None:
@@ -163,7 +167,9 @@ def reason_data(adviser: Adviser, finding: Finding) -> dict[str, Any] | None:
     }
 
 
-def suggestion_data(suggestion: Suggestion, share: Share) -> dict[str, Any]:
+def suggestion_data(
+    suggestion: Suggestion, share: Share, needs: tuple[Needs, Needs]
+) -> dict[str, Any]:
     """Return a suggestion as plain data; documented in ``docs/audit-json.md``."""
     return {
         "where": suggestion.where,
@@ -179,6 +185,9 @@ def suggestion_data(suggestion: Suggestion, share: Share) -> dict[str, Any]:
             for one in suggestion.worse
         ],
         "unknown": [one.operation.line for one in suggestion.unknown],
+        "registers": [one.registers and one.registers.needed for one in needs],
+        "shared_bytes": [one.memory.bytes if one.memory is not None else 0 for one in needs],
+        "ctas": [one.ctas for one in needs],
     }
 
 

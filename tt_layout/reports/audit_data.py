@@ -64,7 +64,10 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
     found = []
     for number, finding in enumerate(audit.findings):
         suggestions = adviser.suggestions(finding) if number < MAX_ADVISED else []
-        better = [suggestion_data(one, adviser.share(finding, one)) for one in suggestions]
+        better = [
+            suggestion_data(one, adviser.share(finding, one), adviser.needs(finding, one))
+            for one in suggestions
+        ]
         found.append(
             {
                 "number": numbers[id(finding)],

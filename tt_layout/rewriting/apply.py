@@ -13,6 +13,7 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.needs import Needs
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.audit.values.given import GivenValues
@@ -37,12 +38,14 @@ class Step(NamedTuple):
         finding: what it was for.
         suggestion: what was done.
         share: the part of a program's time that it saves.
+        needs: what a program takes before and after.
     """
 
     number: int
     finding: Finding
     suggestion: Suggestion
     share: Share
+    needs: tuple[Needs, Needs]
 
 
 class Cured(NamedTuple):
@@ -152,8 +155,9 @@ def _cured_group(
         share = adviser.share(finding, suggestion) if suggestion is not None else None
         if suggestion is None or share is None or (takes_large and share.is_small):
             continue
+        needs = adviser.needs(finding, suggestion)
         audit = _carried_out(audit, finding, suggestion, release, given)
-        yield Step(number, finding, suggestion, share), audit
+        yield Step(number, finding, suggestion, share, needs), audit
         if suggestion.where == EVERYWHERE:
             return
 

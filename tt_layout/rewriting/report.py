@@ -96,7 +96,7 @@ class AppliedReport(Printed):
                 "number": step.number,
                 "line": step.finding.line,
                 "message": step.finding.message,
-                **suggestion_data(step.suggestion, step.share),
+                **suggestion_data(step.suggestion, step.share, step.needs),
             }
             for step in self.cured.steps
         ]

@@ -39,6 +39,7 @@ class Adviser:
     def __init__(self, audit: Audit, shares: Shares | None = None) -> None:
         self.audit = audit
         self.shares = shares or Shares(audit)
+        self._needs: dict[int, tuple[Suggestion, Needs, Needs]] = {}
         self._advice = Advice(audit.conclusions, audit.audited) if audit.audited else None
 
     def reason(self, finding: Finding) -> Reason | None:
@@ -51,8 +52,7 @@ class Adviser:
 
     def share(self, finding: Finding, suggestion: Suggestion) -> Share:
         """Return the part of a kernel's time that a suggestion for a finding saves."""
-        risky = _is_risky(suggestion)
-        return self.shares.of(finding.function, suggestion.saved, is_risky=risky)
+        return self.shares.of(finding.function, suggestion.saved)
 
     def share_of(self, group: Sequence[Finding]) -> Share | None:
         """Return the part that findings alike are: what is saved where that was costed.
@@ -84,10 +84,12 @@ class Adviser:
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
         """Return what a program takes as it is, and with a suggestion carried out."""
         found, audited = self.audit.conclusions, self.audit.audited
-        before = needs_of(found, finding.function)
-        if audited is None:
-            return before, before
-        return before, needs_with(suggestion, found, audited, finding.function)
+        if id(suggestion) not in self._needs:
+            before = after = needs_of(found, audited, finding.function)
+            if audited is not None:
+                after = needs_with(suggestion, found, audited, finding.function)
+            self._needs[id(suggestion)] = suggestion, before, after
+        return self._needs[id(suggestion)][1:]
 
     def dearer(self, finding: Finding) -> list[Suggestion]:
         """Return the other ways, the cheapest first, where each of them costs more."""
@@ -119,12 +121,12 @@ class Adviser:
             return ()
         found = (one.suggestions(finding, self._advice) for one in finding.occurrences)
         tried = next((suggestions for suggestions in found if suggestions), ())
-        return tuple(one for one in tried if self._exceeds(finding, one) is None)
+        return tuple(one for one in tried if not _is_risky(one) and self._has_room(finding, one))
 
-    def _exceeds(self, finding: Finding, suggestion: Suggestion) -> str | None:
-        """Return what a program would take too much of with a suggestion; None if nothing."""
+    def _has_room(self, finding: Finding, suggestion: Suggestion) -> bool:
+        """Tell whether a program has the registers and the memory for a suggestion."""
         before, after = self.needs(finding, suggestion)
-        return after.exceeds(before)
+        return after.exceeds(before) is None
 
 
 WORTH = 10

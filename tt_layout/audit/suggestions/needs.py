@@ -25,10 +25,12 @@ class Needs(NamedTuple):
     Attributes:
         registers: what its threads need where they lack most; None where the GPU is not known.
         memory: its shared memory; None where it has none.
+        ctas: that a multiprocessor holds at once; None where that is not known.
     """
 
     registers: RegisterPressure | None
     memory: SharedMemory | None
+    ctas: int | None
 
     def exceeds(self, before: Needs) -> str | None:
         """Return what it takes too much of, though the program before did not; None if nothing."""
@@ -40,21 +42,28 @@ class Needs(NamedTuple):
         is_more = before.registers is None or self.registers.needed > before.registers.needed
         return self.registers.text if is_more else None
 
-    def ctas(self, found: Conclusions, audited: AuditedModule) -> int | None:
-        """Return how many a multiprocessor holds; None where that is not known."""
-        if self.registers is None:
-            return None
-        bytes_ = self.memory.bytes if self.memory is not None else None
-        occupancy = kernel_occupancy(found, audited, self.registers, bytes_)
-        return occupancy.ctas if occupancy is not None else None
 
-
-def needs_of(found: Conclusions, name: str | None) -> Needs:
+def needs_of(found: Conclusions, audited: AuditedModule | None, name: str | None) -> Needs:
     """Return what a program of a kernel takes."""
-    return Needs(
+    return _needs(
+        found,
+        audited,
         worst(one for one in found.registers if one.function == name),
         next((one for one in found.shared_memory if one.function == name), None),
     )
+
+
+def _needs(
+    found: Conclusions,
+    audited: AuditedModule | None,
+    registers: RegisterPressure | None,
+    memory: SharedMemory | None,
+) -> Needs:
+    if registers is None or audited is None:
+        return Needs(registers, memory, None)
+    bytes_ = memory.bytes if memory is not None else None
+    occupancy = kernel_occupancy(found, audited, registers, bytes_)
+    return Needs(registers, memory, occupancy.ctas if occupancy is not None else None)
 
 
 def needs_with(
@@ -67,16 +76,17 @@ def needs_with(
         found, audited: the module.
         name: the kernel.
     """
-    before = needs_of(found, name)
+    before = needs_of(found, audited, name)
     exchange = Exchange({suggestion.replaced: suggestion.encoding})
     if isinstance(suggestion.encoding, SharedEncoding):
         functions = [exchanged(one, exchange) for one in audited.functions]
         memories = [one for one in module_memory(audited, functions) if one.function == name]
-        return before._replace(memory=memories[0]._replace(stated=None) if memories else None)
+        memory = memories[0]._replace(stated=None) if memories else None
+        return _needs(found, audited, before.registers, memory)
     [function] = [one for one in audited.functions if one.name == name]
     names = _retyped(function, suggestion) if suggestion.where != EVERYWHERE else None
     pressures = module_registers(audited, [exchanged(function, exchange, names)])
-    return before._replace(registers=worst(pressures))
+    return _needs(found, audited, worst(pressures), before.memory)
 
 
 def _retyped(function: SsaFunction, suggestion: Suggestion) -> frozenset[str]:
