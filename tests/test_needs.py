@@ -46,7 +46,7 @@ module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.t
 
 def test_no_layout_is_larger_than_shared_memory() -> None:
     """64 KiB are all that gfx942 has: there is room for a swizzle, but not for padding."""
-    for size, has_room in ((128, True), (256, False)):
+    for size, has_room in ((128, True), (256, False), (512, False)):
         audit = audit_of(transposed(size))
         found = {one.encoding.mnemonic for one in all_suggestions(audit)}
         assert ("padded_shared" in found) == has_room

@@ -33,10 +33,13 @@ class Needs(NamedTuple):
     ctas: int | None
 
     def exceeds(self, before: Needs) -> str | None:
-        """Return what it takes too much of, though the program before did not; None if nothing."""
-        was_refused = before.memory is not None and before.memory.refusal is not None
-        if self.memory is not None and self.memory.refusal is not None and not was_refused:
-            return self.memory.refusal
+        """Return what it takes too much of, and more than before; None if nothing."""
+        own, was = self.memory, before.memory
+        is_larger = own is not None and (own.bytes or 0) > (
+            was.bytes or 0 if was is not None else 0
+        )
+        if own is not None and own.refusal is not None and is_larger:
+            return own.refusal
         if self.registers is None or not self.registers.spills:
             return None
         is_more = before.registers is None or self.registers.needed > before.registers.needed
