@@ -52,11 +52,13 @@ RANKS = {
     "watching": 8,
     "rewriting": 8,
     "pytest_plugin": 9,
-    "cli": 9,
     "library": 9,
-    "watch": 10,
-    "__init__": 10,
-    "__main__": 10,
+    "editing": 9,
+    "servers": 10,
+    "cli": 11,
+    "watch": 12,
+    "__init__": 12,
+    "__main__": 12,
 }
 """Every part of the package -> its rank."""
 

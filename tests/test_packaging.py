@@ -68,3 +68,22 @@ def test_ci_has_every_python_that_is_named() -> None:
     for name, versions in scripts.items():
         script = (ROOT / ".ci" / name).read_text(encoding="utf-8")
         assert f"for version in {' '.join(versions)}; do" in script
+
+
+@pytest.mark.slow
+def test_the_slow_tier_has_what_servers_need() -> None:
+    """Without these packages ``tests/servers`` would be left out in silence."""
+    from importlib.util import find_spec
+
+    assert find_spec("pygls") is not None
+
+
+def test_a_plain_install_says_what_a_server_needs() -> None:
+    """Nothing but its own command imports it."""
+    script = (
+        "import sys\nsys.modules['pygls'] = sys.modules['lsprotocol'] = None\n"
+        "from tt_layout.cli.main import main\nmain(['lsp'])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: the language server needs pip install 'tt-layout[lsp]'\n"

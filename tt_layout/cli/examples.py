@@ -36,6 +36,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "tt-layout info kernel.ttgir:shared -t 64x64xf16",
     ),
     "init": ("tt-layout init kernel.ttgir -o new.yaml",),
+    "lsp": ("tt-layout lsp",),
     "page": (
         "tt-layout page kernel.ttgir -o kernel.html",
         f"tt-layout page {ROWS} {COLUMNS} -t 64x64xf16 -o both.html",

@@ -27,6 +27,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "check": "Compare layouts with their golden files.",
         "init": "Write a first manifest for a file or a folder.",
     },
+    "For other programs": {
+        "lsp": "Serve an editor: layouts and costs in a dump.",
+    },
 }
 """Group of commands -> command -> what it does."""
 

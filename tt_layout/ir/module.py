@@ -159,6 +159,17 @@ class TypeUses(Sequence[TypeUse]):
     def __iter__(self) -> Iterator[TypeUse]:
         return (self[index] for index in range(len(self)))
 
+    def on_line(self, line: int) -> Iterator[TypeUse]:
+        """Yield the types of a line, in order."""
+        from bisect import bisect_left
+
+        start = bisect_left(range(len(self)), line, key=lambda at: self._line_column(at)[0])
+        for index in range(start, len(self)):
+            use = self[index]
+            if use.line != line:
+                return
+            yield use
+
     def counts(self) -> dict[int, int]:
         """Return how often each distinct type is used, by its number, in order of first use."""
         from collections import Counter

@@ -1,0 +1,291 @@
+"""``tt-layout lsp`` and a client of the protocol: what is answered, and that nothing ends it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from servers.editor import DOCUMENT, MODERN, URI, Editor, change, in_editor, range_of
+from tt_layout.editing.dump import MAX_TEXT, Dump
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parent.parent.parent
+MATMUL = (ROOT / "examples" / "kernels" / "matmul-sm90.ttgir").read_text(encoding="utf-8")
+LINES = MATMUL.split("\n")
+CONVERSION = next(at for at, line in enumerate(LINES) if "ttg.convert_layout" in line)
+WHOLE = range_of(0, 0, len(LINES), 0)
+
+
+def place(word: str) -> tuple[int, int]:
+    line = next(at for at, text in enumerate(LINES) if word in text)
+    return line, LINES[line].index(word) + 1
+
+
+def test_the_answers_are_those_of_the_protocol() -> None:
+    async def scene(editor: Editor) -> None:
+        [told] = await editor.open(MATMUL)
+        assert (told.code, told.source) == ("conversions", "tt-layout")
+        start = LINES[CONVERSION].index("ttg.convert_layout")
+        end = start + len("ttg.convert_layout")
+        assert told.range == range_of(CONVERSION, start, CONVERSION, end)
+        assert "shared memory, 256 wavefronts" in str(await editor.hover(CONVERSION, start + 2))
+        assert "nvidia_mma, in registers" in str(await editor.hover(*place("#mma>")))
+        client = editor.client
+        hints = await client.text_document_inlay_hint_async(types.InlayHintParams(DOCUMENT, WHOLE))
+        [hint] = [one for one in hints or () if one.position.line == CONVERSION]
+        assert str(hint.label).startswith("shared memory, 256 wavefronts")
+        assert LINES[CONVERSION][hint.position.character :].startswith(" loc(")
+        position = types.Position(CONVERSION, LINES[CONVERSION].index("%7") + 1)
+        found = await client.text_document_definition_async(
+            types.DefinitionParams(DOCUMENT, position)
+        )
+        assert isinstance(found, types.Location)
+        assert LINES[found.range.start.line].lstrip().startswith("%7 = ")
+        for declares, count in ((True, 2), (False, 1)):
+            context = types.ReferenceContext(declares)
+            params = types.ReferenceParams(context, DOCUMENT, position)
+            assert len(await client.text_document_references_async(params) or ()) == count
+        [module] = (
+            await client.text_document_document_symbol_async(types.DocumentSymbolParams(DOCUMENT))
+            or ()
+        )
+        assert isinstance(module, types.DocumentSymbol)
+        assert [child.name for child in module.children or ()][-1] == "@matmul"
+        folds = await client.text_document_folding_range_async(types.FoldingRangeParams(DOCUMENT))
+        assert len(folds or ()) == 3
+
+    in_editor(scene)
+
+
+def test_pictures_are_for_clients_that_show_them() -> None:
+    async def scene(editor: Editor) -> str:
+        await editor.open(MATMUL)
+        return str(await editor.hover(*place("#mma>")))
+
+    assert "data:image/svg+xml;base64," in in_editor(scene, options={"pictures": True})
+    assert "data:image" not in in_editor(scene)
+
+
+def test_an_older_client_is_answered_in_its_words() -> None:
+    """One that says nothing of what it can do: plain text, flat symbols, edits at once."""
+
+    async def scene(editor: Editor) -> None:
+        [told] = await editor.open(NARROW)
+        text = str(await editor.hover(5, 12))
+        assert "ttg.convert_layout" in text
+        assert "`" not in text
+        params = types.DocumentSymbolParams(DOCUMENT)
+        symbols = await editor.client.text_document_document_symbol_async(params)
+        assert all(isinstance(one, types.SymbolInformation) for one in symbols or ())
+        context = types.CodeActionContext([told])
+        [action] = (
+            await editor.client.text_document_code_action_async(
+                types.CodeActionParams(DOCUMENT, told.range, context)
+            )
+            or ()
+        )
+        assert isinstance(action, types.CodeAction)
+        assert action.edit is not None
+        assert action.edit.changes is not None
+
+    in_editor(scene, types.ClientCapabilities())
+
+
+BLOCKED = """\
+#NAME = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], \
+order = [1, 0]}>
+"""
+NARROW = (
+    BLOCKED.replace("NAME", "a")
+    + BLOCKED.replace("NAME", "b").replace("1, 4]", "1, 8]")
+    + """\
+module attributes {ttg.target = "cuda:90", "ttg.num-warps" = 4 : i32} {
+  tt.func @f() {
+    %0 = arith.constant dense<1.0> : tensor<64x64xf16, #a>
+    %1 = ttg.convert_layout %0 : tensor<64x64xf16, #a> -> tensor<64x64xf16, #b>
+    tt.return
+  }
+}
+"""
+)
+
+
+def test_a_suggestion_is_carried_out_when_it_is_chosen() -> None:
+    async def scene(editor: Editor) -> None:
+        [told] = await editor.open(NARROW)
+        asked = types.CodeActionParams(DOCUMENT, told.range, types.CodeActionContext([told]))
+        [action] = await editor.client.text_document_code_action_async(asked) or ()
+        assert isinstance(action, types.CodeAction)
+        assert action.edit is None
+        assert "saves 64 cycles" in action.title
+        chosen = await editor.client.code_action_resolve_async(action)
+        assert chosen.edit is not None
+        [edits] = chosen.edit.document_changes or ()
+        assert isinstance(edits, types.TextDocumentEdit)
+        changes = [
+            types.TextDocumentContentChangePartial(edit.range, edit.new_text)
+            for edit in reversed(edits.edits)
+            if isinstance(edit, types.TextEdit)
+        ]
+        assert await editor.edit(*changes) == []
+        await editor.edit(types.TextDocumentContentChangeWholeDocument("module {\n}\n"))
+        stale = await editor.client.code_action_resolve_async(action)
+        assert stale.edit is None
+        assert len(editor.messages) == 1
+
+    in_editor(scene)
+
+
+@pytest.mark.parametrize("count", [30])
+def test_after_edits_of_parts_the_same_is_told(count: int, seed: int) -> None:
+    """Each edit is sent as the part that changes; what is told is what the whole text has."""
+    random = Random(seed)
+
+    async def scene(editor: Editor) -> None:
+        lines = list(LINES)
+        await editor.open(MATMUL)
+        for _ in range(count):
+            at = random.randrange(len(lines) - 1)
+            if random.random() < 0.5:
+                new = lines[random.randrange(len(lines))]
+                found = await editor.edit(change(new + "\n", at, 0, at, 0))
+                lines.insert(at, new)
+            else:
+                found = await editor.edit(change("", at, 0, at + 1, 0))
+                del lines[at]
+            expected = Dump("\n".join(lines)).diagnoses()
+            assert [one.message for one in found] == [one.message for one in expected]
+            assert [one.range.start.line + 1 for one in found] == [one.line for one in expected]
+
+    in_editor(scene)
+
+
+# -- bad input ----------------------------------------------------------------------------------
+
+
+def test_edits_out_of_range_do_not_end_it() -> None:
+    async def scene(editor: Editor) -> None:
+        await editor.open(MATMUL)
+        await editor.edit(change("\n", 10**6, 10**6, 10**6 + 1, 0))
+        await editor.edit(change("", 3, 10**6, 3, 10**6))
+        await editor.edit(change("x", 9, 5, 2, 1))
+        whole = types.TextDocumentContentChangeWholeDocument(MATMUL)
+        assert len(await editor.edit(whole)) == 1
+        assert await editor.hover(10**6, 10**6) is None
+        far = types.InlayHintParams(DOCUMENT, range_of(10**6, 0, 10**6 + 5, 0))
+        assert not await editor.client.text_document_inlay_hint_async(far)
+
+    in_editor(scene)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("int main() { return 0; }\n", "found no MLIR in it"),
+        ("\0\1\2", "found no MLIR in it"),
+        (" " * (MAX_TEXT + 1), "tt-layout audit reads it"),
+        (MATMUL[: len(MATMUL) // 3] + "\U0001f600 é", "cut off"),
+    ],
+    ids=["no MLIR", "binary", "large", "cut off"],
+)
+def test_texts_that_cannot_be_read(text: str, message: str) -> None:
+    async def scene(editor: Editor) -> None:
+        told = await editor.open(text)
+        assert message in told[0].message
+        assert len(told) == 1 or message == "cut off"
+        await editor.hover(0, 0)
+        whole = types.TextDocumentContentChangeWholeDocument(MATMUL)
+        assert len(await editor.edit(whole)) == 1
+
+    in_editor(scene)
+
+
+def test_a_dump_of_50_mb_is_one_message() -> None:
+    async def scene(editor: Editor) -> None:
+        large = MATMUL * (50_000_000 // len(MATMUL))
+        [told] = await editor.open(large)
+        assert "tt-layout audit reads it" in told.message
+        assert await editor.hover(CONVERSION, 12) is None
+
+    in_editor(scene)
+
+
+def test_columns_are_those_of_the_client() -> None:
+    """In UTF-16, in which a character may be two."""
+    text = MATMUL.replace(
+        LINES[CONVERSION], LINES[CONVERSION].replace("    %8", '    "\U0001f600" %8')
+    )
+
+    async def scene(editor: Editor) -> None:
+        told = await editor.open(text)
+        [one] = [each for each in told if each.code == "conversions"]
+        line = text.split("\n")[CONVERSION]
+        start = line.index("ttg.convert_layout")
+        assert one.range.start.character == start + 1
+        assert "wavefronts" in str(await editor.hover(CONVERSION, start + 4))
+
+    in_editor(scene)
+
+
+def test_requests_that_are_cancelled_and_many_at_once() -> None:
+    async def scene(editor: Editor) -> None:
+        await editor.open(MATMUL)
+        client = editor.client
+        where = types.Position(CONVERSION, LINES[CONVERSION].index("ttg.convert_layout"))
+        asked = [
+            client.text_document_hover_async(types.HoverParams(DOCUMENT, where)) for _ in range(30)
+        ]
+        future = client.protocol.send_request(
+            types.TEXT_DOCUMENT_HOVER, types.HoverParams(DOCUMENT, where), msg_id="gone"
+        )
+        client.protocol.notify(types.CANCEL_REQUEST, types.CancelParams("gone"))
+        found = await asyncio.gather(*asked)
+        assert len({str(one) for one in found}) == 1
+        assert found[0] is not None
+        with suppress(JsonRpcException):  # it was done before the word came, or it is given up
+            await asyncio.wait_for(asyncio.wrap_future(future), 20)
+        assert await editor.hover(where.line, where.character) is not None
+
+    in_editor(scene)
+
+
+def test_documents_that_are_not_open_and_requests_that_nobody_knows() -> None:
+    async def scene(editor: Editor) -> None:
+        await editor.open(MATMUL)
+        other = types.TextDocumentIdentifier("file:///work/other.ttgir")
+        client = editor.client
+        asked = types.HoverParams(other, types.Position(0, 0))
+        assert await client.text_document_hover_async(asked) is None
+        assert await client.text_document_document_symbol_async(
+            types.DocumentSymbolParams(other)
+        ) in ([], None)
+        client.text_document_did_close(types.DidCloseTextDocumentParams(other))
+        with pytest.raises(JsonRpcException):
+            await asyncio.wrap_future(client.protocol.send_request("x/unknown", {}))
+        bad = types.CodeAction("of nobody", data=[URI, 77, "x", 1, 1, 1])
+        assert (await client.code_action_resolve_async(bad)).edit is None
+        assert await editor.hover(*place("#mma>")) is not None
+
+    in_editor(scene)
+
+
+def test_a_deep_text_and_one_of_many_edits() -> None:
+    async def scene(editor: Editor) -> None:
+        await editor.open("module {\n" + "scf.if %c {\n" * 20_000)
+        for at in range(40):  # all are sent before the first is answered
+            editor._version += 1
+            document = types.VersionedTextDocumentIdentifier(editor._version, URI)
+            text = MATMUL if at % 2 else NARROW
+            whole = types.TextDocumentContentChangeWholeDocument(text)
+            params = types.DidChangeTextDocumentParams(document, [whole])
+            editor.client.text_document_did_change(params)
+        assert len(await editor.told()) == 1
+
+    in_editor(scene, MODERN)

@@ -1,0 +1,30 @@
+"""``tt-layout lsp``: dumps in an editor."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from tt_layout.errors import LayoutError
+
+
+@click.command(
+    "lsp",
+    help="""\
+    Serve an editor over standard input and output, by the Language Server Protocol.
+
+    Editors start it; docs/editors.md says how. It needs pip install 'tt-layout[lsp]'.
+    """,
+)
+def command() -> int:
+    """Serve until the editor ends it."""
+    try:
+        from tt_layout.servers.language_features import make_server
+    except ModuleNotFoundError as error:
+        if error.name not in ("pygls", "lsprotocol"):
+            raise
+        raise LayoutError("the language server needs pip install 'tt-layout[lsp]'") from None
+    with os.fdopen(os.dup(1), "wb") as out:  # the server closes what it writes to
+        make_server().start_io(stdout=out)
+    return 0

@@ -1,0 +1,88 @@
+"""Suggestions for findings, and the text with one carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.editing.piece import Piece
+from tt_layout.mlir.source import Source
+from tt_layout.reports.dump_text import short_layout
+from tt_layout.reports.finding_text import grouped
+from tt_layout.rewriting.apply import cure
+from tt_layout.safe_text import shortened
+
+
+class Action(NamedTuple):
+    """A suggestion that can be carried out.
+
+    Attributes:
+        title: what it does and saves.
+        line: of the finding, from 1.
+        module: the number of the module in the piece, from 1.
+        finding: its number in the report of the module.
+    """
+
+    title: str
+    line: int
+    module: int
+    finding: int
+
+
+class LineEdit(NamedTuple):
+    """Lines that take the place of others.
+
+    Attributes:
+        first: the first line that goes, from 1.
+        end: the line behind the last that goes.
+        text: what comes, whole lines.
+    """
+
+    first: int
+    end: int
+    text: str
+
+
+def actions(piece: Piece, first: int, last: int) -> list[Action]:
+    """Return what is suggested for the findings of some lines, the best for each."""
+    return [*_actions(piece, first, last)]
+
+
+def _actions(piece: Piece, first: int, last: int) -> Iterator[Action]:
+    for module, audit in enumerate(piece.audits if piece.is_read else (), 1):
+        adviser = Adviser(audit)
+        for number, group in enumerate(grouped(audit.findings), 1):
+            chosen = next((one for one in group if first <= one.line <= last), None)
+            suggestions = adviser.suggestions(chosen) if chosen is not None else []
+            if chosen is None or not suggestions:
+                continue
+            best = suggestions[0]
+            new = shortened(str(best.encoding), 100)
+            saved = f"saves {best.saved_text} cycles"
+            title = f"Use {new} in place of {short_layout(best.old)} ({saved})"
+            yield Action(title, chosen.line, module, number)
+
+
+def carried_out(piece: Piece, action: Action) -> list[LineEdit]:
+    """Return the edits of a piece that carry a suggestion out.
+
+    Raises:
+        LayoutError: it cannot be, or the audit of the new text is not what was promised.
+    """
+    cured = cure(Source(piece.text, "<dump>"), [action.finding], module=action.module)
+    span = piece.audits[action.module - 1].module.span
+    before = span.text
+    down = piece.text.count("\n", 0, span.start)
+    return _edits(before.split("\n"), cured.text.split("\n"), down)
+
+
+def _edits(old: Sequence[str], new: Sequence[str], down: int) -> list[LineEdit]:
+    """Return how lines become others; edits from the top to the bottom."""
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return [
+        LineEdit(first + down + 1, end + down + 1, "".join(f"{line}\n" for line in new[start:stop]))
+        for tag, first, end, start, stop in matcher.get_opcodes()
+        if tag != "equal"
+    ]

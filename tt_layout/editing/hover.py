@@ -1,0 +1,270 @@
+"""What is said of a word: a layout, a value, an operation."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from math import prod
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.modules.audited_module import FullOperation
+from tt_layout.audit.modules.layouts import LayoutRow
+from tt_layout.editing.navigation import defined_at
+from tt_layout.editing.piece import Piece
+from tt_layout.editing.place import Place, Word, word_at
+from tt_layout.encodings import Encoding
+from tt_layout.enums import MemorySpace
+from tt_layout.errors import LayoutError
+from tt_layout.ir.module import TypeUse
+from tt_layout.ir.types import IRType
+from tt_layout.placement import ASSUMED_BITS, PlacedLayout
+from tt_layout.safe_text import shortened
+from tt_layout.views.kinds import KINDS, TENSOR
+from tt_layout.views.selection import Selection
+from tt_layout.wording import count, size
+
+DRAWN, PRINTED = 16, 8
+"""Rows and columns of the corner of a tensor that is drawn, and that is printed."""
+
+MAX_PICTURE = 60_000
+"""Characters of the SVG of a picture; a larger one is not shown."""
+
+MAX_ATTRIBUTE = 400
+
+
+class Section(NamedTuple):
+    """A part of what is said: a heading, code, facts, a picture.
+
+    Attributes:
+        title: of Markdown, one line; its code is between backquotes.
+        code: of MLIR; empty for none.
+        facts: a line each.
+        placed: the layout that is drawn; None for none.
+    """
+
+    title: str
+    code: str = ""
+    facts: tuple[str, ...] = ()
+    placed: PlacedLayout | None = None
+
+
+class Hover(NamedTuple):
+    """What is said of a word.
+
+    Attributes:
+        place: of the word, in its piece.
+        sections: what is said.
+    """
+
+    place: Place
+    sections: tuple[Section, ...]
+
+    def markdown(self, *, has_pictures: bool) -> str:
+        """Return it as Markdown, with pictures as data, or with a corner of the view as text."""
+        return "\n\n".join(_markdown(one, has_pictures) for one in self.sections)
+
+    @property
+    def plain(self) -> str:
+        """The same as text without marks."""
+        return "\n\n".join(map(_plain, self.sections))
+
+
+def hover(piece: Piece, line: int, column: int) -> Hover | None:
+    """Return what is said of the word at a place of a piece; None where there is nothing to say.
+
+    Args:
+        piece: of the dump.
+        line: of the piece, from 1.
+        column: an offset in the line.
+    """
+    audit = piece.audit_at(line)
+    if audit is None:
+        return None
+    text = piece.line(line)
+    word, use = word_at(text, column), _type_at(audit, line, column)
+    found: tuple[Section, ...] = ()
+    if word is not None and word.text[0] == "#":
+        found = tuple(_alias(audit, word.text, use))
+    elif word is not None and word.text[0] == "%":
+        found = tuple(_value(piece, audit, line, word.text))
+    if not found and use is not None:
+        start = use.column - 1
+        word = Word(use.type.text, start, start + len(use.type.text))
+        found = tuple(_type(audit, use.type))
+    if not found and word is not None and word.text[0] not in "#%":
+        found = tuple(_operations(piece, audit, line))
+    if not found or word is None:
+        return None
+    return Hover(Place(line, word.start, word.end), found)
+
+
+def _type_at(audit: Audit, line: int, column: int) -> TypeUse | None:
+    """Return the type that an offset of a line is in."""
+    for use in audit.module.types.on_line(line):
+        start = use.column - 1
+        if start <= column < start + len(use.type.text):
+            return use
+    return None
+
+
+# -- layouts ------------------------------------------------------------------------------------
+
+
+def _alias(audit: Audit, name: str, use: TypeUse | None) -> Iterator[Section]:
+    """Yield the layout that an alias stands for: over the type that it stands in, if any."""
+    alias = audit.module.aliases.get(name[1:])
+    if alias is None or alias.encoding is None:
+        return
+    if isinstance(alias.encoding, LayoutError):
+        yield Section(f"`{name}`", facts=(alias.encoding.message,))
+        return
+    types = [use.type] if use is not None and use.type.layout == name else []
+    types += [one for one in audit.module.types.distinct if one.layout == name]
+    yield from _layout(audit, name, alias.encoding, types[0] if types else None)
+
+
+def _type(audit: Audit, ir_type: IRType) -> Iterator[Section]:
+    if isinstance(ir_type.encoding, LayoutError):
+        yield Section(f"`{ir_type.bare}`", facts=(ir_type.encoding.message,))
+    elif ir_type.encoding is not None:
+        yield from _layout(audit, ir_type.layout or "", ir_type.encoding, ir_type)
+
+
+def _layout(
+    audit: Audit, name: str, encoding: Encoding, ir_type: IRType | None
+) -> Iterator[Section]:
+    code = shortened(str(encoding), MAX_ATTRIBUTE)
+    title = f"`{shortened(name, 60)}`: {encoding.mnemonic}, in {encoding.memory_space}"
+    layouts = audit.audited.layouts if audit.audited is not None else None
+    placed = layouts.of(ir_type) if layouts is not None and ir_type is not None else None
+    if ir_type is None or layouts is None or not isinstance(placed, PlacedLayout):
+        facts = (placed.message,) if isinstance(placed, LayoutError) else ()
+        yield Section(title, code, facts)
+        return
+    yield Section(
+        f"{title}, over `{ir_type.bare}`", code, tuple(_facts(placed, layouts.row(ir_type))), placed
+    )
+
+
+def _facts(placed: PlacedLayout, row: LayoutRow) -> Iterator[str]:
+    """Yield what a layout over a type is, in words."""
+    if row.registers is not None and row.contiguity is not None:
+        lanes, warps = row.size("lane") or 1, row.size("warp") or 1
+        threads = f"{count(lanes, 'lane')}, {count(warps, 'warp')}"
+        words = f" ({count(_words(row.registers, placed), 'register')})"
+        yield f"{count(row.registers, 'element')} per thread{words}, {threads}"
+        yield f"contiguous per thread: {'x'.join(map(str, row.contiguity))}"
+    elif placed.memory_space is MemorySpace.SHARED and placed.element_bits is not None:
+        whole = prod(placed.shape) * placed.element_bits // 8 * placed.buffers
+        buffers = f" in {count(placed.buffers, 'buffer')}" if placed.buffers > 1 else ""
+        yield f"{size(whole)}{buffers}{', without padding' * bool(placed.padding)}"
+    if row.replication:
+        repeated = ", ".join(f"{many} times by {dim}" for dim, many in row.replication)
+        yield f"each element is there {repeated}"
+
+
+def _words(elements: int, placed: PlacedLayout) -> int:
+    """Return the registers of 32 bits that a thread needs for its elements."""
+    return -(-elements * (placed.element_bits or ASSUMED_BITS) // 32)
+
+
+# -- values and operations ----------------------------------------------------------------------
+
+
+def _value(piece: Piece, audit: Audit, line: int, name: str) -> Iterator[Section]:
+    """Yield the type of a value, where it is defined, and its layout."""
+    found = defined_at(piece, line, name)
+    if found is None:
+        return
+    ir_type = found.function.type_of(found.name)
+    where = f"defined by `{found.by}`" if found.by is not None else "an argument"
+    yield Section(f"`{name}`, {where}", shortened(found.text, MAX_ATTRIBUTE))
+    if ir_type is not None:
+        yield from _type(audit, ir_type)
+
+
+def _operations(piece: Piece, audit: Audit, line: int) -> Iterator[Section]:
+    rows = [row for row in audit.movements if row.operation.line == line]
+    products = [one for one in audit.multiplications if one.line == line]
+    findings = [one for one in audit.findings if one.line == line]
+    for full in piece.operations.get(line, ()):
+        facts = [fact for row in rows for fact in _costs(row)]
+        for product in products:
+            instruction = product.instruction
+            text = instruction.name if instruction is not None else "no matrix instruction"
+            facts.append(f"{text}, {product.flops:g} flops")
+        facts += [f"finding: {one.message}" for one in findings]
+        facts += _registers(piece, full)
+        yield Section(f"`{full.operation.name}`", facts=tuple(facts))
+
+
+def _costs(row: MovementRow) -> Iterator[str]:
+    if row.cost is not None:
+        yield f"{row.cost.text}"
+    if row.refusal or row.cost_unknown:
+        yield row.refusal or f"cost not known: {row.cost_unknown}"
+    if row.operation.bytes is not None:
+        yield f"moves {size(row.operation.bytes)}"
+    if row.executions.text != "1":
+        yield f"runs {row.executions.text} times"
+
+
+def _registers(piece: Piece, full: FullOperation) -> Iterator[str]:
+    live = piece.live.get(full.operation.line)
+    if live is not None:
+        yield f"{count(live, 'live register')} per thread behind it"
+
+
+# -- as text ------------------------------------------------------------------------------------
+
+
+def _markdown(section: Section, has_pictures: bool) -> str:
+    parts = [section.title]
+    parts += [f"```mlir\n{section.code}\n```"] if section.code else []
+    parts += ["\n".join(f"- {fact}" for fact in section.facts)] if section.facts else []
+    picture = _picture(section.placed) if has_pictures and section.placed is not None else ""
+    if picture:
+        parts.append(picture)
+    elif section.placed is not None and (corner := _corner(section.placed)):
+        parts.append(f"```text\n{corner}\n```")
+    return "\n\n".join(parts)
+
+
+def _plain(section: Section) -> str:
+    parts = [section.title.replace("`", ""), section.code, *section.facts]
+    parts += [_corner(section.placed)] if section.placed is not None else []
+    return "\n".join(part for part in parts if part)
+
+
+def _selection(placed: PlacedLayout, most: int) -> Selection:
+    sizes = placed.shape
+    ranges = [(0, min(each, most if at >= len(sizes) - 2 else 1)) for at, each in enumerate(sizes)]
+    return Selection(slices=tuple(ranges))
+
+
+def _corner(placed: PlacedLayout) -> str:
+    """Return who holds the first elements of a tensor, as text."""
+    try:
+        text = KINDS[TENSOR].view(placed, _selection(placed, PRINTED)).text().rstrip("\n")
+    except LayoutError:
+        return ""
+    is_whole = all(each <= PRINTED for each in placed.shape)
+    return text if is_whole else f"{text}\nthe first {PRINTED} of each of the last dimensions"
+
+
+def _picture(placed: PlacedLayout) -> str:
+    """Return a picture of a corner of a tensor as Markdown; nothing where it gets too large."""
+    from tt_layout.figures.drawing import draw
+    from tt_layout.figures.drawn import DrawnLayout
+    from tt_layout.figures.svg import to_svg
+
+    try:
+        svg = to_svg(draw(DrawnLayout(placed, _selection(placed, DRAWN))))
+    except LayoutError:
+        return ""
+    if len(svg) > MAX_PICTURE:
+        return ""
+    data = base64.b64encode(svg.encode()).decode()
+    return f"![who holds each element](data:image/svg+xml;base64,{data})"

@@ -1,0 +1,120 @@
+"""The outline of a dump: its modules, aliases, functions and loops; what can be folded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit
+from tt_layout.editing.piece import Piece
+from tt_layout.enums import TextEnum
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
+
+_BRACES = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[{}]|\n')
+LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel")
+
+
+class SymbolKind(TextEnum):
+    """What a symbol is."""
+
+    MODULE = "module"
+    FUNCTION = "function"
+    LOOP = "loop"
+    ALIAS = "alias"
+
+
+class Symbol(NamedTuple):
+    """Something that has a name, and what is in it.
+
+    Attributes:
+        name: as it is listed.
+        detail: beside the name.
+        kind: what it is.
+        line, last: the first and the last line, from 1.
+        children: what is in it.
+    """
+
+    name: str
+    detail: str
+    kind: SymbolKind
+    line: int
+    last: int
+    children: tuple[Symbol, ...] = ()
+
+    def down(self, lines: int) -> Symbol:
+        """Return the same so many lines further down."""
+        children = tuple(child.down(lines) for child in self.children)
+        return self._replace(line=self.line + lines, last=self.last + lines, children=children)
+
+
+def symbols(piece: Piece) -> list[Symbol]:
+    """Return the outline of a piece."""
+    ends = dict(folds(piece))
+    return [_module(piece, audit, ends) for audit in (piece.audits if piece.is_read else ())]
+
+
+def _module(piece: Piece, audit: Audit, ends: dict[int, int]) -> Symbol:
+    module = audit.module
+    aliases = [
+        Symbol(f"#{name}", _kind(audit, name), SymbolKind.ALIAS, alias.line, alias.line)
+        for name in module.aliases.attributes()
+        for alias in (module.aliases[name],)
+    ]
+    functions = [_function(one, ends) for one in (audit.audited.functions if audit.audited else ())]
+    found = (*aliases, *functions)
+    last = max([one.last for one in found], default=module.line)
+    name = module.pass_name or "module"
+    line = min([module.line, *(one.line for one in found)])
+    return Symbol(name, module.target or "", SymbolKind.MODULE, line, max(last, line), found)
+
+
+def _kind(audit: Audit, name: str) -> str:
+    encoding = audit.module.aliases[name].encoding
+    return getattr(encoding, "mnemonic", "")
+
+
+def _function(function: SsaFunction, ends: dict[int, int]) -> Symbol:
+    body = (each for block in function.body for each in block.operations)
+    children = tuple(loop for each in body for loop in _loops(each, ends))
+    last = max([ends.get(function.line, function.line), *(one.last for one in children)])
+    return Symbol(f"@{function.name}", "", SymbolKind.FUNCTION, function.line, last, children)
+
+
+def _loops(operation: SsaOperation, ends: dict[int, int]) -> Iterator[Symbol]:
+    """Yield the loops in an operation, itself included."""
+    inner = tuple(
+        loop
+        for region in operation.regions
+        for block in region
+        for each in block.operations
+        for loop in _loops(each, ends)
+    )
+    if operation.name not in LOOPS:
+        yield from inner
+        return
+    last = max([ends.get(operation.line, operation.line), *(one.last for one in inner)])
+    yield Symbol(operation.name, "", SymbolKind.LOOP, operation.line, last, inner)
+
+
+def folds(piece: Piece) -> list[tuple[int, int]]:
+    """Return the first and the last line of each region that has several lines.
+
+    Example:
+        >>> from tt_layout.editing.piece import Knowledge
+        >>> folds(Piece("module {\\n  scf.for {\\n    a.b\\n  }\\n}\\n", Knowledge()))
+        [(2, 4), (1, 5)]
+    """
+    line, opened = 1, list[int]()
+    found: list[tuple[int, int]] = []
+    for match in _BRACES.finditer(piece.text):
+        token = match.group()
+        if token == "\n":
+            line += 1
+        elif token == "{":
+            opened.append(line)
+        elif token == "}" and opened:
+            first = opened.pop()
+            if line > first:
+                found.append((first, line))
+    return found

@@ -1,0 +1,229 @@
+"""A piece of a dump that is read without what is around it: modules below one header.
+
+A header of a pass, or a split, ends whatever a text could refer to.  A piece is read and audited
+when something is asked of it, and again only when its own text changes; its lines count from the
+first of the piece.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.findings import Finding, Urgency
+from tt_layout.audit.modules.audited_module import FullOperation, SharedWork
+from tt_layout.audit.modules.known_modules import mover
+from tt_layout.audit.registers import live_by_line
+from tt_layout.audit.shares import Shares
+from tt_layout.enums import TextEnum
+from tt_layout.errors import LayoutError
+from tt_layout.ir.module import Module
+from tt_layout.ir.reader import iterate_ir
+from tt_layout.ir.scope import Interner
+from tt_layout.mlir.source import Source
+from tt_layout.reports.finding_text import grouped
+
+_SPLIT = re.compile(
+    r"^[ \t]*// -----(?:[ \t]*$|.*\bIR Dump (?:Before|After):?[ \t]+[^\s:])", re.MULTILINE
+)
+_SENTENCE = re.compile(r"\blines? \d")
+"""A line of the dump within a sentence."""
+
+MAX_KNOWN = 64
+"""Pieces after which what is known of layouts is forgotten, so that no old text is kept."""
+
+
+class Severity(TextEnum):
+    """How much a diagnosis matters."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Diagnosis(NamedTuple):
+    """Something to show at a line of a dump.
+
+    Attributes:
+        line: from 1.
+        name: what it is about, as it stands in the line.
+        message: one sentence.
+        kind: of the finding; ``text`` of what cannot be read.
+        severity: how much it matters.
+        number: of the finding in the report of its module; None of what is no finding.
+    """
+
+    line: int
+    name: str
+    message: str
+    kind: str
+    severity: Severity
+    number: int | None = None
+
+
+class Knowledge:
+    """What the pieces of a dump share, to save time.
+
+    Attributes:
+        read: how many pieces were read and audited.
+    """
+
+    def __init__(self) -> None:
+        self.read = 0
+        self._renew()
+
+    def _renew(self) -> None:
+        self._work, self.interner = SharedWork(), Interner(None)
+
+    def work(self) -> SharedWork:
+        """Return what the next piece shares with those before: layouts, no conclusions."""
+        self.read += 1
+        if self.read % MAX_KNOWN == 0:
+            self._renew()
+        own = SharedWork()
+        own.layouts = self._work.layouts
+        return own
+
+
+class Piece:
+    """A piece of a dump.
+
+    Args:
+        text: of the piece.
+        knowledge: what it shares with others.
+    """
+
+    def __init__(self, text: str, knowledge: Knowledge) -> None:
+        self.text = text
+        self._knowledge = knowledge
+        self._placed: tuple[int, tuple[Diagnosis, ...]] | None = None
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text."""
+        return self.text.split("\n")
+
+    def line(self, number: int) -> str:
+        """Return a line by its number from 1; nothing beyond the last."""
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    @cached_property
+    def audits(self) -> tuple[Audit, ...]:
+        """The audit of each module.
+
+        Raises:
+            LayoutError: it is nested too deeply.
+        """
+        work = self._knowledge.work()
+        try:
+            return tuple(audit_module(module, work) for module in self._modules())
+        except RecursionError:
+            raise LayoutError("it is nested too deeply") from None
+
+    def _modules(self) -> Iterator[Module]:
+        return iterate_ir(Source(self.text, "<dump>"), interner=self._knowledge.interner)
+
+    @cached_property
+    def is_read(self) -> bool:
+        """Whether it can be audited."""
+        try:
+            return bool(self.audits)
+        except LayoutError:
+            return False
+
+    def audit_at(self, line: int) -> Audit | None:
+        """Return the audit of the module that a line is in; None where nothing is read."""
+        if not self.is_read:
+            return None
+        before = [audit for audit in self.audits if audit.module.line <= line]
+        return before[-1] if before else self.audits[0]
+
+    # -- what stands on a line --------------------------------------------------------------
+
+    @cached_property
+    def operations(self) -> Mapping[int, list[FullOperation]]:
+        """The operations of all functions by their lines."""
+        found: dict[int, list[FullOperation]] = {}
+        for audit in self.audits if self.is_read else ():
+            for full in audit.audited.operations if audit.audited is not None else ():
+                found.setdefault(full.operation.line, []).append(full)
+        return found
+
+    @cached_property
+    def live(self) -> Mapping[int, int]:
+        """The live registers of a thread behind each line with an operation."""
+        found: dict[int, int] = {}
+        for audit in self.audits if self.is_read else ():
+            found |= live_by_line(audit.audited) if audit.audited is not None else {}
+        return found
+
+    # -- what is wrong ----------------------------------------------------------------------
+
+    @cached_property
+    def _diagnoses(self) -> tuple[tuple[Diagnosis, Finding | None], ...]:
+        try:
+            audits = self.audits
+        except LayoutError as error:
+            return ((Diagnosis(1, "", error.message, "text", Severity.ERROR), None),)
+        return tuple(found for audit in audits for found in _of_audit(audit))
+
+    def diagnoses(self, down: int) -> tuple[Diagnosis, ...]:
+        """Return what is to be shown of it, where it begins so many lines down in the dump."""
+        if self._placed is None or self._placed[0] != down:
+            self._placed = down, self._moved(down)
+        return self._placed[1]
+
+    def _moved(self, down: int) -> tuple[Diagnosis, ...]:
+        moved = [one._replace(line=one.line + down) for one, _ in self._diagnoses]
+        for at, (one, finding) in enumerate(self._diagnoses):
+            if down and _SENTENCE.search(one.message):
+                message = _message_below(finding, down) if finding is not None else None
+                if message is None:  # a sentence that was made with the line in it
+                    whole = Piece("\n" * down + self.text, self._knowledge)
+                    return whole.diagnoses(0)
+                moved[at] = moved[at]._replace(message=message)
+        return tuple(moved)
+
+
+def _message_below(finding: Finding, down: int) -> str | None:
+    """Return the message of a finding with its lines further down; None where it is fixed text."""
+    if _SENTENCE.search(repr(finding)):
+        return None
+    move = mover(finding)
+    moved: Finding = move(down) if move is not None else finding
+    return moved.message
+
+
+def _of_audit(audit: Audit) -> Iterator[tuple[Diagnosis, Finding | None]]:
+    error = audit.module.error
+    if error is not None:
+        line = getattr(error.location, "line", None) or audit.module.line
+        yield Diagnosis(line, "", error.message, "text", Severity.ERROR), None
+    shares = Shares(audit)
+    for number, group in enumerate(grouped(audit.findings), 1):
+        for finding in group:
+            severity = _severity(finding, shares)
+            what = finding.line, finding.name, finding.message, finding.kind
+            yield Diagnosis(*what, severity, number), finding
+
+
+def _severity(finding: Finding, shares: Shares) -> Severity:
+    if finding.is_error:
+        return Severity.ERROR
+    is_cost = finding.urgency == Urgency.CYCLES
+    is_small = is_cost and shares.of(finding.function, finding.weight).is_small
+    return Severity.NOTE if is_small else Severity.WARNING
+
+
+def cut(text: str) -> list[str]:
+    """Return the pieces of a dump, which together are all of it.
+
+    Example:
+        >>> cut("module {\\n}\\n// -----\\nmodule {\\n}\\n")
+        ['module {\\n}\\n', '// -----\\nmodule {\\n}\\n']
+    """
+    starts = [0, *(match.start() for match in _SPLIT.finditer(text) if match.start())]
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)])]

@@ -1,0 +1,152 @@
+"""``tt-layout lsp``: dumps in an editor, over the Language Server Protocol.
+
+`tt_layout.servers.language_features` has what is answered.  Texts are read in one thread beside the
+one that talks to the client, a piece of a dump at a time: between two pieces other questions are
+answered, and what an edit has made old is left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from tt_layout.editing.dump import Dump, Placed
+from tt_layout.editing.piece import Diagnosis, Severity
+from tt_layout.servers import protocol_values as values
+from tt_layout.version import __version__
+
+T = TypeVar("T")
+
+
+class WordPlace(NamedTuple):
+    """A place of a document: the piece, the line of it from 1, the offset in the line."""
+
+    placed: Placed
+    line: int
+    column: int
+
+
+class LayoutServer(LanguageServer):
+    """The server of one client.
+
+    Attributes:
+        dumps: the open documents, by their address.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("tt-layout", __version__)
+        self.dumps: dict[str, Dump] = {}
+        self.has_pictures = False
+        self._reader = ThreadPoolExecutor(1, "tt-layout")
+        self._diagnosing: dict[str, asyncio.Task[None]] = {}
+
+    # -- texts ------------------------------------------------------------------------------
+
+    async def read(self, question: Callable[..., T], *arguments: Any) -> T:
+        """Return the answer of the thread that reads texts."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._reader, partial(question, *arguments))
+
+    def open(self, uri: str) -> None:
+        """Take the text that a document has now, and begin to say what is wrong with it."""
+        text = self.workspace.get_text_document(uri).source
+        before = self.dumps.get(uri)
+        dump = before.edited(text) if before is not None else Dump(text)
+        self.dumps[uri] = dump
+        if (old := self._diagnosing.pop(uri, None)) is not None:
+            old.cancel()
+        self._diagnosing[uri] = asyncio.ensure_future(self._diagnose(uri, dump))
+
+    def close(self, uri: str) -> None:
+        """Forget a document."""
+        self.dumps.pop(uri, None)
+        if (old := self._diagnosing.pop(uri, None)) is not None:
+            old.cancel()
+        self._publish(uri, None, [])
+
+    async def _diagnose(self, uri: str, dump: Dump) -> None:
+        version = self.workspace.get_text_document(uri).version
+        steps, found = dump.steps(), list[Diagnosis]()
+        try:
+            while (step := await self.read(next, steps, None)) is not None:
+                found += step
+        except Exception as error:
+            found.append(_fault(error))
+        if self.dumps.get(uri) is dump:
+            units = self.units
+            shown = [values.diagnostic(one, dump.at(one.line), units) for one in found]
+            self._publish(uri, version, shown)
+
+    def _publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
+        what = types.PublishDiagnosticsParams(uri, found, version)
+        self.text_document_publish_diagnostics(what)
+
+    @property
+    def units(self) -> values.Units:
+        """How the client counts offsets in a line."""
+        return values.Units(self.workspace.position_codec)
+
+    @property
+    def markup(self) -> Sequence[types.MarkupKind]:
+        """What the client shows of a word, the best first; nothing is said of old ones."""
+        document = self.client_capabilities.text_document
+        asked = document.hover if document is not None else None
+        return (asked.content_format if asked is not None else None) or ()
+
+    @property
+    def has_symbol_trees(self) -> bool:
+        """Whether the client shows symbols within others."""
+        document = self.client_capabilities.text_document
+        asked = document.document_symbol if document is not None else None
+        return bool(asked is not None and asked.hierarchical_document_symbol_support)
+
+    @property
+    def has_versioned_edits(self) -> bool:
+        """Whether edits may be of one version of a document."""
+        workspace = self.client_capabilities.workspace
+        asked = workspace.workspace_edit if workspace is not None else None
+        return bool(asked is not None and asked.document_changes)
+
+    @property
+    def resolves_edits(self) -> bool:
+        """Whether the client asks for the edits of an action when it is chosen."""
+        document = self.client_capabilities.text_document
+        asked = document.code_action if document is not None else None
+        support = asked.resolve_support if asked is not None else None
+        return support is not None and "edit" in support.properties
+
+    def at(self, uri: str, line: int) -> Placed | None:
+        """Return the piece that a line of a document, from 1, is in."""
+        dump = self.dumps.get(uri)
+        return dump.at(line) if dump is not None else None
+
+    def word(self, uri: str, position: types.Position) -> WordPlace | None:
+        """Return the piece that a position is in, its line there from 1, and the offset."""
+        placed = self.at(uri, position.line + 1)
+        if placed is None:
+            return None
+        line = position.line + 1 - placed.down
+        column = self.units.column(placed.piece.line(line), position.character)
+        return WordPlace(placed, line, column)
+
+    def between(self, uri: str, chosen: types.Range) -> list[Placed]:
+        """Return the pieces that a range of a document is in."""
+        dump = self.dumps.get(uri)
+        if dump is None:
+            return []
+        return dump.between(chosen.start.line + 1, chosen.end.line + 1)
+
+    def tell(self, message: str) -> None:
+        """Show a message to the user."""
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
+
+
+def _fault(error: Exception) -> Diagnosis:
+    message = f"tt-layout fails on this dump: {type(error).__name__}: {error}"
+    return Diagnosis(1, "", message, "text", Severity.ERROR)
