@@ -14,6 +14,7 @@ import pytest
 from tiers import slow
 
 import tt_layout
+from tt_layout.analyses.conversion.sub_groups import sub_group_step
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.dpas import Dpas
@@ -268,3 +269,124 @@ def test_a_block_load_is_printed_as_the_compiler_spaces_it() -> None:
         "order=[0, 1], kWidth=2, threadsPerWarp=16}>"
     )
     assert str(tt_layout.parse_layout(text.replace("=", " = "))) == text
+
+
+# -- conversions -------------------------------------------------------------------------------
+
+
+def converted(before: str, after: str, shape: str, bits: int = 32) -> str:
+    """Return how Intel's compiler converts a tensor between two blocked layouts."""
+    ends = [
+        tt_layout.parse_layout(f"#ttg.blocked<{{{text}}}>").to_linear_layout(
+            [int(size) for size in shape.split("x")]
+        )
+        for text in (before, after)
+    ]
+    return str(sub_group_step(*ends, bits))
+
+
+def blocked(size: str, threads: str, warps: str) -> str:
+    return (
+        f"sizePerThread = [{size}], threadsPerWarp = [{threads}], warpsPerCTA = [{warps}], "
+        "order = [0, 1]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shape", "bits", "step"),
+    [
+        # The unit tests of the compiler: sub-group-transpose.mlir
+        (("16, 1", "1, 16", "1, 1"), ("1, 16", "16, 1", "1, 1"), "16x16", 16, "transpose"),
+        (("16, 1", "1, 16", "1, 1"), ("1, 16", "16, 1", "1, 1"), "16x16", 1, "transpose"),
+        (("16, 1", "1, 16", "4, 4"), ("1, 16", "16, 1", "4, 4"), "64x64", 32, "transpose"),
+        (("32, 1", "1, 32", "2, 2"), ("1, 32", "32, 1", "2, 2"), "64x64", 32, "transpose"),
+        # What is none of them
+        (("16, 1", "1, 16", "4, 1"), ("1, 16", "16, 1", "1, 4"), "64x64", 32, None),
+        (("16, 1", "1, 16", "1, 1"), ("1, 16", "16, 1", "1, 1"), "16x16", 128, None),
+        (("16, 1", "1, 16", "1, 1"), ("16, 1", "1, 16", "1, 1"), "16x16", 32, None),
+    ],
+)
+def test_conversions_within_sub_groups(
+    before: Any, after: Any, shape: str, bits: int, step: str | None
+) -> None:
+    expected = f"sub-group {step}" if step is not None else "None"
+    assert converted(blocked(*before), blocked(*after), shape, bits) == expected
+
+
+def test_a_vector_that_all_lanes_hold_is_shuffled() -> None:
+    """As in sub-group-shuffle.mlir: sixteen elements, of which each lane gets all."""
+    own, every = (
+        tt_layout.parse_layout(f"#ttg.slice<{{dim = 1, parent = #ttg.blocked<{{{text}}}>}}>")
+        for text in (blocked("1, 16", "16, 1", "1, 1"), blocked("16, 1", "1, 16", "1, 1"))
+    )
+    ends = [each.to_linear_layout([16]) for each in (own, every)]
+    assert str(sub_group_step(*ends, 16)) == "sub-group shuffle"
+
+
+# -- dumps -------------------------------------------------------------------------------------
+
+MATMUL = Path(__file__).parents[1] / "examples" / "intel" / "matmul.ttgir"
+
+
+def findings(text: str) -> list[tuple[str, str]]:
+    """Return the kinds and messages of the findings of a dump."""
+    return [
+        (one["kind"], one["message"])
+        for module in tt_layout.audit_ir(text).data()["modules"]
+        for one in module["findings"]
+    ]
+
+
+def test_an_operand_that_is_gathered_is_a_finding() -> None:
+    gathered = [message for kind, message in findings(MATMUL.read_text()) if kind == "block-loads"]
+    why = "the distance of its rows is known to be a multiple of 2 bytes only, 16 are needed"
+    assert gathered == [f"tt.load is no 2D block load, so that it becomes gathers: {why}"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("ttig.support_2d_block_io, ", "", "the module does not say that the GPU has them"),
+        ("%ldb: i32)", "%ldb: i32 {tt.divisibility = 16 : i32})", "the compiler did not mark it"),
+        ("%bo = arith.addi %bk2, %n2", "%bo = arith.addi %bk2, %bk2", "no dimension is contiguous"),
+    ],
+)
+def test_the_rule_that_is_broken_is_named(old: str, new: str, why: str) -> None:
+    text = MATMUL.read_text()
+    assert old in text
+    [message] = [m for kind, m in findings(text.replace(old, new)) if kind == "block-loads"]
+    assert why in message
+
+
+def test_the_base_is_named_where_the_rows_are_far_enough_apart() -> None:
+    text = MATMUL.read_text().replace("%ldb: i32)", "%ldb: i32 {tt.divisibility = 16 : i32})")
+    text = text.replace("%b: !tt.ptr<f16> {tt.divisibility = 16 : i32}", "%b: !tt.ptr<f16>")
+    [message] = [m for kind, m in findings(text) if kind == "block-loads"]
+    assert "its base is known to be a multiple of 1 byte only, 4 are needed" in message
+
+
+def test_a_loop_that_loads_blocks_only_has_no_finding() -> None:
+    text = MATMUL.read_text().replace(
+        "tt.load %bp0 :", 'tt.load %bp0 {ttig.block_io = "row_major"} :'
+    )
+    assert not [message for kind, message in findings(text) if kind == "block-loads"]
+
+
+def test_conversions_are_those_of_sub_groups_and_nothing_has_cycles() -> None:
+    [module] = tt_layout.audit_ir(MATMUL).data()["modules"]
+    rows = [row for row in module["data_movements"] if "convert" in row["operation"]]
+    costs = [row["cost"]["text"] for row in rows]
+    assert costs == [
+        "shared memory",
+        "shared memory",
+        "shared memory, sub-group transpose, 17408 bytes of scratch",
+    ]
+    assert all(row["cost"] is None for row in module["data_movements"] if row not in rows)
+
+
+def test_more_shared_memory_than_a_work_group_has_is_an_error() -> None:
+    text = MATMUL.read_text().replace("ttg.shared = 17408", "ttg.shared = 266240")
+    assert (
+        "refused",
+        "@matmul takes 266240 bytes of shared memory, but a CTA may have 131072",
+    ) in findings(text)

@@ -93,6 +93,8 @@ class Audit:
     def target_note(self) -> str | None:
         """What is assumed of the GPU, or not known of it, in a sentence; None of a known one."""
         target, gpu = self.module.target, self.module.gpu
+        if self.module.is_intel:
+            return "Intel: no document gives the cost of an access to memory"
         if target is not None:
             unknown = "is unknown: no cost that depends on the GPU is known"
             named = shortened(target, MAX_SHOWN)

@@ -5,6 +5,9 @@ new vendor a module with a backend and rows in `_VENDORS`: the help of the comma
 figures and the analyses follow.  What has no row is costed as the newest GPU of the same vendor
 before it, and every report says so; it is never costed as another vendor's.
 
+Intel's GPUs have rows of another kind, `tt_layout.hardware.intel`: what a cycle of their memory
+does is not documented.
+
 Read next:    `tt_layout.hardware.target`, what a row has.
 Then:         `tt_layout.analyses.shared_memory.banks`.
 """

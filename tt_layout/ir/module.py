@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import BACKENDS, Gpu, find_gpu
+from tt_layout.hardware import BACKENDS, Gpu, find_gpu, intel
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source, Span
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tt_layout.ir.operations import Location, Operation
 
 AttributeValue = str | int | bool
+_INTEL_DIALECTS = ("ttig.", "triton_intel_gpu.")
 
 
 class Alias(NamedTuple):
@@ -286,6 +287,15 @@ class Module:
                 return str(self.attributes[name])
         capability = self.number("compute-capability")
         return f"cuda:{capability}" if capability is not None else None
+
+    @property
+    def is_intel(self) -> bool:
+        """Whether it is compiled for one of Intel's GPUs, or has warps that only these have."""
+        if self.target is not None:
+            return self.target.partition(":")[0] == intel.TARGET
+        if any(name.startswith(_INTEL_DIALECTS) for name in self.attributes):
+            return True
+        return self.number("threads-per-warp") in intel.OWN_SUB_GROUPS
 
     @property
     def gpu(self) -> str | None:

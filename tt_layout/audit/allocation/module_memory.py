@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tt_layout.audit.allocation.liveness import FORK, UPSTREAM, Rules
 from tt_layout.audit.allocation.shared_memory import SharedMemory, shared_memory
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.hardware import Target, find_target
+from tt_layout.hardware import Target, find_target, intel
 from tt_layout.ir.module import gpu_of
 from tt_layout.ir.ssa import SsaFunction
 
@@ -28,6 +28,8 @@ def module_memory(
     fork give, they are followed.
     """
     module = audited.module
+    if module.is_intel:
+        return _stated(audited)
     target = find_target(audited.gpu) if audited.gpu is not None else None
     if "ttg.num-warps" not in module.attributes or target is None:
         return []
@@ -44,6 +46,29 @@ def module_memory(
             stated=stated if _takes(memory, most) else None, limit=limit, limit_note=note
         )
         for memory in found
+    ]
+
+
+def _stated(audited: AuditedModule) -> list[SharedMemory]:
+    """Return what a module for Intel's GPUs says that it takes.
+
+    How it was allocated is not followed. The limit is that of all of them that have a row.
+    """
+    stated = audited.module.number("shared")
+    if not stated or not audited.module.functions:
+        return []
+    limit = max(row.most_shared_bytes for row in intel.ROWS)
+    first = audited.module.functions[0]
+    return [
+        SharedMemory(
+            function=first.name,
+            allocations=(),
+            bytes=None,
+            is_called=False,
+            line=first.line,
+            stated=stated,
+            limit=limit,
+        )
     ]
 
 

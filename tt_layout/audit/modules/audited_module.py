@@ -99,7 +99,7 @@ class AuditedModule:
         from tt_layout.hardware import DEFAULT_TARGET, find_target, usual_target
 
         module = self.module
-        if module.target is not None:
+        if module.target is not None or module.is_intel:
             return module.gpu
         if self.family is not None:
             return self.family
@@ -135,7 +135,9 @@ class AuditedModule:
 
     @property
     def no_gpu(self) -> str:
-        """Why no GPU is known, in a few words."""
+        """Why no cost is known, in a few words."""
+        if self.module.is_intel:
+            return "no document says what it costs on Intel's GPUs"
         target = self.module.target
         if target is not None:
             return f"unknown target {shortened(target, MAX_SHOWN)}"

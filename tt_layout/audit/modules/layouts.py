@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.layouts.properties import contiguity_per_thread
-from tt_layout.encodings import Encoding
+from tt_layout.encodings import DistributedEncoding, Encoding
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.errors import LayoutError, PlaceholderError
 from tt_layout.ir.module import Module
@@ -108,8 +108,11 @@ GATHERED_ROWS = 8
 
 
 def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError | None:
+    fitted = _of_rank(encoding.rank, ir_type)
+    if ir_type.kind == "tensordesc" and isinstance(encoding, DistributedEncoding):
+        fitted = fitted._replace(kind="tensor")  # Intel's loads bring it to registers at once
     try:
-        return place(encoding, _of_rank(encoding.rank, ir_type).tensor_type())
+        return place(encoding, fitted.tensor_type())
     except LayoutError as error:
         return None if _is_row_of(encoding, ir_type) else error
 

@@ -35,6 +35,8 @@ def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None
     if len(lanes) > 1:
         raise LayoutError(f"{min(lanes)} threads per warp")
     bits, gpu = moved_bits(operation.target), audited.module.gpu
+    if audited.module.is_intel:
+        return _within_sub_groups(before, after, bits)
     return _conversion(before, after, bits, gpu or audited.gpu, is_named=gpu is not None)
 
 
@@ -70,6 +72,29 @@ def _conversion(
     shuffles = (details.shuffles_per_warp or 0) * after.get_in_dim_size("warp")
     weight = (details.wavefronts or 0) + shuffles
     return Cost(text, weight, details, extra=weight)
+
+
+@lru_cache(maxsize=4096)
+def _within_sub_groups(before: LinearLayout, after: LinearLayout, bits: int | None) -> Cost:
+    """Return how Intel's compiler converts a tensor, and the scratch memory of a transpose."""
+    from tt_layout.analyses.conversion import conversion
+    from tt_layout.analyses.conversion.sub_groups import sub_group_step, transpose_scratch_bytes
+
+    found = conversion.classify(before, after)
+    if bits is None:
+        return Cost(str(found.kind), 0, ConversionDetails(kind=found.kind))
+    step = sub_group_step(before, after, bits)
+    details = ConversionDetails(
+        kind=step.kind if step is not None else found.kind,
+        moved_bytes=conversion.conversion_cost(before, after, bits).moved_bytes,
+        sub_group_step=step,
+    )
+    if step is not None and step.takes_memory:
+        elements, lanes = 1 << before.total_out_bits, before.get_in_dim_size("lane")
+        scratch = transpose_scratch_bytes(elements, lanes, bits)
+        details = replace(details, scratch_bytes=scratch)
+        return Cost(f"{details.kind}, {step}, {scratch} bytes of scratch", 0, details)
+    return Cost(f"{details.kind}{f', {step}' if step is not None else ''}", 0, details)
 
 
 def _text(details: ConversionDetails, target: Target) -> str:

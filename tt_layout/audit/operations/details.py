@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tt_layout.analyses.conversion.compiled_conversion import CompiledConversion, Step
     from tt_layout.analyses.conversion.conversion import ConversionKind
     from tt_layout.analyses.conversion.exchange import Exchange
+    from tt_layout.analyses.conversion.sub_groups import SubGroupStep
     from tt_layout.audit.global_memory.limits import Limit
 
 _NAME, _IS_FLAT = "name", "is_flat"
@@ -67,6 +68,7 @@ class ConversionDetails(Details):
         compiled: what the compiler makes of it; None where that is not known.
         wavefronts: per CTA; without ``compiled`` the least.
         bpermutes_per_warp: those of the shuffles that go by way of shared memory, on AMD.
+        sub_group_step: on Intel's GPUs the instructions within a sub-group, where they have some.
     """
 
     kind: ConversionKind = field(metadata={_NAME: "class"})
@@ -76,6 +78,7 @@ class ConversionDetails(Details):
     compiled: CompiledConversion | None = field(default=None, metadata=_LEFT_OUT)
     wavefronts: int | None = field(default=None, metadata=_LEFT_OUT)
     bpermutes_per_warp: int | None = field(default=None, metadata=_LEFT_OUT)
+    sub_group_step: SubGroupStep | None = field(default=None, metadata=_LEFT_OUT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -107,7 +107,7 @@ class Conversion(Occurrence):
         from tt_layout.audit.suggestions.conversions import tried_sides
 
         full = _whole(finding, advice)
-        if full is None:
+        if full is None or advice.audited.gpu is None:
             return ()
         tried = tried_sides(advice.found, advice.audited, full, advice.flow(full.function))
         return () if any(one.saved > 0 for one in tried) else tried

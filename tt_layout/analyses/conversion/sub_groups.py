@@ -1,0 +1,131 @@
+"""What Intel's compiler makes of a conversion within a sub-group, its word for a warp.
+
+A conversion that keeps every element in its warp is a map from the new registers and lanes to the
+old ones.  Two shapes of that map have instructions of their own, and the first of these four that
+fits is taken:
+
+    ==========  ================================================================================
+    class       what the map does
+    ==========  ================================================================================
+    registers   elements stay in their lane
+    shuffle     a lane's registers come from all lanes in turn; which lane asks does not matter
+    transpose   registers and lanes change places, through shared memory, a row for each register
+    otherwise   upstream's shuffles, or shared memory
+    ==========  ================================================================================
+
+Source:
+    intel-xpu-backend-for-triton, third_party/intel/lib/Analysis/Utility.cpp: cvtIsSubGroupShuffle,
+    cvtIsSubGroupTranspose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.analyses.conversion.conversion import ConversionKind, classify
+from tt_layout.enums import TextEnum
+
+NARROWEST_BITS, TRANSPOSED_BITS = 8, (8, 16, 32, 64)
+"""Elements below the first are widened to it; those of other widths are not transposed."""
+
+Vectors = list[tuple[int, int]]
+"""New register or lane bits -> (old register, old lane)."""
+
+
+class SubGroupStep(TextEnum):
+    """Conversions that have an instruction sequence of their own on Intel's GPUs."""
+
+    SHUFFLE = "sub-group shuffle"
+    TRANSPOSE = "sub-group transpose"
+
+    @property
+    def kind(self) -> ConversionKind:
+        """The class of conversions that it belongs to."""
+        return ConversionKind.SHARED_MEMORY if self.takes_memory else ConversionKind.SHUFFLES
+
+    @property
+    def takes_memory(self) -> bool:
+        """Whether it goes through shared memory."""
+        return self is SubGroupStep.TRANSPOSE
+
+
+def sub_group_step(before: LinearLayout, after: LinearLayout, bits: int) -> SubGroupStep | None:
+    """Return how Intel's compiler converts a tensor within sub-groups; None in upstream's way.
+
+    Args:
+        before, after: the layouts.
+        bits: of an element.
+
+    Example:
+        >>> column = LinearLayout.from_bases(
+        ...     [("register", [[0, 1]]), ("lane", [[1, 0]])], ["dim0", "dim1"])
+        >>> row = LinearLayout.from_bases(
+        ...     [("register", [[1, 0]]), ("lane", [[0, 1]])], ["dim0", "dim1"])
+        >>> print(sub_group_step(column, row, 32))
+        sub-group transpose
+    """
+    composed = classify(before, after).composed
+    if not _keeps_warps(composed):
+        return None
+    names = composed.get_out_dim_names()
+    at = names.index("register"), names.index("lane")
+    registers: Vectors = [(v[at[0]], v[at[1]]) for v in composed.vectors("register")]
+    lanes: Vectors = [(v[at[0]], v[at[1]]) for v in composed.vectors("lane")]
+    across = log2(composed.get_out_dim_size("lane"))
+    if not any(any(vector) for vector in lanes) and registers in _shuffles(len(registers), across):
+        return SubGroupStep.SHUFFLE
+    is_width = max(bits, NARROWEST_BITS) in TRANSPOSED_BITS
+    if is_width and (registers, lanes) in _transposes(len(registers), len(lanes)):
+        return SubGroupStep.TRANSPOSE
+    return None
+
+
+def transpose_scratch_bytes(elements: int, lanes: int, bits: int) -> int:
+    """Return the shared memory of a sub-group transpose, whose rows are one element longer.
+
+    Example:
+        >>> transpose_scratch_bytes(16 * 16, 16, 32)
+        1088
+    """
+    return elements // lanes * (lanes + 1) * max(bits, NARROWEST_BITS) // 8
+
+
+def _keeps_warps(composed: LinearLayout) -> bool:
+    """Tell whether every warp and CTA reads its own elements only."""
+    names = composed.get_out_dim_names()
+    for dim in ("warp", "block"):
+        at = names.index(dim)
+        for own in names:
+            for bit, vector in enumerate(composed.vectors(own)):
+                expected = 1 << bit if own == dim else 0
+                if vector[at] != expected or (own == dim and sum(map(bool, vector)) != 1):
+                    return False
+    return True
+
+
+def _powers(count: int, side: int) -> Vectors:
+    """Return 1, 2, 4, .. of the old register (side 0) or lane (side 1)."""
+    return [(1 << bit, 0) if side == 0 else (0, 1 << bit) for bit in range(count)]
+
+
+def _shuffles(registers: int, across: int) -> Sequence[Vectors]:
+    """Return the maps of registers that are shuffles: from lanes first, or from them last."""
+    own = registers - across
+    if own < 0:
+        return ()
+    return (
+        [*_powers(across, 1), *_powers(own, 0)],
+        [*_powers(own, 0), *_powers(across, 1)],
+    )
+
+
+def _transposes(registers: int, lanes: int) -> Sequence[tuple[Vectors, Vectors]]:
+    """Return the maps that are transposes: with the rows of a lane apart, or next to each other."""
+    if registers < lanes:
+        return ()
+    from_lanes, all_registers = _powers(lanes, 1), _powers(registers, 0)
+    return (
+        ([*from_lanes, *all_registers[lanes:]], all_registers[:lanes]),
+        ([*from_lanes, *all_registers[: registers - lanes]], all_registers[registers - lanes :]),
+    )

@@ -1,0 +1,93 @@
+"""How far the elements of a tensor are apart along a dimension, as far as a power of two tells.
+
+The divisibility of an axis analysis is that of the elements themselves; two rows may be a multiple
+of 16 bytes apart although neither is at such an address.
+
+Source:
+    intel-xpu-backend-for-triton, third_party/intel/lib/Analysis/StrideInfo.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import gcd
+
+from tt_layout.audit.axis.info import AxisInfo
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa.control_flow import ControlFlow
+
+SAME = 0
+"""The distance of elements that are equal; every number divides it."""
+
+_SUMS = ("arith.addi", "arith.subi", "tt.addptr")
+_ALIKE = ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "ttg.convert_layout")
+
+
+class Distances:
+    """The distances of the elements of a function's tensors.
+
+    Attributes:
+        function: the function.
+        known: what the axis analysis says of its values.
+    """
+
+    def __init__(self, function: SsaFunction, known: Mapping[str, AxisInfo]) -> None:
+        self.function = function
+        self.known = known
+        self._flow = ControlFlow(function)
+        self._asked: set[tuple[str, int]] = set()
+
+    def divisor(self, name: str, dim: int) -> int:
+        """Return what divides the distance of neighbours along a dimension; SAME of equal ones.
+
+        Args:
+            name: of a value; of a pointer the distance is in its elements.
+            dim: the dimension.
+        """
+        if (name, dim) in self._asked:
+            return SAME  # on the way round a loop: what comes in decides
+        self._asked.add((name, dim))
+        try:
+            sources = self._flow.into(name)
+            if sources:
+                return gcd(*(self.divisor(edge.source, dim) for edge in sources))
+            producer = self.function.definitions.get(name)
+            return 1 if producer is None else self._of(producer, dim)
+        finally:
+            self._asked.discard((name, dim))
+
+    def _of(self, operation: SsaOperation, dim: int) -> int:
+        """Return the divisor of what an operation returns."""
+        operands = operation.operands
+        if operation.name in _SUMS:
+            return gcd(*(self.divisor(each, dim) for each in operands[:2]))
+        if operation.name == "arith.muli":
+            return self._product(operands[0], operands[1], dim)
+        if operation.name == "tt.splat" or operation.name == "arith.constant":
+            return SAME
+        if operation.name == "tt.broadcast":
+            shape = self._shape(operands[0])
+            return SAME if shape[dim : dim + 1] == (1,) else self.divisor(operands[0], dim)
+        if operation.name == "tt.expand_dims":
+            axis = operation.attributes.get("axis")
+            if dim == axis:
+                return SAME
+            return self.divisor(operands[0], dim - (isinstance(axis, int) and dim > axis))
+        if operation.name in _ALIKE:
+            return self.divisor(operands[0], dim)
+        return 1
+
+    def _product(self, left: str, right: str, dim: int) -> int:
+        """Return the divisor of a product of which one factor is equal along the dimension."""
+        distances = self.divisor(left, dim), self.divisor(right, dim)
+        if distances[1] == SAME:
+            return distances[0] * self._factor(right, dim)
+        return distances[1] * self._factor(left, dim) if distances[0] == SAME else 1
+
+    def _factor(self, name: str, dim: int) -> int:
+        info = self.known.get(name)
+        return info.divisibility[dim] if info is not None else 1
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        value = self.function.values.get(name)
+        return value.type.shape if value is not None else ()

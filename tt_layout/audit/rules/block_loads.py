@@ -1,0 +1,127 @@
+"""``block-loads``: on Intel's GPUs, an operand of a DPAS that is not loaded as 2D blocks.
+
+What: loads of operands of ``dpas`` without ``ttig.block_io``: the compiler makes gathers of them,
+    and says nowhere why
+
+Cost: not counted: no document says what a gather takes
+
+Why: one 2D block load fetches up to 32 rows of 64 bytes in the layout that the matrix
+    instruction reads; a gather fetches an element for each lane.
+
+How to fix: the message names the rule that is broken: let rows of the tensor be contiguous in
+    memory, their distance a multiple of 16 bytes, and the pointer one of 4 bytes.
+
+When it does not pay: an operand that is loaded once, before the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tt_layout.audit.axis import AxisInfo, axis_info
+from tt_layout.audit.axis.distances import Distances
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.encodings import Encoding
+from tt_layout.ir.operations import Operation
+from tt_layout.wording import count
+
+PITCH_BYTES, BASE_BYTES = 16, 4
+SUPPORT = "ttig.support_2d_block_io"
+BLOCK_IO = "ttig.block_io"
+
+
+@dataclass(frozen=True)
+class GatheredOperand(Occurrence):
+    """A load of an operand that becomes gathers.
+
+    Attributes:
+        why: the rule of the compiler that is broken.
+    """
+
+    kind: ClassVar[str] = "block-loads"
+    order: ClassVar[int] = 25
+    heading: ClassVar[str] = "gathered"
+    urgency: ClassVar[Urgency] = Urgency.IDLE_TENSOR_CORES
+
+    why: str
+
+    @classmethod
+    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+        """Yield the loads of operands of ``dpas`` that are not marked as 2D block loads."""
+        if not audited.module.is_intel:
+            return
+        for row in found.movements:
+            if row.operation.name == "tt.load" and _is_operand(row.operation):
+                why = _why_gathered(row.operation, audited)
+                if why is not None:
+                    yield Finding.of_movement(row, cls(why))
+
+    @property
+    def words(self) -> str:
+        """That it is gathered, and why."""
+        return f"is no 2D block load, so that it becomes gathers: {self.why}"
+
+    @property
+    def counted(self) -> Counted:
+        """Operands."""
+        return Counted("operand", " not loaded as 2D blocks")
+
+
+def _is_operand(operation: Operation) -> bool:
+    """Tell whether a load brings an operand, or a result, of ``dpas`` to registers."""
+    encoding = operation.target.encoding if operation.target is not None else None
+    while isinstance(encoding, Encoding):
+        if encoding.mnemonic == "dpas":
+            return True
+        encoding = next(encoding.parents(), None)
+    return False
+
+
+def _why_gathered(operation: Operation, audited: AuditedModule) -> str | None:
+    """Return the rule that keeps a load from being one of 2D blocks; None of one that is."""
+    full = audited.in_full(operation)
+    if full is None or BLOCK_IO in full.operation.attributes:
+        return None
+    if SUPPORT not in audited.module.attributes:
+        return f"the module does not say that the GPU has them ({SUPPORT})"
+    pointers, known = full.operation.operands[0], axis_info(full.function, audited.functions)
+    shape = operation.target.shape if operation.target is not None else ()
+    if len(shape) < 2:
+        return "they are for tensors of two dimensions or more"
+    if pointers not in known:
+        return "nothing is known of its addresses"
+    distances = Distances(full.function, known)
+    width = (full.function.values[pointers].type.bits or 8) // 8
+    pitches = [distances.divisor(pointers, dim) * width for dim in range(len(shape))]
+    return _broken_rule(known[pointers], shape, pitches)
+
+
+def _broken_rule(known: AxisInfo, shape: tuple[int, ...], pitches: Sequence[int]) -> str:
+    """Return the rule that the addresses of a load break.
+
+    Args:
+        known: of its pointers.
+        shape: of the tensor.
+        pitches: per dimension, what divides the distance of neighbours, in bytes.
+    """
+    rank = len(shape)
+    fast = next((d for d in (rank - 1, rank - 2) if known.contiguity[d] == shape[d]), None)
+    if fast is None:
+        longest = max(known.contiguity[-2:])
+        return f"no dimension is contiguous as a whole, but at most {count(longest, 'element')}"
+    other = rank - 1 if fast == rank - 2 else rank - 2
+    base = known.divisibility[fast]
+    if pitches[other] % PITCH_BYTES:
+        return f"the distance of its rows {_needed(pitches[other], PITCH_BYTES)}"
+    if base % BASE_BYTES:
+        return f"its base {_needed(base, BASE_BYTES)}"
+    return "the compiler did not mark it, though its addresses would allow it"
+
+
+def _needed(divisor: int, needed: int) -> str:
+    """Return what is known of a number of bytes, and what would have to be."""
+    return f"is known to be a multiple of {count(divisor, 'byte')} only, {needed} are needed"

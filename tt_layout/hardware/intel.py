@@ -1,0 +1,78 @@
+"""Intel's GPUs, as far as documents tell.
+
+They have no row of `tt_layout.hardware.target`: no source says how their shared memory is divided
+into banks, so no access to it has a cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tt_layout.hardware.target import KIB
+
+TARGET = "xpu"
+"""What the targets of its modules begin with."""
+
+SUB_GROUPS = (8, 16, 32)
+"""The lanes that a warp, a sub-group, may have; no other vendor has 8 or 16."""
+
+OWN_SUB_GROUPS = (8, 16)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntelGpu:
+    """A GPU of Intel's.
+
+    Attributes:
+        name: in short.
+        title: in words.
+        lanes: columns of its matrix instruction, and the smallest sub-group.
+        most_shared_bytes: shared local memory that a work-group may have.
+        registers: general registers of a hardware thread, usually, and with half the threads.
+        register_bytes: of one of them.
+        source: of the numbers.
+    """
+
+    name: str
+    title: str
+    lanes: int
+    most_shared_bytes: int
+    registers: tuple[int, int]
+    register_bytes: int
+    source: str
+
+    def registers_per_lane(self, lanes: int) -> tuple[int, int]:
+        """Return how many registers of 32 bits a lane of a sub-group has, for both settings.
+
+        Example:
+            >>> PVC.registers_per_lane(16)
+            (128, 256)
+        """
+        bytes_per_lane = self.register_bytes // lanes
+        return self.registers[0] * bytes_per_lane // 4, self.registers[1] * bytes_per_lane // 4
+
+
+_GUIDE = "Intel oneAPI GPU Optimization Guide, Small Register Mode vs. Large Register Mode"
+_CALCULATOR = "Intel GPU Occupancy Calculator, SLM_Size_Per_Work_Group"
+_FORK = "intel-xpu-backend-for-triton, issue 1716"
+
+PVC = IntelGpu(
+    name="pvc",
+    title="Data Center GPU Max",
+    lanes=16,
+    most_shared_bytes=128 * KIB,
+    registers=(128, 256),
+    register_bytes=64,
+    source=f"{_GUIDE}; {_CALCULATOR}",
+)
+BMG = IntelGpu(
+    name="bmg",
+    title="Arc B",
+    lanes=16,
+    most_shared_bytes=128 * KIB,
+    registers=(128, 256),
+    register_bytes=64,
+    source=f"{_FORK}; registers taken to be as on pvc",
+)
+ROWS = (PVC, BMG)
+"""Oldest first; Arc A, of 8 columns, has none."""
