@@ -282,7 +282,7 @@ def converted(before: str, after: str, shape: str, bits: int = 32) -> str:
         )
         for text in (before, after)
     ]
-    return str(sub_group_step(*ends, bits))
+    return str(sub_group_step(ends[0], ends[1], bits))
 
 
 def blocked(size: str, threads: str, warps: str) -> str:
@@ -320,7 +320,7 @@ def test_a_vector_that_all_lanes_hold_is_shuffled() -> None:
         for text in (blocked("1, 16", "16, 1", "1, 1"), blocked("16, 1", "1, 16", "1, 1"))
     )
     ends = [each.to_linear_layout([16]) for each in (own, every)]
-    assert str(sub_group_step(*ends, 16)) == "sub-group shuffle"
+    assert str(sub_group_step(ends[0], ends[1], 16)) == "sub-group shuffle"
 
 
 # -- dumps -------------------------------------------------------------------------------------
