@@ -44,3 +44,28 @@ def test_instructions_that_no_lane_takes_part_in_are_left_out(columns: int, kept
 @pytest.mark.parametrize("scalar", ["%n", "%id"])
 def test_what_an_argument_or_the_program_decides_leaves_none_out(scalar: str) -> None:
     assert instructions(1024, "%s", scalar) == [16, 16]  # each element by itself: the mask
+
+
+BUFFER = """
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942",
+                   "ttg.threads-per-warp" = 64 : i32} {
+tt.func public @f(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %o = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32, #b>
+  %c = arith.constant dense<1024> : tensor<4096xi32, #b>
+  %z = arith.constant dense<1.0> : tensor<4096xf32, #b>
+  %mask = arith.cmpi slt, %o, %c : tensor<4096xi32, #b>
+  %v = amdg.buffer_load %x[%o], %maskOTHER {contiguity = 4 : i32}
+      : !tt.ptr<f32> -> tensor<4096xf32, #b>
+  tt.return
+}
+}
+"""
+
+
+@pytest.mark.parametrize(("other", "kept"), [("", 2), (", %z", 1)])
+def test_what_is_beyond_a_buffer_is_loaded_once_or_not_at_all(other: str, kept: int) -> None:
+    [module] = parse_ir(BUFFER.replace("OTHER", other))
+    [cost] = [row.cost for row in audit_module(module).movements]
+    assert cost is not None
+    assert cost.details.data()["instructions"] == kept

@@ -81,3 +81,38 @@ def test_a_load_whose_address_is_loaded_waits_for_that() -> None:
     assert list(audit.load_chains) == [("f", tuple(loads))]
     [alone] = parse_ir(KERNEL.replace("%q = tt.addptr %x, %page", "%q = tt.addptr %x, %c7"))
     assert not list(audit_module(alone).load_chains)
+
+
+NEIGHBOURS = """
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "TARGET",
+                   "ttg.threads-per-warp" = LANES : i32} {
+tt.func public @f(%ends: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %i: i32,
+                  %x: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %c1 = arith.constant 1 : i32
+  %p = tt.addptr %ends, %i : !tt.ptr<i32>, i32
+  %begin = tt.load %p : !tt.ptr<i32>
+  %q = tt.addptr %p, %c1 : !tt.ptr<i32>, i32
+  %end = tt.load %q : !tt.ptr<i32>
+  %n = arith.subi %end, %begin : i32
+  %f = arith.sitofp %n : i32 to f32
+  tt.store %x, %f : !tt.ptr<f32>
+  %again = tt.load %q : !tt.ptr<i32>
+  tt.return
+}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "lanes", "expected"),
+    [
+        ("cuda:90", 32, [(4, 1), (4, 1), (4, 1), (4, 1)]),
+        ("hip:gfx942", 64, [(8, 1), (4, 0), (4, 1), (4, 1)]),  # not across the store
+    ],
+)
+def test_amd_loads_neighbours_at_once(
+    target: str, lanes: int, expected: list[tuple[int, int]]
+) -> None:
+    [module] = parse_ir(NEIGHBOURS.replace("TARGET", target).replace("LANES", str(lanes)))
+    found = costs(audit_module(module))
+    assert [(one["width_bytes"], one["instructions"]) for one in found] == expected

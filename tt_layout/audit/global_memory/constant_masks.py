@@ -18,6 +18,7 @@ from tt_layout.audit.global_memory.width import Kernel
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.unknown import Unknown
+from tt_layout.ir.ssa import SsaOperation
 
 _VARYING = ("tt.get_program_id", "tt.get_num_programs")
 
@@ -37,22 +38,29 @@ def constant_mask(kernel: Kernel, roles: Mapping[str, str]) -> Ints | None:
 
 
 def kept_instructions(
-    mask: Ints | None, roles: Mapping[str, str], shape: AccessShape
+    operation: SsaOperation, mask: Ints | None, roles: Mapping[str, str], shape: AccessShape
 ) -> int | None:
     """Return the instructions of a warp that constants do not leave out; None for all of them.
 
+    Lanes that a mask switches off load through a buffer what lies beyond its end: one instruction
+    for all of them, and none where another value is given for them.
+
     Args:
+        operation: the access, in the form of today.
         mask: as `constant_mask` returns it.
         roles: of the operands of the access, and their names.
         shape: how its lanes stand.
     """
+    is_buffer = operation.name.endswith(".buffer_load")
     is_plain = not {"offsets", "memory"} & {*roles}  # a copy fills with zeros
-    if mask is None or not is_plain or shape.too_large is not None:
+    if mask is None or not (is_plain or is_buffer) or shape.too_large is not None:
         return None
     lanes = shape_lanes(shape)
     if mask.size <= int(lanes.elements.max(initial=0)):
         return None
-    return int((mask[lanes.elements] != 0).any(axis=(1, 2)).sum())
+    kept = (mask[lanes.elements] != 0).any(axis=(1, 2))
+    beyond = is_buffer and "other" not in roles and not kept.all()
+    return int(kept.sum()) + beyond
 
 
 def _is_constant(kernel: Kernel, name: str) -> bool:

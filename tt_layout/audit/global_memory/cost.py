@@ -22,10 +22,11 @@ from tt_layout.audit.global_memory.async_copies import (
     written_wavefronts,
 )
 from tt_layout.audit.global_memory.constant_masks import constant_mask, kept_instructions
+from tt_layout.audit.global_memory.joined_loads import is_scalar
 from tt_layout.audit.global_memory.limits import Limit, limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.global_memory.repeated_addresses import are_merged, merged_layout
-from tt_layout.audit.global_memory.scalars import is_scalar, scalar_layout, scalar_width
+from tt_layout.audit.global_memory.scalars import scalar_layout, scalar_width
 from tt_layout.audit.global_memory.sectors import Sectors, access_sectors, run_bounds
 from tt_layout.audit.global_memory.traffic import SectorBounds, Traffic, idle_warps, traffic
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
@@ -75,7 +76,7 @@ def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
     mask = constant_mask(kernel, roles)
     is_merged = are_merged(kernel, access, roles, mask)
     shape = _shape(kernel, access, roles, width, layout, is_merged=is_merged)
-    kept = kept_instructions(mask, roles, shape)
+    kept = kept_instructions(access, mask, roles, shape)
     if kept is None and shape.too_large is None and is_merged:
         kept = len(shape_lanes(shape).elements)
     if kept is not None and kept < width.instructions:

@@ -13,12 +13,10 @@ from collections.abc import Iterator
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
+from tt_layout.audit.global_memory.joined_loads import is_scalar
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.width import Bounds, Kernel, Width
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
-
-NAMES = frozenset({"tt.load", "tt.store"})
-"""Operations that may be on one number, besides atomics."""
 
 MAX_CHAIN = 16
 """Loads of a chain that are kept, the last ones."""
@@ -26,26 +24,21 @@ MAX_CHAIN = 16
 _UNBOUNDED = Bounds(1, 1, 1, None, None, 1, 1)
 
 
-def is_scalar(function: SsaFunction, operation: SsaOperation) -> bool:
-    """Tell whether an operation loads or stores a single number."""
-    if operation.name not in NAMES or not operation.operands:
-        return False
-    pointer = function.values.get(operation.operands[0])
-    return (
-        pointer is not None
-        and pointer.type.kind == "scalar"
-        and pointer.type.pointee is not None
-        and pointer.type.bits is not None
-    )
-
-
 def scalar_width(kernel: Kernel, operation: SsaOperation) -> Width:
-    """Return the one instruction of a load or store of a number."""
+    """Return the one instruction of a load or store of a number.
+
+    AMD's loads of neighbours are one instruction, that of the first of them.
+    """
     pointer = kernel.function.values[operands(operation)["pointer"]].type
     size = max(1, (pointer.bits or 8) // 8)
+    numbers = 1
+    if kernel.target.joins_global_accesses and operation.name == "tt.load":
+        numbers = kernel.joined_loads.get(operation.line, 1)
+    width = size * max(1, numbers)
     name, attributes = operation.name, operation.attributes
-    access = Access(name, pointer.pointee or "", size, 1, attributes, kernel.target)
-    return Width(access_instruction(access), 1, size, 1, _UNBOUNDED, 0, size)
+    access = Access(name, pointer.pointee or "", width, 1, attributes, kernel.target)
+    bounds, instructions = _UNBOUNDED, min(1, numbers)
+    return Width(access_instruction(access), 1, width, instructions, bounds, 0, width)
 
 
 def scalar_layout(kernel: Kernel) -> LinearLayout:

@@ -33,6 +33,7 @@ from tt_layout.analyses.global_memory.global_access import (
 from tt_layout.analyses.shared_memory.access import access_map, compiler_vector
 from tt_layout.audit.axis import AxisInfo, axis_info, unhinted_axis_info
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
+from tt_layout.audit.global_memory.joined_loads import joined_loads
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.origins import Origins
 from tt_layout.audit.global_memory.sources import Sources
@@ -119,6 +120,11 @@ class Kernel:
     def trials(self) -> Trials:
         """What is true of its values, whatever its arguments are."""
         return Trials(self.function, self.given, self.layouts)
+
+    @cached_property
+    def joined_loads(self) -> Mapping[int, int]:
+        """How many numbers the loads that AMD's backend joins load, by their lines."""
+        return joined_loads(self.function)
 
     def supposing(self, supposed: Mapping[str, AxisInfo]) -> Kernel:
         """Return the kernel as if more were known of some of its values."""
