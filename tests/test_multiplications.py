@@ -315,5 +315,5 @@ def test_the_audit_of_a_dump(run: Run, tmp_path: Path) -> None:
     assert finding["message"].startswith("ttng.warp_group_dot: #b: no descriptor expresses")
     [intensity] = module["intensities"]
     assert intensity["flops_per_byte"] == 4 * 64**3 / 128
-    text = run("audit", str(path)).out
+    text = run("audit", "--tables", str(path)).out
     assert "1048576 FLOPs for 128 bytes of global memory in one program" in text
