@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tt_layout.audit.audit import audit_module
@@ -166,3 +168,52 @@ def test_waves_of_amd(gpu: str, registers: int, waves: int) -> None:
 def test_more_warps_than_fit_are_not_known() -> None:
     assert occupancy(find_target("sm90"), "sm90", 128, registers=32) is None
     assert occupancy(find_target("gfx11"), "gfx1100", 4, registers=32) is None
+
+
+LOOP = """
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %x = tt.get_program_id x : i32
+    %bound = UPPER
+    scf.for %i = %zero to %bound step %one : i32 {
+      %r = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #a>
+      %v = arith.sitofp %r : tensor<512xi32, #a> to tensor<512xf32, #a>
+      %w = math.exp2 %v : tensor<512xf32, #a>
+      %ps = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #a>
+      %pa = tt.addptr %ps, %r : tensor<512x!tt.ptr<f32>, #a>, tensor<512xi32, #a>
+      tt.store %pa, %w : tensor<512x!tt.ptr<f32>, #a>
+    }
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("upper", "trips", "is_assumed"),
+    [("arith.addi %x, %zero : i32", 4.5, False), ("arith.addi %n, %zero : i32", 32, True)],
+)
+def test_work_is_the_mean_of_the_programs(upper: str, trips: float, is_assumed: bool) -> None:
+    text = COPY.partition("module")[0] + LOOP.replace("UPPER", upper)
+    [module] = parse_ir(text)
+    found = kernel_bounds(audit_module(module, None, GivenValues()), "f", (10,))
+    assert found is not None
+    assert found.work.special == trips * 512
+    assert found.is_assumed is is_assumed
+
+
+def test_the_traffic_of_an_access_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tt_layout.audit.measured.programs import Programs
+
+    asked: list[int] = []
+    traffic = Programs.traffic
+
+    def counted(self: Programs, row: Any) -> Any:
+        asked.append(row.operation.line)
+        return traffic(self, row)
+
+    monkeypatch.setattr(Programs, "traffic", counted)
+    bounds()
+    assert len(asked) == len(set(asked)) == 2

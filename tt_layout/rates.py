@@ -5,10 +5,17 @@ rate that no source gives is absent, and bounds nothing.
 
 Sources:
     H200: measured, each rate by itself (docs/bounds.md has how); clock and DRAM of its data sheet.
-    Others were not compared with a GPU, nor read again in the documents that have them:
-    A100: NVIDIA A100 Tensor Core GPU Architecture, 2020; B200: NVIDIA DGX B200 data sheet.
-    MI300X: AMD Instinct MI300 series microarchitecture (ROCm documentation), AMD CDNA 3 white
-    paper; MI355X: AMD CDNA 4 white paper.
+    The others are documented, not measured; what is per cycle agrees with the whole GPU's FLOPS
+    over its multiprocessors and its clock:
+    A100: NVIDIA, "NVIDIA A100 Tensor Core GPU Architecture", 2020 (108 SMs, 1,410 MHz, 64 FP32
+    cores, four tensor cores of 256 FP16 FMA a clock each; 312 TFLOPS of FP16, 156 of TF32, 624
+    TOPS, 19.5 TFLOPS of FP64) and the data sheet of the 80 GB version (2,039 GB/s).
+    B200: NVIDIA's Blackwell data sheets (148 SMs, 8 TB/s, 2.25 PFLOPS of dense FP16, half of it
+    TF32, twice of it FP8, which is 8,192 a cycle at the 1.86 GHz of its tensor cores).
+    MI300X: AMD CDNA 3 white paper and data sheet (304 CUs, 2,100 MHz, 5.3 TB/s, 1,307 TFLOPS of
+    FP16, 4,096 FP8 FLOPs a clock and CU).
+    MI355X: AMD CDNA 4 white paper, AMD at ISSCC 2026 (256 CUs, 2,400 MHz, 8 TB/s, 8,192 FP8 FLOPs
+    a clock and CU, 157.3 TFLOPS of FP32).
 """
 
 from __future__ import annotations
@@ -34,8 +41,7 @@ class Rates:
         fma: additions, multiplications, or both at once, of 32-bit floats in a cycle.
         special: exponentials, logarithms, roots and the like in a cycle.
         tensor: family of matrix instructions, and element -> their FLOPs in a cycle.
-        evidence: ``measured``, or ``unchecked``: as its makers' documents are remembered, to be
-            compared with them and with a GPU before anything rests on it.
+        evidence: ``measured``, or ``documented``: no GPU was asked.
     """
 
     product: str
@@ -47,7 +53,7 @@ class Rates:
     fma: float = 128
     special: float | None = 16
     tensor: Mapping[tuple[str, str], float] = field(default_factory=dict, hash=False)
-    evidence: str = "unchecked"
+    evidence: str = "documented"
 
     def tensor_rate(self, instruction: str, element: str) -> float | None:
         """Return the FLOPs per cycle of a matrix instruction; None where no source gives them.
@@ -96,7 +102,6 @@ A100 = Rates(
     multiprocessors=108,
     clock_hz=1.41e9,
     dram_bytes=2.039e12,
-    l2_bytes=5120 / 108,
     fma=64,
     tensor=_tensor("mma", f16=2048, tf32=1024, i8=4096, f64=128),
 )

@@ -331,8 +331,8 @@ FITTED = frozenset(
 
 
 def variants() -> Iterator[Variant]:
-    """Yield every kernel in every size, with each number of warps."""
-    for kernel, types, sizes, warps in _SIZES:
-        for size in sizes:
-            for count in warps:
-                yield Variant(kernel, types, size, count)
+    """Yield every kernel in every size, with each number of warps; a size of each kernel first."""
+    for place in range(max(len(sizes) for _, _, sizes, _ in _SIZES)):
+        for kernel, types, sizes, warps in _SIZES:
+            for count in warps if place < len(sizes) else ():
+                yield Variant(kernel, types, sizes[place], count)

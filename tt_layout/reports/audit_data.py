@@ -133,9 +133,11 @@ def _bounds(shares: Shares, function: str | None) -> dict[str, Any] | None:
         return None
     return {
         "programs": found.programs,
+        "is_assumed": found.is_assumed,
         "measured_cycles": shares.measured(function),
         "clock_hz": found.rates.clock_hz,
         "rates_of": found.rates.product,
+        "rates_evidence": found.rates.evidence,
         "by_resource": [one._asdict() for one in found.bounds],
     }
 

@@ -9,6 +9,7 @@ from tt_layout.audit.findings import Urgency
 from tt_layout.audit.shares import Basis
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import Summary
+from tt_layout.audit.values.executions import ASSUMED_TRIPS
 from tt_layout.wording import duration
 
 BUSY = 0.5
@@ -58,7 +59,12 @@ def _bound_text(bounds: Bounds, measured: float | None) -> str:
             return f"{largest.resource}, the busiest that is counted, takes {of}"
         return f"bound by {largest.resource}: {of}"
     is_launch = bounds.programs is not None
-    return f"bound by {largest.resource}" + f": at least {took}" * is_launch
+    least = (
+        f"about {took} if loops run {ASSUMED_TRIPS} times"
+        if bounds.is_assumed
+        else f"at least {took}"
+    )
+    return f"bound by {largest.resource}" + f": {least}" * is_launch
 
 
 def _gain_text(summary: Summary, adviser: Adviser) -> str:

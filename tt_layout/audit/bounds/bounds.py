@@ -77,6 +77,11 @@ class Bounds:
         """The mean over all multiprocessors; 1 without a grid."""
         return self.programs / self.rates.multiprocessors if self.programs is not None else 1
 
+    @property
+    def is_assumed(self) -> bool:
+        """Whether it rests on runs that are not known: then it is no bound, but an estimate."""
+        return self.work.assumed
+
     def seconds(self, bound: Bound) -> float:
         """Return a bound in seconds, at the boost clock."""
         return bound.cycles / self.rates.clock_hz

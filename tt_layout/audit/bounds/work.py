@@ -1,11 +1,12 @@
 """What one program of a kernel asks of a multiprocessor, summed over its operations.
 
-Everything is a lower bound: what no analysis counts is left out and named.
+What no analysis counts is left out and named, so that everything is a lower bound, but where it is
+not known how often operations run: `Work.assumed` says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.measured.programs import Amount, Programs
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.details import GlobalDetails
-from tt_layout.audit.values.executions import assumed_runs, executions
+from tt_layout.audit.values.executions import Executions, assumed_runs, executions
 from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
@@ -43,7 +44,8 @@ class Work(NamedTuple):
         fma: additions and multiplications of 32-bit floats that may not be one instruction less.
         special: exponentials, logarithms, roots.
         unknown: what is not counted, each with its line.
-        assumed: lines of loops whose trip count is assumed.
+        assumed: whether something counts of which it is not known how often it runs: loops of
+            unknown length as `ASSUMED_TRIPS`, branches as taken.
     """
 
     lsu_cycles: float = 0
@@ -56,22 +58,57 @@ class Work(NamedTuple):
     assumed: bool = False
 
 
+class Runs(NamedTuple):
+    """How often an operation runs in one program: the mean of a grid.
+
+    Attributes:
+        number: of times.
+        is_assumed: whether that is not known.
+    """
+
+    number: float
+    is_assumed: bool = False
+
+
 class Counts:
     """How often operations run, and what accesses touch, in one program: the mean of a grid."""
 
-    def __init__(self, programs: Programs | None = None) -> None:
-        self._programs = programs
+    def __init__(self, audited: AuditedModule, programs: Programs | None = None) -> None:
+        self._audited, self._programs = audited, programs
+        self._known: dict[object, Runs] = {}
+        self._traffic: dict[object, Mapping[str, Amount]] = {}
 
-    def runs(self, row: MovementRow) -> float:
-        """Return how often a data movement runs; what nothing determines is assumed."""
-        found = self._mean(self._programs.runs(row)) if self._programs is not None else None
-        return found if found is not None else assumed_runs(row.executions)
+    def runs(self, row: MovementRow) -> Runs:
+        """Return how often a data movement runs."""
+        full = self._audited.in_full(row.operation)
+        return self.runs_of(full) if full is not None else _assumed(row.executions)
+
+    def runs_of(self, full: FullOperation) -> Runs:
+        """Return how often an operation runs; those of one block run as often."""
+        home = self._audited.evaluator(full.function).structure.home(full.operation)
+        within = tuple((id(one), region) for one, region in full.within)
+        key = full.function.name, within, home.label if home is not None else ""
+        if key not in self._known:
+            self._known[key] = self._runs(full)
+        return self._known[key]
+
+    def _runs(self, full: FullOperation) -> Runs:
+        one = executions(self._audited.evaluator(full.function), full.operation)
+        if self._programs is not None:
+            amount = self._programs.runs_of(full, one)
+            mean = self._mean(amount)
+            if mean is not None:
+                return Runs(mean, amount.is_bound)
+        return _assumed(one)
 
     def traffic(self, row: MovementRow, unit: str) -> float | None:
         """Return the sectors or lines of all executions; None where they are not known."""
         found = None
         if self._programs is not None:
-            found = self._mean(self._programs.traffic(row)[unit])
+            key = row.operation.line, row.operation.column
+            if key not in self._traffic:
+                self._traffic[key] = self._programs.traffic(row)
+            found = self._mean(self._traffic[key][unit])
         if found is None and row.cost is not None:
             found = getattr(row.cost.details, f"total_{unit}", None)
         return found
@@ -82,23 +119,28 @@ class Counts:
         return amount.number / number if number and amount.number is not None else None
 
 
+def _assumed(found: Executions) -> Runs:
+    return Runs(assumed_runs(found), found.number is None)
+
+
 def program_work(
     audit: Audit, function: str | None, rates: Rates, programs: Programs | None = None
 ) -> Work:
     """Return what one program of a function asks for, in the mean of those of a launch."""
-    assert audit.audited is not None
+    audited = audit.audited
+    assert audited is not None
     own = [row for row in audit.movements if row.operation.function == function]
-    counts = Counts(programs)
+    counts = Counts(audited, programs)
     asked = sum(l2_bytes(row, counts) for row in own)
     return Work(
         lsu_cycles=sum(lsu_cycles(row, counts) for row in own),
         l2_bytes=asked,
         dram_bytes=asked,
-        tensor_cycles=sum(_tensor_cycles(audit, function, rates)),
-        fma=sum(_elements(audit.audited, function, FLOATS)) / 2,
-        special=sum(_elements(audit.audited, function, SPECIAL)),
-        unknown=tuple(_unknown(own)),
-        assumed=any(row.executions.number is None for row in own),
+        tensor_cycles=sum(_tensor_cycles(audit, function, rates, counts)),
+        fma=sum(_elements(audited, function, FLOATS, counts)) / 2,
+        special=sum(_elements(audited, function, SPECIAL, counts)),
+        unknown=tuple(_unknown(own, counts)),
+        assumed=any(counts.runs(row).is_assumed for row in own if row.cost is not None),
     )
 
 
@@ -107,7 +149,7 @@ def lsu_cycles(row: MovementRow, counts: Counts) -> float:
     cost = row.cost
     if cost is None or _is_in_tensor_memory(row):
         return 0
-    runs, details = counts.runs(row), cost.details
+    runs, details = counts.runs(row).number, cost.details
     if not isinstance(details, GlobalDetails):
         return runs * cost.weight
     lines = counts.traffic(row, "lines")
@@ -141,34 +183,36 @@ def l2_bytes(row: MovementRow, counts: Counts) -> float:
         sectors = counts.traffic(row, "sectors")
         if sectors is not None:
             return sectors * float(cost.details.sector_bytes)
-    return (row.operation.bytes or 0) * counts.runs(row)
+    return (row.operation.bytes or 0) * counts.runs(row).number
 
 
-def _tensor_cycles(audit: Audit, function: str | None, rates: Rates) -> Iterator[float]:
+def _tensor_cycles(
+    audit: Audit, function: str | None, rates: Rates, counts: Counts
+) -> Iterator[float]:
+    assert audit.audited is not None
+    places = {(one.operation.line, one.operation.column): one for one in audit.audited.operations}
     for product in audit.multiplications:
         if product.function != function or product.instruction is None:
             continue
         rate = rates.tensor_rate(product.instruction.name, product.a.element)
+        full = places.get((product.line, product.column))
+        runs = counts.runs_of(full) if full is not None else _assumed(product.executions)
         if rate is not None:
-            yield product.flops * assumed_runs(product.executions) / rate
+            yield product.flops * runs.number / rate
 
 
 def _elements(
-    audited: AuditedModule, function: str | None, names: frozenset[str]
+    audited: AuditedModule, function: str | None, names: frozenset[str], counts: Counts
 ) -> Iterator[float]:
     for full in audited.operations:
         operation = full.operation
         if operation.name in names and full.function.name == function and operation.results:
-            yield prod(operation.results[0].type.shape) * _runs(full, audited)
+            yield prod(operation.results[0].type.shape) * counts.runs_of(full).number
 
 
-def _runs(full: FullOperation, audited: AuditedModule) -> int:
-    return assumed_runs(executions(audited.evaluator(full.function), full.operation))
-
-
-def _unknown(rows: Iterable[MovementRow]) -> Iterator[str]:
+def _unknown(rows: Iterable[MovementRow], counts: Counts) -> Iterator[str]:
     for row in rows:
         if row.cost is None and row.cost_unknown is not None:
             yield f"line {row.operation.line}: {row.cost_unknown}"
-        elif row.executions.number is None and row.operation.group is not MovementKind.ALLOCATION:
+        elif counts.runs(row).is_assumed and row.operation.group is not MovementKind.ALLOCATION:
             yield f"line {row.operation.line}: it runs {row.executions.text} times"

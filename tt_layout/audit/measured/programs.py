@@ -15,7 +15,7 @@ from tt_layout.audit.measured.launch import Launch
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.suggestions.flow import FREE, Flow, is_elementwise
-from tt_layout.audit.values.executions import run_count
+from tt_layout.audit.values.executions import Executions, run_count
 from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.paths import greatest_on_a_way
 from tt_layout.audit.values.structure import Structure
@@ -158,12 +158,19 @@ class Programs:
             return 0
 
     def runs(self, row: MovementRow) -> Amount:
-        """Return how often an operation runs, in all programs."""
-        full = self._full(row)
+        """Return how often a data movement runs, in all programs."""
+        return self.runs_of(self._full(row), row.executions)
+
+    def runs_of(self, full: FullOperation | None, runs: Executions) -> Amount:
+        """Return how often an operation runs, in all programs.
+
+        Args:
+            full: the operation; None where it is in no function.
+            runs: how often it does in the first program.
+        """
         if self.number is None:
             return Amount(None, self.reason)
         if self.grid is None or full is None:
-            runs = row.executions
             if runs.number is None:
                 return Amount(None, f"it runs {runs.text} times")
             return Amount(runs.number * self.number)
@@ -173,7 +180,7 @@ class Programs:
             return Amount(None, _because(error.unknown))
         numbers = [(count, answer.number) for count, answer in answers]
         if any(number is None for _, number in numbers):
-            return Amount(None, f"it runs {row.executions.text} times")
+            return Amount(None, f"it runs {runs.text} times")
         assumed = [unknown for _, answer in answers for unknown in answer.assumed]
         total = sum(count * (number or 0) for count, number in numbers)
         return Amount(total, _reason(assumed), bool(assumed))
