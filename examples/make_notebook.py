@@ -33,7 +33,7 @@ tt_layout.place(rows, [8, 16])""",
     (
         "Two layouts of one tensor, compared:",
         """mma = "gl.NVMMADistributedLayout([2, 0], [2, 1], [16, 8])"
-tt_layout.draw(rows, [16, 16], mma)""",
+tt_layout.draw(rows, mma, [16, 16])""",
     ),
     (
         "Shared-memory bank conflicts, and the swizzle without them. A report prints as the "

@@ -5,7 +5,7 @@
 A *layout* is text in any notation (an attribute, Gluon, CuTe, TLX, a printed linear layout, JSON of
 bases) or an object: an `Encoding` of this package, a `LinearLayout` of it or of ``triton.tools``, a
 layout of Gluon from any Triton that is installed, a CuTe layout.  The tensor is a *shape* such as
-``[64, 64]``, or a *type* such as ``"64x64xf16"`` or ``"!ttg.memdesc<64x64xf16>"`` where the width
+``[64, 64]`` or ``"64x64"``, or a *type* such as ``"64x64xf16"`` or ``"!ttg.memdesc<64x64xf16>"`` where the width
 of an element counts.  Bad input raises `LayoutError`, whose text shows where.
 
 Layouts:
@@ -66,7 +66,6 @@ from tt_layout.version import __version__
 if TYPE_CHECKING:
     from tt_layout.algebra.linear_layout import LinearLayout
     from tt_layout.algebra.padding import Padding
-    from tt_layout.audit.axis import axis_info
     from tt_layout.encodings import Encoding
     from tt_layout.enums import MemorySpace
     from tt_layout.ir import parse_ir
@@ -78,7 +77,7 @@ if TYPE_CHECKING:
         default_nvmma,
         operand_shared,
     )
-    from tt_layout.library.dumps import apply, explore_ir
+    from tt_layout.library.dumps import apply, axis_info, explore_ir
     from tt_layout.library.features import features
     from tt_layout.library.inputs import place
     from tt_layout.library.layouts import (
@@ -107,7 +106,7 @@ _HOMES = {
     "apply": "tt_layout.library.dumps",
     "audit_ir": "tt_layout.reports.audit_ir",
     "autotune_prune": "tt_layout.library.autotuning",
-    "axis_info": "tt_layout.audit.axis",
+    "axis_info": "tt_layout.library.dumps",
     "bank_conflicts": "tt_layout.library.memory",
     "coalesced_blocked": "tt_layout.library.builders",
     "compare_layouts": "tt_layout.library.layouts",

@@ -164,7 +164,8 @@ def shown(value: object) -> str:
         >>> shown([0.5])
         '[0.5] of list'
     """
-    return f"{shortened(repr(value), MAX_SHOWN)} of {type(value).__name__}"
+    text = safe(" ".join(repr(value).split()))
+    return f"{shortened(text, MAX_SHOWN)} of {type(value).__name__}"
 
 
 def quoted(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two
 from tt_layout.algebra.rendering import render
@@ -14,7 +14,11 @@ from tt_layout.encodings.forms import Form, Spelling
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, shown
 from tt_layout.mlir.source import Span
+from tt_layout.mlir.types import sizes_of
 from tt_layout.releases import LATEST, Release
+
+if TYPE_CHECKING:
+    from tt_layout.mlir.types import ShapeOrType
 
 Shape = tuple[int, ...]
 Bases = tuple[Basis, ...]
@@ -147,14 +151,14 @@ class Encoding:
         return LayoutError(violation.message, span)
 
     def to_linear_layout(
-        self, shape: Sequence[int], *, element_bits: int | None = None
+        self, shape: ShapeOrType, *, element_bits: int | None = None
     ) -> LinearLayout:
         """Return the linear layout for a tensor of this shape.
 
         Args:
-            shape: the sizes of the tensor's dimensions, powers of two.
-            element_bits: width of an element; needed only by tensor memory written with
-                ``unpacked`` (until 3.5).
+            shape: the sizes of the tensor's dimensions, powers of two; or its type.
+            element_bits: width of an element, where that is not in a type; needed only by
+                tensor memory written with ``unpacked`` (until 3.5).
 
         Returns:
             From ``register, lane, warp, block`` for distributed encodings, ``offset,
@@ -166,7 +170,9 @@ class Encoding:
         """
         try:
             meaning = self._meaning
-            sizes = self.checked_shape(shape)
+            given, bits = sizes_of(shape)
+            sizes = self.checked_shape(integers("the shape", given))
+            element_bits = element_bits or bits
             key = meaning, sizes, element_bits
             layout = _LAYOUTS.get(key)
             if layout is None:
@@ -242,7 +248,7 @@ class Encoding:
         """Return the linear layout for a shape that fits; the meaning of the encoding."""
         raise NotImplementedError
 
-    def _format(self, shape: Sequence[int], kind: str) -> str:
+    def _format(self, shape: ShapeOrType, kind: str) -> str:
         return render(self.to_linear_layout(shape), self.memory_space, kind, self.padding)
 
     @property
@@ -250,7 +256,7 @@ class Encoding:
         """Pairs of an interval and the padding after it, in elements; shared memory only."""
         return ()
 
-    def format_tensor_view(self, shape: Sequence[int]) -> str:
+    def format_tensor_view(self, shape: ShapeOrType) -> str:
         """Return the text of the tensor view: who holds each element.
 
         Source:
@@ -258,7 +264,7 @@ class Encoding:
         """
         return self._format(shape, "tensor")
 
-    def format_hardware_view(self, shape: Sequence[int]) -> str:
+    def format_hardware_view(self, shape: ShapeOrType) -> str:
         """Return the text of the hardware view: what each location holds.
 
         Source:

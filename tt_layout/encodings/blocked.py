@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import combine_cta_cga_with_shape, dim_names, identity_nd
+from tt_layout.arguments import integers
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
@@ -24,7 +26,11 @@ from tt_layout.encodings.cga import (
 from tt_layout.encodings.forms import INTEGERS, Form, Key
 from tt_layout.encodings.rules import check_permutation, check_powers_of_two
 from tt_layout.mlir.syntax import ListNode, Node
+from tt_layout.mlir.types import sizes_of
 from tt_layout.releases import Release
+
+if TYPE_CHECKING:
+    from tt_layout.mlir.types import ShapeOrType
 
 _KEYS = (
     Key("sizePerThread", INTEGERS, field="size_per_thread", silent_default=()),
@@ -115,11 +121,13 @@ class Blocked(DistributedEncoding):
             yield from split_rank_violations(self, self.rank, since=Release.V2_2)
 
     def to_linear_layout(
-        self, shape: Sequence[int], *, element_bits: int | None = None
+        self, shape: ShapeOrType, *, element_bits: int | None = None
     ) -> LinearLayout:
         """Return the linear layout; see `Encoding.to_linear_layout`."""
         layout = super().to_linear_layout(shape, element_bits=element_bits)
-        return layout if self.release > Release.V2_0 else self._wrapped(layout, tuple(shape))
+        if self.release > Release.V2_0:
+            return layout
+        return self._wrapped(layout, integers("the shape", sizes_of(shape)[0]))
 
     def _wrapped(self, layout: LinearLayout, shape: Shape) -> LinearLayout:
         """Return the layout with the registers of 2.0 that leave their row.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tt_layout.analyses.layouts import builders
 from tt_layout.encodings.blocked import Blocked
@@ -11,7 +11,11 @@ from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
-from tt_layout.library.inputs import Layout, ShapeOrType, read, type_of, with_width
+from tt_layout.library.inputs import Layout, read, type_of, with_width
+
+if TYPE_CHECKING:
+    from tt_layout.mlir.types import ShapeOrType
+    from tt_layout.releases import Release
 
 
 def default_blocked(
@@ -84,6 +88,8 @@ def operand_shared(
     *,
     order: Sequence[int] | None = None,
     is_transposed: bool = False,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
 ) -> SwizzledShared:
     """Return the shared memory through which the compiler takes a dot operand.
 
@@ -92,6 +98,7 @@ def operand_shared(
         shape_or_type: the tensor; a type, since the width of an element counts.
         order: dimensions in shared memory, the fastest first; by default the last first.
         is_transposed: whether the operand is read against its order.
+        release, threads_per_warp: as for `parse_layout`.
 
     Raises:
         LayoutError: it is another layout, or the order does not suit the shape.
@@ -102,7 +109,9 @@ def operand_shared(
         #ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 4, order = [1, 0]}>
     """
     tensor = with_width(shape_or_type)
-    encoding = read(operand, tensor, name="<operand>")
+    encoding = read(
+        operand, tensor, name="<operand>", release=release, threads_per_warp=threads_per_warp
+    )
     if not isinstance(encoding, DotOperand):
         raise LayoutError(f"expected a #ttg.dot_op, got #{encoding.name}")
     encoding.check_layout()

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from tt_layout.audit.axis import axis_info as axis_info_of
 from tt_layout.audit.values.given import parse_values
-from tt_layout.errors import LayoutError, expect
+from tt_layout.errors import LayoutError, expect, shown
 from tt_layout.ir.file_aliases import FileName, split_module
+from tt_layout.ir.module import Module
+from tt_layout.ir.ssa import SsaFunction, read_functions
 from tt_layout.library.pictures import Page
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.releases import Release
 from tt_layout.reports.audit_ir import STAGE
 from tt_layout.rewriting.apply import cure
 from tt_layout.rewriting.report import AppliedReport
+
+if TYPE_CHECKING:
+    from tt_layout.audit.axis import AxisInfo
 
 
 def explore_ir(source: Any, *, release: Release | None = None) -> Page:
@@ -90,6 +96,45 @@ def apply(
     numbers = [finding] if finding is not None else []
     found = cure(dump, numbers, module=module, release=release, given=given if values else None)
     return AppliedReport(found, dump.name)
+
+
+def axis_info(
+    source: SsaFunction | Module | Sequence[Module],
+    functions: Sequence[SsaFunction] = (),
+    *,
+    function: str | None = None,
+) -> Mapping[str, AxisInfo]:
+    """Return what the compiler knows of every value of a function, by its name.
+
+    Args:
+        source: a function as `read_functions` returns it, or a module, or what `parse_ir` returns.
+        functions: all functions of the module, where some of them call the function: what they
+            know of what they pass is known of the arguments.  Of a module they are known.
+        function: the name of the one that is meant, where a module has several.
+
+    Raises:
+        LayoutError: it is not clear which function is meant.
+
+    Example:
+        >>> from tt_layout import parse_ir
+        >>> text = '''tt.func @f(%n: i32 {tt.divisibility = 16 : i32}) {
+        ...   %0 = tt.splat %n : i32 -> tensor<64xi32>
+        ... }'''
+        >>> print(axis_info(parse_ir(text))["%0"])
+        contiguity = [1], divisibility = [16], constancy = [64], constant = none
+    """
+    if isinstance(source, SsaFunction):
+        return axis_info_of(source, functions)
+    modules = [source] if isinstance(source, Module) else source
+    if not isinstance(modules, Sequence) or not all(isinstance(one, Module) for one in modules):
+        raise TypeError(f"source must be a function or modules, got {shown(source)}")
+    every = [(one, read_functions(one)) for one in modules]
+    found = [(own, of) for _, own in every for of in own if function is None or of.name == function]
+    if len(found) != 1:
+        names = ", ".join(f"@{of.name}" for _, own in every for of in own) or "none"
+        raise LayoutError(f"which function is meant? There are {names}: choose by function=")
+    own, chosen = found[0]
+    return axis_info_of(chosen, own)
 
 
 def _opened(source: Any) -> tuple[Source, int | None]:

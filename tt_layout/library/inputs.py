@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tt_layout.arguments import integer, integers
 from tt_layout.encodings import DistributedEncoding, Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import Target, find_target
-from tt_layout.mlir.types import TensorType, parse_type
+from tt_layout.mlir.types import TensorType, parse_type, sizes_of
 from tt_layout.notation.context import Context
 from tt_layout.notation.objects import encoding_of
 from tt_layout.placement import PlacedLayout
 from tt_layout.placement import place as placed_over
 from tt_layout.releases import Release
 
+if TYPE_CHECKING:
+    from tt_layout.mlir.types import ShapeOrType
+
 Layout: TypeAlias = Any
-"""Text in any notation, an encoding, a linear layout, or an object of Gluon or CuTe."""
-ShapeOrType: TypeAlias = "Sequence[int] | str | TensorType"
-"""Sizes such as ``[64, 64]``, or a type such as ``"64x64xf16"``."""
+"""Text in any notation, an encoding, a linear layout, its bases, or an object of Gluon or CuTe."""
 
 UNKNOWN_ELEMENT = "index"
 """An element type without a width, for a tensor of which only the shape is known."""
@@ -42,9 +43,10 @@ def type_of(over: ShapeOrType, *, is_memory: bool = False) -> TensorType:
     """
     if isinstance(over, TensorType):
         return over
-    if isinstance(over, str):
+    given, bits = sizes_of(over)
+    if isinstance(over, str) and bits is not None:
         return parse_type(over)
-    sizes = _sizes(over)
+    sizes = _sizes(given)
     text = "x".join(map(str, (*sizes, UNKNOWN_ELEMENT)))
     return parse_type(f"!ttg.memdesc<{text}>" if is_memory else f"tensor<{text}>", name="<shape>")
 
@@ -90,19 +92,43 @@ def read(
     if threads_per_warp is not None:
         lanes = integer("threads_per_warp", threads_per_warp)
         context = context._replace(threads_per_warp=lanes)
-    if isinstance(over, (str, TensorType)):
-        context = context.over(type_of(over))
-    elif over is not None:
-        context = context._replace(shape=_sizes(over))
-    return encoding_of(layout, context)
+    tensor = type_of(over) if over is not None else None
+    if tensor is not None and tensor.element_type == UNKNOWN_ELEMENT:
+        context = context._replace(shape=tensor.shape)
+    return encoding_of(layout, context if context.shape is not None else context.over(tensor))
 
 
-def place(layout: Layout, shape_or_type: ShapeOrType) -> PlacedLayout:
+def several(layouts: Layout | Sequence[Layout]) -> Sequence[Layout]:
+    """Return one layout or several as several; bases in pairs are one.
+
+    Example:
+        >>> several("(2,2):(1,2)"), several(["(2,2):(1,2)"]), several([("lane", [[1]])])
+        (('(2,2):(1,2)',), ['(2,2):(1,2)'], ([('lane', [[1]])],))
+    """
+    if not isinstance(layouts, (list, tuple)) or hasattr(layouts, "_fields"):
+        return (layouts,)
+    is_one = bool(layouts) and all(
+        isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str)
+        for pair in layouts
+    )
+    return (layouts,) if is_one else layouts
+
+
+def place(
+    layout: Layout,
+    shape_or_type: ShapeOrType,
+    *,
+    name: str = "<layout>",
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> PlacedLayout:
     """Return a layout over a tensor: ``.layout`` has its bases, and a notebook draws it.
 
     Args:
         layout: text in any notation, or an object.
         shape_or_type: the tensor.
+        name: of the argument, for messages.
+        release, threads_per_warp: as for `parse_layout`.
 
     Raises:
         LayoutError: it is not a layout, or does not fit.
@@ -111,7 +137,9 @@ def place(layout: Layout, shape_or_type: ShapeOrType) -> PlacedLayout:
         >>> place("(2,2):(2,1)", "!ttg.memdesc<2x2xf16>").layout.bases[0]
         ('offset', [[0, 1], [1, 0]])
     """
-    encoding = read(layout, shape_or_type)
+    encoding = read(
+        layout, shape_or_type, name=name, release=release, threads_per_warp=threads_per_warp
+    )
     is_memory = not isinstance(encoding, DistributedEncoding)
     return placed_over(encoding, type_of(shape_or_type, is_memory=is_memory))
 
@@ -127,6 +155,13 @@ def with_width(over: ShapeOrType) -> TensorType:
         shown = "x".join(map(str, tensor.shape))
         raise LayoutError(f"the width of an element is needed: give a type such as '{shown}xf16'")
     return tensor
+
+
+def lanes_of(target: Target | str | None, threads_per_warp: int | None) -> int | None:
+    """Return the lanes of a warp: those that are given, or those of the GPU."""
+    if threads_per_warp is not None or target is None:
+        return threads_per_warp
+    return gpu(target).lanes
 
 
 def gpu(target: Target | str) -> Target:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tt_layout.analyses.layouts.encoding_difference import difference
 from tt_layout.analyses.layouts.point import MAX_HOLDERS
 from tt_layout.arguments import integer
 from tt_layout.errors import LayoutError
-from tt_layout.library.inputs import Layout, ShapeOrType, place, read, type_of
+from tt_layout.hardware import Target
+from tt_layout.library.inputs import Layout, lanes_of, place, read, type_of
 from tt_layout.notation.result import Translation
 from tt_layout.notation.translation import translate as translated
 from tt_layout.releases import Release
@@ -17,12 +19,17 @@ from tt_layout.reports.difference import DifferenceReport
 from tt_layout.reports.info import InfoReport, info_of
 from tt_layout.reports.where import WhereReport, element_report, location_report
 
+if TYPE_CHECKING:
+    from tt_layout.mlir.types import ShapeOrType
+
 
 def layout_info(
     layout: Layout,
     shape_or_type: ShapeOrType,
     *,
     memory_order: Sequence[int] | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
 ) -> InfoReport:
     """Return the properties of a layout, as ``tt-layout info`` prints them.
 
@@ -30,6 +37,7 @@ def layout_info(
         layout: text in any notation, or an object.
         shape_or_type: the tensor.
         memory_order: dimensions in global memory, the fastest first; by default the last first.
+        release, threads_per_warp: as for `parse_layout`.
 
     Returns:
         A report: ``.info`` has the numbers, ``.access`` the access to global memory.
@@ -42,7 +50,8 @@ def layout_info(
         >>> report.info.registers, report.access.vector_bytes
         (32, 16)
     """
-    return info_of(place(layout, shape_or_type), memory_order)
+    placed = place(layout, shape_or_type, release=release, threads_per_warp=threads_per_warp)
+    return info_of(placed, memory_order)
 
 
 def locations_of(
@@ -51,6 +60,8 @@ def locations_of(
     element: Sequence[int],
     *,
     limit: int = MAX_HOLDERS,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
 ) -> WhereReport:
     """Return which locations hold an element, and by which bits.
 
@@ -59,6 +70,7 @@ def locations_of(
         shape_or_type: the tensor.
         element: its coordinates.
         limit: how many locations are listed at most.
+        release, threads_per_warp: as for `parse_layout`.
 
     Raises:
         LayoutError: there is no such element, or the layout does not fit the tensor.
@@ -70,10 +82,18 @@ def locations_of(
           T37:2 -> (4, 22): register bit 1 (0, 2) ^ lane bit 0 (0, 4) ^ lane bit 2 (0, 16) ^ warp \
 bit 0 (4, 0) = (4, 22)
     """
-    return element_report(place(layout, shape_or_type), element, limit)
+    placed = place(layout, shape_or_type, release=release, threads_per_warp=threads_per_warp)
+    return element_report(placed, element, limit)
 
 
-def elements_at(layout: Layout, shape_or_type: ShapeOrType, **location: int) -> WhereReport:
+def elements_at(
+    layout: Layout,
+    shape_or_type: ShapeOrType,
+    *,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+    **location: int,
+) -> WhereReport:
     """Return which element a location holds, and by which bits.
 
     Args:
@@ -81,6 +101,7 @@ def elements_at(layout: Layout, shape_or_type: ShapeOrType, **location: int) -> 
         shape_or_type: the tensor.
         location: ``thread`` (or ``lane`` and ``warp``) and ``register``, ``block``; ``offset``,
             ``partition``; ``row`` and ``column``.  Without a register, all of the thread.
+        release, threads_per_warp: as for `parse_layout`.
 
     Raises:
         LayoutError: there is no such location, or the layout does not fit the tensor.
@@ -93,11 +114,25 @@ def elements_at(layout: Layout, shape_or_type: ShapeOrType, **location: int) -> 
     if not location:
         raise LayoutError("ask for a location, such as thread=37, register=2 or offset=96")
     whole = {name: integer(name, value) for name, value in location.items()}
-    return location_report(place(layout, shape_or_type), whole)
+    placed = place(layout, shape_or_type, release=release, threads_per_warp=threads_per_warp)
+    return location_report(placed, whole)
 
 
-def compare_layouts(before: Layout, after: Layout, shape_or_type: ShapeOrType) -> DifferenceReport:
+def compare_layouts(
+    before: Layout,
+    after: Layout,
+    shape_or_type: ShapeOrType,
+    *,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> DifferenceReport:
     """Return what changed between two layouts of one tensor, as ``tt-layout diff`` prints it.
+
+    Args:
+        before: the layout that was.
+        after: the one that is.
+        shape_or_type: the tensor.
+        release, threads_per_warp: as for `parse_layout`.
 
     Raises:
         LayoutError: one does not fit the tensor, or they are in different memory spaces.
@@ -113,12 +148,21 @@ def compare_layouts(before: Layout, after: Layout, shape_or_type: ShapeOrType) -
           registers per thread unchanged
           next: (2) was T0:1, is T1:0
     """
-    old, new = (read(layout, shape_or_type) for layout in (before, after))
+    old, new = (
+        read(layout, shape_or_type, name=name, release=release, threads_per_warp=threads_per_warp)
+        for name, layout in (("<before>", before), ("<after>", after))
+    )
     return DifferenceReport(difference(old, new, type_of(shape_or_type)))
 
 
 def convert_layout(
-    src: Layout, dst: Layout, shape_or_type: ShapeOrType, *, target: str | None = None
+    src: Layout,
+    dst: Layout,
+    shape_or_type: ShapeOrType,
+    *,
+    target: Target | str | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
 ) -> ConversionReport | TransferReport:
     """Return what a layout conversion takes, as ``tt-layout convert`` prints it.
 
@@ -127,6 +171,7 @@ def convert_layout(
         dst: the layout afterwards.
         shape_or_type: the tensor.
         target: the GPU, such as ``sm90``; by default one whose warps have as many lanes.
+        release, threads_per_warp: as for `parse_layout`.
 
     Raises:
         LayoutError: a layout does not fit the tensor, or the two are not of one kernel.
@@ -136,12 +181,22 @@ def convert_layout(
         >>> report.conversion.kind
         'shuffles'
     """
-    old, new = (read(layout, shape_or_type) for layout in (src, dst))
-    return conversion_report(old, new, type_of(shape_or_type), target)
+    lanes = lanes_of(target, threads_per_warp)
+    old, new = (
+        read(layout, shape_or_type, name=name, release=release, threads_per_warp=lanes)
+        for name, layout in (("<src>", src), ("<dst>", dst))
+    )
+    gpu_name = target.name if isinstance(target, Target) else target
+    return conversion_report(old, new, type_of(shape_or_type), gpu_name)
 
 
 def translate(
-    layout: Layout, shape_or_type: ShapeOrType | None = None, *, to: str | Release
+    layout: Layout,
+    shape_or_type: ShapeOrType | None = None,
+    *,
+    to: str | Release,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
 ) -> Translation:
     """Return the same layout in another notation, exact or refused.
 
@@ -150,6 +205,7 @@ def translate(
         shape_or_type: the tensor, which all but releases and ``gluon`` need.
         to: a release such as ``"3.4"``, or ``linear``, ``gluon``, ``cute``, ``json``,
             ``linear-layout``, ``bases`` or ``tlx``.
+        release, threads_per_warp: as for `parse_layout`.
 
     Raises:
         RefusedError: the target cannot express the layout, or not exactly.
@@ -162,7 +218,7 @@ def translate(
         >>> print(translate(swizzled, to="gluon"))
         gl.SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0])
     """
-    encoding = read(layout, shape_or_type)
+    encoding = read(layout, shape_or_type, release=release, threads_per_warp=threads_per_warp)
     if shape_or_type is None:
         return translated(encoding, to)
     own = place(encoding, shape_or_type)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tt_layout.analyses.shared_memory.swizzle import find_swizzle as search
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, Target
-from tt_layout.library.inputs import Layout, ShapeOrType, gpu, read, with_width
+from tt_layout.library.inputs import Layout, gpu, lanes_of, read, several, with_width
 from tt_layout.reports.conflicts import (
     KINDS,
     ConflictsReport,
@@ -18,6 +19,10 @@ from tt_layout.reports.conflicts import (
 )
 from tt_layout.reports.swizzle import SwizzleReport
 
+if TYPE_CHECKING:
+    from tt_layout.mlir.types import ShapeOrType
+    from tt_layout.releases import Release
+
 
 def bank_conflicts(
     register: Layout,
@@ -26,6 +31,8 @@ def bank_conflicts(
     *,
     target: Target | str | None = None,
     access: str = "both",
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
 ) -> ConflictsReport:
     """Return the shared-memory bank conflicts of a store and a load.
 
@@ -36,6 +43,7 @@ def bank_conflicts(
         target: the GPU, such as ``sm90`` or ``gfx942``; by default one whose warps have as
             many lanes.
         access: ``store``, ``load`` or ``both``.
+        release, threads_per_warp: as for `parse_layout`.
 
     Returns:
         A report: ``.conflicts.store`` and ``.conflicts.load`` have the numbers.
@@ -57,33 +65,41 @@ def bank_conflicts(
     if access not in (*KINDS, "both"):
         raise LayoutError(f"access must be {', '.join(KINDS)} or both, got {access!r}")
     tensor = with_width(shape_or_type)
-    one = read(register, tensor, name="<register>")
-    other = read(shared, tensor, name="<shared>", memory_space=MemorySpace.SHARED)
+    lanes = lanes_of(target, threads_per_warp)
+    one = read(register, tensor, name="<register>", release=release, threads_per_warp=lanes)
+    other = read(
+        shared, tensor, name="<shared>", memory_space=MemorySpace.SHARED, release=release,
+        threads_per_warp=lanes,
+    )  # fmt: skip
     kinds = KINDS if access == "both" else (access,)
     hardware = target_of(one, other, tensor) if target is None else gpu(target)
     return conflicts_report(one, other, tensor, hardware, kinds)
 
 
 def find_swizzle(
-    writers: Sequence[Layout],
-    readers: Sequence[Layout],
+    writers: Layout | Sequence[Layout],
+    readers: Layout | Sequence[Layout],
     shape_or_type: ShapeOrType,
     *,
     target: Target | str = DEFAULT_TARGET,
     family: str = "swizzled",
     max_candidates: int | None = None,
     has_ranking: bool = False,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
 ) -> SwizzleReport:
     """Return the shared layout with the fewest cycles, of a family and of all linear layouts.
 
     Args:
-        writers: register layouts from which the tensor is stored.
-        readers: register layouts into which it is loaded; none for the writers again.
+        writers: the register layout from which the tensor is stored, or several.
+        readers: the register layout into which it is loaded, or several; none for the writers
+            again.
         shape_or_type: the tensor; a type, since the width of an element counts.
         target: the GPU.
         family: the attribute whose parameters are searched, or ``all``.
         max_candidates: how many layouts are tried at most.
         has_ranking: whether the whole ranking is shown.
+        release, threads_per_warp: as for `parse_layout`.
 
     Returns:
         A report: ``.search.best.encoding`` is the layout.
@@ -93,16 +109,21 @@ def find_swizzle(
 
     Example:
         >>> rows, columns = "(128,32):(1,128)", "(128,32):(32,1)"
-        >>> print(find_swizzle([rows], [columns], "128x32xf32").search.best.encoding)
+        >>> print(find_swizzle(rows, columns, "128x32xf32").search.best.encoding)
         #ttg.swizzled_shared<{vec = 1, perPhase = 2, maxPhase = 32, order = [1, 0]}>
     """
     tensor = with_width(shape_or_type)
-    storing = [read(layout, tensor, name="<writer>") for layout in writers]
-    loading = [read(layout, tensor, name="<reader>") for layout in readers] or storing
-    hardware = gpu(target)
+    hardware, lanes = gpu(target), lanes_of(target, threads_per_warp)
+    storing, loading = (
+        [
+            read(layout, tensor, name=name, release=release, threads_per_warp=lanes)
+            for layout in several(layouts)
+        ]
+        for name, layouts in (("<writers>", writers), ("<readers>", readers))
+    )
     found = search(
         storing,
-        loading,
+        loading or storing,
         tensor.shape,
         elem_bytes=element_bytes(tensor),
         target=hardware,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
-from tt_layout.library.inputs import Layout, ShapeOrType, place, read
+from tt_layout.library.inputs import Layout, place, read
 from tt_layout.releases import Release
+
+if TYPE_CHECKING:
+    from tt_layout.mlir.types import ShapeOrType
 
 
 def parse_layout(
@@ -43,12 +48,19 @@ def parse_layout(
     )
 
 
-def to_linear_layout(layout: Layout, shape_or_type: ShapeOrType) -> LinearLayout:
+def to_linear_layout(
+    layout: Layout,
+    shape_or_type: ShapeOrType,
+    *,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> LinearLayout:
     """Return the linear layout of a layout over a tensor.
 
     Args:
         layout: text in any notation, or an object.
         shape_or_type: the tensor; of a multi-buffered memdesc, one buffer is meant.
+        release, threads_per_warp: as for `parse_layout`.
 
     Returns:
         From ``register, lane, warp, block``, or ``offset, block``, or ``row, col, block``, to
@@ -61,4 +73,4 @@ def to_linear_layout(layout: Layout, shape_or_type: ShapeOrType) -> LinearLayout
         >>> to_linear_layout("gl.SwizzledSharedLayout(1, 1, 2, [1, 0])", [2, 2]).bases[0]
         ('offset', [[0, 1], [1, 1]])
     """
-    return place(layout, shape_or_type).layout
+    return place(layout, shape_or_type, release=release, threads_per_warp=threads_per_warp).layout

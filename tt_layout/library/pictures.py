@@ -14,13 +14,15 @@ from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.drawing import draw as drawn_figure
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure
-from tt_layout.hardware import DEFAULT_TARGET
-from tt_layout.library.inputs import UNKNOWN_ELEMENT, Layout, ShapeOrType, gpu, place
+from tt_layout.hardware import DEFAULT_TARGET, Target
+from tt_layout.library.inputs import UNKNOWN_ELEMENT, Layout, gpu, lanes_of, place
 from tt_layout.mlir.source import Source
 from tt_layout.placement import PlacedLayout
 from tt_layout.reports.writing import write
 
 if TYPE_CHECKING:
+    from tt_layout.mlir.types import ShapeOrType
+    from tt_layout.releases import Release
     from tt_layout.views.selection import Selection
 
 FRAME = '<iframe srcdoc="{page}" width="100%" height="{height}" style="border:0"></iframe>'
@@ -109,27 +111,31 @@ def _save(path: str, made: dict[str, Callable[[], bytes]]) -> None:
 
 def draw(
     layout: Layout,
-    shape_or_type: ShapeOrType,
-    other: Layout | None = None,
+    other: Layout | ShapeOrType,
+    shape_or_type: ShapeOrType | None = None,
     *,
     view: str | None = None,
     color_by: str | None = None,
-    target: str = DEFAULT_TARGET,
+    target: Target | str = DEFAULT_TARGET,
     access: str = "load",
     selection: Selection | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
 ) -> Drawing:
-    """Return the figure of a layout, or of two.
+    """Return the figure of a layout, or of two: ``draw(layout, shape)``, ``draw(a, b, shape)``.
 
     Args:
         layout: text in any notation, or an object.
+        other: another layout, or the tensor where there is none.  Two layouts of one memory space
+            are compared, and of one of registers and one of shared memory the banks of an access
+            are drawn.
         shape_or_type: the tensor.
-        other: another layout: two of one memory space are compared, and of one of registers and
-            one of shared memory the banks of an access are drawn.
         view: as ``tt-layout plot --view``.
         color_by: what has a colour of its own.
         target: the GPU whose banks are drawn.
         access: ``load`` or ``store``, whose banks are drawn.
         selection: the part that is drawn; all by default.
+        release, threads_per_warp: as for `parse_layout`.
 
     Returns:
         A drawing with ``.svg``, ``.png`` and ``.save(path)``.
@@ -147,28 +153,33 @@ def draw(
     expect("access", access, str)
     if view is not None and view not in VIEWS:
         raise LayoutError(f"unknown view {quoted(view)}; choose from {', '.join(VIEWS)}")
-    found = [_titled(one) for one in _placed(layout, other, shape_or_type)]
+    lanes = threads_per_warp
+    found = [_titled(one) for one in _placed(layout, other, shape_or_type, release, lanes)]
     drawn = [
         DrawnLayout(one) if selection is None else DrawnLayout(one, selection) for one in found
     ]
-    figure = drawn_figure(*drawn, view=view, color_by=color_by, target=target, access=access)
+    name = target.name if isinstance(target, Target) else target
+    figure = drawn_figure(*drawn, view=view, color_by=color_by, target=name, access=access)
     return Drawing(figure, _title(found))
 
 
 def explore(
     layout: Layout,
-    shape_or_type: ShapeOrType,
-    other: Layout | None = None,
+    other: Layout | ShapeOrType,
+    shape_or_type: ShapeOrType | None = None,
     *,
-    target: str | None = None,
+    target: Target | str | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
 ) -> Page:
     """Return the page of a layout, or of two, in which both can be explored and edited.
 
     Args:
         layout: text in any notation, or an object.
+        other: another layout, which is compared with the first, or the tensor.
         shape_or_type: the tensor.
-        other: another layout, which is compared with the first.
         target: the GPU that the page starts with.
+        release, threads_per_warp: as for `parse_layout`.
 
     Raises:
         LayoutError: a layout does not fit the tensor, or is too large for a browser.
@@ -179,7 +190,8 @@ def explore(
     """
     from tt_layout.page.dump import page_of
 
-    found = _placed(layout, other, shape_or_type)
+    lanes = lanes_of(target, threads_per_warp)
+    found = _placed(layout, other, shape_or_type, release, lanes)
     names = ["layout"] if len(found) == 1 else ["before", "after"]
     chosen = gpu(target).name if target is not None else None
     return Page(page_of(dict(zip(names, found)), chosen), _title(found))
@@ -197,9 +209,23 @@ def playground() -> Page:
     return Page(text_of_page(), "playground")
 
 
-def _placed(layout: Layout, other: Layout | None, shape_or_type: ShapeOrType) -> list[PlacedLayout]:
-    layouts = (layout,) if other is None else (layout, other)
-    return [place(one, shape_or_type) for one in layouts]
+def _placed(
+    layout: Layout,
+    other: Layout | ShapeOrType,
+    shape_or_type: ShapeOrType | None,
+    release: Release | str | None,
+    lanes: int | None,
+) -> list[PlacedLayout]:
+    """Return the layouts over the tensor, which is the last of what is given."""
+    named = {"<layout>": layout}
+    if shape_or_type is None:
+        shape_or_type = other
+    else:
+        named["<other>"] = other
+    return [
+        place(one, shape_or_type, name=name, release=release, threads_per_warp=lanes)
+        for name, one in named.items()
+    ]
 
 
 def _titled(placed: PlacedLayout) -> PlacedLayout:

@@ -12,12 +12,21 @@ Source:
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import AliasNode, AttributeNode, Parser, WordNode
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Sizes: TypeAlias = "Sequence[int] | npt.NDArray[np.integer[Any]]"
+    ShapeOrType: TypeAlias = "Sizes | str | TensorType"
+    """Sizes such as ``[64, 64]`` or ``"64x64"``, or a type such as ``"64x64xf16"``."""
 
 _HEAD = re.compile(r"\s*(tensor|!(?:ttg|tt|triton_gpu)\.memdesc)\s*<")
 _DIM = re.compile(r"\s*(-?\d+|\?|\*)\s*x")
@@ -29,6 +38,9 @@ POINTER_BITS = 64
 _NAME = re.compile(r"!?[A-Za-z_][\w.]*")
 _ALLOCATION = re.compile(r"\d+(?:x\d+)*")
 _EXAMPLE = "such as tensor<16x16xf16>"
+_SIZES = re.compile(r"\s*\d{1,18}(?:\s*x\s*\d{1,18})*\s*", re.ASCII)
+_PYTHON_NAME = re.compile(r"(?<=x)\s*(?:bfloat|float|fp|int)(?=\d{1,3}\s*$)", re.ASCII)
+_PYTHON_NAMES = {"bfloat": "bf", "float": "f", "fp": "f", "int": "i"}
 
 
 class TensorType(NamedTuple):
@@ -80,7 +92,7 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
 
     Args:
         text: such as ``tensor<16x16xf16>``, ``!ttg.memdesc<16x16xf16>``, or ``16x16xf16`` for a
-            tensor.
+            tensor, whose element may be called as in Python (``fp16``, ``bfloat16``, ``int8``).
         name: what messages call the text.
 
     Raises:
@@ -91,6 +103,7 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
         ((16, 16), (16, 16))
     """
     if _SHORT.match(text):
+        text = _PYTHON_NAME.sub(lambda name: _PYTHON_NAMES[name.group().strip()], text)
         return parse_type(f"tensor<{text.strip()}>", name=name)
     source = Source(text, name)
     match = _HEAD.match(text)
@@ -105,6 +118,23 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
     parser.expect_end("type")
     kind = "tensor" if match.group(1) == "tensor" else "memdesc"
     return TensorType(kind, shape, element, encoding, source.span(0, len(text)))
+
+
+def sizes_of(over: ShapeOrType) -> tuple[Sizes, int | None]:
+    """Return the sizes of a shape or a type, and the width of an element where that is known.
+
+    Raises:
+        LayoutError: a text is neither.
+
+    Example:
+        >>> sizes_of("64x64"), sizes_of("64x64xfp16"), sizes_of([4])
+        (((64, 64), None), ((64, 64), 16), ([4], None))
+    """
+    if isinstance(over, str):
+        if _SIZES.fullmatch(over):
+            return tuple(map(int, over.split("x"))), None
+        over = parse_type(over)
+    return (over.shape, over.element_bits) if isinstance(over, TensorType) else (over, None)
 
 
 def _parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:

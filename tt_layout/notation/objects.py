@@ -7,29 +7,29 @@ imported.  What a Gluon object means, the release says that it comes from, if th
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, shown
 from tt_layout.notation.context import Context
 from tt_layout.notation.functions import encoding_of_function
 from tt_layout.notation.gluon.calls import BARRIER, Call
 from tt_layout.notation.gluon.constructors import CONSTRUCTORS
 from tt_layout.notation.gluon.signatures import own_name
+from tt_layout.notation.notations.bases import bases_of
 from tt_layout.notation.notations.gluon import resolve
 from tt_layout.notation.registry import read_layout
+from tt_layout.notation.result import Translation
 from tt_layout.placement import PlacedLayout
 from tt_layout.releases import Release
-from tt_layout.safe_text import shortened
 
 GLUON = {*(own_name(one.name) for _, one in CONSTRUCTORS), BARRIER, "AutoLayout", "CoalescedLayout"}
 """The classes of Gluon."""
 CUTE = {"Layout", "ComposedLayout"}
 """Classes of CuTe's Python libraries, whose ``str`` is CuTe notation."""
-MAX_SHOWN = 100
 
 
 def encoding_of(layout: object, context: Context) -> Encoding:
@@ -37,7 +37,8 @@ def encoding_of(layout: object, context: Context) -> Encoding:
 
     Args:
         layout: text in any notation; an encoding; a linear layout, ours or of
-            ``triton.tools``; an object of Gluon or CuTe.
+            ``triton.tools``, or its bases by name or in pairs; a translation; an object of Gluon
+            or CuTe.
         context: the tensor and the rules.
 
     Raises:
@@ -53,10 +54,12 @@ def encoding_of(layout: object, context: Context) -> Encoding:
         return read_layout(layout, context)
     if isinstance(layout, PlacedLayout):
         return layout.encoding
+    if isinstance(layout, Translation) and layout.encoding is not None:
+        return layout.encoding
     try:
         return _of_object(_unwrapped(layout), context)
-    except LayoutError as error:
-        raise LayoutError(f"{context.name}: {error.message}", error.location) from None
+    except LayoutError as error:  # an object has no line or column, but a name
+        raise LayoutError(f"{context.name.strip('<>')}: {error.message}") from None
 
 
 def _of_object(layout: Any, context: Context) -> Encoding:
@@ -68,9 +71,10 @@ def _of_object(layout: Any, context: Context) -> Encoding:
         return read_layout(str(layout), context)
     if isinstance(layout, LinearLayout) or name == "LinearLayout":
         return encoding_of_function(_linear(layout))
-    shown = shortened(repr(layout), MAX_SHOWN)
+    if isinstance(layout, Mapping) or (isinstance(layout, (list, tuple)) and layout):
+        return encoding_of_function(bases_of(layout))
     expected = "a layout: text, an encoding, a LinearLayout, or an object of Gluon or CuTe"
-    raise LayoutError(f"expected {expected}; got {shown} of {type(layout).__name__}")
+    raise LayoutError(f"expected {expected}; got {shown(layout)}")
 
 
 def _class_name(layout: object) -> str:

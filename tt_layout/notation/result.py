@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tt_layout.encodings.base import Shape
+from tt_layout.encodings.base import Encoding, Shape
 
 
 class TensorSpec(NamedTuple):
@@ -26,11 +26,13 @@ class Translation(NamedTuple):
         text: the spelling.
         shapes: over which it was found to be the same layout.
         notes: what the spelling leaves out although the layout is the same.
+        encoding: the layout; where one is taken, so is its translation.
     """
 
     text: str
     shapes: tuple[Shape, ...]
     notes: tuple[str, ...] = ()
+    encoding: Encoding | None = None
 
     def __str__(self) -> str:
         return self.text

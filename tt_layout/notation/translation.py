@@ -50,10 +50,10 @@ def translate(
     """
     tensor = TensorSpec(tuple(shape) if shape is not None else None, element_bits)
     if isinstance(to, str) and to in NOTATIONS:
-        return NOTATIONS[to].write(encoding, tensor)
+        return NOTATIONS[to].write(encoding, tensor)._replace(encoding=encoding)
     from tt_layout.notation.releases.eras import to_release
 
-    return to_release(encoding, _release(to), tensor)
+    return to_release(encoding, _release(to), tensor)._replace(encoding=encoding)
 
 
 def _release(to: str | Release) -> Release:
