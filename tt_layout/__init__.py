@@ -5,8 +5,8 @@
 A *layout* is text in any notation (an attribute, Gluon, CuTe, TLX, a printed linear layout, JSON of
 bases) or an object: an `Encoding` of this package, a `LinearLayout` of it or of ``triton.tools``, a
 layout of Gluon from any Triton that is installed, a CuTe layout.  The tensor is a *shape* such as
-``[64, 64]`` or ``"64x64"``, or a *type* such as ``"64x64xf16"`` or ``"!ttg.memdesc<64x64xf16>"`` where the width
-of an element counts.  Bad input raises `LayoutError`, whose text shows where.
+``[64, 64]`` or ``"64x64"``, or a *type* such as ``"64x64xf16"`` or ``"!ttg.memdesc<64x64xf16>"``
+where the width of an element counts.  Bad input raises `LayoutError`, whose text shows where.
 
 Layouts:
     parse_layout                the attribute that a text or an object stands for
