@@ -139,7 +139,18 @@ SHARED = {
     f"gl.SharedLinearLayout({OFFSET_BASES}, alignment=16)": OFFSETS % (8, 16, 32),
     f'{{"offset": {OFFSET_BASES}}}': OFFSETS % (8, 16, 32),
     "Swizzle<3,3,3> o (64,64):(64,1)": OFFSETS % (8, 16, 32),
-    "Sw<3,3,3> o smem_ptr[16b](unset) o (_64,_64):(_64,_1)": OFFSETS % (8, 16, 32),
+    "Sw<3,4,3> o smem_ptr[16b](unset) o (_64,_64):(_64,_1)": OFFSETS % (8, 16, 32),
+    "composition(Swizzle<3,3,3>{}, Layout<Shape<_64,_64>,Stride<_64,_1>>{})": (
+        OFFSETS % (8, 16, 32)
+    ),
+    "cute::ComposedLayout<cute::Swizzle<3,4,3>, cute::smem_ptr_flag_bits<16>, "
+    "cute::Layout<cute::Shape<cute::_64,cute::C<64>>,cute::Stride<cute::_64,cute::_1>>>": (
+        OFFSETS % (8, 16, 32)
+    ),
+    "make_layout(make_shape(Int<64>{}, _64{}), GenRowMajor{})": OFFSETS % (0, 0, 0),
+    "cute.make_layout((64, 64), stride=(64, 1))": OFFSETS % (0, 0, 0),
+    "cute.make_composed_layout(cute.make_swizzle(3, 3, 3), 0, cute.make_layout((64, 64), "
+    "stride=(64, 1)))": OFFSETS % (8, 16, 32),
     "S<3,3,3> o 0 o (64,64):(64,1)": OFFSETS % (8, 16, 32),
     "(Swizzle(3, 3, 3)) o ((64, 64) : (64, 1))": OFFSETS % (8, 16, 32),
     "ComposedLayout(Swizzle(3, 3, 3), Layout((64, 64), (64, 1)), offset=0)": (
@@ -243,7 +254,7 @@ def test_a_manifest_takes_every_notation(run: Run) -> None:
         assert outcome.status == 0, outcome.err + outcome.out
         found.append([path.read_bytes() for path in sorted(Path().glob("*.txt"))])
     assert found[0] == found[1]
-    assert len(found[0]) == 7
+    assert len(found[0]) == len({**REGISTERS, **SHARED}) // 9 + 1
 
 
 FAULTS = {

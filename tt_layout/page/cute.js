@@ -3,14 +3,23 @@
 
 const CUTE_NUMBERS = "(\\d{1,6}),(\\d{1,6}),(-?\\d{1,6})";
 const CUTE_SWIZZLE = new RegExp(
-  `^\\(?(?:Swizzle|Sw|S)(?:<${CUTE_NUMBERS}>|\\(${CUTE_NUMBERS}\\))\\)?o(?:(?:0|smem_ptr\\[.*?\\]\\(.*?\\))o)?`,
+  `^\\(?(?:Swizzle|Sw|S)(?:<${CUTE_NUMBERS}>|\\(${CUTE_NUMBERS}\\))\\)?` +
+    `o(?:(?:0|smem_ptr\\[(?<bits>\\d{1,3})b\\]\\(.*?\\))o)?`,
 );
 const CUTE_COMPOSED = new RegExp(
-  `^ComposedLayout\\(Swizzle\\(${CUTE_NUMBERS}\\),(Layout\\(.*\\))(?:,offset=0)?\\)$`,
+  `^ComposedLayout\\(Swizzle\\(${CUTE_NUMBERS}\\),(?:(?:0|smem_ptr_flag_bits\\((?<bits>\\d{1,3})\\)),)?` +
+    `(?<layout>Layout\\(.*\\))(?:,offset=0)?\\)$`,
 );
+const CUTE_MAKERS = [
+  [/\b(?:composition|make_composed_layout)(?=\()/g, "ComposedLayout"],
+  [/\bmake_layout(?=\()/g, "Layout"],
+  [/\bmake_swizzle(?=\()/g, "Swizzle"],
+  [/\b(?:Shape|Stride|Step|make_shape|make_stride|make_tuple|tuple)(?=\()/g, ""],
+  [/\b(?:Int|C|constant)\((\d+)\)/g, "$1"],
+];
 const CUTE_LAYOUT = /^[_(),\s]*\d[\d_(),\s]*:[\d_(),\s]*$/;
 const CUTE_HEAD =
-  /^\s*(?:\(?(?:Swizzle|Sw|S)[<(]|(?:\w+\.)*(?:Layout|ComposedLayout|make_layout_tv)\(|TiledCopy|TiledMMA|Tiler_MN:)/;
+  /^\s*(?:\(?(?:Swizzle|Sw|S)[<(]|TiledCopy|TiledMMA|Tiler_MN:|(?:\w+(?:\.|::))*(?:Layout|ComposedLayout|composition|make_layout(?:_tv)?|make_composed_layout)\s*[<(])/;
 const CUTE_THREADS = /make_layout_tv|Tiler_MN|TiledCopy|TiledMMA/;
 const MAX_CUTE_DEPTH = 64;
 
@@ -21,26 +30,63 @@ function plainCute(text) {
 
 /** Return the { parts, swizzle } of a CuTe text. */
 function readCute(text) {
-  let rest = plainCute(text);
+  let rest = cuteCalls(plainCute(text));
   let swizzle = null;
   const composed = CUTE_COMPOSED.exec(rest);
   const match = CUTE_SWIZZLE.exec(rest);
   if (composed) {
-    swizzle = composed.slice(1, 4).map(Number);
-    rest = composed[4];
+    swizzle = cuteSwizzle(composed);
+    rest = composed.groups.layout;
   } else if (match) {
-    swizzle = match.slice(1).filter(Boolean).map(Number);
+    swizzle = cuteSwizzle(match);
     rest = rest.slice(match[0].length);
   }
   const call = /^Layout\((.*)\)$/.exec(rest);
   if (call) {
-    const arguments_ = cuteTree(`(${call[1].replaceAll("stride=", "")})`);
-    if (arguments_.length !== 2) throw new TextError("expected Layout(shape, stride)");
+    const order = /,(?:(GenRowMajor|LayoutRight)|GenColMajor|LayoutLeft)(?:\(\))?$/.exec(call[1]);
+    const given = (order ? call[1].slice(0, order.index) : call[1]).replaceAll("stride=", "");
+    const tree = cuteTree(`(${given})`);
+    const arguments_ = Array.isArray(tree) ? tree : [tree];
+    if (arguments_.length === 1) arguments_.push(compactStrides(arguments_[0], Boolean(order?.[1])));
+    else if (arguments_.length !== 2 || order) throw new TextError("expected Layout(shape, stride)");
     return cuteOf(...arguments_, swizzle);
   }
   const body = /^([\d(),]+):([\d(),]+)$/.exec(withoutOuterBrackets(rest));
   if (!body) throw new TextError("expected a CuTe layout such as (8,4):(4,1)");
   return cuteOf(cuteTree(body[1]), cuteTree(body[2]), swizzle);
+}
+
+/** Return a text with the types and calls of CUTLASS as Layout(..) and Swizzle(..). */
+function cuteCalls(text) {
+  const bare = text.replace(/\b(?:cutlass|cute)(?:::|\.)/g, "");
+  if (!/^(?:Layout|ComposedLayout|composition|make_\w+)[<(]/.test(bare)) return bare;
+  const called = bare.replaceAll("{}", "").replaceAll("<", "(").replaceAll(">", ")");
+  return CUTE_MAKERS.reduce((found, [pattern, name]) => found.replace(pattern, name), called);
+}
+
+/** Return bits, base and shift of elements; the swizzle of smem_ptr is one of bytes. */
+function cuteSwizzle(match) {
+  const numbers = match.slice(1).filter((text) => text !== undefined && /^-?\d+$/.test(text));
+  const [bits, base, shift] = numbers.map(Number);
+  if (match.groups.bits === undefined) return [bits, base, shift];
+  const width = Math.log2(Number(match.groups.bits));
+  if (!Number.isInteger(width)) throw new TextError("elements have a power of two of bits");
+  if (base - width + 3 < 0) throw new TextError("the swizzle moves parts of elements");
+  return [bits, base - width + 3, shift];
+}
+
+/** Return the strides of a layout without gaps, its first mode the fastest, or its last. */
+function compactStrides(sizes, byRows) {
+  let step = 1;
+  const strides = (own) => {
+    if (!Array.isArray(own)) {
+      step *= own;
+      return step / own;
+    }
+    const parts = (byRows ? [...own].reverse() : own).map(strides);
+    return byRows ? parts.reverse() : parts;
+  };
+  return strides(sizes);
 }
 
 function withoutOuterBrackets(text) {

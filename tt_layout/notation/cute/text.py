@@ -5,14 +5,20 @@
     shape   ::= size | `(` shape (`,` shape)* `)`           stride likewise
 
 Read are also the spellings of others: ``_8`` for a static 8 (C++), blanks, round brackets around
-the parts and after ``Swizzle`` (tensor-layouts), ``Layout(shape, stride)``.
+the parts and after ``Swizzle`` (tensor-layouts), ``Layout(shape, stride)``, the types of CUTLASS
+(``Layout<Shape<_8,_8>,Stride<_8,_1>>``) and the calls that make layouts, in C++ and Python.
+
+The swizzle of ``smem_ptr[16b]`` and of ``smem_ptr_flag_bits<16>`` is one of bytes.
+
+Source:
+    CUTLASS, include/cute/pointer_flagged.hpp, ``as_position_independent_swizzle_layout``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from tt_layout.algebra.linear_layout import is_power_of_two, log2
 from tt_layout.errors import LayoutError, quoted
@@ -21,13 +27,28 @@ Nested = Sequence["Nested | int"]
 
 _NUMBERS = r"(\d{1,6}),(\d{1,6}),(-?\d{1,6})"
 _SWIZZLE = re.compile(
-    rf"\(?(?:Swizzle|Sw|S)(?:<{_NUMBERS}>|\({_NUMBERS}\))\)?o(?:(?:0|smem_ptr\[.*?\]\(.*?\))o)?"
+    rf"\(?(?:Swizzle|Sw|S)(?:<{_NUMBERS}>|\({_NUMBERS}\))\)?"
+    r"o(?:(?:0|smem_ptr\[(?P<bits>\d{1,3})b\]\(.*?\))o)?"
 )
 _BODY = re.compile(r"([\d(),]+):([\d(),]+)")
 _CALL = re.compile(r"Layout\((.*)\)")
-_COMPOSED = re.compile(rf"ComposedLayout\(Swizzle\({_NUMBERS}\),(Layout\(.*\))(?:,offset=0)?\)")
+_COMPOSED = re.compile(
+    rf"ComposedLayout\(Swizzle\({_NUMBERS}\),(?:(?:0|smem_ptr_flag_bits\((?P<bits>\d{{1,3}})\)),)?"
+    r"(?P<layout>Layout\(.*\))(?:,offset=0)?\)"
+)
+_MODULE = re.compile(r"\b(?:cutlass|cute)(?:::|\.)")
+_MAKERS = (
+    (re.compile(r"\b(?:composition|make_composed_layout)(?=\()"), "ComposedLayout"),
+    (re.compile(r"\bmake_layout(?=\()"), "Layout"),
+    (re.compile(r"\bmake_swizzle(?=\()"), "Swizzle"),
+    (re.compile(r"\b(?:Shape|Stride|Step|make_shape|make_stride|make_tuple|tuple)(?=\()"), ""),
+    (re.compile(r"\b(?:Int|C|constant)\((\d+)\)"), r"\1"),
+)
+_ROWS = {"GenRowMajor", "LayoutRight"}
+_COLUMNS = {"GenColMajor", "LayoutLeft"}
 _WORD = re.compile(r"\d+|[(),]")
 MAX_DIGITS = 18
+BYTE_BITS = 3  # as a power of two
 MAX_DEPTH = 64
 
 
@@ -156,21 +177,22 @@ def read_cute(text: str) -> Cute:
     Example:
         >>> read_cute("Swizzle<2,0,3> o ((2,4),8):((4,8),1)")(7, 1)
         30
-        >>> print(read_cute("Sw<3,3,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)"))
+        >>> print(read_cute("Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)"))
         Swizzle<3,3,3> o (8,64):(64,1)
         >>> print(read_cute("Layout((4, (2, 2)), (2, (1, 8)))"))
         (4,(2,2)):(2,(1,8))
     """
-    rest = plain(text)
+    rest = _as_calls(plain(text))
     swizzle = None
     if composed := _COMPOSED.fullmatch(rest):
-        swizzle, rest = Swizzle(*map(int, composed.group(1, 2, 3))), composed.group(4)
+        swizzle, rest = _swizzle_of(composed), composed["layout"]
     elif match := _SWIZZLE.match(rest):
-        swizzle = Swizzle(*(int(number) for number in match.groups() if number is not None))
-        rest = rest[match.end() :]
+        swizzle, rest = _swizzle_of(match), rest[match.end() :]
     if call := _CALL.fullmatch(rest):
-        arguments = _tree(f"({call.group(1).replace('stride=', '')})")
-        if isinstance(arguments, int) or len(arguments) != 2:
+        arguments, ending = _tree_and_order(call.group(1).replace("stride=", ""))
+        if len(arguments) == 1 and ending is not None:
+            return cute_of(arguments[0], _compact(arguments[0], by_rows=ending), swizzle)
+        if len(arguments) != 2 or ending:
             raise LayoutError(f"expected Layout(shape, stride), got {quoted(text)}")
         sizes, strides = arguments
         return cute_of(sizes, strides, swizzle)
@@ -178,6 +200,74 @@ def read_cute(text: str) -> Cute:
     if body is None:
         raise LayoutError(f"expected a CuTe layout such as (8,4):(4,1), got {quoted(text)}")
     return cute_of(_tree(body.group(1)), _tree(body.group(2)), swizzle)
+
+
+def _as_calls(text: str) -> str:
+    """Return a text with the types and calls of CUTLASS as ``Layout(..)`` and ``Swizzle(..)``.
+
+    Example:
+        >>> _as_calls("cute::composition(Swizzle<3,3,3>{},Layout<Shape<8,C<64>>,Stride<64,1>>{})")
+        'ComposedLayout(Swizzle(3,3,3),Layout((8,64),(64,1)))'
+    """
+    text = _MODULE.sub("", text)
+    if not re.match(r"(?:Layout|ComposedLayout|composition|make_\w+)[<(]", text):
+        return text
+    text = text.replace("{}", "").replace("<", "(").replace(">", ")")
+    for pattern, name in _MAKERS:
+        text = pattern.sub(name, text)
+    return text
+
+
+def _swizzle_of(match: re.Match[str]) -> Swizzle:
+    """Return the swizzle of elements that a match has, which may be one of bytes."""
+    numbers = [int(text) for text in match.groups() if _is_number(text)]
+    bits, base, shift = numbers[:3]
+    width = match["bits"]
+    if width is not None:
+        if not is_power_of_two(int(width)):
+            raise LayoutError(f"elements have a power of two of bits, got {width}")
+        base -= log2(int(width)) - BYTE_BITS
+        if base < 0:
+            raise LayoutError(f"the swizzle moves parts of elements of {width} bits")
+    return Swizzle(bits, base, shift)
+
+
+def _is_number(text: str | None) -> TypeGuard[str]:
+    return text is not None and text.lstrip("-").isdigit()
+
+
+def _tree_and_order(text: str) -> tuple[Nested, bool | None]:
+    """Return the arguments of a call, and whether the last, a word, says that rows are compact.
+
+    None says that there is a stride.
+    """
+    head, _, word = text.rpartition(",")
+    is_order = word.removesuffix("()") in _ROWS | _COLUMNS
+    tree = _tree(f"({head if is_order else text})")
+    arguments = (tree,) if isinstance(tree, int) else tree
+    if is_order:
+        return arguments, word.removesuffix("()") in _ROWS
+    return arguments, False if len(arguments) == 1 else None
+
+
+def _compact(sizes: Nested | int, *, by_rows: bool) -> Nested | int:
+    """Return the strides of a layout without gaps, its first mode the fastest, or its last.
+
+    Example:
+        >>> _compact([4, [2, 8]], by_rows=False), _compact([4, [2, 8]], by_rows=True)
+        ([1, [4, 8]], [16, [8, 1]])
+    """
+    step = 1
+
+    def strides(own: Nested | int) -> Nested | int:
+        nonlocal step
+        if isinstance(own, int):
+            stride, step = step, step * own
+            return stride
+        parts = [strides(part) for part in (reversed(own) if by_rows else own)]
+        return parts[::-1] if by_rows else parts
+
+    return strides(sizes)
 
 
 def cute_of(sizes: Nested | int, strides: Nested | int, swizzle: Swizzle | None = None) -> Cute:

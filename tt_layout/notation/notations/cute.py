@@ -24,8 +24,9 @@ from tt_layout.notation.notation import Notation
 
 _LAYOUT = re.compile(r"[_(),\s]*\d[\d_(),\s]*:[\d_(),\s]*")
 _HEAD = re.compile(
-    r"\s*(?:\(?(?:Swizzle|Sw|S)[<(]|(?:\w+\.)*(?:Layout|ComposedLayout|make_layout_tv)\("
-    r"|TiledCopy|TiledMMA|Tiler_MN:)"
+    r"\s*(?:\(?(?:Swizzle|Sw|S)[<(]|TiledCopy|TiledMMA|Tiler_MN:"
+    r"|(?:\w+(?:\.|::))*(?:Layout|ComposedLayout|composition|make_layout(?:_tv)?"
+    r"|make_composed_layout)\s*[<(])"
 )
 _THREADS = re.compile(r"make_layout_tv|Tiler_MN|TiledCopy|TiledMMA")
 
