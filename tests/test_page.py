@@ -330,6 +330,7 @@ def test_a_hostile_text_stays_text() -> None:
         "name": HOSTILE,
         "text": HOSTILE,
         "modules": [],
+        "passes": [],
         "programs": {},
         "line": None,
     }

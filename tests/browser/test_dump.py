@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,26 @@ def test_modules_are_told_apart_and_stepped_through(open_file: Any) -> None:
     assert page.page.locator("#movement-steps button >> nth=0").is_disabled()
     page.page.select_option("#module", "1")
     assert found(page, "#source-lines") == [second]
+
+
+def test_a_pass_that_changed_the_cost_is_chosen_and_read_in_the_page(open_file: Any) -> None:
+    swizzled = [SHARED.replace("maxPhase = 1", f"maxPhase = {phases}") for phases in (1, 8, 32)]
+    names = ("Coalesce", "Swizzle", "CSE")
+    headers = [f"// -----// IR Dump Before {name} ({name}) //----- //\n" for name in names]
+    texts = [header + MODULE.replace(SHARED, own) for header, own in zip(headers, swizzled)]
+    page = open_dump(open_file, "".join(texts))
+    options = page.page.locator("#module option").all_inner_texts()
+    assert [option.split(",")[0] for option in options] == ["2: Coalesce", "3: Swizzle"]
+    assert all(re.search(r", \d+ → \d+ cycles$", option) for option in options)
+    assert page.page.input_value("#module") == "1"
+    page.page.select_option("#module", "0")
+    line = str(MODULE_LINES + 1 + 1 + LOAD)  # a header each
+    assert found(page, "#source-lines") == found(page, "#movements") == [line]
+    assert "4 wavefronts" in page.page.inner_text("#movement-findings")
+    assert "read in the page" in page.page.inner_text("#summary")
+    page.go(page.page.evaluate("location.hash.slice(1)"))
+    assert found(page, "#source-lines") == [line]
+    page.shot("dump-passes")
 
 
 def test_the_box_of_layouts_filters_them(open_file: Any) -> None:

@@ -156,6 +156,7 @@ class EmbeddedDump:
         modules: of each what `tt_layout.page.kernel_report.module_data` returns.
         programs: the text of each file of the program that it was compiled from.
         line: that which the page opens on; None for that of the first finding.
+        passes: of a dump of passes, those that changed the cost.
     """
 
     name: str
@@ -163,6 +164,7 @@ class EmbeddedDump:
     modules: Sequence[dict[str, Any]] = ()
     programs: Mapping[str, str] = field(default_factory=dict)
     line: int | None = None
+    passes: Sequence[dict[str, Any]] = ()
 
 
 def build(

@@ -421,7 +421,7 @@ function cover(tile, cga, shape, order, dropRegisters = false) {
 // -- what is worked out once ---------------------------------------------------------------------
 
 /**
- * Return a function that works something out when it is first asked for.
+ * Return a function that works something out when it is first asked for, of a dump and its layouts.
  *
  * @template T
  * @param {() => T} work
@@ -430,5 +430,10 @@ function cover(tile, cga, shape, order, dropRegisters = false) {
 function once(work) {
   /** @type {T | undefined} */
   let found;
-  return () => (found ??= work());
+  let [dump, count] = [DATA.dump, 0];
+  return () => {
+    if (dump !== DATA.dump || count !== DATA.layouts.length) found = undefined;
+    [dump, count] = [DATA.dump, DATA.layouts.length];
+    return (found ??= work());
+  };
 }

@@ -4,9 +4,10 @@
 function showSource() {
   if (!DATA.dump) return;
   byId("source-title").textContent = DATA.dump.name;
-  const isCounted = dumpModules().some(({ registers }) => registers?.length);
-  byId("source-about").textContent = isCounted ? "beside the line: live registers of a thread" : "";
-  byId("source-about").hidden = !isCounted;
+  const { registers, pressure } = dumpModules()[state.module] ?? {};
+  const about = ["beside the line: live registers of a thread", ...(pressure ? [pressure] : [])];
+  byId("source-about").textContent = about.join("; ");
+  byId("source-about").hidden = !registers?.length;
   page.dumpText.show(DATA.dump.text);
   showCostMap();
   const { line, uses } = DATA.layouts[state.layout];
@@ -100,17 +101,24 @@ function gutterOfLine(line) {
   return live === undefined ? "" : String(live);
 }
 
+/** Return the first line of the map and their count: of several modules those of the one shown. */
+function rangeOfMap(movements) {
+  const { first } = dumpModules()[state.module] ?? { first: 1 };
+  if (dumpModules().length < 2) return [1, DATA.dump.text.split("\n").length];
+  return [first, 1 + Math.max(first, ...movements.map(({ line }) => line)) - first];
+}
+
 /** Show where in the text data movements cost something: the more, the darker. */
 function showCostMap() {
   const box = byId("cost-map");
   const { movements } = dumpModules()[state.module] ?? { movements: [] };
   const most = Math.max(1, ...movements.map(({ cycles }) => cycles));
-  const count = DATA.dump.text.split("\n").length;
+  const [first, count] = rangeOfMap(movements);
   const marks = movements
     .filter(({ cycles }) => cycles > 0)
     .map(({ line, cycles }) => {
       const node = make("i", { title: `line ${line}`, onclick: () => selectLine(line) });
-      node.style.top = `${(100 * (line - 1)) / count}%`;
+      node.style.top = `${(100 * (line - first)) / count}%`;
       node.style.opacity = String(0.25 + (0.75 * cycles) / most);
       return node;
     });
@@ -126,7 +134,7 @@ function showOneOf(ids) {
 /** Show what a line of the dump is about: its data movement, or one of its layouts. */
 function selectLine(line) {
   change(() => {
-    state.module = moduleOfLine(line);
+    enterModule(moduleOfLine(line));
     followLine(line);
   });
 }

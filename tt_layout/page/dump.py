@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.passes import pass_history
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.file_aliases import LAST, whole_modules
 from tt_layout.ir.module import Module
-from tt_layout.ir.passes import pass_runs
+from tt_layout.ir.passes import PassRun, pass_runs
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
@@ -89,7 +90,9 @@ def page_of_dump(
     shared, pages = SharedWork(), []
     missing, others = dict.fromkeys(names), dict[str, None]()
     found: dict[_Key, _Used] = {}
-    for k, module in _numbered(source, release, number):
+    runs = _runs(source, release, number)
+    for run in runs:
+        module = run.chosen
         missing = {name: None for name in missing if name not in module.aliases}
         if missing:
             others |= dict.fromkeys(module.aliases.attributes())
@@ -97,7 +100,7 @@ def page_of_dump(
             found.setdefault(_key_of(used.type), used._replace(lines=set())).lines.update(
                 used.lines
             )
-        pages.append((k, audit_module(module, shared)))
+        pages.append((run.first + run.meant, audit_module(module, shared)))
     if missing:
         raise LayoutError(unknown_alias(next(iter(missing)), others), FileLocation(source.name))
     layouts, numbers = _placed(found)
@@ -112,23 +115,26 @@ def page_of_dump(
     modules = [module_data(audit, k, number_of) for k, audit in pages]
     texts = programs((audit for _, audit in pages), program)
     name = PurePath(source.name).name  # folders of one machine mean nothing on another
-    dump = EmbeddedDump(name, source.text, modules, texts, line)
+    passes = [one for run in runs if len(run.modules) > 1 for one in _passes(run, shared)]
+    dump = EmbeddedDump(name, source.text, modules, texts, line, passes)
     return build(layouts, title=name, dump=dump, target=target)
 
 
-def _numbered(
-    source: Source, release: Release | None, number: int | None
-) -> Iterator[tuple[int, Module]]:
-    """Yield the modules that a page shows, with their numbers.
-
-    Of a dump of passes that is the last module before the conversion to LLVM.
-    """
+def _runs(source: Source, release: Release | None, number: int | None) -> list[PassRun]:
+    """Return the modules that a page shows, each with those of the same compilation."""
     if number not in (None, LAST):
-        yield from ((number or 1, one) for one in whole_modules(source, release, number))
-        return
+        modules = whole_modules(source, release, number)
+        return [PassRun(number or 1, (module,), 0) for module in modules]
     runs = list(pass_runs(whole_modules(source, release)))
-    for run in runs if number is None else runs[-1:]:
-        yield run.first + run.meant, run.chosen
+    return runs if number is None else runs[-1:]
+
+
+def _passes(run: PassRun, shared: SharedWork) -> Iterator[dict[str, Any]]:
+    """Yield the passes that changed the cost: the module each made, the cycles before and after."""
+    for change in pass_history(run, shared).of_cost:
+        made = change.after
+        cycles = [one and round(one) for one in (change.before.cycles, made.cycles)]
+        yield {"number": made.number, "line": made.line, "pass": change.name, "cycles": cycles}
 
 
 _Key = tuple["str | None", "Encoding | LayoutError | None", str]

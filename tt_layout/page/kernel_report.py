@@ -14,7 +14,7 @@ from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE
-from tt_layout.audit.summary import summaries
+from tt_layout.audit.summary import Summary, summaries
 from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
@@ -26,6 +26,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.page.multiplications import multiplication_data
 from tt_layout.reports.advice_text import advice_lines
 from tt_layout.reports.finding_text import MAX_SHOWN, grouped
+from tt_layout.reports.kernel_head import head_texts
 from tt_layout.reports.program_source import ProgramSource
 
 NumberOf = Callable[[IRType | None], "int | None"]
@@ -40,7 +41,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         number: its number in the dump, from 1.
         number_of: the number of the layout of a type on the page.
     """
-    module = audit.module
+    module, adviser = audit.module, Adviser(audit)
     return {
         "number": number,
         "first": min([module.line, *_lines_of_aliases(module)]),
@@ -50,13 +51,20 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "target": module.target,
         "summary": [
             *([audit.target_note] if audit.target_note is not None else []),
-            *(summary.text for summary in summaries(audit)),
+            *(text for summary in summaries(audit) for text in _head(summary, adviser)),
         ],
-        "findings": list(_findings(audit)),
+        "findings": list(_findings(adviser)),
         "movements": [_movement(row, audit, number_of) for row in audit.movements],
         "multiplications": list(_multiplications(audit)),
         "registers": _registers(audit),
+        "pressure": "; ".join(one.text for one in audit.registers),
     }
+
+
+def _head(summary: Summary, adviser: Adviser) -> tuple[str, str]:
+    """Return what is said of a kernel: the verdict, and what was counted."""
+    verdict, *others = head_texts(summary, adviser)
+    return verdict, "; ".join(others)
 
 
 def _registers(audit: Audit) -> list[tuple[int, int]]:
@@ -84,14 +92,15 @@ def _lines_of_aliases(module: Module) -> Iterator[int]:
     return (line for line in lines if line < module.line)
 
 
-def _findings(audit: Audit) -> Iterator[dict[str, Any]]:
+def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
     """Yield findings alike together, the most expensive with what to do about them."""
-    adviser = Adviser(audit)
-    for number, group in enumerate(grouped(audit.findings)):
+    for number, group in enumerate(grouped(adviser.audit.findings)):
         first = group[0]
         advice = advice_lines(adviser, first, is_whole=False) if number < MAX_SHOWN else ()
+        share = adviser.share_of(group)
         yield {
             "lines": [one.line for one in group],
+            "share": share.text if share is not None else "",
             "message": first.message,
             "kind": first.kind,
             "advice": list(advice),

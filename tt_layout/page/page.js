@@ -801,16 +801,17 @@ function writeAddress() {
   const isUsual =
     show([slice.rows, slice.columns, slice.at]) ===
     show(Object.values(checkedSlice(null, page.model.shape)));
+  const isReadHere = Boolean(dumpModules()[state.module]?.isReadHere); // its layouts have numbers of this visit
   const parts = {
-    l: state.layout || (DATA.dump ? 0 : ""),
+    l: isReadHere ? "" : state.layout || (DATA.dump ? 0 : ""),
     ...(DATA.playground
       ? addressOfTexts()
       : { a: edit?.attribute ?? "", t: edit?.type ?? "" }),
     b: edit?.bases ? JSON.stringify(edit.bases) : "",
-    c: state.colour === defaultColour() ? "" : state.colour,
+    c: isReadHere || state.colour === defaultColour() ? "" : state.colour,
     s: state.scope === "element" ? "" : state.scope,
     p: state.pins.map(({ scope, element }) => `${scope}:${element.join(",")}`).join(";"),
-    x: state.compare === usualCompare() ? "" : state.compare < 0 ? "none" : state.compare,
+    x: isReadHere || state.compare === usualCompare() ? "" : state.compare < 0 ? "none" : state.compare,
     d: isUsual ? "" : [slice.rows, slice.columns, ...slice.at].join(","),
     k: state.banks ?? "",
     w: state.isStore ? "store" : "",
@@ -847,7 +848,8 @@ function usualModule() {
 function readLine(parts) {
   const count = DATA.dump?.text.split("\n").length ?? 0;
   const line = index(parts.get("n"), count + 1, DATA.dump?.line ?? null);
-  state.module = line ? moduleOfLine(line) : index(parts.get("u"), dumpModules().length, usualModule());
+  const module = index(parts.get("u"), dumpModules().length, usualModule());
+  if (DATA.dump) enterModule(line ? moduleOfLine(line) : module);
   if (parts.has("l") || !dumpModules().length) state.line = line || null;
   else followLine(line || usualLine(state.module));
 }
@@ -999,6 +1001,7 @@ function start() {
   page.accessView = new AccessView(byId("access"));
   page.layoutBox = new LayoutBox(control("layout-filter"), byId("layout-list"), chooseLayout);
   connectMultiplication();
+  if (DATA.dump) addPasses();
   connectDump();
   connect();
   if (DATA.playground) connectPlayground();

@@ -11,6 +11,20 @@ const OPERATION = /^\s*(?:%[^=]*=\s*)?"?((?:tt|ttg|ttng|triton_gpu|triton_nvidia
 const TYPE_HEAD = /(?:\btensor|!(?:ttg|tt|triton_gpu)\.memdesc|-> ?)</g; // the last is a memdesc, too
 const GLOBAL = "global memory";
 
+/** A module that is there to be chosen. */
+const UNREAD = {
+  stage: null,
+  target: null,
+  summary: [],
+  findings: [],
+  movements: [],
+  multiplications: [],
+  registers: [],
+  pressure: "",
+  isUnread: true,
+  isReadHere: true,
+};
+
 /** What moves data, by its name without the dialect: its kind, and which ends global memory is. */
 const MOVING = {
   convert_layout: ["conversion"],
@@ -46,6 +60,30 @@ function readDump(name, text) {
   if (!found.layouts.length) throw new TextError("no layout that can be read is used in this text");
   const targets = modules.flatMap(({ target }) => (target === null ? [] : [target]));
   return { dump: { name, text, modules, programs: {}, line: null, isReadHere: true }, layouts: found.layouts, targets };
+}
+
+/** Put the modules that passes made, where that changed the cost, among those that were audited. */
+function addPasses() {
+  const { modules, passes } = DATA.dump;
+  for (const { number, line, pass, cycles } of passes ?? []) {
+    const audited = modules.find((one) => one.number === number);
+    if (audited) Object.assign(audited, { pass, changed: cycles });
+    else modules.push({ ...UNREAD, number, line, first: line, pass, changed: cycles });
+  }
+  modules.sort((a, b) => a.number - b.number);
+}
+
+/** Read the module that was chosen, unless the audit has. */
+function readChosen() {
+  const { modules, text } = DATA.dump;
+  const chosen = modules[state.module];
+  if (!chosen?.isUnread) return;
+  const lines = text.split("\n");
+  const found = new PlacedTypes();
+  found.layouts = DATA.layouts;
+  const place = modulesIn(lines).find(({ line }) => line === chosen.line);
+  const { number, pass, changed } = chosen;
+  if (place) modules[state.module] = { ...readModule(place, lines, found), number, pass, changed };
 }
 
 /** Return the modules of a text: where each begins and ends, in lines counted from 1. */
@@ -92,6 +130,8 @@ function readModule({ number, first, line, end }, lines, found) {
     movements,
     multiplications: [],
     registers: [],
+    pressure: "",
+    isReadHere: true,
   };
 }
 
@@ -305,6 +345,7 @@ function conflictsAmong(movements) {
     lines: own.map(({ line }) => line),
     message,
     kind: "bank-conflicts",
+    share: "",
     advice: [],
     suggested: null,
   }));

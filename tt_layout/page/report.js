@@ -102,7 +102,7 @@ function lineButton(line, text) {
   });
 }
 
-function findingRow({ lines, message, kind }) {
+function findingRow({ lines, message, kind, share }) {
   const shown = lines.slice(0, MAX_FINDING_LINES).map((line) => {
     const button = lineButton(line, `line ${line}`);
     const item = make("span", {}, button);
@@ -112,36 +112,34 @@ function findingRow({ lines, message, kind }) {
   const more = lines.length - shown.length;
   const location = movementOn(lines[0])?.location;
   const from = location ? ` (${location.file.split("/").at(-1)}:${location.line})` : "";
-  const share = shareInWords(lines);
   return make(
     "li",
     { className: kind },
     ...shown,
-    make("span", { textContent: `${more > 0 ? ` and ${more} more` : ""}${from}${share}: ${message}` }),
+    make("span", { textContent: `${more > 0 ? ` and ${more} more` : ""}${from}${share && `, ${share}`}: ${message}` }),
   );
 }
 
 /** Say why a data movement has no cost. */
 function unknownCost() {
-  if (DATA.dump.isReadHere) return "What it costs is worked out by tt-layout page FILE, not in the page.";
+  if (dumpModules()[state.module].isReadHere) return "What it costs is worked out by tt-layout page FILE, not in the page.";
   return "No analysis determines what it costs.";
 }
 
-/** Return the part of the cycles of a module's data movements that some lines take; empty where unknown. */
-function shareInWords(lines) {
-  const sum = (movements) => movements.reduce((total, { cycles }) => total + cycles, 0);
-  const { movements } = dumpModules()[state.module];
-  if (DATA.dump.isReadHere) return ""; // how often loops run is not known
-  const own = sum(movements.filter(({ line }) => lines.includes(line)));
-  return own ? `, ${Math.max(1, Math.round((100 * own) / sum(movements)))} % of the cycles` : "";
-}
-
-/** Return what a module is called, and what its pass changed of the cycles. */
-function moduleInWords({ number, pass, line }, index) {
+/**
+ * Return what a module is called, and what its pass changed of the cycles.
+ *
+ * @param {DumpModule} module
+ * @param {number} index
+ */
+function moduleInWords({ number, pass, stage, line, changed: own }, index) {
   const cyclesOf = (k) => dumpModules()[k]?.movements.reduce((sum, { cycles }) => sum + cycles, 0);
   const [before, after] = [cyclesOf(index - 1), cyclesOf(index)];
-  const changed = !DATA.dump.isReadHere && before && after && before !== after ? `, ${before} → ${after} cycles` : "";
-  return `${number}: ${pass ?? `line ${line}`}${changed}`;
+  const isKnown = before && after && before !== after && !dumpModules()[index].isReadHere;
+  const [from, to] = own ?? (isKnown ? [before, after] : []);
+  const changed = to === undefined ? "" : `, ${from ?? "no layouts"} → ${to} cycles`;
+  const name = stage && !own ? `${stage} ${pass}` : pass;
+  return `${number}: ${name ?? `line ${line}`}${changed}`;
 }
 
 function functionRow(name) {
@@ -294,11 +292,16 @@ function showKernel() {
   );
 }
 
+/** Show a module of the dump. */
+function enterModule(index) {
+  state.module = index;
+  readChosen();
+}
+
 function chooseModule(index) {
   const current = state.line === null ? null : movementOn(state.line);
-  const line = (current && counterpart(current, index)?.line) ?? usualLine(index);
   change(() => {
-    state.module = index;
-    followLine(line);
+    enterModule(index);
+    followLine((current && counterpart(current, index)?.line) ?? usualLine(index));
   }, rebuild);
 }

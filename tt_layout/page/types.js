@@ -51,6 +51,7 @@
  * @property {number[]} lines
  * @property {string} message
  * @property {string} kind
+ * @property {string} share of the kernel's time, in words
  * @property {string[]} advice
  * @property {string | null} suggested the layout that the accesses to shared memory should have
  *
@@ -99,6 +100,10 @@
  * @property {DumpMovement[]} movements
  * @property {Multiplication[]} multiplications
  * @property {Array<[number, number]>} registers live ones of a thread, from each line on
+ * @property {string} pressure how many registers a thread needs, in words
+ * @property {Array<number | null>} [changed] the cycles before and after the pass that made it
+ * @property {boolean} [isUnread] whether it is read when it is chosen
+ * @property {boolean} [isReadHere] whether it was read in the page, not by the audit
  *
  * @typedef {object} Example
  * @property {string} group
@@ -110,7 +115,7 @@
  *
  * @typedef {object} PageData
  * @property {Spec[]} layouts
- * @property {{ name: string, text: string, modules: DumpModule[], programs: Record<string, string>, line: number | null, isReadHere?: boolean } | null} dump
+ * @property {{ name: string, text: string, modules: DumpModule[], programs: Record<string, string>, line: number | null, passes?: any[], isReadHere?: boolean } | null} dump
  * @property {boolean} isPair
  * @property {boolean} isMultiplied
  * @property {string | null} operand
