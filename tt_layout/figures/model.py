@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ MAX_LABELLED = 128
 MAX_CELLS = 1 << 22
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grid:
     """Cells in rows and columns.
 
@@ -64,6 +64,17 @@ class Grid:
     groups: tuple[tuple[int, int, str], ...] = ()
     marks: npt.NDArray[np.bool_] | None = None
     cell_width: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether another grid shows the same."""
+        if not isinstance(other, Grid):
+            return NotImplemented
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+    def __hash__(self) -> int:
+        """Return the same number for grids that show the same."""
+        return hash((self.title, self.shape))
 
     @property
     def shape(self) -> tuple[int, int]:

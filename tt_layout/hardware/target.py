@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tt_layout.hardware.backend import Backend
 
@@ -175,6 +175,15 @@ class Target:
     load_evidence: Evidence
     store_evidence: Evidence
     source: str
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what crosses processes: views of tables do not."""
+        return {n: dict(v) if isinstance(v, MappingProxyType) else v for n, v in vars(self).items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what has crossed."""
+        views = {n: MappingProxyType(state[n]) for n in ("load_phases", "store_phases")}
+        vars(self).update(state | views)
 
     @property
     def is_nvidia(self) -> bool:

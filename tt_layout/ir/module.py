@@ -13,6 +13,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import BACKENDS, Gpu, find_gpu, intel
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source, Span
+from tt_layout.releases import Release
 
 if TYPE_CHECKING:
     from tt_layout.ir.operations import Location, Operation
@@ -208,6 +209,10 @@ class TypeUses(Sequence[TypeUse]):
 
 class Meanings(Protocol):
     """What texts of a module stand for, by its aliases."""
+
+    @property
+    def release(self) -> Release | None:
+        """The release whose rules hold; None for those that fit."""
 
     def type_of_text(self, text: str) -> IRType | None:
         """Return a type; None for a scalar and for what is not a type."""

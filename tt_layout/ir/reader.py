@@ -7,6 +7,7 @@ alias definitions after a module where another module follows.
 
 from __future__ import annotations
 
+import copyreg
 import re
 from collections.abc import Callable, Iterator
 
@@ -89,6 +90,18 @@ def iterate_ir(
             texts.add(part, module)
         if module is not None:
             yield module
+
+
+def _read_again(source: Source, release: Release | None, line: int) -> Module:
+    return next(module for module in iterate_ir(source, release) if module.line == line)
+
+
+def _reduced(module: Module) -> tuple[object, ...]:
+    """Return how a module crosses processes: the other side reads it again."""
+    return _read_again, (module.source, module.meanings.release, module.line)
+
+
+copyreg.pickle(Module, _reduced)  # type: ignore[arg-type]
 
 
 def iterate_parts(source: Source, report: Callable[[int], None] | None = None) -> Iterator[Part]:

@@ -108,6 +108,11 @@ class Scope:
         self._keys: dict[str, str | None] = {}
         self._types: dict[str, IRType | None] = {}
 
+    @property
+    def release(self) -> Release | None:
+        """The release whose rules hold; None for those that fit."""
+        return self.interner.release
+
     # -- keys -------------------------------------------------------------------------------
 
     def key(self, text: str, depth: int = 0) -> str | None:

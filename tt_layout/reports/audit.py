@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tt_layout.reports.measured import Measurements
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class AuditReport(Printed):
     """The audits of a dump's modules.
 
@@ -66,6 +66,17 @@ class AuditReport(Printed):
     histories: Iterable[PassHistory] = ()
     lists_passes: bool = False
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether another report says the same."""
+        if not isinstance(other, AuditReport):
+            return NotImplemented
+        are_kept = isinstance(self.audits, Sequence) and isinstance(other.audits, Sequence)
+        return self is other or (are_kept and self.data() == other.data())
+
+    def __hash__(self) -> int:
+        """Return the same number for reports that say the same."""
+        return hash(self.file)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Cross processes as the dump and the values: the other side audits it again."""
         audits = tuple(self.audits)
@@ -91,7 +102,8 @@ class AuditReport(Printed):
             modules = list(modules)
         data = {"version": JSON_VERSION, "file": self.file, "modules": modules}
         if self.histories:
-            data["passes"] = map(history_data, self.histories)
+            passes = map(history_data, self.histories)
+            data["passes"] = list(passes) if isinstance(self.audits, Sequence) else passes
         return data
 
     def _shares(self, audit: Audit) -> Shares:

@@ -89,12 +89,19 @@ def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) ->
 
 
 def _places(locations: Sequence[Location | None]) -> tuple[str, list[str]]:
-    """Return what heads the column of locations, and the locations: of one file without it."""
+    """Return what heads the column of locations, and the locations: of one file without it.
+
+    Of several files the names alone, while no two are called the same.
+    """
     files = {location.file for location in locations if location is not None}
     if len(files) == 1:
         name = safe(os.path.basename(files.pop()))
         return name or "at", [f"{p.line}:{p.column}" if p is not None else "" for p in locations]
-    return "location", [safe(str(place)) if place is not None else "" for place in locations]
+    names = {file: os.path.basename(file) or file for file in files}
+    if len({*names.values()}) < len(files):
+        names = {file: file for file in files}
+    shown = (p._replace(file=names[p.file]) if p is not None else None for p in locations)
+    return "location", [safe(str(place)) if place is not None else "" for place in shown]
 
 
 def _loop_heading(executions: Executions) -> str:
