@@ -80,7 +80,7 @@ def random_register(rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize(
-    "seed", [seed if seed in (11, 42, 70) else slow(seed) for seed in range(100)]
+    "seed", [seed if seed in (12, 42, 70) else slow(seed) for seed in range(0, 100, 2)]
 )
 def test_each_family_reaches_its_optimum(seed: int) -> None:
     rng = random.Random(seed)

@@ -77,7 +77,7 @@ def test_remarks_of_the_compiler(source: Path, name: str, tally: Counter[str]) -
 
 # -- random kernels, as Triton 3.9.0 allocates them ---------------------------------------------
 
-KERNELS = 150
+KERNELS = 100
 LANES = {"sm80": 32, "sm90": 32, "gfx942": 64}
 WARPS = 4
 

@@ -16,7 +16,7 @@ from tt_layout.analyses.conversion.compiled_conversion import compiled_conversio
 from tt_layout.analyses.conversion.conversion import classify
 from tt_layout.mlir.types import element_bits
 
-DRAWN, ASSEMBLED = 900, 200
+DRAWN, ASSEMBLED = 600, 130
 ELEMENTS = ("i1", "i8", "f16", "bf16", "f32", "i64", "f64")
 GPUS = ("sm80", "sm90", "sm100")
 

@@ -21,7 +21,7 @@ from tt_layout.audit.operations.exchanges import exchange_of
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import SsaReader
 
-REDUCTIONS, SCANS, ATOMICS, GATHERS = 90, 40, 40, 40
+REDUCTIONS, SCANS, ATOMICS, GATHERS = 60, 30, 30, 30
 MAX_REGISTERS = 64  # of a thread; what is larger takes the wheel long
 GPUS = ("sm75", "sm80", "sm90", "sm100", "sm120")
 FLOATS = ("f16", "bf16", "f32", "f64")
