@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from browser.conftest import Open
@@ -140,6 +142,21 @@ def test_cycles_are_shown_one_after_the_other(open_page: Open) -> None:
     page.page.click("#cycle-play")
     assert page.page.inner_text("#cycle-play") == "Play"
     page.shot("cycle")
+
+
+def test_what_is_printed_has_the_grids_in_light_colours(open_page: Open, tmp_path: Path) -> None:
+    """A canvas drawn anew while it is printed would be blank."""
+    pdf = pytest.importorskip("pypdfium2")
+    page = opened(open_page, fragment="x=1", scheme="dark")
+    page.page.pdf(path=tmp_path / "page.pdf", print_background=True)
+    [first, *_] = pdf.PdfDocument(tmp_path / "page.pdf")
+    drawn = np.asarray(first.render(scale=1).to_pil()).astype(int)
+    is_coloured = np.ptp(drawn, axis=2) > 40
+    assert is_coloured.mean() > 0.02  # the legend alone is 0.006
+    assert (drawn.min(axis=2) > 200).mean() > 0.8  # white paper
+    assert page.page.locator("img:visible").count() == 0
+    page.settle()
+    assert page.page.evaluate("document.documentElement.className") == ""
 
 
 def test_on_paper_there_are_no_controls_and_what_is_left_out_is_said(open_page: Open) -> None:

@@ -105,7 +105,7 @@ function ticks(among, every, from, to) {
 }
 
 function isOnPaper() {
-  return matchMedia("print").matches;
+  return document.documentElement.classList.contains("paper") || matchMedia("print").matches;
 }
 
 /** Return the height that a grid may take. */
@@ -163,12 +163,13 @@ class GridView {
     );
     this.base = make("canvas");
     this.over = make("canvas");
+    this.picture = make("img", { hidden: true, alt: "" });
     this.cell = make("div", { id: `${id}-cell`, role: "gridcell" });
     this.cell.setAttribute("role", "gridcell");
     const row = make("div", {}, this.cell);
     row.setAttribute("role", "row");
     row.className = "unseen";
-    this.stage = make("div", { className: "stage", tabIndex: 0 }, this.base, this.over, row);
+    this.stage = make("div", { className: "stage", tabIndex: 0 }, this.base, this.over, this.picture, row);
     this.stage.setAttribute("role", "grid");
     this.stage.setAttribute("aria-labelledby", this.heading.id);
     this.stage.setAttribute("aria-activedescendant", this.cell.id);
@@ -400,6 +401,13 @@ class GridView {
     if (!this.stageSize) return;
     if (dirty.has("base")) this.#paintBase();
     if (dirty.has("over")) this.#paintOver();
+  }
+
+  /** Show a picture of what is drawn, for paper, or what is drawn itself. */
+  print(isPaper) {
+    this.paint();
+    this.picture.hidden = !isPaper;
+    this.picture.src = isPaper ? this.base.toDataURL() : "data:,";
   }
 
   // -- the cells --------------------------------------------------------------------------------

@@ -162,7 +162,12 @@ function checkedSlice(slice, shape) {
 
 // -- grids --------------------------------------------------------------------------------------
 
+/** Show the grids, unless they are being printed. */
 function showGrids() {
+  if (!document.documentElement.classList.contains("paper")) redrawGrids();
+}
+
+function redrawGrids() {
   const ground = rgb(themeColours().panel);
   showMultiplication(ground);
   byId("panes").classList.toggle("three", Boolean(page.other) && !cyclesShown());
@@ -210,6 +215,13 @@ function coloursOfOther(colouring) {
   const theirs = new Colouring(page.other, group.id);
   theirs.count = colouring.count = Math.max(theirs.count, colouring.count);
   return theirs;
+}
+
+/** Draw for paper before it is printed on: what is drawn while that is done is lost. */
+function turnToPaper(isPaper) {
+  document.documentElement.classList.toggle("paper", isPaper);
+  redrawGrids();
+  allViews().forEach((view) => view.print(isPaper));
 }
 
 function allViews() {
@@ -987,6 +999,8 @@ function connect() {
   window.addEventListener("resize", arrangePanes);
   for (const query of ["(prefers-color-scheme: dark)", "print"])
     matchMedia(query).addEventListener("change", showGrids);
+  window.addEventListener("beforeprint", () => turnToPaper(true));
+  window.addEventListener("afterprint", () => turnToPaper(false));
 }
 
 function start() {
