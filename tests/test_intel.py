@@ -390,3 +390,14 @@ def test_more_shared_memory_than_a_work_group_has_is_an_error() -> None:
         "refused",
         "@matmul takes 266240 bytes of shared memory, but a CTA may have 131072",
     ) in findings(text)
+
+
+def test_the_report_of_a_conversion_counts_nothing_of_another_vendor() -> None:
+    ends = [
+        f"#ttg.blocked<{{{blocked(*own)}}}>"
+        for own in (("16, 1", "1, 16", "1, 1"), ("1, 16", "16, 1", "1, 1"))
+    ]
+    report = str(tt_layout.convert(*ends, "16x16xf32"))
+    assert "on Intel's GPUs a sub-group transpose" in report
+    assert "wavefront" not in report
+    assert "cycle" not in report

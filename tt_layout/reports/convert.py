@@ -19,9 +19,10 @@ from tt_layout.analyses.conversion.conversion import (
     conversion_cost,
 )
 from tt_layout.analyses.conversion.scratch import Scratch, scratch
+from tt_layout.analyses.conversion.sub_groups import SubGroupStep, sub_group_step
 from tt_layout.analyses.shared_memory.banks import Access, registers_first
 from tt_layout.encodings import Encoding, SharedEncoding
-from tt_layout.hardware import DEFAULT_TARGET, TARGETS, find_target, usual_target
+from tt_layout.hardware import DEFAULT_TARGET, TARGETS, find_target, intel, usual_target
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
@@ -37,6 +38,7 @@ MOVED = Template("  moves {bytes} bytes between threads")
 SHUFFLES = Template("  at least {shuffles} shuffles per warp")
 LEAST = Template("  at least {store} {unit} to store and {load} to load, per CTA")
 SCRATCH = Template("  {size} of scratch per CTA on {target}, {rounds}")
+STEPS_OF_SUB_GROUPS = Template("  on Intel's GPUs a {step}")
 STEP = Template("  {kind}: {instructions} per warp")
 COUNTED_STEP = Template("  {kind}: {instructions} per warp, {cycles} {unit} per CTA")
 CONFLICTING_STEP = Template(
@@ -110,6 +112,8 @@ class ConversionReport(Printed):
         compiled: the accesses to shared memory that the compiler makes of it, for the target;
             None where they are not known.
         target: the GPU; None if no known one has warps of that size.
+        sub_group_step: of Intel's GPUs, for warps that only these have; None where they have no
+            instructions of their own for it.
     """
 
     src: Encoding
@@ -119,6 +123,7 @@ class ConversionReport(Printed):
     scratch: Scratch | None
     compiled: CompiledConversion | None
     target: str | None
+    sub_group_step: SubGroupStep | None = None
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
@@ -142,6 +147,10 @@ class ConversionReport(Printed):
                     yield Line(self._step(name, step))
 
     def _cost_lines(self, cost: ConversionCost) -> Iterator[Line]:
+        if self.target is None:  # each vendor counts in its own way
+            if self.sub_group_step is not None:
+                yield Line(STEPS_OF_SUB_GROUPS.write(step=self.sub_group_step))
+            return
         if cost.shuffles:
             yield Line(SHUFFLES.write(shuffles=cost.shuffles))
         if cost.store_wavefronts:
@@ -200,7 +209,9 @@ def conversion_report(
     compiled = compiled_conversion(*layouts, bits, gpu) if bits and gpu else None
     name = gpu.name if gpu is not None else None
     named = name if target in TARGETS else target or name
-    return ConversionReport(src, dst, found, cost, buffer, compiled, named)
+    is_intel = named is None and lanes in intel.OWN_SUB_GROUPS
+    step = sub_group_step(*layouts, bits) if bits and is_intel else None
+    return ConversionReport(src, dst, found, cost, buffer, compiled, named, step)
 
 
 def _transfer_report(
