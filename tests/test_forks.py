@@ -179,7 +179,8 @@ tt.func @f(%p: !tt.ptr<f32>, %v: tensor<512xf32, #b>) {
 
 
 def test_the_way_out_is_that_of_the_operation() -> None:
-    load, store = (finding.message for finding in audited(SAME).findings)
+    by_line = sorted(audited(SAME).findings, key=lambda finding: finding.line)
+    load, store = (finding.message for finding in by_line)
     assert load.endswith("have one address: load them once, and broadcast the result")
     assert store.endswith("have one address: store one of them")
 

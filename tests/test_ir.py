@@ -141,7 +141,7 @@ def test_aliases_may_nest_and_be_used_before_they_are_defined() -> None:
         "#smem = #ttg.shared_memory\n"
         '#loc = loc("a.py":1:2)\n'
         "#map = affine_map<(d0) -> (d0)>\n"
-        "#dpas = #ttig.dpas<{repeatCount = 8, A = [1] strange }>\n"
+        "#own = #other.tile<{repeatCount = 8, A = [1] strange }>\n"
     )
     kinds = {name: alias.kind for name, alias in module.aliases.items()}
     assert kinds == {
@@ -151,7 +151,7 @@ def test_aliases_may_nest_and_be_used_before_they_are_defined() -> None:
         "smem": "other",
         "loc": "location",
         "map": "other",
-        "dpas": "other",
+        "own": "other",
     }
     assert module.aliases["inner"].encoding == module.aliases["alias"].encoding
     assert (module.aliases["outer"].line, module.aliases["outer"].column) == (4, 1)
