@@ -184,7 +184,7 @@ EXAMPLES = {
     ),
     "amdg.buffer_load": ("gfx942", f"%r = amdg.buffer_load %p[%o] : {LINE}"),
     "amdg.buffer_load_to_local": (
-        f"gfx942 %m: {FLAT}",
+        f"gfx950 %m: {FLAT}",
         "%r = amdg.buffer_load_to_local %p[%o] into %m : "
         f"<f32>[{LINE_I}] -> <1024xf32, #flat, #smem, mutable>",
     ),
