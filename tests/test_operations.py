@@ -116,6 +116,8 @@ ALIASES = """
                      order = [1, 0]}>
 #line = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [LANES], warpsPerCTA = [4],
                       order = [0]}>
+#lanes = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [LANES], warpsPerCTA = [4],
+                       order = [0]}>
 #indices = #ttg.slice<{dim = 0, parent = #ttg.blocked<{sizePerThread = [1, 4],
     threadsPerWarp = [LANES, 1], warpsPerCTA = [1, 4], order = [1, 0]}>}>
 #shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
@@ -184,9 +186,10 @@ EXAMPLES = {
     ),
     "amdg.buffer_load": ("gfx942", f"%r = amdg.buffer_load %p[%o] : {LINE}"),
     "amdg.buffer_load_to_local": (
-        f"gfx950 %m: {FLAT}",
-        "%r = amdg.buffer_load_to_local %p[%o] into %m : "
-        f"<f32>[{LINE_I}] -> <1024xf32, #flat, #smem, mutable>",
+        f"gfx942 %m: {FLAT}",
+        f"%l = ttg.convert_layout %o : {LINE_I} -> tensor<1024xi32, #lanes>\n"
+        "%r = amdg.buffer_load_to_local %p[%l] into %m : "
+        "<f32>[tensor<1024xi32, #lanes>] -> <1024xf32, #flat, #smem, mutable>",
     ),
     "amdg.buffer_store": ("gfx942", f"amdg.buffer_store %v, %p[%o] : !tt.ptr<f32> -> {LINE}"),
     "amdg.buffer_atomic_rmw": (
