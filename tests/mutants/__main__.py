@@ -210,9 +210,8 @@ class Plugin:
         options = self._options
         if options.again:
             rows = rows_of(options.again)
-            wanted = {row["mutant"] for row in rows if not row["outcome"].startswith("killed")}
-            everything = (m for path in PACKAGE.rglob("*.py") for m in mutants_of(path))
-            return [mutant for mutant in everything if mutant.key in wanted]
+            keys = [row["mutant"] for row in rows if not row["outcome"].startswith("killed")]
+            return [mutant for key in keys if (mutant := _nearest(key)) is not None]
         if not options.line:
             found = sample(options.count, options.seed)
             random.Random(options.seed).shuffle(found)
@@ -221,6 +220,15 @@ class Plugin:
         paths = (PACKAGE / module for module in sorted({module for module, _ in places}))
         own = [mutant for path in paths for mutant in mutants_of(path)]
         return [mutant for mutant in own if (mutant.module, str(mutant.line)) in places]
+
+
+def _nearest(key: str) -> Mutant | None:
+    """Return the mutant of a key, whose line may have moved since; None where the code is gone."""
+    module, line, change = key.split(":", 2)
+    path = PACKAGE / module
+    own = mutants_of(path) if path.exists() else []
+    same = [mutant for mutant in own if mutant.key.split(":", 2)[2] == change]
+    return min(same, key=lambda mutant: abs(mutant.line - int(line)), default=None)
 
 
 def tried(mutant: Mutant, tests: list[pytest.Item], seconds: int) -> str:
@@ -273,7 +281,9 @@ def main() -> None:
     )
     parser.add_argument("--test", action="append", help="run this, whatever it calls")
     parser.add_argument("--line", action="append", help="MODULE:LINE: every mutant of this line")
-    parser.add_argument("--again", type=Path, help="results: what survived there")
+    parser.add_argument(
+        "--again", type=Path, help="results: what survived there, where it lies now"
+    )
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     sys.dont_write_bytecode = True
