@@ -69,6 +69,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="a copy of AMD's matrix instruction calculator: let it judge AMD's layouts",
     )
     group.addoption(
+        "--editors",
+        action="store_true",
+        help="run tests/editors, too: nvim and emacs must be there, and vsce in .ci/vsce",
+    )
+    group.addoption(
         "--axe",
         metavar="FILE",
         help="axe.min.js of npm's axe-core: let it judge the page in tests/browser",

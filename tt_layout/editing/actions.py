@@ -6,13 +6,18 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from tt_layout.audit.audit import Audit
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.editing.piece import Piece
+from tt_layout.encodings import Encoding
 from tt_layout.mlir.source import Source
 from tt_layout.reports.dump_text import short_layout
 from tt_layout.reports.finding_text import grouped
 from tt_layout.rewriting.apply import cure
 from tt_layout.safe_text import shortened
+
+MAX_TITLE = 160
+"""Characters of a layout in the title of an action."""
 
 
 class Action(NamedTuple):
@@ -59,10 +64,18 @@ def _actions(piece: Piece, first: int, last: int) -> Iterator[Action]:
             if chosen is None or not suggestions:
                 continue
             best = suggestions[0]
-            new = shortened(str(best.encoding), 100)
+            new, old = _name(audit, best.encoding), short_layout(best.old)
             saved = f"saves {best.saved_text} cycles"
-            title = f"Use {new} in place of {short_layout(best.old)} ({saved})"
+            title = f"Use {new} in place of {old} {best.where} ({saved})"
             yield Action(title, chosen.line, module, number)
+
+
+def _name(audit: Audit, encoding: Encoding) -> str:
+    """Return an alias of a layout, or the layout itself if it has none."""
+    aliases = audit.module.aliases
+    named = (name for name in aliases.attributes() if aliases[name].encoding == encoding)
+    alias = next(named, None)
+    return f"#{alias}" if alias is not None else shortened(str(encoding), MAX_TITLE)
 
 
 def carried_out(piece: Piece, action: Action) -> list[LineEdit]:

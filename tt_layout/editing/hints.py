@@ -31,8 +31,9 @@ def _hints(piece: Piece) -> Iterator[Hint]:
     for audit in piece.audits if piece.is_read else ():
         for row in audit.movements:
             if row.cost is not None:
-                facts = (f"runs {row.executions.text} times",) * (row.executions.text != "1")
-                yield Hint(row.operation.line, row.cost.text, facts)
+                text, _, more = row.cost.text.partition("; ")
+                runs = f"runs {row.executions.text} times" * (row.executions.text != "1")
+                yield Hint(row.operation.line, text, tuple(fact for fact in (more, runs) if fact))
         for product in audit.multiplications:
             if product.instruction is not None:
                 yield Hint(product.line, product.instruction.name, ())
