@@ -52,6 +52,7 @@ COMMANDS = {
     "diff": ["diff", "kernel.mlir:rows", "kernel.mlir:columns", *TYPE],
     "init": ["init", "kernel.mlir", "-o", OUTPUT],
     "lsp": ["lsp", "--help"],
+    "mcp": ["mcp", "--help"],
     "page": ["page", "--help"],
     "plot": ["plot", SMALL, "-t", "tensor<2x4xf16>", "-o", f"{OUTPUT}.svg"],
     "info-blocked": ["info", ROW, *TYPE],

@@ -76,6 +76,7 @@ def test_the_slow_tier_has_what_servers_need() -> None:
     from importlib.util import find_spec
 
     assert find_spec("pygls") is not None
+    assert find_spec("mcp") is not None
 
 
 def test_a_plain_install_says_what_a_server_needs() -> None:
@@ -87,3 +88,7 @@ def test_a_plain_install_says_what_a_server_needs() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: the language server needs pip install 'tt-layout[lsp]'\n"
+    other = script.replace("pygls", "mcp").replace("lsprotocol", "pydantic").replace("lsp", "mcp")
+    done = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: the server for agents needs pip install 'tt-layout[mcp]'\n"

@@ -37,6 +37,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "init": ("tt-layout init kernel.ttgir -o new.yaml",),
     "lsp": ("tt-layout lsp",),
+    "mcp": ("tt-layout mcp --root kernels",),
     "page": (
         "tt-layout page kernel.ttgir -o kernel.html",
         f"tt-layout page {ROWS} {COLUMNS} -t 64x64xf16 -o both.html",

@@ -29,6 +29,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "For other programs": {
         "lsp": "Serve an editor: layouts and costs in a dump.",
+        "mcp": "Serve an agent.",
     },
 }
 """Group of commands -> command -> what it does."""

@@ -1,0 +1,162 @@
+"""``tt-layout mcp`` and the protocol's own client; its schemas are a golden.
+
+Run this file as a script to write the golden.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+import tt_layout
+from tt_layout.editing.dump import MAX_TEXT
+from tt_layout.servers.agent_server import make_server
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parent.parent.parent
+GOLDEN = Path(__file__).parent.parent / "goldens" / "agents" / "tools.json"
+MATMUL = "kernels/matmul-sm90.ttgir"
+TEXT = (ROOT / "examples" / MATMUL).read_text(encoding="utf-8")
+ROWS = "gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])"
+COLUMNS = "gl.BlockedLayout([8, 1], [8, 4], [1, 4], [0, 1])"
+
+
+def with_agent(scene: Callable[[Client], Awaitable[None]], root: Path | None) -> None:
+    """Let a client talk to the command."""
+    arguments = ["-m", "tt_layout", "mcp", *(["--root", str(root)] if root is not None else [])]
+
+    async def whole() -> None:
+        server = StdioServerParameters(command=sys.executable, args=arguments)
+        async with Client(stdio_client(server)) as client:
+            await scene(client)
+
+    anyio.run(whole)
+
+
+async def answer(client: Client, tool: str, **arguments: Any) -> str:
+    found: Any = await client.call_tool(tool, arguments)
+    assert not found.is_error, found.content
+    return str(found.content[0].text)
+
+
+async def refusal(client: Client, tool: str, **arguments: Any) -> str:
+    found: Any = await client.call_tool(tool, arguments)
+    assert found.is_error
+    assert len(found.content) == 1
+    return str(found.content[0].text)
+
+
+def test_every_tool_answers_as_the_library_does() -> None:
+    async def scene(client: Client) -> None:
+        assert "conversion through shared memory" in await answer(client, "audit", dump=MATMUL)
+        line = next(at for at, text in enumerate(TEXT.split("\n"), 1) if "convert_layout" in text)
+        told = await answer(client, "explain", dump=MATMUL, line=line)
+        for fact in ("256 wavefronts", "#mma: nvidia_mma", "live registers", "defined by"):
+            assert fact in told
+        found: Any = await client.call_tool("kernel_features", {"dump": TEXT})
+        assert found.structured_content == tt_layout.features(TEXT)
+        report = tt_layout.bank_conflicts(ROWS, "(64,64):(64,1)", "64x64xf16")
+        asked = {"registers": ROWS, "shared": "(64,64):(64,1)", "tensor": "64x64xf16"}
+        assert await answer(client, "conflicts", **asked) == str(report)
+        best = tt_layout.find_swizzle([ROWS], [COLUMNS], "64x64xf16")
+        both = {"writers": [ROWS], "readers": [COLUMNS]}
+        assert await answer(client, "swizzle", **both, tensor="64x64xf16") == str(best)
+        asked = {"source": ROWS, "target": COLUMNS, "tensor": "64x64xf16", "gpu": "sm80"}
+        converted = tt_layout.convert_layout(ROWS, COLUMNS, "64x64xf16", target="sm80")
+        assert await answer(client, "convert", **asked) == str(converted)
+        written = await answer(client, "translate_layout", layout=ROWS, to="3.4")
+        assert written.startswith("#ttg.blocked<{")
+        picture: Any = await client.call_tool("picture", {"layout": ROWS, "tensor": "16x64xf16"})
+        assert base64.b64decode(picture.content[0].data).startswith(b"\x89PNG")
+
+    with_agent(scene, ROOT / "examples")
+
+
+def test_a_suggestion_is_carried_out() -> None:
+    async def scene(client: Client) -> None:
+        dump = (ROOT / "examples" / "kernels" / "attention-gfx942.ttgir").read_text("utf-8")
+        applied = tt_layout.apply(dump)
+        assert (await answer(client, "apply_suggestion", dump=dump)).endswith(applied.text)
+        assert "no finding 99" in await refusal(client, "apply_suggestion", dump=dump, finding=99)
+
+    with_agent(scene, None)
+
+
+def test_files_outside_of_the_folder_are_refused(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "kernel.ttgir").write_text(TEXT)
+    (tmp_path / "secret.ttgir").write_text(TEXT)
+    (inside / "link.ttgir").symlink_to(tmp_path / "secret.ttgir")
+
+    async def scene(client: Client) -> None:
+        for name in ("../secret.ttgir", "/etc/passwd", "link.ttgir", "x/../../secret.ttgir"):
+            assert "only files below" in await refusal(client, "audit", dump=name)
+        assert "No such file" in await refusal(client, "audit", dump="none.ttgir")
+        assert await refusal(client, "audit", dump="\0") != ""
+        assert await answer(client, "audit", dump="kernel.ttgir")
+        assert await answer(client, "audit", dump=str(inside / "kernel.ttgir"))
+
+    async def without(client: Client) -> None:
+        assert "--root FOLDER" in await refusal(client, "audit", dump="kernel.ttgir")
+
+    with_agent(scene, inside)
+    with_agent(without, None)
+
+
+def test_what_is_wrong_is_one_message_and_the_server_lives() -> None:
+    async def scene(client: Client) -> None:
+        assert "found no MLIR" in await refusal(client, "audit", dump="no\nMLIR\n")
+        assert await client.call_tool("audit", {"dump": TEXT[: len(TEXT) // 2]})
+        assert "no line" in await refusal(client, "explain", dump=TEXT, line=10**6)
+        await refusal(client, "explain", dump=TEXT, line=-1)
+        await refusal(client, "nothing")
+        await refusal(client, "audit")
+        told = await refusal(client, "conflicts", registers="x", shared="y", tensor="z")
+        assert "Traceback" not in told
+        large = " \n" * (MAX_TEXT // 2 + 1)
+        assert "more than" in await refusal(client, "audit", dump=large)
+        deep = "module {\n" + "scf.if %c {\n" * 20_000
+        assert await client.call_tool("audit", {"dump": deep})
+        async with anyio.create_task_group() as group:  # two and more at once
+            for _ in range(6):
+                group.start_soon(lambda: answer(client, "audit", dump=TEXT))
+        with anyio.move_on_after(0.01):  # given up by the agent
+            await answer(client, "audit", dump=TEXT)
+        assert await answer(client, "audit", dump=TEXT)
+
+    with_agent(scene, None)
+
+
+def schemas() -> list[dict[str, Any]]:
+    tools = anyio.run(make_server(None).list_tools)
+    return [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "input": tool.input_schema,
+            "output": tool.output_schema,
+        }
+        for tool in tools
+    ]
+
+
+def test_the_schemas_are_those_of_the_golden() -> None:
+    assert json.loads(GOLDEN.read_text(encoding="utf-8")) == schemas()
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    assert all(f"`{tool['name']}`" in page for tool in schemas())
+
+
+if __name__ == "__main__":
+    GOLDEN.parent.mkdir(exist_ok=True)
+    GOLDEN.write_text(json.dumps(schemas(), indent=1) + "\n", encoding="utf-8")

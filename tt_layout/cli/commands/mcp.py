@@ -1,0 +1,34 @@
+"""``tt-layout mcp``: the library for agents."""
+
+from __future__ import annotations
+
+import click
+
+from tt_layout.cli.parameters import FileParameter
+from tt_layout.errors import LayoutError
+
+
+@click.command(
+    "mcp",
+    help="""\
+    Serve an agent over standard input and output, by the Model Context Protocol.
+
+    Agents start it; docs/agents.md says how. It needs pip install 'tt-layout[mcp]'.
+    """,
+)
+@click.option(
+    "--root",
+    type=FileParameter(),
+    metavar="FOLDER",
+    help="Let the agent read dumps in this folder, and below it; without it no file is read.",
+)
+def command(root: str | None) -> int:
+    """Serve until the agent ends it."""
+    try:
+        from tt_layout.servers.agent_server import make_server
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("mcp", "pydantic"):
+            raise
+        raise LayoutError("the server for agents needs pip install 'tt-layout[mcp]'") from None
+    make_server(root).run("stdio")
+    return 0

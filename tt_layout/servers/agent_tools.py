@@ -1,0 +1,216 @@
+"""What an agent may ask: each method is a tool, whose types and description the agent reads.
+
+Texts of dumps are given as they are, or as a path below the one folder that the user named.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import wraps
+from threading import Lock
+from typing import Annotated, ParamSpec, TypeVar
+
+from mcp.server.mcpserver import Image
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from tt_layout.editing.dump import MAX_TEXT, Dump
+from tt_layout.editing.hover import hover
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import DEFAULT_TARGET
+from tt_layout.library.dumps import apply
+from tt_layout.library.features import features
+from tt_layout.library.layouts import convert_layout, translate
+from tt_layout.library.memory import bank_conflicts, find_swizzle
+from tt_layout.library.pictures import draw
+from tt_layout.mlir.source import read_source
+from tt_layout.reports.audit_ir import audit_ir
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Text = Annotated[
+    str, Field(description="MLIR text of a .ttgir dump, or a path below the folder of --root")
+]
+Layout = Annotated[
+    str,
+    Field(
+        description="a layout in any notation: an attribute such as #ttg.blocked<{...}>, Gluon such"
+        " as gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0]), CuTe, a printed linear layout"
+    ),
+]
+TensorType = Annotated[str, Field(description="the tensor, such as 128x64xf16")]
+Gpu = Annotated[str | None, Field(description="such as sm90 or gfx942; by default an sm90")]
+Values = Annotated[
+    dict[str, int] | None,
+    Field(description="values of the kernel's arguments by name; of a pointer modulo 512"),
+]
+
+DESCRIPTIONS = {
+    "audit": "Report what a Triton kernel does badly: bank conflicts, layout conversions, narrow or"
+    " uncoalesced accesses, spills; with the line, the cost and what to write instead.",
+    "explain": "Explain a line of a dump: the operation with its cost and live registers, and its"
+    " layouts.",
+    "kernel_features": "Return the numbers of a kernel: counts, bytes, registers, occupancy,"
+    " bounds, shares.",
+    "apply_suggestion": "Return a dump with the suggestion for a finding carried out, audited"
+    " again, and what it saves. Triton runs the new text with ir_override.",
+    "conflicts": "Count the shared-memory bank conflicts of a store and a load of a tensor.",
+    "swizzle": "Find the layout of shared memory with the fewest bank conflicts.",
+    "convert": "Show what it takes to convert a tensor from one layout to another: nothing,"
+    " shuffles, or a way through shared memory.",
+    "translate_layout": "Write a layout in another notation, or as another release of Triton"
+    " spells it.",
+    "picture": "Draw who holds each element of a tensor, as PNG.",
+}
+"""Tool -> what the agent reads of it."""
+
+_LOCK = Lock()
+"""The library answers one question at a time."""
+
+
+def answering(tool: Callable[P, T]) -> Callable[P, T]:
+    """Return a tool whose errors are one message for the agent."""
+
+    @wraps(tool)
+    def answer(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _LOCK:
+            try:
+                return tool(*args, **kwargs)
+            except (LayoutError, TypeError, RecursionError) as error:
+                raise ToolError(str(error) or "it is nested too deeply") from None
+
+    return answer
+
+
+class AgentTools:
+    """The tools.
+
+    Args:
+        root: the folder below which dumps may be read; None for no file at all.
+    """
+
+    def __init__(self, root: str | None = None) -> None:
+        self._root = os.path.realpath(root) if root is not None else None
+
+    def named(self) -> Iterator[tuple[str, str, Callable[..., object]]]:
+        """Yield the name of each, its description, and what answers."""
+        for name, description in DESCRIPTIONS.items():
+            yield name, description, getattr(self, name)
+
+    def _text(self, dump: str) -> str:
+        """Return the text of a dump.
+
+        Raises:
+            LayoutError: it is too large, or a file that may not be read.
+        """
+        text = dump if "\n" in dump else self._file(dump)
+        if len(text) > MAX_TEXT:
+            raise LayoutError(f"the dump has {len(text)} characters, more than {MAX_TEXT}")
+        return text if "\n" in text else f"{text}\n"
+
+    def _file(self, name: str) -> str:
+        if self._root is None:
+            message = "no folder was given to read from: start the server with --root FOLDER"
+            raise LayoutError(f"{message}, or give the text of the dump")
+        try:
+            path = os.path.realpath(os.path.join(self._root, name))
+            is_below = os.path.commonpath([self._root, path]) == self._root
+        except ValueError:
+            is_below = False
+        if not is_below:
+            raise LayoutError(f"only files below {self._root} may be read, got {name!r}")
+        return read_source(path).text
+
+    # -- dumps ------------------------------------------------------------------------------
+
+    @answering
+    def audit(self, dump: Text, values: Values = None) -> str:
+        """Return the report of a dump."""
+        return str(audit_ir(self._text(dump), values))
+
+    @answering
+    def explain(
+        self, dump: Text, line: Annotated[int, Field(description="of the dump, from 1", ge=1)]
+    ) -> str:
+        """Return what is known of a line."""
+        read = Dump(self._text(dump))
+        placed = read.at(line)
+        if placed is None or line > read.text.count("\n") + 1:
+            raise LayoutError(f"the dump has no line {line}")
+        own = line - placed.down
+        text = placed.piece.line(own)
+        starts = [at for at, mark in enumerate(text) if mark in "#.%"]
+        found = [hover(placed.piece, own, at) for at in starts]
+        told = [one.plain for one in found if one is not None]
+        told += [one.message for one in placed.piece.diagnoses(placed.down) if one.line == line]
+        return "\n\n".join(dict.fromkeys(told)) or f"nothing is known of line {line}: {text}"
+
+    @answering
+    def kernel_features(
+        self,
+        dump: Text,
+        values: Values = None,
+        kernel: Annotated[
+            str | None, Field(description="its name, where the dump has several")
+        ] = None,
+    ) -> dict[str, int | float | str | bool | None]:
+        """Return the features of a kernel."""
+        return features(self._text(dump), values, function=kernel)
+
+    @answering
+    def apply_suggestion(
+        self,
+        dump: Text,
+        finding: Annotated[
+            int | None, Field(description="its number in the audit; by default the first")
+        ] = None,
+        values: Values = None,
+    ) -> str:
+        """Return the report of a suggestion that is carried out, and the new text."""
+        done = apply(self._text(dump), finding, values=values)
+        return f"{done}\n\n{done.text}"
+
+    # -- layouts ----------------------------------------------------------------------------
+
+    @answering
+    def conflicts(
+        self, registers: Layout, shared: Layout, tensor: TensorType, gpu: Gpu = None
+    ) -> str:
+        """Return the report of an access."""
+        return str(bank_conflicts(registers, shared, tensor, target=gpu))
+
+    @answering
+    def swizzle(
+        self,
+        writers: Annotated[list[str], Field(description="layouts that store the tensor")],
+        readers: Annotated[list[str], Field(description="layouts that load it; [] for the same")],
+        tensor: TensorType,
+        gpu: Gpu = None,
+    ) -> str:
+        """Return the report of a search."""
+        return str(find_swizzle(writers, readers, tensor, target=gpu or DEFAULT_TARGET))
+
+    @answering
+    def convert(self, source: Layout, target: Layout, tensor: TensorType, gpu: Gpu = None) -> str:
+        """Return the report of a conversion."""
+        return str(convert_layout(source, target, tensor, target=gpu or DEFAULT_TARGET))
+
+    @answering
+    def translate_layout(
+        self,
+        layout: Layout,
+        to: Annotated[
+            str,
+            Field(description="gluon, cute, tlx, linear, bases, json, or a release such as 3.4"),
+        ],
+        tensor: Annotated[str | None, Field(description="needed by some notations")] = None,
+    ) -> str:
+        """Return the text in another notation."""
+        return translate(layout, tensor, to=to).text
+
+    @answering
+    def picture(self, layout: Layout, tensor: TensorType) -> Image:
+        """Return the picture of a layout."""
+        return Image(data=draw(layout, tensor).png, format="png")
