@@ -74,6 +74,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run tests/editors, too: nvim and emacs must be there, and vsce in .ci/vsce",
     )
     group.addoption(
+        "--dumps",
+        metavar="DIR",
+        help="a folder of dumps: with --compiler-python, carry out each suggestion for them",
+    )
+    group.addoption(
         "--axe",
         metavar="FILE",
         help="axe.min.js of npm's axe-core: let it judge the page in tests/browser",
