@@ -85,10 +85,10 @@ CONSTANT = "tl.max_constancy"
         (constant("%c", 128) + "%d = arith.divsi %r, %c : INTS\n%o = arith.addi %d, %bs : INTS",
          "groups of 128 neighbours have one address each", HINT),
         (constant("%c", 1) + "%o = arith.xori %q, %c : INTS",
-         "^ leaves neighbours apart: no hint is true of them", HINT),
+         "^ leaves neighbours apart: none, because no hint is true of them", HINT),
         (constant("%c", 32) + "%o = arith.xori %q, %c : INTS",
          "8 neighbours are contiguous: add tl.max_contiguous(tl.multiple_of(offsets, 8), 8) "
-         "(then 16 bytes at a time)", "only if"),
+         "(then 16 bytes per instruction)", "only if"),
         (constant("%c", 16) + "%o = arith.muli %q, %c : INTS",
          "neighbours are 16 elements apart", HINT),
         (constant("%c", 63) + "%o = arith.andi %q, %c : INTS",
@@ -96,7 +96,7 @@ CONSTANT = "tl.max_constancy"
          "only if"),
         ('%o = "tt.scan"(%r) <{axis = 0 : i32, reverse = false}> ({\n'
          "^bb0(%u: i32, %v: i32):\n%w = arith.addi %u, %v : i32\ntt.scan.return %w : i32\n"
-         "}) : (INTS) -> INTS", "depend on the data (tt.scan): no hint is true of all data", HINT),
+         "}) : (INTS) -> INTS", "depend on the data (tt.scan): none, because no hint is true of all data", HINT),
         ("%is = tt.splat %i : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>, #l>\n"
          "%ip = tt.addptr %is, %r : tensor<1024x!tt.ptr<i32>, #l>, INTS\n"
          "%o = tt.load %ip : tensor<1024x!tt.ptr<i32>, #l>",
@@ -105,7 +105,7 @@ CONSTANT = "tl.max_constancy"
         (constant("%c", -8) + "%d = arith.andi %r, %c : INTS\n%o = arith.addi %q, %d : INTS",
          "8 neighbours are equal: add tl.max_constancy(offsets, 8); and the compiler does not see "
          "through &, but the offset is a multiple of 8: add tl.multiple_of(offset, 8) (then 16 "
-         "bytes at a time)", HINT),
+         "bytes per instruction)", HINT),
         (constant("%c", 2) + "%d = arith.muli %r, %c : INTS\n%o = arith.addi %d, %r : INTS",
          "neighbours are 3 elements apart", HINT),
         ("%o = arith.addi %r, %r : INTS", "neighbours are 2 elements apart", HINT),
@@ -152,7 +152,7 @@ def test_a_vector_in_the_layout_of_others_stays_narrow() -> None:
         "threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>}>"
     )
     text = advised(module("%o = arith.muli %r, %ns : INTS", layout=parent))
-    assert text == "its layout gives each thread 1 neighbour, whatever is known of addresses"
+    assert text == "its layout gives each thread 1 neighbour: another layout"
 
 
 SHIFTED = "%o = arith.addi %r, %ns : INTS"
@@ -199,7 +199,7 @@ def test_a_triangle_belongs_into_where() -> None:
     text = advised(module(lines, MASKED))
     assert text == (
         "neighbours differ in the mask: keep only the bounds in the mask of the load, and choose "
-        "with tl.where (then 16 bytes at a time)"
+        "with tl.where (then 16 bytes per instruction)"
     )
     stored = advised(module(lines, "tt.store %p, %v, %m : {pointers}").replace(
         "%xs =", "%v = arith.constant dense<1.0> : tensor<1024xf16, #l>\n  %xs ="))  # fmt: skip

@@ -55,7 +55,7 @@ def test_wrong_kinds_are_refused(limit: str, run: Run) -> None:
 def test_annotations_are_at_the_lines_of_the_program(run: Run) -> None:
     outcome = run("audit", "matmul.ttgir", "--format", "github", "--fail-on", "conversions")
     first, second = outcome.out.splitlines()
-    assert first.startswith("::warning file=make.py,line=54,title=narrow-loads::tt.load moves 2 ")
+    assert first.startswith("::warning file=make.py,line=54,title=narrow-loads::tt.load loads 2 ")
     assert second.startswith("::error file=make.py,line=57,title=conversions::ttg.convert_layout ")
     assert outcome.status == 1
     many = run("audit", "matmul.ttgir", "softmax.ttgir", "--format", "github")
@@ -79,7 +79,7 @@ def test_check_keeps_what_is_found(run: Run, tmp_path: Path) -> None:
     golden = (tmp_path / "kernel.audit.txt").read_text(encoding="utf-8")
     assert golden.startswith("@matmul, sm90, 4 warps: bound by DRAM; at most 12 % avoidable\n")
     assert "\n  1 conversion through shared memory, 1 load of 2 bytes per thread" in golden
-    assert "\n  1. make.py:54:24, line 83: tt.load moves 2 bytes at a time" in golden
+    assert "\n  1. make.py:54:24, line 83: tt.load loads 2 bytes per instruction" in golden
     assert run("check").status == 0
     dump = tmp_path / "matmul.ttgir"
     text = dump.read_text(encoding="utf-8")

@@ -326,7 +326,7 @@ WIDE = BLOCKED.format([1, 4], [8, 4], [4, 1], [1, 0])
 EXPECTED = """\
 load: 8 x ld.shared.v4.b32 per warp, 16 bytes per lane
   8 wavefronts per instruction, at least 4: 4 extra wavefronts
-  lane bit 2 selects another word of the same bank
+  lane bit 2 changes the word but not the bank
   bank 0: lanes 0, 4 touch 2 words (0, 64)
   bank 1: lanes 0, 4 touch 2 words (1, 65)
   bank 2: lanes 0, 4 touch 2 words (2, 66)

@@ -71,7 +71,7 @@ def test_a_line_is_drawn_as_its_multiplication(run: Run, tmp_path: Path) -> None
         assert short.read_bytes() == long.read_bytes()
     outcome = run("plot", "matmul-sm80.ttgir:126", "-o", str(short))
     assert (outcome.status, outcome.out) == (2, "")
-    assert "no data movement stands on this line" in outcome.err
+    assert "there is no data movement on this line" in outcome.err
 
 
 def test_a_line_is_drawn(run: Run, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_line_is_drawn(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["convert", "matmul-sm90.ttgir:1"], "no data movement stands on this line; the nearest"),
+        (["convert", "matmul-sm90.ttgir:1"], "there is no data movement on this line; the nearest"),
         (["convert", "matmul-sm90.ttgir:62"], "has one layout, and convert takes two"),
         (["conflicts", "matmul-sm80.ttgir:97"], "the access is to a part of a buffer"),
         (["info", "matmul-sm90.ttgir:nothing"], "there is no alias #nothing"),
@@ -128,8 +128,8 @@ def test_what_is_assumed_of_addresses_is_said(run: Run, tmp_path: Path) -> None:
         ["-i", COLUMNS, "--line", "18", "--view", "sectors"],
     ):
         text = drawn(run, path, *arguments)
-        assert "no addresses are known: the tensor lies in memory without gaps here" in text
-        assert "tt-layout audit says which --value tells its addresses" in text
+        assert "no addresses are known; the tensor is drawn in memory without gaps" in text
+        assert "tt-layout audit names the --value that its addresses need" in text
     outcome = run("plot", "-i", COLUMNS, "--view", "sectors", "-o", str(path))
     assert "--line must say which access" in outcome.err
     wrong = ["--view", "sectors", "--value", "strode=3", "-o", str(path)]

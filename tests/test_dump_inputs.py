@@ -71,7 +71,7 @@ def test_a_folder_has_a_line_for_each_kernel_the_worst_first(run: Run, cache: Pa
     lines = run("audit", str(cache), "--top", "1").out
     assert lines.count("  sm90  ") == 1
     assert "and 2 more kernels: --top shows more" in lines
-    assert lines.count(" was passed over: ") == 4
+    assert lines.count(" skipped: ") == 4
     found = json.loads(run("audit", str(cache), "--format", "json", "--partial").out)
     assert len(found["kernels"]) == 4
 

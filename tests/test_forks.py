@@ -181,8 +181,8 @@ tt.func @f(%p: !tt.ptr<f32>, %v: tensor<512xf32, #b>) {
 def test_the_way_out_is_that_of_the_operation() -> None:
     by_line = sorted(audited(SAME).findings, key=lambda finding: finding.line)
     load, store = (finding.message for finding in by_line)
-    assert load.endswith("have one address: load them once, and broadcast the result")
-    assert store.endswith("have one address: store one of them")
+    assert load.endswith("have one address; fix: load them once, and broadcast the result")
+    assert store.endswith("have one address; fix: store one of them")
 
 
 def test_swizzles_that_differ_between_registers_are_aligned() -> None:
@@ -246,7 +246,7 @@ def test_folders(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (outcome.status, outcome.err) == (0, "")
     assert outcome.out.count("  sm90  ") == 1
     assert " ".join(outcome.out.split()).endswith(
-        "./empty.mlir was passed over: the file is empty ./other.mlir was passed over: found no "
+        "./empty.mlir skipped: the file is empty ./other.mlir skipped: found no "
         "MLIR in it: no module, function, layout alias or tensor type"
     )
     data = json.loads(run("audit", ".", "--format", "json").out)

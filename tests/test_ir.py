@@ -312,7 +312,7 @@ def test_attributes_that_never_end_are_read_only_so_far() -> None:
 def test_a_module_that_is_cut_off_says_so(text: str, line: int) -> None:
     error = one(text).error
     assert error is not None
-    assert "begins on line 1 has no end: the text is cut off" in error.message
+    assert "begins on line 1 has no end: the text is truncated" in error.message
     assert str(error).startswith(f"<ir>:{line}:")
 
 

@@ -126,7 +126,7 @@ def test_regions_are_counted_by_token(text: str) -> None:
 def test_what_is_cut_off_is_so_by_token_too(text: str) -> None:
     [module] = parse_ir(text)
     assert module.error is not None
-    assert "has no end: the text is cut off" in module.error.message
+    assert "has no end: the text is truncated" in module.error.message
 
 
 def test_modules_and_functions_may_stand_anywhere() -> None:

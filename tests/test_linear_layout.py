@@ -502,11 +502,11 @@ LANES = LinearLayout.identity_1d(4, "lane", "x")
         ),
         (
             lambda: LinearLayout.from_bases([("i", [[4]])], ["o"], [4]),
-            "basis [4] of i lies outside the sizes [4]",
+            "basis [4] of i is outside of the sizes [4]",
         ),
         (
             lambda: LinearLayout.from_bases([("i", [[-1]])], ["o"], [4]),
-            "basis [-1] of i lies outside the sizes [4]",
+            "basis [-1] of i is outside of the sizes [4]",
         ),
         (
             lambda: LinearLayout.from_bases([("i", [[1]])], ["o"], [2, 2]),

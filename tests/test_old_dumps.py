@@ -146,7 +146,7 @@ def test_the_reason_stands_where_no_cost_can_be_given(
     text = dump(operation, head=head)
     [row], findings = movements(run, text)
     assert (row["cost"], row["cost_unknown"]) == (None, reason)
-    assert f"  -: {reason}" in run("audit", "-", "--tables", stdin=text.encode()).out
+    assert f"  n/a ({reason})" in run("audit", "-", "--tables", stdin=text.encode()).out
     assert not [finding for finding in findings if "at a time" in finding["message"]]
 
 

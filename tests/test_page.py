@@ -181,7 +181,7 @@ def test_a_load_has_its_first_request_and_a_finding_its_advice() -> None:
     assert load["request"]["starts"] == [16 * lane for lane in range(32)]
     assert load["request"]["width_bytes"] == 16
     [conversion] = module["findings"]
-    assert conversion["advice"][0].startswith("why: the first layout is that of ")
+    assert conversion["advice"][0].startswith("why: source layout from ")
 
 
 MMA = (

@@ -130,14 +130,14 @@ FAULTS = {
         "kernels/softmax-sm90.ttgir",
         undivided("stride"),
         "narrow-loads",
-        "limited by divisibility of make.py:70:14: make stride a multiple of 16",
+        "why: divisibility (make.py:70:14); fix: make stride a multiple of 16",
         "tt.",
     ),
     "a stride without its divisibility, and the layout that follows": Fault(
         "workloads/scan-sm90.ttgir",
         undivided_rows,
         "narrow-loads",
-        "limited by divisibility of make.py:107:13: make stride a multiple of 16",
+        "why: divisibility (make.py:107:13); fix: make stride a multiple of 16",
         "tt.load",
     ),
     "a pointer without its alignment": Fault(
@@ -151,7 +151,7 @@ FAULTS = {
         "workloads/layer_norm-sm90.ttgir",
         undivided("width"),
         "narrow-loads",
-        "limited by mask",
+        "why: mask",
         "tt.",
     ),
     "a needless conversion": Fault(
@@ -212,7 +212,7 @@ FAULTS = {
             "    %total_5 = tt.addptr %total, %even",
         ),
         "narrow-loads",
-        "neighbours are 2 elements apart: access all that lies between them",
+        "neighbours are 2 elements apart; fix: access all between them",
         "%total_6 = tt.load",
     ),
     "a strided access": Fault(
@@ -223,7 +223,7 @@ FAULTS = {
             "    %total_5 = tt.addptr %total, %two",
         ),
         "narrow-loads",
-        "moves 2 bytes at a time",
+        "loads 2 bytes per instruction",
         "%total_6 = tt.load",
     ),
 }

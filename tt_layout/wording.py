@@ -91,14 +91,19 @@ def bits_in_words(masks: Sequence[int], noun: str) -> str:
 
     Example:
         >>> bits_in_words([1, 8, 6], "lane")
-        'lane bit 0; lane bit 3; lane bits 1 and 2 together'
+        'lane bits 0, 3; lane bits 1 and 2 together'
+        >>> bits_in_words([1, 2, 4], "lane"), bits_in_words([8], "lane")
+        ('lane bits 0-2', 'lane bit 3')
     """
-    return "; ".join(_mask_in_words(mask, noun) for mask in masks)
+    single = [mask.bit_length() - 1 for mask in masks if mask.bit_count() == 1]
+    first = [f"{plural(f'{noun} bit', len(single))} {ranges(single)}"] if single else []
+    together = (_mask_in_words(mask, noun) for mask in masks if mask.bit_count() > 1)
+    return "; ".join([*first, *together])
 
 
 def _mask_in_words(mask: int, noun: str) -> str:
     *first, last = (str(bit) for bit in range(mask.bit_length()) if mask >> bit & 1)
-    return f"{noun} bits {', '.join(first)} and {last} together" if first else f"{noun} bit {last}"
+    return f"{noun} bits {', '.join(first)} and {last} together"
 
 
 def ranges(numbers: Sequence[int]) -> str:

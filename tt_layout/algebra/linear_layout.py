@@ -652,7 +652,7 @@ def _refuse(name: str, vectors: Sequence[Basis], sizes: Sequence[int]) -> None:
                 f"({len(sizes)}), got {list(vector)}"
             )
         if not _are_within([vector], sizes):
-            raise LayoutError(f"basis {list(vector)} of {name} lies outside the sizes {sizes}")
+            raise LayoutError(f"basis {list(vector)} of {name} is outside of the sizes {sizes}")
 
 
 def _used_bits(layout: LinearLayout, names: Iterable[str]) -> int:

@@ -52,7 +52,7 @@ def sectors_figure(drawn: DrawnLayout) -> Figure:
     per_line = units.per_line
     numbers = (lines[:, np.newaxis] * per_line + np.arange(per_line)).ravel()
     grid = _grid(lines, lanes, units, _names(drawn, numbers))
-    notes = (*_words(access), "no addresses are known: the tensor lies in memory without gaps here")
+    notes = (*_words(access), "no addresses are known; the tensor is drawn in memory without gaps")
     return Figure(drawn.title, (grid,), _legend(grid, lanes), notes)
 
 

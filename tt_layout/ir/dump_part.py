@@ -200,6 +200,6 @@ class Part:
             return None
         what = "module" if self.module is not None else "function"
         line, _ = source.line_column(self.opened)
-        message = f"the {what} that begins on line {line} has no end: the text is cut off"
+        message = f"the {what} that begins on line {line} has no end: the text is truncated"
         last = self.opened + len(source.text[self.opened : self.end].rstrip()) - 1
         return LayoutError(message, source.span(last, last + 1))

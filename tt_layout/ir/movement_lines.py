@@ -29,7 +29,7 @@ def movement_on_line(file: str, line: int) -> tuple[Module, Operation]:
             lines.append(operation.line)
     near = min(lines, key=lambda other: abs(other - line), default=None)
     hint = f"; the nearest is on line {near}" if near is not None else ""
-    message = f"no data movement stands on this line{hint}"
+    message = f"there is no data movement on this line{hint}"
     raise LayoutError(message, FileLocation(file, line))
 
 

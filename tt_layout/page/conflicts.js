@@ -37,14 +37,15 @@ function counted(number, noun) {
 
 /** Return masks of bits in words: single bits, and those that go together. */
 function bitsInWords(masks, noun) {
-  const inWords = (mask) => {
-    const bits = Array.from({ length: 32 }, (_, bit) => bit).filter((bit) => hasBit(mask, bit));
-    const last = bits.pop();
-    return bits.length
-      ? `${noun} bits ${bits.join(", ")} and ${last} together`
-      : `${noun} bit ${last}`;
-  };
-  return masks.map(inWords).join("; ");
+  const every = masks.map((mask) =>
+    Array.from({ length: 32 }, (_, bit) => bit).filter((bit) => hasBit(mask, bit)),
+  );
+  const single = every.filter((bits) => bits.length === 1).flat();
+  const first = single.length ? [`${noun} bit${single.length > 1 ? "s" : ""} ${ranges(single)}`] : [];
+  const together = every
+    .filter((bits) => bits.length > 1)
+    .map((bits) => `${noun} bits ${bits.slice(0, -1).join(", ")} and ${bits.at(-1)} together`);
+  return [...first, ...together].join("; ");
 }
 
 /** Return ascending numbers with runs of three or more written as ranges. */
@@ -87,8 +88,8 @@ function verdictInWords(access) {
 /** Return which bits lead to a conflict. */
 function selectingBits(masks, noun) {
   const isOne = masks.length === 1 && (masks[0] & (masks[0] - 1)) === 0;
-  const verb = isOne ? "selects" : "select";
-  return `${bitsInWords(masks, noun)} ${verb} another word of the same bank`;
+  const verb = isOne ? "changes" : "change";
+  return `${bitsInWords(masks, noun)} ${verb} the word but not the bank`;
 }
 
 /** Return which lanes are in conflict, a line for each bank. */

@@ -68,7 +68,7 @@ def _reason_lines(adviser: Adviser, finding: Finding) -> Iterator[str]:
     if reason is not None:
         ends = [_anchors(end) for end in (reason.producers, reason.consumers)]
         if all(ends):
-            yield f"why: the first layout is that of {ends[0]}, the other that of {ends[1]}"
+            yield f"why: source layout from {ends[0]}, destination layout from {ends[1]}"
 
 
 def _small(share: Share) -> str:
@@ -106,7 +106,7 @@ def _anchors(anchors: Sequence[Anchor]) -> str:
     places: dict[str, list[int]] = {}
     for anchor in anchors[:MAX_ANCHORS]:
         places.setdefault(short_operation(anchor.operation), []).append(anchor.line)
-    texts = [f"{safe(name)} ({lines(own)})" for name, own in places.items()]
+    texts = [f"{safe(name)} ({', '.join(map(str, own))})" for name, own in places.items()]
     more = len(anchors) - MAX_ANCHORS
     return ", ".join(texts) + f" and {more} more" * (more > 0)
 

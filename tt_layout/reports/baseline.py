@@ -189,7 +189,7 @@ class BaselineReport(Printed):
             }
             yield FoldedTable(HEADER, rows, ("before", "after", "change"), colours, has_tail=True)
         for one in self.passed_over:
-            yield Paragraph(f"{safe(one.file)} was passed over: {safe(one.reason)}", indent=2)
+            yield Paragraph(f"{safe(one.file)} skipped: {safe(one.reason)}", indent=2)
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/baseline.md``."""

@@ -149,8 +149,8 @@ def access_lines(access: Access) -> Iterator[Line]:
 def selecting_bits(access: Access) -> str:
     """Return which bits of the lane, or of the row, lead to a conflict."""
     masks = access.colliding_bits
-    verb = "selects" if len(masks) == 1 and masks[0].bit_count() == 1 else "select"
-    return f"{bits_in_words(masks, _noun(access))} {verb} another word of the same bank"
+    verb = "changes" if len(masks) == 1 and masks[0].bit_count() == 1 else "change"
+    return f"{bits_in_words(masks, _noun(access))} {verb} the word but not the bank"
 
 
 def _noun(access: Access) -> str:

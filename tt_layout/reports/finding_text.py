@@ -48,14 +48,14 @@ def _rank(group: Sequence[Finding]) -> tuple[int, float]:
 
 def all_findings(adviser: Adviser, program: ProgramSource) -> Iterator[Paragraph]:
     """Yield every finding of a module with all that is known of it."""
-    told: dict[tuple[str, ...], int] = {}
+    shown: dict[tuple[str, ...], int] = {}
     for number, group in enumerate(grouped(adviser.audit.findings), 1):
         texts: tuple[str, ...] = ()
         if number <= MAX_SHOWN:
             texts = tuple(advice_lines(adviser, group[0]))
-        before = told.setdefault(texts, number)
+        before = shown.setdefault(texts, number)
         if texts and before != number and texts[0].startswith("fix"):
-            texts = (f"fix: what finding {before} names saves that, too",)
+            texts = (f"fixed by finding {before} as well",)
         more = _paragraphs(number, [*texts, _cost(group, adviser, is_short=False)])
         yield from (*_what(number, group, program), *more)
 
@@ -123,7 +123,7 @@ def _left_out(findings: Sequence[Finding], cured: Sequence[Finding], adviser: Ad
     """Return in a line what is left out, and how many of it what is shown cures, too."""
     text = f"and {count(len(findings) + len(cured), 'more finding')}"
     if not findings:
-        return f"{text} that the same changes cure: --all lists {_them(cured)}"
+        return f"{text} fixed by the same changes: --all lists {_them(cured)}"
     functions = {one.function for one in findings}
     share = adviser.share_of(findings) if len(functions) == 1 else None
     if share is not None and share.part is not None:

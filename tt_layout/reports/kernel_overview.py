@@ -252,7 +252,7 @@ class KernelOverview:
         if len(shown) < len(self.kernels):
             yield Line(f"  and {len(self.kernels) - len(shown)} more kernels: --top shows more")
         for one in self.passed_over:
-            yield Paragraph(f"{safe(one.file)} was passed over: {safe(one.reason)}", indent=2)
+            yield Paragraph(f"{safe(one.file)} skipped: {safe(one.reason)}", indent=2)
 
     def data(self) -> dict[str, Any]:
         """Return the overview as plain data; the schema is in ``docs/audit-json.md``."""

@@ -138,7 +138,7 @@ def cost_text(row: MovementRow) -> str:
     """Return what a data movement costs, or why that is not known."""
     if row.cost is not None:
         return row.cost.text
-    return f"-: {safe(row.cost_unknown)}" if row.cost_unknown is not None else "-"
+    return f"n/a ({safe(row.cost_unknown)})" if row.cost_unknown is not None else "-"
 
 
 def _ends(operation: Operation) -> str:

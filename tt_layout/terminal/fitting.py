@@ -38,11 +38,11 @@ def fit(request: ViewRequest, width: int, render: Render) -> tuple[ViewRequest, 
     if most == 0:
         note = f"one column is wider than the terminal's {width} characters, and is cut"
     else:
-        what = f"{columns.name} {start}" if count == 1 else f"{columns.name} {start}:{shown}"
-        note = f"the terminal is {width} characters wide: shown is {what} of {columns.size}"
+        what = f"{columns.name} {start}" if count == 1 else f"{columns.name} {start}-{shown - 1}"
+        note = f"showing {what} of {columns.size}"
     if shown < stop:
         more = f"{_option(request, columns)}{shown}:{min(stop, shown + count)}"
-        note += f"; the next with {more}"
+        note += f"; next: {more}"
     return request.choosing({columns.name: (start, shown)}), f"{note}; {ALL}"
 
 

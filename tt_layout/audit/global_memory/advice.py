@@ -42,13 +42,13 @@ def _hint(count: int) -> str:
 
 
 def bytes_text(count: int) -> str:
-    """Return what an access moves at a time.
+    """Return what an access moves in an instruction.
 
     Example:
         >>> bytes_text(1), bytes_text(16)
-        ('1 byte at a time', '16 bytes at a time')
+        ('1 byte per instruction', '16 bytes per instruction')
     """
-    return f"{counted(count, 'byte')} at a time"
+    return f"{counted(count, 'byte')} per instruction"
 
 
 # -- layouts --------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def neighbours(dim: int, wanted: int, layout: str, *, is_blocked: bool) -> str:
 def of_its_layout(held: int) -> str:
     """Return why no argument or hint helps an access in a layout that other values determine."""
     own = counted(held, "neighbour")
-    return f"its layout gives each thread {own}, whatever is known of addresses"
+    return f"its layout gives each thread {own}: another layout"
 
 
 def element_count(elements: int, threads: int) -> str:
@@ -92,7 +92,7 @@ def element_count(elements: int, threads: int) -> str:
 
 def nothing(held: int) -> str:
     """Return that nothing helps."""
-    return f"{held} elements are as many as one instruction can move of this tensor"
+    return f"{held} elements are all that one instruction can move of this tensor: none"
 
 
 # -- addresses ------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def apart(by: str, *, is_free: bool = False) -> str:
             "that is contiguous in memory"
         )
     return (
-        f"neighbours are {by} elements apart: access all that lies between them, too, and "
+        f"neighbours are {by} elements apart: access all between them, too, and "
         "take it apart in registers (tl.reshape, tl.split, tl.join), or store what belongs "
         "together side by side"
     )
@@ -187,14 +187,19 @@ def of_loaded(origin: Origin) -> str:
 
 def of_data(origin: Origin) -> str:
     """Return why there is no hint."""
-    return f"the offsets depend on the data ({origin.kind}): no hint is true of all data"
+    return (
+        f"the offsets depend on the data ({origin.kind}): none, because no hint is true of all data"
+    )
+
+
+_NO_HINT = "none, because no hint is true of them"
 
 
 def no_run(origin: Origin) -> str:
     """Return why there is no hint for offsets that follow from the arguments."""
     if origin.trace.wanted == CONSTANCY:
-        return f"{_how(origin)} gives neighbours different offsets: no hint is true of them"
-    return f"{_how(origin)} leaves neighbours apart: no hint is true of them"
+        return f"{_how(origin)} gives neighbours different offsets: {_NO_HINT}"
+    return f"{_how(origin)} leaves neighbours apart: {_NO_HINT}"
 
 
 # -- alignment ------------------------------------------------------------------------------
@@ -288,5 +293,5 @@ def differing_mask(*, is_load: bool, is_data: bool) -> str:
     """Return what to do where neighbours differ in a mask."""
     why = "the mask depends on the data" if is_data else "neighbours differ in the mask"
     if not is_load:
-        return f"{why}: a store cannot be wider than what is stored together"
+        return f"{why}: none, because a store cannot be wider than what is stored together"
     return f"{why}: keep only the bounds in the mask of the load, and choose with tl.where"

@@ -36,6 +36,7 @@ from tt_layout.audit.operations.details import EntryDetails, GlobalDetails
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.releases import Release
@@ -163,7 +164,9 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     lanes = shape.layout.get_in_dim_size("lane")
     least = width.instructions * warps * lanes * width.width_bytes / shape.sector_bytes
     weight = counts.sectors if counts is not None else least
-    finding = limit.finding(width.width_bytes, operation.line) if limit is not None else None
+    finding = None
+    if limit is not None:
+        finding = limit.finding(_verb(operation), width.width_bytes, operation.line)
     text += sector_text(sectors, shape)
     requests = counts.requests if counts is not None else width.instructions * warps
     is_single = not shape.layout.total_out_bits
@@ -217,6 +220,13 @@ def _known_width(kernel: Kernel, operation: SsaOperation) -> Width:
     return width
 
 
+def _verb(operation: Operation) -> str:
+    """Return what an access does, in a word."""
+    if operation.group is MovementKind.GLOBAL_LOAD:
+        return "loads"
+    return "stores" if operation.group is MovementKind.GLOBAL_STORE else "moves"
+
+
 def _what_is_missing(kernel: Kernel, operation: SsaOperation) -> str:
     """Return why the width of an access is not known, in a few words."""
     roles = operands(operation)
@@ -227,7 +237,7 @@ def _what_is_missing(kernel: Kernel, operation: SsaOperation) -> str:
     if ir_type is None:
         return f"the type of {name} is not known"
     if not isinstance(ir_type.encoding, Encoding):
-        return "no layout" if ir_type.layout is None else f"{ir_type.layout} is refused"
+        return "no layout yet" if ir_type.layout is None else f"{ir_type.layout} is refused"
     return f"{ir_type.text} has no addresses whose elements are known"
 
 
@@ -322,7 +332,7 @@ def _details(
 def sector_text(sectors: Sectors, shape: AccessShape) -> str:
     """Return the same in a few words, to stand behind the instructions."""
     is_amd = shape.sector_bytes == AMD_SECTOR_BYTES
-    unit = "pieces of 64 bytes" if is_amd else "sectors"
+    unit = "64-byte transactions" if is_amd else "sectors"
     counts, bounds = sectors.first or sectors.most, sectors.bounds
     text = ""
     if counts is not None:

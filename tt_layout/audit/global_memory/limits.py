@@ -31,25 +31,38 @@ class Limit(NamedTuple):
         what: ``contiguity``, ``divisibility``, ``mask``, ``layout`` or ``element count``.
         line: of the first operation without what it takes; the access's own of a layout.
         location: the place of that operation in the program; None where the dump has none.
-        advice: the way out, in a sentence.
+        advice: a fix, perhaps behind a reason and a colon.
+        wanted_bytes: that the instruction could move.
     """
 
     what: str
     line: int
     location: Location | None
     advice: str
+    wanted_bytes: int = MAX_VECTOR_BYTES
 
     def as_data(self) -> dict[str, Any]:
         """Return the limit as plain data."""
         place = self.location
         return {**self._asdict(), "location": place._asdict() if place is not None else None}
 
-    def finding(self, width_bytes: int, line: int) -> str:
-        """Return the finding about an access on a line, which moves ``width_bytes`` at once."""
+    def finding(self, verb: str, width_bytes: int, line: int) -> str:
+        """Return the finding about an access on a line, which moves ``width_bytes`` at once.
+
+        Example:
+            >>> limit = Limit("contiguity", 12, None, "neighbours are n apart: pass n as 1")
+            >>> limit.finding("loads", 2, 83)
+            'loads 2 bytes per instruction instead of 16; why: contiguity (line 12), neighbours \
+are n apart; fix: pass n as 1'
+        """
         place = str(self.location) if self.location is not None else f"line {self.line}"
-        where = f" of {place}" if self.line != line else ""
-        moved = f"moves {count(width_bytes, 'byte')} at a time"
-        return f"{moved}, limited by {self.what}{where}: {self.advice}"
+        where = f" ({place})" if self.line != line else ""
+        moved = f"{verb} {count(width_bytes, 'byte')} per instruction instead of "
+        reason, colon, fix = self.advice.partition(": ")
+        if not colon or fix.startswith("#"):
+            reason, fix = "", self.advice
+        why = f"{self.what}{where}{', ' * bool(reason)}{reason}"
+        return f"{moved}{self.wanted_bytes}; why: {why}" + f"; fix: {fix}" * bool(fix)
 
 
 def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | None:
@@ -82,7 +95,8 @@ def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | N
 
 def _limit(access: Access, what: str, text: str, operation: SsaOperation | None = None) -> Limit:
     operation = operation or access.operation
-    return Limit(what, operation.line, access.kernel.function.location(operation), text)
+    place = access.kernel.function.location(operation)
+    return Limit(what, operation.line, place, text, access.wanted * access.width.element_bytes)
 
 
 def _along_lanes(access: Access) -> Access:

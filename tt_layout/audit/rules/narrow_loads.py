@@ -1,7 +1,7 @@
 """``narrow-loads``: an access to global memory of less than 16 bytes of a thread at a time.
 
-What: accesses to global memory of less than 16 bytes at a time, with what limits them, where,
-    and the way out (`docs/global-memory.md`)
+What: accesses to global memory of less than 16 bytes at a time, with the reason, its line,
+    and a fix (`docs/global-memory.md`)
 
 Cost: the requests beyond those of 16 bytes, one each
 

@@ -76,7 +76,7 @@ class Spills(Occurrence):
         )
         alone = next((value for value in own.values if value.registers >= own.limit), None)
         if alone is not None:
-            text += f"; {alone.name} alone takes all: a smaller block is the way out"
+            text += f"; {alone.name} alone takes all; fix: a smaller block"
         return text
 
     @property

@@ -72,8 +72,8 @@ class Uncoalesced(Occurrence):
         if not self.counts:
             return ""
         is_sector = self.sector_bytes == SECTOR_BYTES
-        unit = "sectors" if is_sector else f"pieces of {self.sector_bytes} bytes"
-        return f"touches {self.sectors} {unit} where {self.ideal} would do: {self.counts}"
+        unit = "sectors" if is_sector else f"{self.sector_bytes}-byte transactions"
+        return f"touches {self.sectors} {unit}; {self.ideal} would do: {self.counts}"
 
     @property
     def counted(self) -> Counted:

@@ -313,7 +313,7 @@ def _features(files: Sequence[str], chosen: Options) -> int:
             unread.append(error)
             if len(unread) == len(names):
                 raise
-            note(f"{name} was passed over: {error.message}")
+            note(f"{name} skipped: {error.message}")
     if given is not None:
         check_names(given, arguments)
     emit_text("".join(f"{line}\n" for line in lines))

@@ -259,8 +259,8 @@ def _request(path: str, display: dict[str, Any]) -> Figure:
     held = parse_type(f"tensor<{sizes_text(end)}>", name="type")
     [drawn] = placed([end.encoding], held)
     figure = sectors_figure(DrawnLayout(drawn))
-    told = "tt-layout audit says which --value tells its addresses"
-    return replace(figure, notes=(*figure.notes, told))
+    advice = "tt-layout audit names the --value that its addresses need"
+    return replace(figure, notes=(*figure.notes, advice))
 
 
 _OF_A_LINE = {"mma": _multiplication, "sectors": _request}

@@ -188,7 +188,7 @@ def _swizzle_call(encoding: SwizzledShared, shape: Shape) -> str:
 
 def _layout_call(layout: LinearLayout) -> str:
     if layout.vectors("block"):
-        raise refused(Reason.NO_FORM, "tlx.layout does not tell CTAs from warps")
+        raise refused(Reason.NO_FORM, "tlx.layout does not distinguish CTAs from warps")
     flat = _strides(layout.transpose_outs(layout.get_out_dim_names()[::-1]))
     if (shared := overlapping([stride for own in flat for stride in own])) is not None:
         message = f"two bits share index {shared}, where xor is not a sum"
