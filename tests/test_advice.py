@@ -96,7 +96,7 @@ CONSTANT = "tl.max_constancy"
          "only if"),
         ('%o = "tt.scan"(%r) <{axis = 0 : i32, reverse = false}> ({\n'
          "^bb0(%u: i32, %v: i32):\n%w = arith.addi %u, %v : i32\ntt.scan.return %w : i32\n"
-         "}) : (INTS) -> INTS", "depend on the data (tt.scan): none, because no hint is true of all data", HINT),
+         "}) : (INTS) -> INTS", "on the data (tt.scan): none, because no hint is true", HINT),
         ("%is = tt.splat %i : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>, #l>\n"
          "%ip = tt.addptr %is, %r : tensor<1024x!tt.ptr<i32>, #l>, INTS\n"
          "%o = tt.load %ip : tensor<1024x!tt.ptr<i32>, #l>",

@@ -41,4 +41,6 @@ def test_nothing_could_be_saved_without_an_alternative(path: Path) -> None:
     text = plain_text(AuditReport(path.name, audits(path), is_whole=True))
     findings = text.partition("\n\n")[0]
     for finding in re.split(r"^ {1,3}\d+\. ", findings, flags=re.MULTILINE)[1:]:
-        assert ("could be saved" in " ".join(finding.split())) == ("fix (" in finding or "fixed by" in finding), finding
+        assert ("could be saved" in " ".join(finding.split())) == (
+            "fix (" in finding or "fixed by" in finding
+        ), finding

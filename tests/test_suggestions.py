@@ -174,9 +174,7 @@ def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPa
 
 def test_the_report_says_why_and_what_instead(run: Run) -> None:
     outcome = run("audit", "-", stdin=kernel("needless").encode())
-    why = (
-        r"why: source layout from load \(\d+\), destination layout from store \(\d+\)"
-    )
+    why = r"why: source layout from load \(\d+\), destination layout from store \(\d+\)"
     assert re.search(why, outcome.out)
     assert (
         len(

@@ -18,7 +18,7 @@ from tt_layout.cli.main import cli
 ROOT = Path(__file__).parent.parent
 HABITS = {
     "Of X, Y is": r"(?:^|[.;] )Of (?:[a-z]+ ){0,5}[a-z]+,? (?:the|it|only|both|each|is|are|a|one) ",
-    "a verb first": r"(?:^|[.;] )(?!What|Where|How)[A-Z][a-z]+(?:ed|own|old|aid|rawn|aken) (?:is|are|was|were) ",
+    "a verb first": r"(?:^|[.;] )[A-Z][a-z]+(?:ed|own|old|aid|rawn|aken) (?:is|are|was|were) ",
     "stand": r"\bst(?:ands?|ood)\b(?! (?:out|for (?:a|an|the) ))",
     "lie": r"\b(?:lies|lying)\b",
     "tell": r"\b(?:tells?|told)\b",
@@ -29,9 +29,8 @@ HABITS = {
 }
 """Habit -> a pattern of it."""
 
-KEPT = {
-    "docs/timed-suggestions.md": (),
-}
+KEPT = ("where types tell",)
+"""Texts that stay: meanings of features, which may not change while their version does not."""
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -48,10 +47,12 @@ def faults(text: str) -> list[str]:
     """Return the habits of a text, each with what is around it.
 
     Example:
-        >>> faults("Compared are two files.")
-        ['a verb first: Compared are']
+        >>> faults("Compared are files.")
+        ['a verb first: Compared are files.']
     """
     plain = re.sub(r"`[^`]*`", "`x`", text)
+    for kept in KEPT:
+        plain = plain.replace(kept, "")
     return [
         f"{habit}: {' '.join(plain[max(0, m.start() - 30) : m.end() + 30].split())}"
         for habit, pattern in HABITS.items()
@@ -84,6 +85,7 @@ def helps() -> Iterator[tuple[str, str]]:
                 yield f"{name} {sub}", inner.get_help(click.Context(inner, parent=own))
 
 
+@pytest.mark.slow
 def test_help() -> None:
     found = {name: faults(" ".join(text.split())) for name, text in helps()}
     assert {name: own for name, own in found.items() if own} == {}
@@ -105,6 +107,7 @@ def messages(path: Path) -> Iterator[tuple[int, str]]:
 MODULES = sorted((ROOT / "tt_layout").rglob("*.py"))
 
 
+@pytest.mark.slow
 def test_messages() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {fault}"

@@ -63,8 +63,8 @@ class Dump:
         """Yield what is to be shown of each piece; each step reads at most one."""
         if self.is_too_large:
             size, most = len(self.text) >> 20, MAX_TEXT >> 20
-            told = f"the dump has {size} MiB; of more than {most} an editor is told nothing"
-            yield (_note(f"{told}: tt-layout audit reads it"),)
+            limit = f"the dump has {size} MiB, more than the {most} that an editor shows"
+            yield (_note(f"{limit}; tt-layout audit reads it"),)
             return
         for piece, down in self.placed:
             yield piece.diagnoses(down)
