@@ -288,6 +288,9 @@ MEMORY = (
 )
 
 
+DEALT = MEMORY.replace("numGroups = 1, partitionDim = 0", "numGroups = 32, partitionDim = 0")
+
+
 @pytest.mark.parametrize(
     ("register", "shared", "shape", "elem_bytes", "target", "message"),
     [
@@ -297,7 +300,7 @@ MEMORY = (
         (ROWS, PLAIN, [64], 2, "nvidia", "is for 2 dimensions"),
         (ROWS, PLAIN, [64, 64], 2, "gfx942", "has 32 lanes per warp, but gfx942 has 64"),
         (ROWS, PLAIN, [64, 64], 2, "h100", "unknown target 'h100'; choose from sm70"),
-        (ROWS, MEMORY, [64, 64], 2, "nvidia", "buffers at unknown distances"),
+        (ROWS, DEALT, [64, 64], 2, "nvidia", "lanes of one access reach several partitions"),
     ],
 )
 def test_bad_input(

@@ -229,7 +229,7 @@ def test_what_the_library_refuses_is_refused() -> None:
     clusters = rows.replace("}>", ", CGALayout = [[1, 0]]}>")
     plain = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
     columns = plain.replace("}>", ", CGALayout = [[0, 1]]}>")
-    pieces = f"numPartitions = 2, numGroups = 1, partitionDim = 0, partitionLayout = {plain}"
+    pieces = f"numPartitions = 2, numGroups = 32, partitionDim = 0, partitionLayout = {plain}"
     pairs = [
         Pair(rows, plain, [64, 64], 2, "gfx942"),
         Pair(rows, f"#ttg.partitioned_shared<{{{pieces}}}>", [64, 64], 2, "sm90"),

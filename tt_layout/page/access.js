@@ -3,6 +3,7 @@
 // out on single bits, as BigInts; only padding, and lanes that collide, are enumerated.
 
 const MATRIX_ROW_BYTES = 16;
+const PARTITION_BYTES = 2 ** 20; // stands for the distance of two partitions
 const MAX_INSTRUCTION_BITS = 16; // of all instructions of all warps at most 2^16 are looked at
 
 /** Why an access cannot be worked out. */
@@ -13,12 +14,8 @@ class AccessError extends Error {}
 /** Return where a register layout is stored in shared memory: the offsets of its bits. */
 function accessMap(register, shared) {
   const elementBytes = bytesOfElements(register.spec.bits, shared.spec.bits);
-  if (shared.size("partition") > 1) {
-    const message = "the partitions of a partitioned_shared are buffers at unknown distances";
-    throw new AccessError(`${message}, so their banks are not known`);
-  }
   const vectors = Object.fromEntries(register.layout.ins);
-  const offsets = (name, own) => own.map((vector) => offsetOf(shared, vector, name));
+  const offsets = (name, own) => own.map((vector) => offsetOf(shared, vector, name, elementBytes));
   return {
     register: offsets(
       "register",
@@ -48,12 +45,18 @@ function bytesOfElements(held, kept) {
 }
 
 /** Return the offset of the element of a register, lane or warp bit. */
-function offsetOf(shared, element, name) {
+function offsetOf(shared, element, name, elementBytes) {
   const place = shared.inverse.place(element);
   if (!place) throw new AccessError(`shared memory does not hold the element (${element})`);
-  const isElsewhere = place.some((value, d) => value && d !== shared.dims.offset);
+  const { offset, partition } = shared.dims;
+  const isElsewhere = place.some((value, d) => value && d !== offset && d !== partition);
   if (isElsewhere) throw new AccessError(`a ${name} bit reaches the memory of another CTA`);
-  return BigInt(shared.at(place, "offset"));
+  const far = shared.size("partition") > 1 ? shared.at(place, "partition") : 0;
+  if (far && name === "lane") {
+    const message = "lanes of one access reach several partitions of a partitioned_shared";
+    throw new AccessError(`${message}: no document says what that takes`);
+  }
+  return BigInt(shared.at(place, "offset")) + BigInt(far) * BigInt(PARTITION_BYTES / elementBytes);
 }
 
 /** Refuse a layout for warps of another size than the target's. */

@@ -13,6 +13,7 @@ from tt_layout.analyses.shared_memory.banks import (
     map_access,
     registers_first,
 )
+from tt_layout.analyses.shared_memory.segments import Steps, segments
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, usual_target
@@ -31,6 +32,7 @@ CONFLICT_FREE = Template("  {cycles} {unit} per instruction, conflict-free")
 CONFLICTS = Template("  {cycles} {unit} per instruction, at least {ideal}: {extra} extra {extras}")
 MISALIGNED = "; misaligned by the padding, which traps"
 TARGET = Template("target: {name}, {title}; {evidence}")
+SEGMENTS = "partition that each warp reaches at one step (documented, not measured):"
 MAX_COLLISIONS = 4
 
 
@@ -41,10 +43,12 @@ class ConflictsReport(Printed):
     Attributes:
         conflicts: both accesses.
         kinds: those that are shown, of `KINDS`.
+        segments: of a partitioned buffer the partitions that warps reach, step by step.
     """
 
     conflicts: BankConflicts
     kinds: Sequence[str] = KINDS
+    segments: Steps = ()
 
     @property
     def accesses(self) -> list[Access]:
@@ -55,6 +59,7 @@ class ConflictsReport(Printed):
         """Yield the lines of the report."""
         for access in self.accesses:
             yield from access_lines(access)
+        yield from segment_lines(self.segments)
         yield Line(evidence(self.conflicts.store.target))
 
     def data(self) -> dict[str, Any]:
@@ -65,6 +70,7 @@ class ConflictsReport(Printed):
             "target": target.name,
             "verified": target.verified,
             **{kind: access_data(getattr(self.conflicts, kind)) for kind in self.kinds},
+            **({"segments": [list(step) for step in self.segments]} if self.segments else {}),
         }
 
 
@@ -109,7 +115,8 @@ def conflicts_report(
         offsets = map_access(registers, memory, shape, size)
     except LayoutError as error:
         raise error.at(tensor.span) from None
-    return ConflictsReport(conflicts_at(offsets, target), kinds)
+    ends = (each.to_linear_layout(shape, element_bits=8 * size) for each in (registers, memory))
+    return ConflictsReport(conflicts_at(offsets, target), kinds, segments(*ends))
 
 
 def element_bytes(tensor: TensorType) -> int:
@@ -124,6 +131,18 @@ def element_bytes(tensor: TensorType) -> int:
         message = f"elements in shared memory must be whole bytes, but {tensor.element_type} has"
         raise LayoutError(f"{message} {width} bits", tensor.span)
     return bits // 8
+
+
+def segment_lines(steps: Steps) -> Iterator[Line]:
+    """Yield which partition each warp reaches at each step, and whether warps meet in one."""
+    if not steps:
+        return
+    yield Line(SEGMENTS)
+    for number, reached in enumerate(steps):
+        most = max(map(reached.count, reached))
+        meets = f": up to {most} warps in one" if most > 1 else ": each in one of its own"
+        shown = " ".join(map(str, reached))
+        yield Line(f"  step {number}  {shown}{meets}", "red" if most > 1 else "green")
 
 
 def access_lines(access: Access) -> Iterator[Line]:

@@ -41,6 +41,15 @@ if TYPE_CHECKING:
     from tt_layout.analyses.shared_memory.joined_accesses import Piece
 
 MATRIX_ROW_BYTES = 16
+PARTITION_BYTES = 1 << 20
+"""A distance that stands for that of two partitions: each is in a segment of its own, with the same
+banks, and farther than one instruction reaches.
+
+Source:
+    Triton, PartitionedSharedEncodingAttr; gfx1250 has five segments of 64 KiB
+    (ROCm/rocm-libraries#9388).
+"""
+
 _PLACES = ("register", "lane", "warp")
 MAX_DISTANCE_BITS = 10
 """Registers at constant distances that are looked at; a thread has no more."""
@@ -166,22 +175,25 @@ def access_map(
         part: see `AccessMap`.
 
     Raises:
-        LayoutError: the element has no size of 1, 2, 4, 8 or 16 bytes; the memory is in
-            several buffers; or a warp reaches into another CTA's memory.
+        LayoutError: the element has no size of 1, 2, 4, 8 or 16 bytes; the lanes of one access
+            reach several partitions; or a warp reaches into another CTA's memory.
     """
     if not (is_power_of_two(element_bytes) and element_bytes <= 16):
         message = "an element must have 1, 2, 4, 8 or 16 bytes"
         raise LayoutError(f"{message}, got {element_bytes}")
-    if shared.get_in_dim_size("partition") > 1:
-        message = "the partitions of a partitioned_shared are buffers at unknown distances"
-        raise LayoutError(f"{message}, so their banks are not known")
     offsets = register.remove_zero_bases("register").invert_and_compose(shared)
-    offset = offsets.get_out_dim_names().index("offset")
-    for name in ("register", "lane", "warp"):
-        if any(x for v in offsets.vectors(name) for i, x in enumerate(v) if i != offset):
+    names = offsets.get_out_dim_names()
+    steps = {"offset": 1, "partition": PARTITION_BYTES // element_bytes}
+    weights = [steps.get(name) for name in names]
+    for name in _PLACES:
+        if any(x for v in offsets.vectors(name) for w, x in zip(weights, v) if w is None):
             raise LayoutError(f"a {name} bit reaches the memory of another CTA")
+    if any(x for v in offsets.vectors("lane") for name, x in zip(names, v) if name == "partition"):
+        message = "lanes of one access reach several partitions of a partitioned_shared"
+        raise LayoutError(f"{message}: no document says what that takes")
     register_bits, lane_bits, warp_bits = (
-        tuple(vector[offset] for vector in offsets.vectors(name)) for name in _PLACES
+        tuple(sum(x * (w or 0) for w, x in zip(weights, v)) for v in offsets.vectors(name))
+        for name in _PLACES
     )
     return AccessMap(register_bits, lane_bits, warp_bits, element_bytes, padding, part)
 
