@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import pydoc
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -284,6 +285,55 @@ except LayoutError as error:
     print(error.message)
 tt_layout.no_such_name
 """
+
+
+TYPED = """\
+from typing import assert_type
+
+import numpy as np
+import tt_layout
+from tt_layout import (
+    ConversionReport, Drawing, InfoReport, LayoutInfo, Page, SharedInfo, Target, Translation,
+)
+
+blocked = tt_layout.default_blocked(np.array([64, 64]))
+shared = tt_layout.default_nvmma("64x64xf16")
+assert_type(tt_layout.layout_info(blocked, [64, 64]), InfoReport[LayoutInfo])
+assert_type(tt_layout.layout_info(shared, "64x64xf16").info, SharedInfo)
+assert_type(tt_layout.convert_layout(blocked, blocked, "64x64xf16"), ConversionReport)
+size: int = tt_layout.layout_info("(2,2):(1,2)", "4").info.registers
+drawing: Drawing = tt_layout.draw(blocked, shared, "64x64xf16")
+page: Page = tt_layout.explore(blocked, (64, 64))
+text: Translation = tt_layout.translate(blocked, np.array([64, 64]), to="cute")
+view: str = blocked.format_tensor_view("64x64xf16")
+
+def on(target: Target) -> None:
+    tt_layout.bank_conflicts(blocked, text, "64x64xf16", target=target)
+"""
+
+
+@pytest.mark.slow
+def test_types_that_users_name(tmp_path: Path) -> None:
+    """Reports, figures and pages have public classes; where a layout's kind decides, it does."""
+    pytest.importorskip("mypy")
+    (tmp_path / "typed.py").write_text(TYPED.replace("typing import", "typing_extensions import"))
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "typed.py"],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(Path(__file__).parent.parent)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_documents_name_functions_that_exist() -> None:
+    """Of the library, where they list what it has."""
+    text = (Path(__file__).parent.parent / "docs" / "analyses.md").read_text()
+    listed = text[text.index("The library has the same") :].partition("of `tt_layout`")[0]
+    names = re.findall(r"`(\w+)`", listed)
+    assert len(names) > 5
+    assert set(names) <= set(tt_layout.__all__)
 
 
 @pytest.mark.slow

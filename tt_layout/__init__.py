@@ -38,6 +38,9 @@ Pictures:
     draw                        a figure: ``.svg``, ``.png``, ``.save(path)``
     explore, playground         a page of layouts; one in which they are typed
 
+Classes of what is returned are names of the package, too: `Translation`, `LayoutInfo`, `Drawing`,
+`Page`, `Target` and the reports.
+
 Every report prints as the command of the same purpose does (``str``), shows itself in a notebook,
 and has its numbers as attributes.  ``docs/library.md`` says more.
 
@@ -66,10 +69,14 @@ from tt_layout.version import __version__
 if TYPE_CHECKING:
     from tt_layout.algebra.linear_layout import LinearLayout
     from tt_layout.algebra.padding import Padding
+    from tt_layout.analyses.layouts.properties import LayoutInfo, SharedInfo, TensorMemoryInfo
+    from tt_layout.audit.axis import AxisInfo
     from tt_layout.encodings import Encoding
     from tt_layout.enums import MemorySpace
+    from tt_layout.hardware import Target
     from tt_layout.ir import parse_ir
-    from tt_layout.ir.ssa import read_functions
+    from tt_layout.ir.module import Module
+    from tt_layout.ir.ssa import SsaFunction, read_functions
     from tt_layout.library.autotuning import autotune_prune
     from tt_layout.library.builders import (
         coalesced_blocked,
@@ -90,19 +97,51 @@ if TYPE_CHECKING:
     )
     from tt_layout.library.memory import bank_conflicts, find_swizzle
     from tt_layout.library.parsing import parse_layout, to_linear_layout
-    from tt_layout.library.pictures import draw, explore, playground
+    from tt_layout.library.pictures import Drawing, Page, draw, explore, playground
     from tt_layout.mlir.types import TensorType
+    from tt_layout.notation.refusal import RefusedError
+    from tt_layout.notation.result import Translation
     from tt_layout.placement import PlacedLayout
     from tt_layout.releases import Release
+    from tt_layout.reports.audit import AuditReport
     from tt_layout.reports.audit_ir import audit_ir
+    from tt_layout.reports.conflicts import ConflictsReport
+    from tt_layout.reports.convert import ConversionReport, TransferReport
+    from tt_layout.reports.difference import DifferenceReport
+    from tt_layout.reports.info import InfoReport
+    from tt_layout.reports.swizzle import SwizzleReport
+    from tt_layout.reports.where import WhereReport
+    from tt_layout.rewriting.report import AppliedReport
+    from tt_layout.watching.report import WatchReport
     from tt_layout.watching.session import watch
 
 _HOMES = {
+    "AppliedReport": "tt_layout.rewriting.report",
+    "AuditReport": "tt_layout.reports.audit",
+    "AxisInfo": "tt_layout.audit.axis",
+    "ConflictsReport": "tt_layout.reports.conflicts",
+    "ConversionReport": "tt_layout.reports.convert",
+    "DifferenceReport": "tt_layout.reports.difference",
+    "Drawing": "tt_layout.library.pictures",
     "Encoding": "tt_layout.encodings",
+    "InfoReport": "tt_layout.reports.info",
+    "LayoutInfo": "tt_layout.analyses.layouts.properties",
     "LinearLayout": "tt_layout.algebra.linear_layout",
+    "Module": "tt_layout.ir.module",
+    "Page": "tt_layout.library.pictures",
     "PlacedLayout": "tt_layout.placement",
+    "RefusedError": "tt_layout.notation.refusal",
     "Release": "tt_layout.releases",
+    "SharedInfo": "tt_layout.analyses.layouts.properties",
+    "SsaFunction": "tt_layout.ir.ssa",
+    "SwizzleReport": "tt_layout.reports.swizzle",
+    "Target": "tt_layout.hardware",
+    "TensorMemoryInfo": "tt_layout.analyses.layouts.properties",
     "TensorType": "tt_layout.mlir.types",
+    "TransferReport": "tt_layout.reports.convert",
+    "Translation": "tt_layout.notation.result",
+    "WatchReport": "tt_layout.watching.report",
+    "WhereReport": "tt_layout.reports.where",
     "apply": "tt_layout.library.dumps",
     "audit_ir": "tt_layout.reports.audit_ir",
     "autotune_prune": "tt_layout.library.autotuning",
@@ -133,12 +172,33 @@ _HOMES = {
 }
 
 __all__ = [
+    "AppliedReport",
+    "AuditReport",
+    "AxisInfo",
+    "ConflictsReport",
+    "ConversionReport",
+    "DifferenceReport",
+    "Drawing",
     "Encoding",
+    "InfoReport",
     "LayoutError",
+    "LayoutInfo",
     "LinearLayout",
+    "Module",
+    "Page",
     "PlacedLayout",
+    "RefusedError",
     "Release",
+    "SharedInfo",
+    "SsaFunction",
+    "SwizzleReport",
+    "Target",
+    "TensorMemoryInfo",
     "TensorType",
+    "TransferReport",
+    "Translation",
+    "WatchReport",
+    "WhereReport",
     "__version__",
     "apply",
     "audit_ir",

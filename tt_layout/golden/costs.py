@@ -19,7 +19,7 @@ from tt_layout.hardware import DEFAULT_TARGET, find_target
 from tt_layout.placement import place
 from tt_layout.reports.conflicts import ConflictsReport, conflicts_report
 from tt_layout.reports.convert import ConversionReport, TransferReport, conversion_report
-from tt_layout.reports.info import InfoReport, info_report
+from tt_layout.reports.info import Info, InfoReport, info_report
 from tt_layout.reports.report import plain_text
 
 
@@ -38,7 +38,7 @@ def convert(case: Case) -> bytes:
     return plain_text(conversion_of(case)).encode()
 
 
-def info_of(case: Case) -> InfoReport:
+def info_of(case: Case) -> InfoReport[Info]:
     """Return the properties of the layout of a case."""
     return info_report(encoding(case), tensor_type(case))
 

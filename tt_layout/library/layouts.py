@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 from tt_layout.analyses.layouts.encoding_difference import difference
 from tt_layout.analyses.layouts.point import MAX_HOLDERS
@@ -20,9 +20,40 @@ from tt_layout.reports.info import InfoReport, info_of
 from tt_layout.reports.where import WhereReport, element_report, location_report
 
 if TYPE_CHECKING:
+    from tt_layout.analyses.layouts.properties import LayoutInfo, SharedInfo, TensorMemoryInfo
+    from tt_layout.encodings import DistributedEncoding
+    from tt_layout.encodings.base import SharedEncoding, TensorMemoryBase
     from tt_layout.mlir.types import ShapeOrType
 
 
+@overload
+def layout_info(
+    layout: DistributedEncoding,
+    shape_or_type: ShapeOrType,
+    *,
+    memory_order: Sequence[int] | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> InfoReport[LayoutInfo]: ...
+@overload
+def layout_info(
+    layout: SharedEncoding,
+    shape_or_type: ShapeOrType,
+    *,
+    memory_order: Sequence[int] | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> InfoReport[SharedInfo]: ...
+@overload
+def layout_info(
+    layout: TensorMemoryBase,
+    shape_or_type: ShapeOrType,
+    *,
+    memory_order: Sequence[int] | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> InfoReport[TensorMemoryInfo]: ...
+@overload
 def layout_info(
     layout: Layout,
     shape_or_type: ShapeOrType,
@@ -30,11 +61,20 @@ def layout_info(
     memory_order: Sequence[int] | None = None,
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
-) -> InfoReport:
+) -> InfoReport[Any]: ...
+def layout_info(
+    layout: Layout,
+    shape_or_type: ShapeOrType,
+    *,
+    memory_order: Sequence[int] | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> InfoReport[Any]:
     """Return the properties of a layout, as ``tt-layout info`` prints them.
 
     Args:
-        layout: text in any notation, or an object.
+        layout: text in any notation, or an object; a checker of types knows what ``.info`` of a
+            class of encodings is.
         shape_or_type: the tensor.
         memory_order: dimensions in global memory, the fastest first; by default the last first.
         release, threads_per_warp: as for `parse_layout`.
@@ -155,6 +195,26 @@ def compare_layouts(
     return DifferenceReport(difference(old, new, type_of(shape_or_type)))
 
 
+@overload
+def convert_layout(
+    src: DistributedEncoding,
+    dst: DistributedEncoding,
+    shape_or_type: ShapeOrType,
+    *,
+    target: Target | str | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> ConversionReport: ...
+@overload
+def convert_layout(
+    src: Layout,
+    dst: Layout,
+    shape_or_type: ShapeOrType,
+    *,
+    target: Target | str | None = None,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> Any: ...
 def convert_layout(
     src: Layout,
     dst: Layout,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import GlobalAccess, global_access
@@ -48,20 +48,21 @@ PADDING = _labelled("padding")
 RESERVED = _labelled("reserved")
 
 Info = LayoutInfo | SharedInfo | TensorMemoryInfo
+InfoT = TypeVar("InfoT", bound=Info, covariant=True)
 
 
 @dataclass(frozen=True, repr=False)
-class InfoReport(Printed):
+class InfoReport(Printed, Generic[InfoT]):
     """The properties of one layout over one type.
 
     Attributes:
         placed: the layout over its type.
-        info: the numbers.
+        info: the numbers; which, the memory space says.
         access: the global access, of a tensor in registers whose width is known.
     """
 
     placed: PlacedLayout
-    info: Info
+    info: InfoT
     access: GlobalAccess | None
 
     def lines(self) -> Iterator[Line]:
@@ -70,7 +71,7 @@ class InfoReport(Printed):
 
     def _texts(self) -> Iterator[str]:
         yield str(self.placed.encoding)
-        info = self.info
+        info: Info = self.info
         if isinstance(info, LayoutInfo):
             yield from _register_lines(info)
         elif isinstance(info, SharedInfo):
@@ -101,7 +102,7 @@ class InfoReport(Printed):
 
 def info_report(
     encoding: Encoding, tensor: TensorType, memory_order: Sequence[int] | None = None
-) -> InfoReport:
+) -> InfoReport[Info]:
     """Return the properties of a layout over a type.
 
     Raises:
@@ -110,7 +111,7 @@ def info_report(
     return info_of(place(encoding, tensor), memory_order)
 
 
-def info_of(placed: PlacedLayout, memory_order: Sequence[int] | None = None) -> InfoReport:
+def info_of(placed: PlacedLayout, memory_order: Sequence[int] | None = None) -> InfoReport[Info]:
     """Return the properties of a placed layout.
 
     Raises:
