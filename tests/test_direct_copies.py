@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from test_suggestions import audit_of
+from test_suggestions import ALIASES, HEAD, audit_of, pointers
 from tiers import sampled
 
+from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.rewriting.apply import cycles
 
@@ -50,3 +51,28 @@ def test_a_row_with_gaps_is_refused() -> None:
     found = [one.message for one in audit_of(padded(text, "#shared", 0.5)).findings if one.is_error]
     assert found
     assert all("has to write 1024 bytes of shared memory in a row" in one for one in found)
+
+
+@pytest.mark.parametrize(
+    ("first", "rest", "width"),
+    [([[0, 1], [0, 2], [0, 4]], [[16, 0]], 16), ([[16, 0]], [[0, 1], [0, 2], [0, 4]], 2)],
+)
+def test_registers_of_a_copy_keep_their_order(
+    first: list[list[int]], rest: list[list[int]], width: int
+) -> None:
+    """Eight elements are together in global memory; in shared memory a pair of others is."""
+    others = [[32, 0], [0, 8], [0, 16], [0, 32], [1, 0], [2, 0], [4, 0], [8, 0]]
+    buffer = f"#s = #ttg.shared_linear<{{offset = {first + rest + others}}}, alignment = 16>"
+    aliases = "\n".join(line for line in ALIASES.splitlines() if not line.startswith("#s "))
+    head = HEAD.replace("cuda:90", "hip:gfx1250").replace(
+        "%n: i32", "%m: !ttg.memdesc<64x64xf16, #s, #smem, mutable>"
+    )
+    copy = (
+        "%c = ttg.async_copy_global_to_local %p, %m : tensor<64x64x!tt.ptr<f16>, #a> "
+        "-> <64x64xf16, #s, #smem, mutable>\n"
+    )
+    body = f"{pointers('p', 'a')}{copy}    tt.return\n  }}\n}}\n"
+    [row] = audit_of(f"{aliases}\n{buffer}\n{head}{body}").movements
+    assert row.cost is not None
+    assert isinstance(row.cost.details, GlobalDetails)
+    assert row.cost.details.width_bytes == width

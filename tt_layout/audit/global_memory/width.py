@@ -254,12 +254,18 @@ def _together(
     element_bytes: int,
     padding: tuple[tuple[int, int], ...],
 ) -> int | None:
-    """Return how many elements next to each other in registers are so in a buffer, too."""
+    """Return how many elements next to each other in registers are so in a buffer, too.
+
+    Registers cannot be taken in another order, as from a tensor: they are together in memory.
+    """
     try:
         whole = LinearLayout(layout.in_bases, shared.out_sizes)
-        return compiler_vector(access_map(whole, shared, element_bytes, padding), MAX_VECTOR_BYTES)
+        offsets = access_map(whole, shared, element_bytes, padding)
+        together = compiler_vector(offsets, MAX_VECTOR_BYTES)
     except LayoutError:
         return None
+    steps = (number for number, offset in enumerate(offsets.register) if offset != 1 << number)
+    return min(together, 1 << next(steps, len(offsets.register)))
 
 
 # -- what LLVM makes of AMD's loads and stores -----------------------------------------------
