@@ -56,6 +56,15 @@ _FIRST_GREY = 232
 RESET = b"\x1b[0m"
 
 
+PASTEL = (
+    "#87f3ff", "#87e7ff", "#abffff", "#cfe7e7", "#abb7c3", "#9fb7db", "#b7c3cf", "#cfabab",
+    "#9fcfff", "#b7dbe7", "#cfc3e7", "#b7cfcf", "#87b7ff", "#93c3ff", "#9fe7b7", "#9fdb87",
+    "#f39f87", "#dbb79f", "#f39fe7", "#87c387", "#ffc39f", "#dbc3b7", "#ffdb87", "#cfdbcf",
+    "#ffff87", "#f3f387", "#ffe79f", "#93ffab", "#c3ffdb", "#dbffc3", "#b7f3c3", "#cff3e7",
+)  # fmt: skip
+"""Light fills for talks and paper, with the text of each cell at a contrast of 10 and more."""
+
+
 def rgb(colour: str) -> tuple[int, int, int]:
     """Return the components of a colour.
 
@@ -84,14 +93,6 @@ def terminal_rgb(number: int) -> tuple[int, int, int]:
 CELLS = tuple(f"#{bytes(terminal_rgb(number)).hex()}" for hue in TERMINAL for number in hue)
 """The fills of cells: the shades of the first hue, then those of the next."""
 
-
-PASTEL = (
-    "#87f3ff", "#87e7ff", "#abffff", "#cfe7e7", "#abb7c3", "#9fb7db", "#b7c3cf", "#cfabab",
-    "#9fcfff", "#b7dbe7", "#cfc3e7", "#b7cfcf", "#87b7ff", "#93c3ff", "#9fe7b7", "#9fdb87",
-    "#f39f87", "#dbb79f", "#f39fe7", "#87c387", "#ffc39f", "#dbc3b7", "#ffdb87", "#cfdbcf",
-    "#ffff87", "#f3f387", "#ffe79f", "#93ffab", "#c3ffdb", "#dbffc3", "#b7f3c3", "#cff3e7",
-)  # fmt: skip
-"""Light fills for talks and paper, with the text of each cell at a contrast of 10 and more."""
 
 PASTEL_THRESHOLD, PASTEL_HUE_THRESHOLD = 0.026, 0.067
 """What `THRESHOLD` and `HUE_THRESHOLD` are for `PASTEL`."""

@@ -17,6 +17,8 @@ from types import MappingProxyType
 
 from tt_layout.hardware import Target
 
+NVIDIA_REGISTERS = 65536
+
 
 @dataclass(frozen=True, kw_only=True)
 class RegisterFile:
@@ -51,8 +53,6 @@ class RegisterFile:
             return self.most_per_thread // 2
         return self.most_per_thread
 
-
-NVIDIA_REGISTERS = 65536
 
 _NVIDIA = RegisterFile(most_per_thread=255, size=NVIDIA_REGISTERS, granule=8)
 _RDNA3 = RegisterFile(most_per_thread=256, size=1536, granule=24)

@@ -16,6 +16,10 @@ from tt_layout.golden.yaml_nodes import MappingNode, ScalarNode
 KEY = "at_most"
 
 
+CONFLICTS = "conflicts"
+"""The kind of findings whose weight is that of bank conflicts."""
+
+
 def exceeded(case: Case) -> tuple[str, ...]:
     """Return what is larger than the case allows, each in words.
 
@@ -75,10 +79,6 @@ def _of_dump(case: Case) -> dict[str, float | None]:
         "registers": _largest(one.needed for audit in audits for one in audit.registers),
         "shared_bytes": _largest(kernel.shared_bytes for kernel in kernels),
     }
-
-
-CONFLICTS = "conflicts"
-"""The kind of findings whose weight is that of bank conflicts."""
 
 
 def _largest(numbers: Iterable[int | None]) -> int | None:

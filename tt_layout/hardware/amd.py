@@ -17,6 +17,17 @@ from tt_layout.hardware.target import (
     phases,
 )
 
+USUAL = "gfx942"
+ALIASES = {"amd": USUAL, "gfx9": "gfx942", "rdna": "gfx11"}
+
+_ROCM = "ROCm documentation, Composable Kernel, Understanding AMD GPU LDS and Bank Conflicts"
+_MEASURED = "loads measured by nod-ai/amd-shark-ai, docs/empirical-lds"
+_GUIDE = "stores: the same, docs/amdgpu_kernel_optimization_guide.md"
+_ASSUMED = "assumed: 32 banks, and phases of as many lanes as fill them"
+
+_PAIRS_OF_QUADS = ((0, 1, 4),)
+_QUADS_OVER_64_BANKS = ((0, 1, 3, 4), (0, 1, 2, 4))
+
 
 def _generation(chip: str) -> tuple[int, ...] | None:
     """Return the generation in the name of a GPU, such as ``gfx942``, and what is behind it.
@@ -30,13 +41,6 @@ def _generation(chip: str) -> tuple[int, ...] | None:
 
 
 BACKEND = Backend(name="hip", vendor="AMD", prefix="gfx", version=_generation, warp_sizes=(32, 64))
-USUAL = "gfx942"
-ALIASES = {"amd": USUAL, "gfx9": "gfx942", "rdna": "gfx11"}
-
-_ROCM = "ROCm documentation, Composable Kernel, Understanding AMD GPU LDS and Bank Conflicts"
-_MEASURED = "loads measured by nod-ai/amd-shark-ai, docs/empirical-lds"
-_GUIDE = "stores: the same, docs/amdgpu_kernel_optimization_guide.md"
-_ASSUMED = "assumed: 32 banks, and phases of as many lanes as fill them"
 
 
 def _cdna(
@@ -136,8 +140,6 @@ _READS_OF_GFX1250 = {
     1: TransposingRead("ds_load_tr8_b64", 8, _addresses("r0 r1 l3 r2 l4")),
     2: TransposingRead("ds_load_tr16_b128", 16, _addresses("r0 r1 r2 l3 l4")),
 }
-_PAIRS_OF_QUADS = ((0, 1, 4),)
-_QUADS_OVER_64_BANKS = ((0, 1, 3, 4), (0, 1, 2, 4))
 
 ROWS = (
     _cdna("gfx90a", "AMD CDNA2", "gfx90", load_evidence=Evidence.DOCUMENTED, source=_ROCM),

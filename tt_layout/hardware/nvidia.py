@@ -7,6 +7,14 @@ import re
 from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.target import KIB, Evidence, Target, phases
 
+USUAL = "sm90"
+ALIASES = {"nvidia": USUAL}
+
+_CUDA_GUIDE = "CUDA C++ Programming Guide, Compute Capability 5.x, Shared Memory"
+_LIKE_HOPPER = f"taken to be as on sm90; {_CUDA_GUIDE}"
+
+_BLACKWELL_MATRICES = ("ldmatrix", "ldmatrix.b8", "stmatrix", "stmatrix.b8")
+
 
 def _capability(chip: str) -> tuple[int, ...] | None:
     """Return the compute capability in the name of a GPU, such as ``sm90``."""
@@ -22,11 +30,6 @@ BACKEND = Backend(
     warp_sizes=(32,),
     is_numbered=True,
 )
-USUAL = "sm90"
-ALIASES = {"nvidia": USUAL}
-
-_CUDA_GUIDE = "CUDA C++ Programming Guide, Compute Capability 5.x, Shared Memory"
-_LIKE_HOPPER = f"taken to be as on sm90; {_CUDA_GUIDE}"
 
 
 def _nvidia(
@@ -70,8 +73,6 @@ def _nvidia(
         source=source,
     )
 
-
-_BLACKWELL_MATRICES = ("ldmatrix", "ldmatrix.b8", "stmatrix", "stmatrix.b8")
 
 ROWS = (
     _nvidia("sm70", "NVIDIA Volta", chips=("sm72",), shared_kib=96, combines_lanes=False),

@@ -22,6 +22,13 @@ from typing import Any, NamedTuple
 
 from tt_layout.hardware.backend import Backend
 
+BANK_BYTES = 4
+KIB = 1024
+
+_OLD_NAMES = ("ds_read", "ds_write")
+_ADDRESSES = {"": "", "2": "_2addr", "2st64": "_2addr_stride64"}
+"""How instructions for two addresses are spelled since GFX11."""
+
 
 class Phase(NamedTuple):
     """How one width of access is divided into phases.
@@ -64,8 +71,6 @@ class TransposingRead(NamedTuple):
 PhaseTable = Mapping[int, Phase]
 """Bytes per lane -> its phases.  Narrower accesses go as the narrowest that is listed."""
 
-BANK_BYTES = 4
-KIB = 1024
 
 _MATRIX_PHASE = Phase((1, 2, 4), 32)
 
@@ -300,11 +305,6 @@ class Target:
             return f"{name}{spelled}_{'u' if bits < 32 and not is_store else 'b'}{bits}"
         vector = f"v{bits // word_bits}." if bits > word_bits else ""
         return f"{name}.{vector}b{min(bits, word_bits)}"
-
-
-_OLD_NAMES = ("ds_read", "ds_write")
-_ADDRESSES = {"": "", "2": "_2addr", "2st64": "_2addr_stride64"}
-"""How instructions for two addresses are spelled since GFX11."""
 
 
 def phases(lanes: int, banks: int, **others: Phase) -> PhaseTable:

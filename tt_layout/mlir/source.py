@@ -37,6 +37,9 @@ MARKED_BYTES = 1 << 20
 WHAT_DUMPS_ARE = "no .mlir, .ttir, .ttgir or .ndjson file, and no log with MLIR in it"
 
 
+_NAMES = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+
+
 @dataclass(frozen=True)
 class Source:
     """A text and the name under which messages speak of it.
@@ -255,7 +258,6 @@ def open_file(path: str) -> BinaryIO:
 
 
 _BINARY = getattr(os, "O_BINARY", 0)
-_NAMES = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
 def _read(file: BinaryIO, name: str) -> str:

@@ -144,11 +144,11 @@ function followLine(line) {
   state.line = line;
   if (line === null) return;
   const movement = movementOn(line);
-  const wished = movement && stateOf(movement);
+  const requested = movement && stateOf(movement);
   const results = resultsOf(multiplicationOn(line));
   Object.assign(state, { view: null, lit: null });
   if (results.length) showOneOf(results);
-  else if (wished) Object.assign(state, wished);
+  else if (requested) Object.assign(state, requested);
   else if (layoutsOfLine(line).length) showOneOf(layoutsOfLine(line));
 }
 

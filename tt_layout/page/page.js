@@ -144,7 +144,7 @@ function colourIds() {
   return [...origins, ...groups, ...dims, "none"];
 }
 
-/** Return a plane to show: as wished where that fits the shape. */
+/** Return a plane to show: as requested where that fits the shape. */
 function checkedSlice(slice, shape) {
   const rank = shape.length;
   const fits =
@@ -601,11 +601,11 @@ function showSlice() {
 
 function sliceControl(d, size, value) {
   const set = (event) => {
-    const wished = Math.max(0, Math.min(size - 1, Math.round(Number(event.target.value)) || 0));
+    const requested = Math.max(0, Math.min(size - 1, Math.round(Number(event.target.value)) || 0));
     change(
-      () => (state.slice = { ...state.slice, at: state.slice.at.with(d, wished) }),
+      () => (state.slice = { ...state.slice, at: state.slice.at.with(d, requested) }),
       () => {
-        slider.value = number.value = String(wished);
+        slider.value = number.value = String(requested);
         showGrids();
       },
     );
@@ -625,8 +625,8 @@ function sliceControl(d, size, value) {
 
 /** Swap the two dimensions shown where the same one is chosen for both. */
 function chooseAxis(axis, against) {
-  const wished = Number(control(`slice-${axis}`).value);
-  const slice = { ...state.slice, [axis]: wished };
+  const requested = Number(control(`slice-${axis}`).value);
+  const slice = { ...state.slice, [axis]: requested };
   if (slice.rows === slice.columns) slice[against] = state.slice[axis];
   change(() => (state.slice = slice), rebuild);
 }
@@ -918,7 +918,7 @@ function readEdit(parts) {
 
 // -- theme and keys ---------------------------------------------------------------------------------
 
-/** Remember a wish beyond this visit, where the browser allows it. */
+/** Remember a preference beyond this visit, where the browser allows it. */
 function remember(key, value) {
   try {
     if (value !== undefined) localStorage.setItem(key, value);

@@ -133,8 +133,8 @@ class TextPane {
     const ends = { Home: 1, End: this.lines.length };
     if (event.key === "Enter") this.#choose(this.current);
     else if (event.key in steps || event.key in ends) {
-      const wished = ends[event.key] ?? this.current + steps[event.key];
-      this.current = Math.max(1, Math.min(this.lines.length, wished));
+      const requested = ends[event.key] ?? this.current + steps[event.key];
+      this.current = Math.max(1, Math.min(this.lines.length, requested));
       this.reveal(this.current);
     } else return;
     event.preventDefault();

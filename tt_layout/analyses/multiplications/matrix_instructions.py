@@ -56,6 +56,20 @@ MIXED, MIXED_BASE = "f8f6f4", 32  # what a lane has along K of instructions for 
 XF32_BASE = 2  # the same of those that round f32 to tf32; of others of f32 it is 1
 
 
+AMD_TYPES = {
+    "f16": "f16",
+    "bf16": "bf16",
+    "f32": "f32",
+    "f64": "f64",
+    "i8": "i8",
+    "f8E4M3FNUZ": "fp8",
+    "f8E5M2FNUZ": "bf8",
+    "f8E4M3FN": "fp8",
+    "f8E5M2": "bf8",
+}
+"""Element of an operand -> how AMD's assembler spells it."""
+
+
 class Operand(NamedTuple):
     """A matrix of a multiplication.
 
@@ -280,19 +294,6 @@ def scaled_matrix_instruction(
 
 
 # -- AMD ------------------------------------------------------------------------------------
-
-AMD_TYPES = {
-    "f16": "f16",
-    "bf16": "bf16",
-    "f32": "f32",
-    "f64": "f64",
-    "i8": "i8",
-    "f8E4M3FNUZ": "fp8",
-    "f8E5M2FNUZ": "bf8",
-    "f8E4M3FN": "fp8",
-    "f8E5M2": "bf8",
-}
-"""Element of an operand -> how AMD's assembler spells it."""
 
 
 def _amd_types(a: Operand, b: Operand, d: Operand, is_swapped: bool) -> tuple[str, str]:

@@ -43,6 +43,9 @@ GROUP: tuple[Cell, ...] = ((32, 0), (64, 0))
 """The cells that bits 0 and 1 of the warp lead to."""
 
 
+ROWS_OF_8 = ((1, 0), (2, 0), (4, 0))
+
+
 @dataclass(frozen=True)
 class Tile:
     """What a message of one repeat moves.
@@ -59,7 +62,6 @@ class Tile:
     columns: int
 
 
-ROWS_OF_8 = ((1, 0), (2, 0), (4, 0))
 TILES = (
     Tile("32x32b", (), (*ROWS_OF_8, (8, 0), (16, 0)), 1),
     Tile("16x256b", ((0, 1), (8, 0)), ((0, 2), (0, 4), *ROWS_OF_8), 8),

@@ -14,6 +14,15 @@ from tt_layout.ir.ssa.types import pointed_at, value_type, with_element
 TOKEN_TYPE = "!ttg.async.token"
 
 
+_UNWRITTEN = {"arith.constant": "i1", "gpu.thread_id": "index", "gpu.block_id": "index"}
+
+_SHORT = {
+    "tt.make_tensor_descriptor": "!tt.tensordesc",
+    "tt.make_tensor_ptr": "!tt.ptr",
+    "tt.advance": "!tt.ptr",
+}
+
+
 class WrittenTypes(NamedTuple):
     """The types in the text of an operation.
 
@@ -67,12 +76,6 @@ _TOKENS = frozenset(
         "ttng.tc_gen5_mma_scaled",
     }
 )
-_UNWRITTEN = {"arith.constant": "i1", "gpu.thread_id": "index", "gpu.block_id": "index"}
-_SHORT = {
-    "tt.make_tensor_descriptor": "!tt.tensordesc",
-    "tt.make_tensor_ptr": "!tt.ptr",
-    "tt.advance": "!tt.ptr",
-}
 
 
 def result_types(name: str, count: int, written: WrittenTypes, *, generic: bool) -> list[str]:
