@@ -140,3 +140,13 @@ def test_warps_have_64_lanes_where_that_is_chosen(text: str, type_text: str) -> 
         answer = scripts().ask(what="notation", **question)
         assert_alike(answer, placed(text, type_text, lanes), text)
         assert len(dict(map(tuple, answer["ins"]))["lane"]) == {32: 5, 64: 6}[lanes]
+
+
+def test_what_each_example_is_the_result_of_is_worked_out() -> None:
+    """The page asks of every layout that is typed; an exception would stop it."""
+    questions = [
+        {"what": "multiplication", "attribute": one.layout, "type": one.type, "release": ""}
+        for one in EXAMPLES
+    ]
+    answers = scripts().ask_all(questions)
+    assert sum(answer is not None for answer in answers) >= 5

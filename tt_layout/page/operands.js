@@ -47,11 +47,11 @@ function multiplied(encoding, shape, { element, bits }, operandElement) {
 /** Return the name of the instruction with a result, without what follows its shape. */
 function instructionTitle({ mnemonic, values, release }, element, k) {
   if (mnemonic === "tensor_memory_encoding") return "tcgen05.mma";
+  if (mnemonic === "dpas")
+    return `dpas.${values.systolicDepth}x${values.repeatCount}, ${values.executionSize} columns`;
   const isHopper = values.versionMajor === 3;
   const shape = mnemonic === "nvidia_mma" ? mmaShape(values, release) : values.instrShape;
   const [m, n] = isHopper || mnemonic !== "nvidia_mma" ? shape : shape.slice(-2);
-  if (mnemonic === "dpas")
-    return `dpas.${values.systolicDepth}x${values.repeatCount}, ${values.executionSize} columns`;
   if (isHopper) return `wgmma.mma_async.m${4 * m}n${n}k${k}`;
   if (mnemonic === "nvidia_mma") return `mma.sync.m${m}n${n}k${k}`;
   return `${mnemonic === "amd_mfma" ? "v_mfma" : "v_wmma"}_${element}_${m}x${n}x${k}`;
