@@ -112,6 +112,8 @@ _COMMENTS = re.compile(
 )
 _WHITE_SPACE = re.compile(r"^[ \n]+|\n[ \n]*(?=[})\]])", re.MULTILINE)
 """Indentation, empty lines, and the ends of lines before a closing bracket."""
+_CONTINUED = re.compile(r"(?<=[,;{(\[=?:])\n|(?<=&&|\|\||=>)\n|\n(?=[.?:]|&&|\|\|)")
+"""The ends of lines behind or before which a script cannot end a statement."""
 
 
 @dataclass(frozen=True)
@@ -301,7 +303,7 @@ def _template(name: str) -> str:
 @cache
 def _script() -> str:
     """Return all scripts in one function, so that they leave no global names."""
-    body = _compact("\n".join(_template(name) for name in SCRIPTS))
+    body = re.sub(_CONTINUED, "", _compact("\n".join(_template(name) for name in SCRIPTS)))
     return f'(() => {{\n"use strict";\n{body}}})();\n'
 
 
