@@ -42,6 +42,17 @@ LOAD, CONVERSION = 6, 7
 MODULE_LINES = MODULE.count("\n")
 
 
+LAST_COLUMN = """() => {
+  const box = document.querySelector("#source-lines");
+  const rows = [...box.querySelectorAll("code")];
+  box.scrollLeft = box.scrollWidth;
+  const end = Math.max(...rows.map((row) => row.getBoundingClientRect().left + row.scrollWidth));
+  const isInSight = end <= box.getBoundingClientRect().right;
+  box.scrollLeft = 0;
+  return isInSight;
+}"""
+
+
 def open_dump(open_file: Any, text: str, **more: Any) -> Opened:
     opened: Opened = open_file(page_of_dump(Source(text, "kernel.ttgir"), []), **more)
     return opened
@@ -64,6 +75,10 @@ def test_it_opens_on_what_costs_most_with_everything_in_sight(open_file: Any) ->
         box = page.page.locator(f"#{part}").bounding_box()
         assert box["y"] + box["height"] <= 900, part
     assert page.page.evaluate("document.documentElement.scrollHeight") <= 900
+    assert page.page.evaluate(LAST_COLUMN)  # lines are whole: they scroll
+    assert page.page.inner_text("#dump-name") == "matmul-sm80.ttgir"
+    assert "255 registers at line" in page.page.inner_text("#source-about")
+    assert re.search(r"make.py:39\), .* of its bound", page.page.inner_text("#findings"))
     assert page.address == {}
     page.shot("dump")
 
