@@ -1,0 +1,84 @@
+"""``tensor-cores``: a multiplication of matrices that no matrix instruction carries out.
+
+What: multiplications that each thread carries out by itself, one pair of elements at a time, with
+    how many of these a thread has, the reason, and what would give them an instruction
+
+Cost: the cycles of these multiplications in all threads of a CTA, at the rate of 32-bit floats
+
+Why: tensor cores multiply 8 to 32 times as fast, and their operands take fewer registers.
+
+How to fix: the message names it: operands of 16 bits or ``tf32`` where the precision allows it,
+    tiles and K of at least what an instruction takes.
+
+When it does not pay: a product that is small beside what the kernel loads; where 32-bit floats
+    have to be exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.hardware import Target, find_target
+from tt_layout.rates import rates_of
+
+
+@dataclass(frozen=True)
+class IdleTensorCores(Occurrence):
+    """A multiplication without a matrix instruction.
+
+    Attributes:
+        per_thread: multiplications with an addition of a thread.
+        why: why no instruction carries it out, and what would give it one.
+        cycles: that they take in all threads; 0 where the rate is not known.
+    """
+
+    kind: ClassVar[str] = "tensor-cores"
+    order: ClassVar[int] = 22
+    heading: ClassVar[str] = "FMA"
+    urgency: ClassVar[Urgency] = Urgency.IDLE_TENSOR_CORES
+
+    per_thread: int
+    why: str
+    cycles: float
+
+    @classmethod
+    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+        """Yield the multiplications of a module that tensor cores take no part in."""
+        gpu = audited.module.gpu
+        target = find_target(gpu) if gpu is not None else None
+        for product in found.multiplications:
+            if product.fma is not None and product.instruction is None:
+                per_thread, why = product.fma
+                cycles = per_thread * _threads(target, audited) / _rate(target)
+                yield Finding.of_multiplication(product, cls(per_thread, why, cycles))
+
+    @property
+    def words(self) -> str:
+        """How many multiplications a thread has, and why."""
+        return f"uses no tensor cores, but {self.per_thread} FMA per thread: {self.why}"
+
+    @property
+    def counted(self) -> Counted:
+        """Multiplications."""
+        return Counted("multiplication", " without tensor cores")
+
+    @property
+    def cost(self) -> float:
+        """The cycles of the multiplications, which tensor cores would take a part of."""
+        return self.cycles
+
+
+def _threads(target: Target | None, audited: AuditedModule) -> int:
+    lanes = target.lanes if target is not None else audited.module.number("threads-per-warp")
+    return (audited.module.number("num-warps") or 1) * (lanes or 1)
+
+
+def _rate(target: Target | None) -> float:
+    """Return the multiplications of a multiprocessor in a cycle; without end where unknown."""
+    rates = rates_of(target) if target is not None else None
+    return rates.fma if rates is not None else float("inf")
