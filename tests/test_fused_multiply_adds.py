@@ -46,3 +46,17 @@ def test_what_it_is_and_why(
     assert found.instruction is None
     assert found.fma is not None
     assert found.fma.text.startswith(text)
+
+
+def test_it_is_the_first_finding() -> None:
+    text = KERNEL.replace("ELEMENT", "f32").replace("PRECISION", "")
+    for name in ("Mx", "Nx", "Kx"):
+        text = text.replace(name, "64x")
+    [module] = parse_ir(text)
+    [finding] = audit_module(module).findings
+    assert finding.kind == "tensor-cores"
+    assert finding.cost == 2048  # 2048 of each of 128 threads, 128 in a cycle
+    assert finding.message == (
+        "tt.dot uses no tensor cores, but 2048 FMA per thread: f32 with input_precision ieee, "
+        "give tf32 or operands of 16 bits"
+    )
