@@ -381,3 +381,27 @@ def test_the_programs_of_the_grid_are_added_up(run: Run) -> None:
     found = {c["unit"]: (c["predicted"], c["cause"]) for c in launch["counters"]}
     why = "warps branch around what none of their lanes does"
     assert found == {"instructions": (12, why), "requests": (10, None), "sectors": (37, None)}
+
+
+HISTOGRAM = """
+#a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90",
+                   "ttg.threads-per-warp" = 32 : i32} {
+tt.func public @count(%x: tensor<2048xi32, #a>) {
+  %h = tt.histogram %x : tensor<2048xi32, #a> -> tensor<128xi32, #b>
+  tt.return
+}
+}
+"""
+
+
+def test_atomic_additions_of_a_histogram_are_no_stores(run: Run, tmp_path: Path) -> None:
+    """As an H100 counted: each warp stores zeros once, adds, and loads once."""
+    counts = {f"shared {end}": 4 for end in ("load instructions", "store instructions")}
+    counts |= {f"shared {end}": 4 for end in ("load wavefronts", "store wavefronts")}
+    (tmp_path / "count.ttgir").write_text(HISTOGRAM)
+    (tmp_path / "count.csv").write_text(raw(counts, kernel="count"))
+    found = run("audit", "count.ttgir", "--ncu", "count.csv", "--format", "json")
+    [launch] = json.loads(found.out)["modules"][0]["measured"]
+    assert [(one["measured"], one["predicted"]) for one in launch["counters"]] == [(4000, 4000)] * 4

@@ -59,6 +59,9 @@ ACCESSES: Mapping[str, tuple[str, ...]] = {
 COPIES = ("async_copy_global_to_local", "insert_slice_async")
 """Asynchronous copies, which have counters of their own."""
 
+ATOMICS = ("atom.", "red.")
+"""How the names of instructions begin that are no stores, although histograms store by them."""
+
 OTHERS = ("tmem_", "local_atomic")
 """How the names begin of what none of the counters counts, although its group has some."""
 
@@ -308,8 +311,8 @@ def _local_accesses(access: str, details: Details, warps: int) -> list[_Accesses
 
 
 def _steps(access: str, steps: Iterable[Step | None], warps: int) -> Iterator[_Accesses]:
-    """Yield stores or loads as accesses."""
+    """Yield stores or loads as accesses; the hardware counts atomic additions apart from both."""
     for step in steps:
-        if step is not None:
+        if step is not None and not step.instruction.startswith(ATOMICS):
             count = step.instructions * warps
             yield _Accesses(access, step.instruction, count, step.wavefronts)
