@@ -299,6 +299,13 @@ def test_notes_come_last_and_fit_the_terminal_as_well() -> None:
     ]
 
 
+def test_an_audit_ends_with_the_command_for_its_page() -> None:
+    path = str(ROOT / "examples" / "kernels" / "softmax-sm90.ttgir")
+    _, shown, _ = on_terminal("audit", path, columns=200)
+    last = ESCAPE.sub(b"", shown).decode().splitlines()[-1]
+    assert last == f"as a page: tt-layout page {path} -o softmax-sm90.html"
+
+
 def test_one_note_sums_up_the_views_of_a_dump() -> None:
     path = str(ROOT / "examples" / "kernels" / "matmul-sm90.ttgir")
     _, _, told = on_terminal("-i", path, columns=80)

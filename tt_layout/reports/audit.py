@@ -49,6 +49,7 @@ class AuditReport(Printed):
         has_tables: whether tables are shown below the first screen.
         histories: of each compilation of a dump of passes, asked for after the audits.
         lists_passes: whether each of their modules has a line of its own.
+        hint: the last line, for a reader at a terminal; None for none.
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
         known: what stands beside the dump.
@@ -65,6 +66,7 @@ class AuditReport(Printed):
     has_tables: bool = False
     histories: Iterable[PassHistory] = ()
     lists_passes: bool = False
+    hint: str | None = None
 
     def __eq__(self, other: object) -> bool:
         """Tell whether another report says the same."""
@@ -94,6 +96,8 @@ class AuditReport(Printed):
         for history in self.histories:
             yield Line()
             yield from module_lines(history, is_whole=self.lists_passes)
+        if self.hint is not None:
+            yield Line(safe(self.hint))
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit-json.md``."""

@@ -9,7 +9,7 @@ from tt_layout.version import __version__
 
 INSTRUCTIONS = (
     "Layouts of Triton GPU kernels and what they cost. Audit the .ttgir dump of a kernel first:"
-    " findings name the line, the cost and the way out. Explain a line for its layouts; count"
+    " findings name the line, the cost and a fix. Explain a line for its layouts; count"
     " conflicts, find a swizzle or the cost of a conversion for layouts of your own; carry a"
     " suggestion out with apply_suggestion and audit the result."
 )

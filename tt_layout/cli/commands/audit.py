@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +29,7 @@ from tt_layout.cli.parameters import FileParameter, chosen_release, release_opti
 from tt_layout.cli.values import grid_option, read_values, value_option, values_option
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import Module
+from tt_layout.ir.file_aliases import split_module
 from tt_layout.ir.passes import chosen_modules, has_passes
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.audit import AuditReport
@@ -102,7 +104,7 @@ def _audits(
 @click.command(
     "audit",
     help="""\
-    Show the layouts of a .ttgir file or dump, and its data movements.
+    Report costly data movements in a dump, with the reason and a fix.
 
     FILE is MLIR text, whatever operations are in it; - is stdin. Each of its modules is audited,
     or one: FILE@3, FILE@last, that of a line FILE:13. Of several files, and of a folder with all
@@ -283,6 +285,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         has_tables=chosen.has_tables,
         histories=passes.histories(chosen.given) if has_passes(dump.source.text) else (),
         lists_passes=chosen.is_passes,
+        hint=_page_command(file) if sys.stdout.isatty() else None,
     )
     emit(report, output_format)
     return tell_failures(watcher)
@@ -330,6 +333,14 @@ def _features_in(
         for module in read_modules(dump.source, is_partial, dump.number):
             audit = audit_with(module, shared, dump.launch, given).audit
             yield audit, module_features(dump.source.name, audit, dump.known, grid_of(audit))
+
+
+def _page_command(file: str) -> str:
+    """Return the command that makes the page of a dump."""
+    from shlex import quote
+
+    stem = os.path.splitext(os.path.basename(split_module(file).path))[0]
+    return f"as a page: tt-layout page {quote(file)} -o {quote(stem)}.html"
 
 
 def _measurements(path: str) -> Measurements:
