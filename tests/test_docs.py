@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import lzma
 import os
 import re
 import shlex
@@ -145,10 +146,11 @@ def test_the_examples_of_the_analyses_are_true(
 
 
 EXECUTED_PAGES = ("notations.md", "shell.md", "coming-from.md")
-"""Pages whose commands stand for themselves."""
+PIPED_PAGES = ("data-movements.md", "global-memory.md", "translate.md")
+"""Pages whose commands stand for themselves; those of the second need a shell, which takes long."""
 
 
-@pytest.mark.parametrize("page", EXECUTED_PAGES)
+@pytest.mark.parametrize("page", [*EXECUTED_PAGES, *map(slow, PIPED_PAGES)])
 def test_the_commands_of_a_page_print_what_stands_below_them(
     page: str, run: Run, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +163,59 @@ def test_the_commands_of_a_page_print_what_stands_below_them(
         outcome = None if words is None else run(*words)
         shown = output_of(example.command, shell) if outcome is None else outcome.out + outcome.err
         assert shown == example.output, example.command
+
+
+PLACEHOLDERS = {
+    "FILE": "kernel.ttgir",
+    "DUMP": "passes.mlir",
+    "BEFORE": "kernel.ttgir",
+    "AFTER": "dumps/new.ttgir",
+    "FILE:ALIAS": "kernel.ttgir:mma",
+    "kernel.ttgir:139": "dumps/new.ttgir:139",
+    "LAYOUT": "gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])",
+    "OTHER_LAYOUT": "gl.BlockedLayout([8, 1], [8, 4], [1, 4], [0, 1])",
+    "TYPE": "64x64xf16",
+    "FILE.svg": "figure.svg",
+    "FILE.png": "figure.png",
+    "inductor/triton": "dumps",
+    "~/.triton/cache": "dumps",
+    "dumps-of-main": "dumps",
+    "dumps-of-pull-request": "dumps",
+}
+"""What readers have in the place of a word of a command."""
+MENTIONED_PAGES = ("audit.md", "baseline.md", "dumps.md", "page.md", "plot.md", "registers.md")
+"""Pages whose commands are of the reader's files."""
+ELSEWHERE = ("--ncu", "trace.ndjson", "--compact")
+"""What commands have that other tests execute: test_measured, test_traces and test_terminal."""
+
+
+def mentioned(page: str) -> Iterator[list[str]]:
+    """Yield the words of the commands of a page, with files in the place of the reader's."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for line in re.findall(r"^(?:    |\$ )(tt-layout .*)", text, re.MULTILINE):
+        command = re.split(r"  +", line)[0]
+        if not re.search(r"[\[|]", command) and not any(part in command for part in ELSEWHERE):
+            _, *words = shlex.split(command)
+            yield [PLACEHOLDERS.get(word, word) for word in words]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", MENTIONED_PAGES)
+def test_the_commands_that_a_page_mentions_run(
+    page: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    examples = ROOT / "examples"
+    passes = lzma.decompress((ROOT / "tests" / "data" / "matmul-sm80-passes.mlir.xz").read_bytes())
+    Path("dumps").mkdir()
+    shutil.copy(examples / "workloads" / "int8_matmul-gfx942.ttgir", "kernel.ttgir")
+    shutil.copy(examples / "kernels" / "matmul-sm80.ttgir", "dumps/new.ttgir")
+    Path("passes.mlir").write_bytes(passes)
+    found = list(mentioned(page))
+    assert found
+    for words in found:
+        outcome = run(*words)
+        assert outcome.status in (0, 1), (words, outcome.err)
 
 
 def test_there_are_commands_to_run() -> None:
