@@ -69,7 +69,8 @@ class CyclesSource {
     this.colours = colouring.colours(ground);
     this.title = `${capitalised(cycle)}s of a ${access.isStore ? "store" : "load"}`;
     const noun = nounOf(access);
-    this.about = `${verdictInWords(access)}; banks across, ${cycle}s of the worst phase down; in each cell the ${noun} that is served`;
+    const verdict = DATA.dump ? `${verdictInWords(access)}; ` : ""; // else it is beside the chart
+    this.about = `${verdict}banks across, ${cycle}s of the worst phase down; in each cell the ${noun} that is served`;
     this.found = new Map([...colouring.served.values()].map((one) => [`${one.bank},${one.cycle}`, one]));
     this.longestLabel = String(access.target.lanes - 1);
     this.rowHeight = CYCLE_HEIGHT;
@@ -164,7 +165,7 @@ function showCycles(ground) {
 /** Show the chart of the same access under the layout that is suggested. */
 function showSuggested({ cost, shared, attribute }, ground) {
   const source = new CyclesSource(cost, shared, new LaneColouring(cost, shared), ground);
-  source.title = `${source.title} under the suggested layout`;
+  source.title = "Under the suggested layout";
   source.about = `${attribute}: ${verdictInWords(cost)}`;
   page.suggestedView.show(source);
 }
