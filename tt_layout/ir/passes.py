@@ -20,7 +20,7 @@ from typing import NamedTuple
 from tt_layout.ir.module import Module, PassChoice
 
 _BLOCKS = re.compile(
-    r"^[ \t]*(?P<label>\^[\w$.-]+)[^\n]*:|\bcf\.(?:cond_)?br\b(?P<targets>[^\n]*)"
+    r"^[ \t]*(?P<label>\^[\w$.-]+)|\bcf\.(?:cond_)?br\b(?P<targets>[^\n]*)"
     r"|\b(?:tt|func)\.func\b",
     re.MULTILINE,
 )
