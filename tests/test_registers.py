@@ -172,3 +172,29 @@ def test_fail_on_registers(run: Run, tmp_path: Path) -> None:
     assert "spills are likely" in failed.err
     path.write_text(HEAD.replace("TARGET", "hip:gfx942") + body + FOOT, encoding="utf-8")
     assert run("audit", str(path), "--fail-on", "registers").status == 0
+
+
+def test_a_shared_load_is_moved_down_past_what_only_renames_it() -> None:
+    column = "#ttg.slice<{dim = 1, parent = #row}>"
+    load = f"""
+    %buffer = ttg.local_alloc : () -> !ttg.memdesc<512xf32, #ttg.swizzled_shared<{{vec = 1,
+        perPhase = 1, maxPhase = 1, order = [0]}}>, #ttg.shared_memory, mutable>
+    %v = ttg.local_load %buffer : !ttg.memdesc<512xf32, #ttg.swizzled_shared<{{vec = 1,
+        perPhase = 1, maxPhase = 1, order = [0]}}>, #ttg.shared_memory, mutable>
+        -> tensor<512xf32, {column}>
+    """
+    rename = f"""
+    %e = tt.expand_dims %v {{axis = 1 : i32}}
+        : tensor<512xf32, {column}> -> tensor<512x1xf32, #row>
+    """
+    wide = LOAD + "ttg.barrier local\n" + STORE.format("x")
+    use = "%u = math.exp %e : tensor<512x1xf32, #row>\nttg.barrier local\n"
+    use += """%w = "tt.reduce"(%u) <{axis = 1 : i32}> ({
+    ^bb0(%l: f32, %r: f32):
+      %s = arith.addf %l, %r : f32
+      tt.reduce.return %s : f32
+    }) : (tensor<512x1xf32, #row>) -> tensor<512xf32, #ttg.slice<{dim = 1, parent = #row}>>
+    """
+    apart = pressure(load + rename + wide + use)
+    together = pressure(load + wide + rename + use)
+    assert apart.live == together.live

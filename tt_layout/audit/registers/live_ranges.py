@@ -142,7 +142,8 @@ class _Walk:
         number = self._count(operation.line)
         self._stretches[number] = self._stretch
         last = number + (self._keeps_scanned and name == "tt.scan")
-        self._uses += [(used, last, self._loops) for used in operation.operands]
+        used = operation.operands if not self._renames(operation) else operation.operands[1:]
+        self._uses += [(name, last, self._loops) for name in used]
         if name == SPECIALIZED:
             self.partitions.append(operation)
         if operation.regions and (name.startswith("scf.") or name == SPECIALIZED):
@@ -150,11 +151,16 @@ class _Walk:
         self._define_results(operation, number, is_elementwise)
         self._stretch += is_barrier
 
+    def _renames(self, operation: SsaOperation) -> bool:
+        """Tell whether an operation needs nothing: its users need its operand."""
+        is_renaming = operation.name in _RENAMING and operation.results and operation.operands
+        # What is defined before: names form no circle.
+        return bool(is_renaming) and operation.operands[0] in self._begins
+
     def _define_results(self, operation: SsaOperation, number: int, is_elementwise: bool) -> None:
         name = operation.name
-        renamed = operation.operands[:1] if name in _RENAMING and operation.results else ()
-        if renamed and renamed[0] in self._begins:  # defined before: names form no circle
-            self._renamed[operation.results[0].name] = self._root(renamed[0])
+        if self._renames(operation):
+            self._renamed[operation.results[0].name] = self._root(operation.operands[0])
         for value in operation.results:
             self._define(value, name)
         if is_elementwise and not name.startswith(_FROM_INDICES):
