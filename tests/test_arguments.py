@@ -66,7 +66,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no sequence": (lambda: default_blocked(ANY), TypeError, "shape must be a sequence"),
     "a shape of text": (
         lambda: tt_layout.parse_layout(BLOCKED).to_linear_layout(TEXT),
-        TypeError,
+        LayoutError,
         "the shape",
     ),
     "no release": (lambda: tt_layout.Release.parse(ANY), TypeError, "the release"),

@@ -617,7 +617,7 @@ def test_cycles_of_some_lanes_are_those_of_their_phases() -> None:
 
     def drawn(selection: Selection) -> str:
         chosen = tt_layout.draw(
-            rows, "64x64xi8", plain, view="cycles", target="gfx942", selection=selection
+            rows, plain, "64x64xi8", view="cycles", target="gfx942", selection=selection
         )
         return chosen.svg
 
