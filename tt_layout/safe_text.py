@@ -28,6 +28,18 @@ def safe(text: str) -> str:
     return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)
 
 
+def as_html(text: str) -> str:
+    """Return a text as a notebook shows it: in the lines that it has.
+
+    Example:
+        >>> as_html("a <b>")
+        '<pre>a &lt;b&gt;</pre>'
+    """
+    from html import escape
+
+    return f"<pre>{escape(text)}</pre>"
+
+
 def shortened(text: str, most: int) -> str:
     """Return a text, or its beginning and its end where it is longer than ``most`` characters.
 

@@ -16,6 +16,7 @@ from tt_layout.errors import LayoutError, shown
 from tt_layout.mlir.source import Span
 from tt_layout.mlir.types import sizes_of
 from tt_layout.releases import LATEST, Release
+from tt_layout.safe_text import as_html
 
 if TYPE_CHECKING:
     from tt_layout.mlir.types import ShapeOrType
@@ -301,6 +302,9 @@ class Encoding:
 
     def __str__(self) -> str:
         return str(self.spelling or self.respell())
+
+    def _repr_html_(self) -> str:
+        return as_html(str(self))
 
     def respell(self) -> Spelling:
         """Return today's spelling, from the fields alone."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
@@ -59,6 +60,22 @@ def _of(text: str) -> Notation | None:
     return next((one for one in NOTATIONS.values() if one.recognises(text)), None)
 
 
+_DEFINITION = re.compile(r"^[ \t]*#([\w$.-]+)[ \t]*=[ \t]*(?=#)", re.MULTILINE | re.ASCII)
+
+
+def _defined(text: str) -> str:
+    """Return what the one definition ``#name = #..`` of a text defines, where it stands.
+
+    Raises:
+        LayoutError: it has several.
+    """
+    found = [*_DEFINITION.finditer(text)] if text.lstrip().startswith("#") else []
+    if len(found) > 1:
+        names = ", ".join(f"#{one[1]}" for one in found)
+        raise LayoutError(f"the text has {len(found)} layouts, {names}: give one of them")
+    return _DEFINITION.sub(lambda one: " " * len(one.group()), text) if found else text
+
+
 def read_layout(text: str, context: Context | None = None) -> Encoding:
     """Return the layout that a text stands for, in whichever notation it is.
 
@@ -78,6 +95,7 @@ def read_layout(text: str, context: Context | None = None) -> Encoding:
         #ttg.linear<{register = [[2]], lane = [[1]], warp = [], block = []}>
     """
     context = Context() if context is None else context
+    text = _defined(text)
     notation = None if text.lstrip().startswith("#") else _of(text)
     if notation is None:
         return parse_layout(text, release=context.release, name=context.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tt_layout.encodings.base import Encoding, Shape
+from tt_layout.safe_text import as_html
 
 
 class TensorSpec(NamedTuple):
@@ -36,3 +37,6 @@ class Translation(NamedTuple):
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        return as_html("\n".join([self.text, *(f"note: {note}" for note in self.notes)]))

@@ -38,6 +38,7 @@ from tt_layout.arguments import checks_arguments
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Phase, Target, find_target
+from tt_layout.safe_text import as_html
 
 if TYPE_CHECKING:
     from tt_layout.algebra.arrays import Ints
@@ -66,6 +67,16 @@ class Access:
     phases: int | float
     wavefronts_per_instruction: int | float
     offsets: AccessMap
+
+    def __str__(self) -> str:
+        access = (
+            f"{self.instructions} x {self.instruction.name(self.target, self.is_store)} per warp"
+        )
+        cycles = f"{self.wavefronts_per_instruction:g} {self.target.cycle}s per instruction"
+        return f"{'store' if self.is_store else 'load'}: {access}, {cycles}"
+
+    def _repr_html_(self) -> str:
+        return as_html(str(self))
 
     @property
     def instructions(self) -> int:

@@ -14,7 +14,9 @@ from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.gluon.text import read_call, to_gluon
 from tt_layout.notation.notation import Notation
 
-_HEAD = re.compile(r"\s*(?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*|constexpr)\s*\(")
+_HEAD = re.compile(
+    r"\s*(?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*(?:\.with_identity_for|\.get_default_for)?|constexpr)\s*\("
+)
 VECTOR_BITS = 128
 
 

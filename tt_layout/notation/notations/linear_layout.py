@@ -74,6 +74,9 @@ def read_linear_layout(text: str) -> LinearLayout:
             bases.setdefault(match["single"], [])
             continue
         own = bases.setdefault(match["input"], [])
+        if own and int(match["value"]) == 1:
+            message = f"{match['input']}=1 comes again: the text has two layouts"
+            raise LayoutError(f"{message}; give one of them")
         if int(match["value"]) != 1 << len(own):
             message = f"expected the basis of {match['input']}={1 << len(own)}"
             raise LayoutError(f"{message}, got that of {match['input']}={match['value']}")
