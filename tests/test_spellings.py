@@ -25,11 +25,11 @@ def test_a_fault_in_a_line_is_pointed_at() -> None:
 
 
 def test_two_layouts_are_said_to_be_two() -> None:
-    with pytest.raises(tt_layout.LayoutError, match="has 2 layouts, #a, #b: give one of them"):
+    with pytest.raises(tt_layout.LayoutError, match=r"has 2 layouts, #a, #b: give one of them"):
         tt_layout.parse_layout(f"#a = {BLOCKED}\n#b = {BLOCKED}")
     log = str(tt_layout.to_linear_layout(BLOCKED, [16, 64]))
     assert tt_layout.to_linear_layout(log, [16, 64]).bases
-    with pytest.raises(tt_layout.LayoutError, match="register=1 comes again: .* two layouts"):
+    with pytest.raises(tt_layout.LayoutError, match=r"register=1 comes again: .* two layouts"):
         tt_layout.parse_layout(f"{log}\n{log}")
 
 
