@@ -18,9 +18,7 @@ def test_a_line_of_a_dump_is_its_layout(line: str) -> None:
 
 
 def test_a_fault_in_a_line_is_pointed_at() -> None:
-    with pytest.raises(
-        tt_layout.LayoutError, match="<layout>:1:21: error: #ttg.blocked has no key"
-    ):
+    with pytest.raises(tt_layout.LayoutError, match=r"<layout>:1:21: error: .* has no key"):
         tt_layout.parse_layout("#b = #ttg.blocked<{sizePerThreads = [1]}>".replace("#b", "#bl"))
 
 
