@@ -208,6 +208,7 @@ def test_a_dump_is_opened_and_closed_again(page: Opened) -> None:
     """What is worked out in the page is shown; what only the audit concludes is said not to be."""
     page.page.set_viewport_size({"width": 1440, "height": 900})
     page.page.set_input_files("#dump-file", WITH_CONFLICTS)
+    page.page.locator("#dump-name", has_text="int8").wait_for()  # a file is read when it can be
     assert page.page.title() == "int8_matmul-gfx942.ttgir · tt-layout"
     assert "tt-layout page FILE" in page.page.inner_text("#summary")
     assert page.page.inner_text("#movement-title") == "Line 74: ttg.local_load"

@@ -163,13 +163,14 @@ class GridView {
     );
     this.base = make("canvas");
     this.over = make("canvas");
-    this.picture = make("img", { hidden: true, alt: "" });
+    /** Of what is drawn, while it is printed. @type {HTMLImageElement | null} */
+    this.picture = null;
     this.cell = make("div", { id: `${id}-cell`, role: "gridcell" });
     this.cell.setAttribute("role", "gridcell");
     const row = make("div", {}, this.cell);
     row.setAttribute("role", "row");
     row.className = "unseen";
-    this.stage = make("div", { className: "stage", tabIndex: 0 }, this.base, this.over, this.picture, row);
+    this.stage = make("div", { className: "stage", tabIndex: 0 }, this.base, this.over, row);
     this.stage.setAttribute("role", "grid");
     this.stage.setAttribute("aria-labelledby", this.heading.id);
     this.stage.setAttribute("aria-activedescendant", this.cell.id);
@@ -406,8 +407,9 @@ class GridView {
   /** Show a picture of what is drawn, for paper, or what is drawn itself. */
   print(isPaper) {
     this.paint();
-    this.picture.hidden = !isPaper;
-    this.picture.src = isPaper ? this.base.toDataURL() : "data:,";
+    this.picture?.remove();
+    this.picture = isPaper ? make("img", { alt: "", src: this.base.toDataURL() }) : null;
+    if (isPaper) this.stage.append(this.picture);
   }
 
   // -- the cells --------------------------------------------------------------------------------
