@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from command import Run, runner
 from tt_layout.audit.audit import audit_module
 from tt_layout.ir import parse_ir
 from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.audit_ir import audit_ir
 from tt_layout.reports.fitted import FoldedTable
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.terminal_text import terminal_text
@@ -97,3 +99,33 @@ def test_a_table_is_folded_at_spaces() -> None:
         lines = [line.text for line in table.fold(width)]
         assert max(map(len, lines)) <= max(width, 2 + 8 + 2 + 8)
         assert " ".join(" ".join(lines).split()) == "n text 1 some words that are long alone"
+
+
+CAUSAL = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+tt.func public @causal(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %id = tt.get_program_id x : i32
+  %o = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #b>
+  %ps = tt.splat %x : !tt.ptr<f16> -> tensor<128x!tt.ptr<f16>, #b>
+  %q = tt.addptr %ps, %o : tensor<128x!tt.ptr<f16>, #b>, tensor<128xi32, #b>
+  %first = tt.load %q : tensor<128x!tt.ptr<f16>, #b>
+  scf.for %i = %c0 to %id step %c1 : i32 {
+    %v = tt.load %q : tensor<128x!tt.ptr<f16>, #b>
+    "test.use"(%v) : (tensor<128xf16, #b>) -> ()
+  }
+  tt.return
+}
+}
+"""
+
+
+def test_a_loop_of_the_first_program_alone_is_ranked_as_one_of_unknown_length() -> None:
+    report = replace(audit_ir(CAUSAL), has_tables=True)
+    lines = [finding.line for finding in next(iter(report.audits)).findings]
+    assert lines == [13, 11]  # though it runs 0 times in program 0
+    assert "= 0 times in program 0; another with --value program_id_x=..." in str(report)
+    given = replace(audit_ir(CAUSAL, {"program_id_x": 7}), has_tables=True)
+    assert "= 7 times\n" in str(given)

@@ -106,19 +106,25 @@ def _places(locations: Sequence[Location | None]) -> tuple[str, list[str]]:
 
 def _loop_heading(executions: Executions) -> str:
     """Return what stands above data movements that run as often; empty for what runs once."""
-    loop, text, number = executions.loop, executions.text, executions.number
+    loop, text = executions.loop, executions.text
     if loop is None:
-        return "" if text in ("1", UNPLACED.text) else _times(text, number)
+        return "" if text in ("1", UNPLACED.text) else _times(executions)
     where = {"body": "loop", "prologue": "before the loop", "epilogue": "after the loop"}[loop.part]
-    times = f", {_times(text, number)}" if text != "1" else ""
+    times = f", {_times(executions)}" if text != "1" else ""
     return f"{where} of line {loop.line}{times}"
 
 
-def _times(text: str, number: int | None) -> str:
+def _times(executions: Executions) -> str:
+    """Return how often an operation runs, and where that is so."""
+    text, number = executions.text, executions.number
     if text.startswith("unknown"):
         return f"an unknown number of times{text.removeprefix('unknown')}"
     equals = f" = {number}" if number is not None and text != str(number) else ""
-    return f"{text}{equals} {plural('time', text in ('1', 'at most 1'))}"
+    times = f"{text}{equals} {plural('time', text in ('1', 'at most 1'))}"
+    if number is None or not executions.programs:
+        return times
+    options = " ".join(f"--value {name}=..." for name in executions.programs)
+    return f"{times} in program 0; another with {options}"
 
 
 def is_repeated(row: MovementRow) -> bool:

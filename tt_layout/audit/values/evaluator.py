@@ -71,6 +71,7 @@ class Evaluator:
 
     Attributes:
         function: the function.
+        given: what its arguments are.
         structure: where its values are defined.
         overflows: integer operations whose results did not fit, in the order met.
 
@@ -112,7 +113,7 @@ class Evaluator:
         self.function = function
         self.structure = structure or Structure(function)
         self.overflows: list[SsaOperation] = []
-        self._given = given
+        self.given = given
         self._layouts = layouts or PlacedLayouts()
         self._programs = programs
         self.top = Scope()
@@ -235,7 +236,7 @@ class Evaluator:
         if self._programs is not None and kind == "program_id":
             return gathered(self._programs[axis], np.asarray(0, np.int64))
         name = f"{kind}_{PROGRAM_AXES[axis]}"
-        value = self._given.program(name)
+        value = self.given.program(name)
         return Unknown(frozenset([name])) if value is None else np.asarray(value, np.int64)
 
     def _argument(self, scope: Scope, name: str) -> Steps:
@@ -268,7 +269,7 @@ class Evaluator:
     def _parameter(self, name: str) -> Known:
         for value, attributes in zip(self.function.arguments, self.function.argument_attributes):
             if value.name == name:
-                given = self._given.argument(name.removeprefix("%"), value.type, attributes)
+                given = self.given.argument(name.removeprefix("%"), value.type, attributes)
                 if given is None:
                     return Unknown(frozenset([name.removeprefix("%")]))
                 return np.asarray(given, np.int64)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.expressions import Expression, trip_count_text
+from tt_layout.audit.values.given import PROGRAM_IDS
 from tt_layout.audit.values.paths import is_optional, is_repeated
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.structure import Enclosing, LoopPart
@@ -22,11 +23,14 @@ class Executions(NamedTuple):
         number: of times; None where it is not known.
         text: the number, or an expression over the arguments.
         loop: whether the operation is inside, before or after a loop of the kernel.
+        programs: the ids of programs that the number depends on and that are not given: it is
+            that of the first program, where a causal loop may run least.
     """
 
     number: int | None
     text: str
     loop: LoopPart | None
+    programs: tuple[str, ...] = ()
 
 
 ASSUMED_TRIPS = 32
@@ -40,7 +44,7 @@ def assumed_runs(executions: Executions) -> int:
         >>> assumed_runs(Executions(7, "7", None)), assumed_runs(Executions(None, "%n", None))
         (7, 1)
     """
-    if executions.number is not None:
+    if executions.number is not None and not (executions.programs and is_in_loop(executions)):
         return executions.number
     return ASSUMED_TRIPS if is_in_loop(executions) else 1
 
@@ -95,7 +99,9 @@ def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
     number = _product([factor.number for factor in factors])
     if number is None:
         number = _count(evaluator, operation)
-    return Executions(number, _text(factors), evaluator.structure.loop_part(operation))
+    text, given = _text(factors), evaluator.given.values
+    programs = tuple(name for name in PROGRAM_IDS if name in text and name not in given)
+    return Executions(number, text, evaluator.structure.loop_part(operation), programs)
 
 
 def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
