@@ -332,7 +332,7 @@ def test_phases_of_a_leading_offset(width: int, bits: int, fields: tuple[int, ..
             "#ttng.tensor_memory_encoding<blockM = 64, blockN = 64, colStride = 1>",
             "not tensor memory as #ttng.tensor_memory_encoding",
         ),
-        (ROWS.replace("}>", ", CGALayout = [[1, 0]]}>"), "does not tell CTAs from warps"),
+        (ROWS.replace("}>", ", CGALayout = [[1, 0]]}>"), "does not distinguish CTAs from warps"),
     ],
 )
 def test_what_tlx_has_no_constructor_for(text: str, words: str) -> None:
@@ -472,8 +472,8 @@ def test_more_columns_than_four_are_shown_by_fours(width: int, shown: int) -> No
     printed = print_view(ViewRequest(placed, KINDS["tensor"]))
     note = Presentation([printed], DisplayOptions(), width).note()
     assert note is not None
-    columns = f"0:{shown}" if shown > 1 else "0"
-    assert f"shown is dim1 {columns} of 64; the next with --slice :,{shown}:" in note
+    columns = f"0-{shown - 1}" if shown > 1 else "0"
+    assert f"showing dim1 {columns} of 64; next: --slice :,{shown}:{2 * shown}; " in note
 
 
 def cost_of(width: int, sectors: int | None) -> Cost:
