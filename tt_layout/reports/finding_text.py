@@ -86,6 +86,8 @@ def first_findings(adviser: Adviser, program: ProgramSource, room: int) -> Itera
             large.append((number, group))
             cures |= {cure_of(best)} if best is not None else set()
     tail = [Paragraph(note, GAP, 2 * len(GAP)) for note in notes[:MAX_NOTES]]
+    if large and heights(tail, _fitted(*large[0], adviser, program, 0)) >= room:
+        tail = []  # the first finding is more than any note
     room -= heights(tail) + bool(left_out or cured or len(large) > 1)
     shown = 0
     for number, group in large:
