@@ -76,7 +76,7 @@ def _small(share: Share) -> str:
 
 
 def note_text(adviser: Adviser, group: Sequence[Finding]) -> str | None:
-    """Return that findings stay as they are where every other way takes more cycles, else None."""
+    """Return that findings stay as they are where no other way takes fewer cycles, else None."""
     others = adviser.dearer(group[0])
     if not others:
         return None
@@ -86,7 +86,8 @@ def note_text(adviser: Adviser, group: Sequence[Finding]) -> str | None:
     what, way = "needed", "the cheapest other way"
     if ends and all(name in _STORES for name in ends):
         what, way = "usual epilogue", "a direct store"
-    text = f"{what}: {way} would take {after:g} cycles instead of {before:g}"
+    compared = f"{after:g} cycles instead of {before:g}" if after > before else f"{after:g}, too"
+    text = f"{what}: {way} would take {compared}"
     return f"{lines([one.line for one in group])}, {short_operation(group[0].name)}: {text}"
 
 

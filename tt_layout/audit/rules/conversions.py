@@ -110,7 +110,7 @@ class Conversion(Occurrence):
         if full is None or advice.audited.gpu is None:
             return ()
         tried = tried_sides(advice.found, advice.audited, full, advice.flow(full.function))
-        return () if any(one.saved >= 0 for one in tried) else tried
+        return () if any(one.saved > 0 for one in tried) else tried
 
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return the sides that would be cheaper in the layout of the other side."""
