@@ -55,6 +55,11 @@ def test_forms_of_one_shape(over: Any) -> None:
     assert ENCODING.format_hardware_view(over) == ENCODING.format_hardware_view([64, 64])
 
 
+def test_a_width_is_taken_as_it_is() -> None:
+    """Whatever it is: the truth of some objects is an error or a warning."""
+    ENCODING.to_linear_layout([64, 64], element_bits=NotImplemented)
+
+
 @pytest.mark.parametrize(
     ("python", "mlir"), [("fp16", "f16"), ("fp32", "f32"), ("float64", "f64"), ("int8", "i8")]
 )

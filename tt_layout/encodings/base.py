@@ -173,7 +173,7 @@ class Encoding:
             meaning = self._meaning
             given, bits = sizes_of(shape)
             sizes = self.checked_shape(integers("the shape", given))
-            element_bits = element_bits or bits
+            element_bits = bits if element_bits is None else element_bits
             key = meaning, sizes, element_bits
             layout = _LAYOUTS.get(key)
             if layout is None:
