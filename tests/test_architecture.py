@@ -129,6 +129,7 @@ def test_every_part_has_a_rank() -> None:
     assert {part(module) for module in MODULES} == set(RANKS)
 
 
+@pytest.mark.slow
 def test_imports_go_downwards() -> None:
     upward = [
         f"{importer}:{line} imports {name}"

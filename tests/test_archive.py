@@ -18,6 +18,7 @@ BLOCKED = (
 )
 
 
+@pytest.mark.slow
 def test_an_archive_has_every_attribute_and_notation(tmp_path: Path) -> None:
     archive = tmp_path / "tt_layout.zip"
     with zipfile.ZipFile(archive, "w") as file:

@@ -30,6 +30,7 @@ def broken(text: str, chance: random.Random) -> str:
 
 @pytest.mark.parametrize("seeds", [1, slow(20)])
 @pytest.mark.parametrize("path", KERNELS[::4], ids=lambda path: path.stem)
+@pytest.mark.slow
 def test_broken_kernels_are_read_as_far_as_they_go(path: Path, seeds: int) -> None:
     text = path.read_text(encoding="utf-8")
     for seed in range(seeds):

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 from command import Outcome, Run, runner
+from tiers import sampled
 from work import calls_of
 
 from tt_layout.encodings.alias_table import alias_table
@@ -321,7 +322,7 @@ def parts(report: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("name", sampled(PLANTED, 3))
 def test_a_planted_change_is_found_and_named(name: str, folder: Path, run: Run) -> None:
     plant, status, expected = PLANTED[name]
     plant()
@@ -645,6 +646,7 @@ def test_a_case_more_is_little_work(
     assert work[60] - work[20] < 40 * 10_000
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_outcomes(broken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checks = read_manifest("layouts.yaml").checks
     serial = list(run_checks(checks))
@@ -665,7 +667,9 @@ def test_our_own_goldens_pass(run: Run) -> None:
 # -- init -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.mlir")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sampled(sorted(EXAMPLES.glob("*.mlir")), 4), ids=lambda path: path.stem
+)
 def test_init_writes_a_manifest_that_checks(
     path: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -413,6 +413,7 @@ def test_the_installed_command_is_this_one(run: Run) -> None:
 
 
 @pytest.mark.parametrize("size", ["16x16", "1024x1024"])
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error(size: str) -> None:
     script = 'set -o pipefail; "$1" -m tt_layout -l "$2" -t "$3" | head -1'
     arguments = ["bash", "-c", script, "bash", sys.executable, BLOCKED, f"tensor<{size}xf16>"]

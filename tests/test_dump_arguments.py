@@ -47,6 +47,7 @@ def test_of_integers_the_largest_type_is_taken(run: Run) -> None:
     assert "the type is tensor<64x64xi32>;" in run("convert", f"{dump}:blocked", f"{dump}:mma").err
 
 
+@pytest.mark.slow
 def test_a_line_is_its_data_movement(run: Run) -> None:
     [module] = data(run, "audit", "attention-gfx942.ttgir")["modules"]
     move = next(one for one in module["data_movements"] if one["line"] == 153)

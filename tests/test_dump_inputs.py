@@ -129,6 +129,7 @@ def modules_of(dump: Path, report: str) -> list[int]:
     return [int(line) for line in re.findall(heading, report, re.MULTILINE)]
 
 
+@pytest.mark.slow
 def test_one_module_of_many(run: Run, tmp_path: Path) -> None:
     names = ["softmax", "vector_add", "matmul"]
     dump = tmp_path / "passes.mlir"

@@ -26,7 +26,7 @@ def audits(path: Path) -> tuple[Audit, ...]:
     return tuple(audit_module(module) for module in parse_ir(path.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(DUMPS, 8), ids=lambda path: path.stem)
 def test_a_first_screen_is_short(path: Path) -> None:
     report = AuditReport(path.name, audits(path))
     lines = terminal_text(report, has_colours=False, width=WIDTH).splitlines()

@@ -78,6 +78,7 @@ def test_only_so_many_views_are_shown(
 
 
 @pytest.mark.parametrize("name", ["n\ncases: [] #.mlir", slow("\x1b[31m.mlir")])
+@pytest.mark.slow
 def test_the_name_of_a_file_is_no_line_of_the_manifest(name: str, file: Path, run: Run) -> None:
     file.rename(name)
     assert run("init", name, "--max-cases", "3000").status == 0

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pytest
 from test_suggestions import HEAD, SHARED, audit_of, pointers
 
 from tt_layout.audit.audit import Audit
@@ -44,6 +45,7 @@ module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.t
 """
 
 
+@pytest.mark.slow
 def test_no_layout_is_larger_than_shared_memory() -> None:
     """64 KiB are all that gfx942 has: there is room for a swizzle, but not for padding."""
     for size, has_room in ((128, True), (256, False), (512, False)):

@@ -58,6 +58,7 @@ def test_each_case_and_kind_is_a_test(folder: Path) -> None:
     assert "3 passed" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_failure_is_the_report_of_the_command(folder: Path) -> None:
     text = Path("goldens/layouts.yaml").read_text()
     Path("goldens/layouts.yaml").write_text(text.replace("[[2], [4]]", "[[4], [2]]"))
@@ -99,6 +100,7 @@ def test_a_golden_without_a_case_fails_an_item_of_its_own(folder: Path) -> None:
     assert "1 failed, 2 passed" in result.stdout
 
 
+@pytest.mark.slow
 def test_an_error_in_the_manifest_is_an_error_of_the_collection(folder: Path) -> None:
     Path("goldens/layouts.yaml").write_text("cases: []\n")
     result = run_pytest()
@@ -140,6 +142,7 @@ def test_importing_it_is_cheap() -> None:
     assert loaded & {"numpy", "yaml", "rich", "tt_layout.golden", "tt_layout.encodings"} == set()
 
 
+@pytest.mark.slow
 def test_text_of_a_golden_is_shown_not_obeyed(folder: Path) -> None:
     Path("goldens/one.tensor.txt").write_text("\x1b]0;x\x07\n::stop-commands::x\n")
     out = run_pytest("--color", "no").stdout

@@ -54,6 +54,7 @@ def test_a_closed_pipe_is_no_error(command: tuple[str, ...], status: int) -> Non
     assert (done.returncode, done.stderr) == (status, "")
 
 
+@pytest.mark.slow
 def test_standard_input_that_is_closed_is_trouble() -> None:
     done = shell("<&-", "audit", "-")
     assert done.returncode == 2

@@ -317,7 +317,7 @@ def test_one_note_sums_up_the_views_of_a_dump() -> None:
 def test_a_terminal_that_does_not_tell_its_width_has_the_usual_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((0, 0)))
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_, **__: os.terminal_size((0, 0)))
     stream = io.StringIO()
     assert columns_of_stream(stream) is None
     monkeypatch.setattr(stream, "isatty", lambda: True)

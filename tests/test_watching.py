@@ -303,6 +303,7 @@ def test_a_program_is_followed_from_its_own_import_of_triton(program: Path) -> N
     assert "train.py:5" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_variable_says_where_the_table_goes(program: Path) -> None:
     arguments = "-m", "tt_layout.watch", "-m", "train", "--size", "7"
     result = run(program, *arguments, TT_LAYOUT_WATCH="kernels.json")
@@ -340,6 +341,7 @@ def test_tests_are_watched(program: Path, workers: list[str]) -> None:
     assert "<failure" in (program / "out.xml").read_text()
 
 
+@pytest.mark.slow
 def test_a_kind_that_is_none_is_refused_with_the_way_out(program: Path) -> None:
     plugins = "-p", "tt_layout.pytest_plugin", "-p", "no:cacheprovider"
     result = run(

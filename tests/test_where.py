@@ -42,6 +42,7 @@ def stored_layouts(step: int) -> list[LinearLayout]:
 
 
 @STEPS
+@pytest.mark.slow
 def test_holders_of_every_element_of_stored_layouts(step: int) -> None:
     layouts = stored_layouts(step)
     assert len(layouts) > 500 // step

@@ -73,6 +73,7 @@ def work(folder: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize(("command", "number"), [ENDS[0], *(slow(*end) for end in ENDS[1:])])
+@pytest.mark.slow
 def test_no_process_is_left_behind(command: str, number: signal.Signals, tmp_path: Path) -> None:
     work(tmp_path, command)
     process = subprocess.Popen(
