@@ -13,6 +13,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 from command import Run, runner
+from tiers import slow
 
 from tt_layout.cli.examples import EXAMPLES
 from tt_layout.cli.main import cli
@@ -65,7 +66,11 @@ def test_every_command_has_examples() -> None:
     assert sorted(commands()) == list(EXAMPLES)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+SERVERS = ("lsp", "mcp")
+"""Commands that need an extra, which the plain run may lack."""
+
+
+@pytest.mark.parametrize("name", [slow(name) if name in SERVERS else name for name in EXAMPLES])
 def test_the_examples_of_a_help_run(name: str, run: Run) -> None:
     """They are what the help shows, and none of them fails."""
     shown = run(*name.split(), "--help").out

@@ -19,15 +19,17 @@ class LaneColouring {
   /**
    * @param {any} access what the access costs
    * @param {Model} shared the layout of the memory
+   * @param {number} least colours that there are at least, so that those beside it mean the same
    */
-  constructor(access, shared) {
+  constructor(access, shared, least = 0) {
     this.shared = shared;
     this.served = servedWords(access);
     /** Nothing moves, and no group or dimension is coloured. @type {any} */
     this.movement = this.group = undefined;
     this.dim = -1;
     this.label = nounOf(access);
-    this.count = access.instruction.matrices ? firstPhase(access).lanes.length : access.target.lanes;
+    const own = access.instruction.matrices ? firstPhase(access).lanes.length : access.target.lanes;
+    this.count = Math.max(own, least);
   }
 
   /** Return the colours of lanes, and that of what none asks for; `ground` is that of the page. */
@@ -154,7 +156,7 @@ function showCycles(ground) {
   const { cost, shared } = page.access;
   const colouring = new LaneColouring(cost, shared);
   page.cyclesView.show(new CyclesSource(cost, shared, colouring, ground));
-  if (page.suggestion) showSuggested(page.suggestion, ground);
+  if (page.suggestion) showSuggested(page.suggestion, colouring, ground);
   const marks = new AccessMarks(cost, shared, page.cycle);
   Object.assign(marks, { hasFrames: false, dims: page.cycle >= 0 }); // colours show what is touched
   const view = shared === page.model ? page.views.hardware : page.views.other;
@@ -163,8 +165,8 @@ function showCycles(ground) {
 }
 
 /** Show the chart of the same access under the layout that is suggested. */
-function showSuggested({ cost, shared, attribute }, ground) {
-  const source = new CyclesSource(cost, shared, new LaneColouring(cost, shared), ground);
+function showSuggested({ cost, shared, attribute }, { count }, ground) {
+  const source = new CyclesSource(cost, shared, new LaneColouring(cost, shared, count), ground);
   source.title = "Under the suggested layout";
   source.about = `${attribute}: ${verdictInWords(cost)}`;
   page.suggestedView.show(source);
