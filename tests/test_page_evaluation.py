@@ -8,12 +8,14 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser.kinds import KINDS, kind, laid
 from page_scripts import scripts
+from test_intel import cases as intel_cases
 from tiers import slow
 from truth.make_truth import read_rows
 
@@ -148,11 +150,18 @@ def check_read(cases: list[tuple[Row, Row | None]]) -> None:
             assert answer == expected, question
 
 
+def intel_rows(count: int) -> list[Row]:
+    """Return random layouts of Intel's GPUs, which no stored answer has."""
+    chosen = islice(intel_cases(random.Random(29)), count)
+    common = {"kind": "tensor", "elem": "f16"}
+    return [{**common, "attr": str(one), "shape": shape} for one, shape, _ in chosen]
+
+
 @pytest.mark.parametrize("every", [20, slow(1)])
 def test_attributes_are_read_alike(every: int) -> None:
     """All that are stored, of every kind, and the corpus where it is."""
     stored: list[Row] = [dict(row) for row in read_rows()]
-    known = (stored + rows() * CORPUS.exists())[::every]
+    known = (stored + rows() * CORPUS.exists())[::every] + intel_rows(400 // every)
     cases = [asked(row["attr"], row, LATEST) for row in known if "ctaMode" not in row["attr"]]
     read = Counter(q["attribute"].split("<")[0][1:] for q, expected in cases if expected)
     assert sum(read.values()) > 2000 // every

@@ -179,8 +179,9 @@ def test_lines_never_wrap(more: tuple[str, ...]) -> None:
     lines = ESCAPE.sub(b"", shown).splitlines()
     assert status == 0
     assert max(map(len, lines)) <= 60
-    assert "showing dim1 0-3 of 64; next: --slice" in told
-    assert ("--lane" if "--use-hw-view" in more else "--slice :,") in told
+    is_hardware = "--use-hw-view" in more
+    assert ("showing lane 0-" if is_hardware else "showing dim1 0-") in told
+    assert ("next: --lane" if is_hardware else "next: --slice :,") in told
 
 
 WIDTHS = (1, 7, 24, 40, 80, 200)

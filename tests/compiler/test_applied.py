@@ -52,7 +52,7 @@ def singly(found: Counter[str]) -> Counter[str]:
     """Return counts where an instruction of two accesses counts as both: LLVM joins neighbours."""
     single: Counter[str] = Counter()
     for name, number in found.items():
-        match = re.fullmatch(r"(ds_(?:read|write))2(?:st64)?(_b\d+)", name)
+        match = re.fullmatch(r"(ds_[a-z]+)(?:2|2st64|_2addr|_2addr_stride64)(_b\d+)", name)
         single[match[1] + match[2] if match else name] += 2 * number if match else number
     return single
 

@@ -92,7 +92,7 @@ def check_dump(clone: Clone, name: str) -> None:
         "!ttg.memdesc<64x64xf32, #shared, #ttg.shared_memory>\n"
         "    tt.return\n  }\n}\n"
     )
-    assert re.search(r"\d (wavefronts|cycles) each", clone.prints("audit", "dump.mlir"))
+    assert re.search(r"\d (wavefronts|cycles) each", clone.prints("audit", "--tables", "dump.mlir"))
 
 
 def test_its_tests_pass(clone: Clone) -> None:

@@ -89,7 +89,8 @@ def _indexed(
     before: Place, operation: SsaOperation, evaluator: Evaluator, placed: PlacedLayout
 ) -> Place:
     """Return where the chosen buffer begins, and by ``memdesc_subview`` the part of it."""
-    index, *others = (_constant(name, evaluator) for name in operation.operands[1:])
+    chosen = [_constant(name, evaluator) for name in operation.operands[1:]]
+    index, others = next(iter(chosen), None), chosen[1:]
     first = tuple(other or 0 for other in others) or before.first[-len(placed.shape) :]
     if index is None or before.shift is None or None in others:
         return Place(first, None)
