@@ -613,12 +613,21 @@ def test_lines_that_moved_do_not_differ_in_a_short_text() -> None:
 
 
 def test_processes_that_run_cases_leave_interrupts_to_the_first() -> None:
-    """^C reaches all of them; one reports it."""
-    asked = [sys.executable, "-c", "import signal; print(signal.getsignal(signal.SIGINT).name)"]
-    before = signal.getsignal(signal.SIGINT)
-    with golden_runner._ignored_interrupts():
-        assert subprocess.run(asked, capture_output=True, check=True).stdout == b"SIG_IGN\n"
-    assert signal.getsignal(signal.SIGINT) == before
+    """^C reaches all of them; one reports it.
+
+    A process of its own: only a main thread may ignore interrupts, and tests may run in others.
+    """
+    program = (
+        "import signal, subprocess, sys\n"
+        "from tt_layout.golden import runner\n"
+        "asked = 'import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)'\n"
+        "before = signal.getsignal(signal.SIGINT)\n"
+        "with runner._ignored_interrupts():\n"
+        "    subprocess.run([sys.executable, '-c', asked], check=True)\n"
+        "print(signal.getsignal(signal.SIGINT) == before)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert ran.stdout == b"True\nTrue\n"
 
 
 def many_cases(count: int, size: int, order: str) -> str:
