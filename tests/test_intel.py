@@ -15,11 +15,15 @@ from tiers import slow
 
 import tt_layout
 from tt_layout.analyses.conversion.sub_groups import sub_group_step
+from tt_layout.audit.axis import axis_info
+from tt_layout.audit.axis.distances import SAME, Distances
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.dpas import Dpas
 from tt_layout.encodings.subgroup_2d_block import Subgroup2dBlock
 from tt_layout.errors import LayoutError
+from tt_layout.ir import parse_ir
+from tt_layout.ir.ssa import read_functions
 
 UNIT_TESTS = Path(__file__).parent / "data" / "intel-bases.jsonl"
 INPUTS = ("register", "lane", "warp")
@@ -401,3 +405,36 @@ def test_the_report_of_a_conversion_counts_nothing_of_another_vendor() -> None:
     assert "on Intel's GPUs a sub-group transpose" in report
     assert "wavefront" not in report
     assert "cycle" not in report
+
+
+@pytest.mark.parametrize("length", [40, 3_000])
+def test_the_distances_of_a_chain_that_uses_each_value_twice(length: int) -> None:
+    sums = "\n".join(
+        f"  %x{i + 1} = arith.addi %x{i}, %x{i} : tensor<16xi32>" for i in range(length)
+    )
+    [module] = parse_ir(
+        "tt.func @f() {\n"
+        "  %x0 = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>\n"
+        f"{sums}\n  tt.return\n}}"
+    )
+    [function] = read_functions(module)
+    assert Distances(function, {}).divisor(f"%x{length}", 0) == 1
+
+
+def test_the_distances_of_what_goes_round_a_loop() -> None:
+    [module] = parse_ir("""tt.func @f(%n: i32) {
+  %c = arith.constant 1 : i32
+  %eight = arith.constant dense<8> : tensor<16xi32>
+  %x = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+  %y = arith.muli %x, %eight : tensor<16xi32>
+  %r:2 = scf.for %i = %c to %n step %c iter_args(%a = %eight, %b = %y)
+      -> (tensor<16xi32>, tensor<16xi32>) : i32 {
+    %d = arith.addi %a, %b : tensor<16xi32>
+    scf.yield %d, %b : tensor<16xi32>, tensor<16xi32>
+  }
+  tt.return
+}""")
+    [function] = read_functions(module)
+    distances = Distances(function, axis_info(function))
+    assert [distances.divisor(f"%r#{number}", 0) for number in range(2)] == [8, 8]
+    assert distances.divisor("%eight", 0) == SAME

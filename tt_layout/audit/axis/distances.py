@@ -9,11 +9,11 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
 
 from tt_layout.audit.axis.info import AxisInfo
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
 
 SAME = 0
@@ -26,6 +26,8 @@ _ALIKE = ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "ttg
 class Distances:
     """The distances of the elements of a function's tensors.
 
+    Each is taken to be that of equal elements, and becomes less until nothing changes any more.
+
     Attributes:
         function: the function.
         known: what the axis analysis says of its values.
@@ -35,7 +37,9 @@ class Distances:
         self.function = function
         self.known = known
         self._flow = ControlFlow(function)
-        self._asked: set[tuple[str, int]] = set()
+        self._divisors = dict.fromkeys(self._dimensions(function.body), SAME)
+        while self._sweep():
+            pass
 
     def divisor(self, name: str, dim: int) -> int:
         """Return what divides the distance of neighbours along a dimension; SAME of equal ones.
@@ -44,17 +48,31 @@ class Distances:
             name: of a value; of a pointer the distance is in its elements.
             dim: the dimension.
         """
-        if (name, dim) in self._asked:
-            return SAME  # on the way round a loop: what comes in decides
-        self._asked.add((name, dim))
-        try:
-            sources = self._flow.into(name)
-            if sources:
-                return gcd(*(self.divisor(edge.source, dim) for edge in sources))
-            producer = self.function.definitions.get(name)
-            return 1 if producer is None else self._of(producer, dim)
-        finally:
-            self._asked.discard((name, dim))
+        return self._divisors.get((name, dim), 1)
+
+    def _dimensions(self, region: Region) -> Iterator[tuple[str, int]]:
+        """Yield each value and dimension, results behind the regions that they come from."""
+        for block in region:
+            yield from _of_values(block.arguments)
+            for operation in block.operations:
+                for inner in operation.regions:
+                    yield from self._dimensions(inner)
+                yield from _of_values(operation.results)
+
+    def _sweep(self) -> bool:
+        """Tell whether a distance became less when each was asked once more."""
+        before = dict(self._divisors)
+        for (name, dim), divisor in before.items():
+            self._divisors[name, dim] = gcd(divisor, self._now(name, dim))
+        return self._divisors != before
+
+    def _now(self, name: str, dim: int) -> int:
+        """Return the divisor of a value, as far as it is known of those that it comes from."""
+        sources = self._flow.into(name)
+        if sources:
+            return gcd(*(self.divisor(edge.source, dim) for edge in sources))
+        producer = self.function.definitions.get(name)
+        return 1 if producer is None else self._of(producer, dim)
 
     def _of(self, operation: SsaOperation, dim: int) -> int:
         """Return the divisor of what an operation returns."""
@@ -91,3 +109,9 @@ class Distances:
     def _shape(self, name: str) -> tuple[int, ...]:
         value = self.function.values.get(name)
         return value.type.shape if value is not None else ()
+
+
+def _of_values(values: Sequence[Value]) -> Iterator[tuple[str, int]]:
+    for value in values:
+        for dim in range(len(value.type.shape)):
+            yield value.name, dim

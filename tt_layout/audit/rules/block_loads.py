@@ -16,7 +16,7 @@ When it does not pay: an operand that is loaded once, before the loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,6 +27,7 @@ from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
+from tt_layout.ir.ssa import SsaFunction
 from tt_layout.wording import count
 
 PITCH_BYTES, BASE_BYTES = 16, 4
@@ -54,9 +55,18 @@ class GatheredOperand(Occurrence):
         """Yield the loads of operands of ``dpas`` that are not marked as 2D block loads."""
         if not audited.module.is_intel:
             return
+        known: dict[tuple[int, int], Distances] = {}
+
+        def distances_of(function: SsaFunction) -> Distances:
+            where = function.line, function.column
+            if where not in known:
+                info = axis_info(function, audited.functions)
+                known[where] = Distances(function, info)
+            return known[where]
+
         for row in found.movements:
             if row.operation.name == "tt.load" and _is_operand(row.operation):
-                why = _why_gathered(row.operation, audited)
+                why = _why_gathered(row.operation, audited, distances_of)
                 if why is not None:
                     yield Finding.of_movement(row, cls(why))
 
@@ -81,23 +91,26 @@ def _is_operand(operation: Operation) -> bool:
     return False
 
 
-def _why_gathered(operation: Operation, audited: AuditedModule) -> str | None:
+def _why_gathered(
+    operation: Operation,
+    audited: AuditedModule,
+    distances_of: Callable[[SsaFunction], Distances],
+) -> str | None:
     """Return the rule that keeps a load from being one of 2D blocks; None of one that is."""
     full = audited.in_full(operation)
     if full is None or BLOCK_IO in full.operation.attributes:
         return None
     if SUPPORT not in audited.module.attributes:
         return f"the module does not say that the GPU has them ({SUPPORT})"
-    pointers, known = full.operation.operands[0], axis_info(full.function, audited.functions)
     shape = operation.target.shape if operation.target is not None else ()
     if len(shape) < 2:
         return "they are for tensors of two dimensions or more"
-    if pointers not in known:
+    pointers, distances = full.operation.operands[0], distances_of(full.function)
+    if pointers not in distances.known:
         return "nothing is known of its addresses"
-    distances = Distances(full.function, known)
     width = (full.function.values[pointers].type.bits or 8) // 8
     pitches = [distances.divisor(pointers, dim) * width for dim in range(len(shape))]
-    return _broken_rule(known[pointers], shape, pitches)
+    return _broken_rule(distances.known[pointers], shape, pitches)
 
 
 def _broken_rule(known: AxisInfo, shape: tuple[int, ...], pitches: Sequence[int]) -> str:
