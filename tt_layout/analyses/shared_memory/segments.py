@@ -9,9 +9,8 @@ Source:
 
 from __future__ import annotations
 
-from itertools import product
-
-from tt_layout.algebra.linear_layout import Basis, LinearLayout
+from tt_layout.algebra.arrays import all_values
+from tt_layout.algebra.linear_layout import LinearLayout
 
 Steps = tuple[tuple[int, ...], ...]
 """Step -> the partition that each warp reaches."""
@@ -47,18 +46,5 @@ def segments(register: LinearLayout, shared: LinearLayout) -> Steps:
     moving = [step for step in registers if step]
     if any(lanes) or 1 << len(moving) > MAX_STEPS:
         return ()
-    return tuple(
-        tuple(first ^ warp for warp in _combinations(warps)) for first in _combinations(moving)
-    )
-
-
-def _combinations(steps: list[int]) -> list[int]:
-    """Return the xor of each choice of steps, the first changing fastest."""
-    return [_xor(chosen) for chosen in product(*((0, step) for step in reversed(steps)))]
-
-
-def _xor(values: Basis) -> int:
-    found = 0
-    for value in values:
-        found ^= value
-    return found
+    steps = all_values(moving)[:, None] ^ all_values(warps)
+    return tuple(tuple(step) for step in steps.tolist())
