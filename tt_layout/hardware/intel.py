@@ -13,10 +13,8 @@ from tt_layout.hardware.target import KIB
 TARGET = "xpu"
 """What the targets of its modules begin with."""
 
-SUB_GROUPS = (8, 16, 32)
-"""The lanes that a warp, a sub-group, may have; no other vendor has 8 or 16."""
-
 OWN_SUB_GROUPS = (8, 16)
+"""The lanes of a warp, a sub-group, that no other vendor has; one of 32 lanes may be theirs too."""
 
 
 @dataclass(frozen=True, kw_only=True)
