@@ -24,7 +24,6 @@ from tt_layout.audit.operations.multiplications import (
 )
 from tt_layout.audit.registers import RegisterPressure, module_registers
 from tt_layout.audit.rules import find
-from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import MAX_SHOWN, LayoutError
 from tt_layout.ir.data_movements import GLOBAL_KINDS
@@ -256,11 +255,7 @@ def totals(movements: Sequence[MovementRow]) -> Iterator[Total]:
             bytes=_sum(sizes),
             executions=_sum(times),
             executed_bytes=_sum(map(_times, sizes, times)),
-            cycles=sum(
-                row.cost.cycles * assumed_runs(row.executions)
-                for row in group
-                if row.cost is not None
-            ),
+            cycles=sum(row.cycles or 0 for row in group),
         )
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.operations.details import GlobalDetails, SingleAtomicDetails
-from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation, attribute_of
 
@@ -38,7 +37,7 @@ class Change(NamedTuple):
     @property
     def cycles(self) -> float | None:
         """Cycles in one program, loops counted as findings count them; None where unknown."""
-        return cycles(self.row)
+        return self.row.cycles
 
 
 class KernelTotal(NamedTuple):
@@ -52,11 +51,6 @@ class KernelTotal(NamedTuple):
     function: str | None
     before: float
     after: float
-
-
-def cycles(row: MovementRow) -> float | None:
-    """Return the cycles of a data movement in one program; None where they are not known."""
-    return row.cost.cycles * assumed_runs(row.executions) if row.cost is not None else None
 
 
 def width_bytes(row: MovementRow) -> int | None:
@@ -96,7 +90,7 @@ def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:
     found: dict[str | None, float] = {}
     for row in rows:
         function = row.operation.function
-        found[function] = found.get(function, 0.0) + (cycles(row) or 0)
+        found[function] = found.get(function, 0.0) + (row.cycles or 0)
     return found
 
 
@@ -113,7 +107,7 @@ def _identity(row: MovementRow) -> Identity:
         attribute_of(operation.source),
         attribute_of(operation.target),
         width_bytes(row),
-        cycles(row),
+        row.cycles,
     )
 
 

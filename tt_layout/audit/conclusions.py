@@ -10,7 +10,7 @@ from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.multiplications import Intensity, Multiplication
 from tt_layout.audit.registers import RegisterPressure
-from tt_layout.audit.values.executions import Executions
+from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 
@@ -70,6 +70,11 @@ class MovementRow(NamedTuple):
     def access(self) -> str:
         """What the operation is as an access to memory, as a noun."""
         return _ACCESSES.get(self.operation.group, "access")
+
+    @property
+    def cycles(self) -> float | None:
+        """Cycles in one program, loops counted as findings count them; None where unknown."""
+        return self.cost.cycles * assumed_runs(self.executions) if self.cost is not None else None
 
     @property
     def has_unknown_cost(self) -> bool:

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.changes import cycles_by_kernel
 from tt_layout.audit.operations.details import GlobalDetails
-from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.audit.values.given import PROGRAM_COUNTS
 from tt_layout.enums import TextEnum
 
@@ -142,12 +142,7 @@ class Shares:
     def __init__(self, audit: Audit, launches: Mapping[str, Launched] | None = None) -> None:
         self._audit, self._launches = audit, launches or {}
         self._bounds: dict[str | None, Bounds | None] = {}
-        self._cycles: dict[str | None, float] = {}
-        for row in audit.movements:
-            if row.cost is not None:
-                cycles = row.cost.cycles * assumed_runs(row.executions)
-                name = row.operation.function
-                self._cycles[name] = self._cycles.get(name, 0.0) + cycles
+        self._cycles = cycles_by_kernel(audit.movements)
 
     def bounds(self, function: str | None) -> Bounds | None:
         """Return what a launch of a kernel takes at least; None where no rates are known."""

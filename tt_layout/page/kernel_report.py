@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.changes import cycles
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.global_memory.first_request import first_request
@@ -141,7 +140,7 @@ def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, 
         "inLoop": is_in_loop(executions),
         "cost": cost.text if cost is not None else None,
         "weight": cost.weight if cost is not None else 0,
-        "cycles": round(cycles(row) or 0),
+        "cycles": round(row.cycles or 0),
         "facts": _facts(cost.details.data()) if cost is not None else {},
         "location": location._asdict() if location is not None else None,
         "request": _request(operation, audit),

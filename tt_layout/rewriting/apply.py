@@ -16,7 +16,6 @@ from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.needs import Needs
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
-from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import parse_ir
@@ -232,8 +231,4 @@ def _without_numbers(text: str) -> str:
 
 def cycles(audit: Audit) -> float:
     """Return the cycles of all data movements in one program, as suggestions count them."""
-    return sum(
-        row.cost.cycles * assumed_runs(row.executions)
-        for row in audit.movements
-        if row.cost is not None
-    )
+    return sum(row.cycles or 0 for row in audit.movements)
