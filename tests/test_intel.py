@@ -396,6 +396,19 @@ def test_more_shared_memory_than_a_work_group_has_is_an_error() -> None:
     ) in findings(text)
 
 
+def test_shared_memory_is_of_the_function_that_no_other_calls() -> None:
+    text = MATMUL.read_text().replace("ttg.shared = 17408", "ttg.shared = 266240")
+    text = text.replace(
+        "  tt.func public @matmul(",
+        "  tt.func private @first(%x: i32) {\n    tt.return\n  }\n  tt.func public @matmul(",
+    ).replace(
+        "    %c0 = arith.constant 0 : i32\n",
+        "    %c0 = arith.constant 0 : i32\n    tt.call @first(%c0) : (i32) -> ()\n",
+    )
+    [message] = [message for kind, message in findings(text) if kind == "refused"]
+    assert message.startswith("@matmul takes 266240 bytes")
+
+
 def test_the_report_of_a_conversion_counts_nothing_of_another_vendor() -> None:
     ends = [
         f"#ttg.blocked<{{{blocked(*own)}}}>"

@@ -56,8 +56,7 @@ class PassHistory(NamedTuple):
     """What the passes of one compilation did.
 
     Attributes:
-        run: the modules.
-        costs: a row for each of them.
+        costs: a row for each of its modules.
         changes: every pass up to the end, the first that made layouts among them.
         end: the pass behind which nothing is compared: it made loops into branches, so that it is
             not known how often they run, or the module into LLVM's IR; None where the dump ends
@@ -65,7 +64,6 @@ class PassHistory(NamedTuple):
         ends_loops: whether the end is that of the loops.
     """
 
-    run: PassRun
     costs: tuple[PassCost, ...]
     changes: tuple[PassChange, ...]
     end: PassChange | None
@@ -75,11 +73,6 @@ class PassHistory(NamedTuple):
     def of_cost(self) -> Iterator[PassChange]:
         """The passes that changed the cost, in their order."""
         return (change for change in self.changes if change.is_of_cost)
-
-    def around(self, change: PassChange) -> tuple[Module, Module]:
-        """Return the modules before and after a pass."""
-        first, modules = self.run.first, self.run.modules
-        return modules[change.before.number - first], modules[change.after.number - first]
 
 
 def pass_history(
@@ -93,9 +86,7 @@ def pass_history(
         given: what the arguments of its kernels are.
     """
     shared = shared or SharedWork()
-    costs = [
-        _cost(module, number, shared, given) for number, module in enumerate(run.modules, run.first)
-    ]
+    costs = [_cost(module, number, shared, given) for number, module in run.numbered]
     changes: list[PassChange] = []
     has_begun = False
     for step in run.steps:
@@ -104,10 +95,10 @@ def pass_history(
         change = PassChange(step.name, before, after)
         if has_begun and after.cycles is None:
             is_llvm = stage_of(run.modules[step.after - run.first]) is Stage.LLVM
-            return PassHistory(run, tuple(costs), tuple(changes), change, not is_llvm)
+            return PassHistory(tuple(costs), tuple(changes), change, not is_llvm)
         if has_begun:
             changes.append(change)
-    return PassHistory(run, tuple(costs), tuple(changes), None, False)
+    return PassHistory(tuple(costs), tuple(changes), None, False)
 
 
 def _cost(module: Module, number: int, shared: SharedWork, given: GivenValues | None) -> PassCost:
@@ -122,19 +113,23 @@ def _cost(module: Module, number: int, shared: SharedWork, given: GivenValues | 
 
 
 class Compilations:
-    """The compilations of a dump, noted while their modules are read."""
+    """The compilations of a dump, looked at while their modules are read.
 
-    def __init__(self) -> None:
-        self._runs: list[PassRun] = []
+    Args:
+        given: what the arguments of kernels are.
+    """
+
+    def __init__(self, given: GivenValues | None) -> None:
+        self._shared, self._given = SharedWork(), given
+        self._histories: list[PassHistory] = []
 
     def chosen(self, modules: Iterable[Module]) -> Iterator[Module]:
         """Yield the modules of a dump; of each compilation the one that is meant."""
         for run in pass_runs(modules):
-            if len(run.modules) > 1:
-                self._runs.append(run)
             yield run.chosen
+            if len(run.modules) > 1:
+                self._histories.append(pass_history(run, self._shared, self._given))
 
-    def histories(self, given: GivenValues | None) -> Iterator[PassHistory]:
+    def histories(self) -> Iterator[PassHistory]:
         """Yield what the passes of each compilation did, once all modules were read."""
-        shared = SharedWork()
-        yield from (pass_history(run, shared, given) for run in self._runs)
+        yield from self._histories

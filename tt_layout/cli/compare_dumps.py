@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.passes import PassHistory, pass_history
+from tt_layout.audit.passes import PassChange, pass_history
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.cli.dump_modules import open_dump, read_modules
 from tt_layout.cli.fail_on import tell_failures
@@ -81,19 +81,20 @@ class Comparing:
 
     def _of_passes(self, file: str, runs: Iterable[PassRun], shown: str | None) -> PassesReport:
         """Return what the passes of a dump changed."""
-        of_passes = (run for run in runs if len(run.modules) > 1)
+        of_passes = [run for run in runs if len(run.modules) > 1]
         histories = [pass_history(run, self._shared, self._given) for run in of_passes]
+        modules = {number: one for run in of_passes for number, one in run.numbered}
 
-        def compare(name: str, modules: tuple[Module, Module]) -> Comparison:
-            return compared((file, file), self._audits(*modules), name)
+        def audits(change: PassChange) -> tuple[Audit, Audit]:
+            return self._audits(modules[change.before.number], modules[change.after.number])
+
+        def compare(change: PassChange) -> Comparison:
+            return compared((file, file), audits(change), change.name or "the pass")
 
         for history in histories if self._watcher is not None else ():
-            self._watch_passes(file, history)
+            for change in history.changes:
+                self._watch(file, *audits(change))
         return PassesReport(file, histories, compare, shown)
-
-    def _watch_passes(self, file: str, history: PassHistory) -> None:
-        for change in history.changes:
-            self._watch(file, *self._audits(*history.around(change)))
 
     def _watch(self, file: str, before: Audit, after: Audit) -> None:
         """Keep the findings that an audit has and the one before has not."""

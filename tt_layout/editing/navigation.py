@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
@@ -153,8 +154,9 @@ def _value_places(piece: Piece, found: Defined) -> Iterator[Place]:
     """Yield the places of a value, that of its definition first."""
     function, names = found.function, _results(found)
     written = whole(_written(found.name))
+    starts = sorted({operation.line for operation in function.walk()})
     lines = [
-        _lines_of(piece, function, operation)
+        _lines_of(operation, starts)
         for operation in function.walk()
         if not names.isdisjoint(_names_of(operation))
     ]
@@ -181,9 +183,13 @@ def _head(piece: Piece, function: SsaFunction) -> range:
     return range(function.line, first.line if first is not None else function.line + 1)
 
 
-def _lines_of(piece: Piece, function: SsaFunction, operation: SsaOperation) -> range:
-    """Return the lines of an operation up to its regions, or to the next operation."""
-    inner = (each.line for region in operation.regions for block in region for each in block[2])
-    after = (each.line for each in function.walk() if each.line > operation.line)
-    end = next(inner, None) or next(after, None) or operation.line + 1
-    return range(operation.line, max(end, operation.line + 1))
+def _lines_of(operation: SsaOperation, starts: Sequence[int]) -> range:
+    """Return the lines of an operation up to the next one, which may be in its regions.
+
+    Args:
+        operation: of a function.
+        starts: the lines where the operations of the function begin, ascending.
+    """
+    after = bisect_right(starts, operation.line)
+    end = starts[after] if after < len(starts) else operation.line + 1
+    return range(operation.line, end)

@@ -23,12 +23,10 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.reader import iterate_ir
 from tt_layout.ir.scope import Interner
+from tt_layout.ir.tokens import ENDS
 from tt_layout.mlir.source import Source
 from tt_layout.reports.finding_text import grouped
 
-_SPLIT = re.compile(
-    r"^[ \t]*// -----(?:[ \t]*$|.*\bIR Dump (?:Before|After):?[ \t]+[^\s:])", re.MULTILINE
-)
 _SENTENCE = re.compile(r"\blines? \d")
 """A line of the dump within a sentence."""
 
@@ -225,5 +223,5 @@ def cut(text: str) -> list[str]:
         >>> cut("module {\\n}\\n// -----\\nmodule {\\n}\\n")
         ['module {\\n}\\n', '// -----\\nmodule {\\n}\\n']
     """
-    starts = [0, *(match.start() for match in _SPLIT.finditer(text) if match.start())]
+    starts = [0, *(match.start() for match in ENDS.finditer(text) if match.start())]
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)])]

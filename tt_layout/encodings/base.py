@@ -129,6 +129,12 @@ class Encoding:
         """Yield the encodings among the fields."""
         yield from ()
 
+    def lineage(self) -> Iterator[Encoding]:
+        """Yield the encoding, its parents, theirs and so on."""
+        yield self
+        for parent in self.parents():
+            yield from parent.lineage()
+
     def check_parse(self) -> None:
         """Raise for the first rule broken that the parser of the release checks."""
         for violation in self._rules_broken():

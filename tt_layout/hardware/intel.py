@@ -6,7 +6,7 @@ into banks, so no access to it has a cost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tt_layout.hardware.target import KIB
 
@@ -63,14 +63,6 @@ PVC = IntelGpu(
     register_bytes=64,
     source=f"{_GUIDE}; {_CALCULATOR}",
 )
-BMG = IntelGpu(
-    name="bmg",
-    title="Arc B",
-    lanes=16,
-    most_shared_bytes=128 * KIB,
-    registers=(128, 256),
-    register_bytes=64,
-    source=f"{_FORK}; registers taken to be as on pvc",
-)
+BMG = replace(PVC, name="bmg", title="Arc B", source=f"{_FORK}; registers taken to be as on pvc")
 ROWS = (PVC, BMG)
 """Oldest first; Arc A, of 8 columns, has none."""

@@ -113,6 +113,11 @@ class PassRun(NamedTuple):
         return replace(module, choice=choice)
 
     @property
+    def numbered(self) -> Iterator[tuple[int, Module]]:
+        """Its modules with their numbers in the dump."""
+        return enumerate(self.modules, self.first)
+
+    @property
     def steps(self) -> Iterator[Step]:
         """The passes between the modules.
 

@@ -147,6 +147,9 @@ BEFORE_NAME = frozenset("$.@%#!^-")
 """Characters before a word that is not a name of a dialect."""
 
 LOCATION = re.compile(r"loc\s*\(")
-SPLIT = re.compile(r"\s*$")
-HEADER = re.compile(r".*\bIR Dump (Before|After):?\s+([^\s:]\S*?):?(?=\s|$)")
+_BLANK, _HEADED = r"[^\S\n]*$", r".*\bIR Dump (Before|After):?[^\S\n]+([^\s:]\S*?):?(?=\s|$)"
 """What follows ``// -----``."""
+
+SPLIT, HEADER = re.compile(_BLANK), re.compile(_HEADED)
+ENDS = re.compile(rf"^[^\S\n]*// -----(?:{_BLANK}|{_HEADED})", re.MULTILINE)
+"""A line that ends whatever a text could refer to."""

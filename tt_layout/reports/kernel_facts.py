@@ -13,7 +13,6 @@ from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.operations.multiplications import Multiplication
-from tt_layout.audit.shares import Shares
 from tt_layout.audit.summary import NO_METADATA, Summary, kernel_names, kinds_of, summaries
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.ir.operations import layout_of
@@ -73,8 +72,8 @@ class KernelFacts:
 
     @property
     def cycles(self) -> float:
-        """Of all its data movements in one program."""
-        return Shares(self.audit).cycles(self.function)
+        """Of its data movements in one program, as far as they are known."""
+        return sum(row.cycles or 0.0 for row in self.rows)
 
     @property
     def findings_share(self) -> float | None:

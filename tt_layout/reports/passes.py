@@ -8,7 +8,6 @@ from typing import Any
 
 from tt_layout.audit.passes import PassChange, PassHistory
 from tt_layout.errors import LayoutError
-from tt_layout.ir.module import Module
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.comparison import Comparison, comparison_data, comparison_lines
 from tt_layout.reports.fitted import Fitted, Paragraph
@@ -40,7 +39,7 @@ class PassesReport(Printed):
 
     file: str
     histories: Sequence[PassHistory]
-    compare: Callable[[str, tuple[Module, Module]], Comparison]
+    compare: Callable[[PassChange], Comparison]
     shown: str | None = None
 
     def __post_init__(self) -> None:
@@ -56,8 +55,7 @@ class PassesReport(Printed):
         """Yield the passes that changed the cost, then the details that are shown."""
         for history in self.histories:
             yield from self._history_lines(history)
-        for history, change in self._details():
-            comparison = self._compared(history, change)
+        for comparison in map(self.compare, self._details()):
             if comparison.changes or self.shown != ALL:
                 yield Line()
                 yield from comparison_lines(comparison)
@@ -78,20 +76,17 @@ class PassesReport(Printed):
         hint = "; --pass NAME shows one, --passes all" if self.shown is None else ""
         yield Paragraph(text + hint)
 
-    def _details(self) -> Iterator[tuple[PassHistory, PassChange]]:
+    def _details(self) -> Iterator[PassChange]:
         """Yield the passes whose details are shown."""
         for history in self.histories if self.shown is not None else ():
             for change in history.changes:
                 if self.shown == ALL or _plain(change.name) == _plain(self.shown):
-                    yield history, change
-
-    def _compared(self, history: PassHistory, change: PassChange) -> Comparison:
-        return self.compare(change.name or "the pass", history.around(change))
+                    yield change
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
-        every = ((history, one) for history in self.histories for one in history.changes)
-        comparisons = (comparison_data(self._compared(*one)) for one in every)
+        every = (change for history in self.histories for change in history.changes)
+        comparisons = (comparison_data(self.compare(change)) for change in every)
         passes = [history_data(history) for history in self.histories]
         return {"version": JSON_VERSION, "passes": passes, "comparisons": comparisons}
 

@@ -10,6 +10,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.hardware import Target, find_target, intel
 from tt_layout.ir.module import gpu_of
 from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa.control_flow import calls
 
 SINGLE = "ttg.single-warp-specialize"
 
@@ -52,13 +53,15 @@ def module_memory(
 def _stated(audited: AuditedModule) -> list[SharedMemory]:
     """Return what a module for Intel's GPUs says that it takes.
 
-    How it was allocated is not followed. The limit is that of all of them that have a row.
+    How it was allocated is not followed. It is that of the first function that no other calls.
+    The limit is that of all GPUs that have a row.
     """
     stated = audited.module.number("shared")
-    if not stated or not audited.module.functions:
+    called = {call.callee.name for call in calls(audited.functions)}
+    first = next((one for one in audited.functions if one.name not in called), None)
+    if not stated or first is None:
         return []
     limit = max(row.most_shared_bytes for row in intel.ROWS)
-    first = audited.module.functions[0]
     return [
         SharedMemory(
             function=first.name,

@@ -124,11 +124,10 @@ class AuditedModule:
         """
         for ir_type in self.module.types.distinct:
             encoding = ir_type.encoding
-            while isinstance(encoding, Encoding):
-                found = MATRIX_FAMILIES.get((encoding.mnemonic, getattr(encoding, "version", 0)))
+            for own in encoding.lineage() if isinstance(encoding, Encoding) else ():
+                found = MATRIX_FAMILIES.get((own.mnemonic, getattr(own, "version", 0)))
                 if found is not None:
                     return found
-                encoding = next(encoding.parents(), None)
         if not any(operation.name.startswith("amd") for operation in self.module.operations):
             return None
         return "gfx942" if self.module.number("threads-per-warp") == 64 else "gfx1250"

@@ -84,11 +84,8 @@ class GatheredOperand(Occurrence):
 def _is_operand(operation: Operation) -> bool:
     """Tell whether a load brings an operand, or a result, of ``dpas`` to registers."""
     encoding = operation.target.encoding if operation.target is not None else None
-    while isinstance(encoding, Encoding):
-        if encoding.mnemonic == "dpas":
-            return True
-        encoding = next(encoding.parents(), None)
-    return False
+    own = encoding.lineage() if isinstance(encoding, Encoding) else ()
+    return any(one.mnemonic == "dpas" for one in own)
 
 
 def _why_gathered(

@@ -263,9 +263,11 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     dump = open_dump(file)
     measured = _measurements(chosen.ncu) if chosen.ncu is not None else None
     watcher, program = chosen.watcher, ProgramSource(chosen.program, dump.programs)
-    passes = Compilations()
+    passes = Compilations(chosen.given)
+    has_histories = output_format != "github" and has_passes(dump.source.text)
+    choose = passes.chosen if has_histories else chosen_modules
     modules = read_modules(dump.source, chosen.partial, dump.number)
-    meant = passes.chosen(modules) if dump.number is None else modules
+    meant = choose(modules) if dump.number is None else modules
     audits = _audits(meant, chosen.given, dump.launch)
     if chosen.fail_on or output_format == "github":
         audits = watcher.pass_on(file, audits)
@@ -283,7 +285,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         known=dump.known,
         measured=measured,
         has_tables=chosen.has_tables,
-        histories=passes.histories(chosen.given) if has_passes(dump.source.text) else (),
+        histories=passes.histories() if has_histories else (),
         lists_passes=chosen.is_passes,
         hint=_page_command(file) if sys.stdout.isatty() else None,
     )
