@@ -1,8 +1,25 @@
-"""Edits of dumps as people make them, at random: lines and characters that come, go and change."""
+"""A dump to edit, and edits as people make them: lines and characters that come, go and change."""
 
 from __future__ import annotations
 
 from random import Random
+
+ALIASES = """\
+#a = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], \
+order = [1, 0]}>
+#b = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], \
+order = [1, 0]}>
+"""
+CONVERTED = f"""{ALIASES}\
+module attributes {{ttg.target = "cuda:90", "ttg.num-warps" = 4 : i32}} {{
+  tt.func @f() {{
+    %0 = arith.constant dense<1.0> : tensor<64x64xf16, #a>
+    %1 = ttg.convert_layout %0 : tensor<64x64xf16, #a> -> tensor<64x64xf16, #b>
+    tt.return
+  }}
+}}
+"""
+"""A conversion that a suggestion saves."""
 
 JUNK = ("}", "{", "<", '"', "#blocked", "%0", "x", "// -----", " ", "\n", "tensor<4xf32, #nothing>")
 

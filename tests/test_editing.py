@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from edits import edited
+from edits import ALIASES, edited
 from tiers import slow
 from work import calls_of
 
@@ -308,12 +308,7 @@ def test_hints_are_the_costs() -> None:
     assert hints(piece_of(MATMUL), 1, 5) == []
 
 
-BLOCKED = """\
-#NAME = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], \
-order = [1, 0]}>
-"""
-WIDE = BLOCKED.replace("NAME", "b").replace("1, 4]", "1, 8]")
-CONVERTED = f"""{BLOCKED.replace("NAME", "a")}{WIDE}\
+CONVERTED = f"""{ALIASES}\
 module attributes {{ttg.target = "cuda:90", "ttg.num-warps" = 4 : i32}} {{
   tt.func @f(%p: tensor<64x64x!tt.ptr<f16>, #b>) {{
     %0 = arith.constant dense<1.0> : tensor<64x64xf16, #a>

@@ -11,35 +11,19 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from edits import CONVERTED
 
 ROOT = Path(__file__).parent.parent.parent
 EDITORS = ROOT / "editors"
 SCRIPT = Path(__file__).parent / "neovim_script.lua"
 VSCE = ROOT / ".ci" / "vsce" / "node_modules" / ".bin" / "vsce"
-BLOCKED = """\
-#NAME = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], \
-order = [1, 0]}>
-"""
-DUMP = (
-    BLOCKED.replace("NAME", "a")
-    + BLOCKED.replace("NAME", "b").replace("1, 4]", "1, 8]")
-    + """\
-module attributes {ttg.target = "cuda:90", "ttg.num-warps" = 4 : i32} {
-  tt.func @f() {
-    %0 = arith.constant dense<1.0> : tensor<64x64xf16, #a>
-    %1 = ttg.convert_layout %0 : tensor<64x64xf16, #a> -> tensor<64x64xf16, #b>
-    tt.return
-  }
-}
-"""
-)
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Return what Neovim shows of a dump, as the script of this folder goes through it."""
     folder = tmp_path_factory.mktemp("neovim")
-    (folder / "dump.ttgir").write_text(DUMP, encoding="utf-8")
+    (folder / "dump.ttgir").write_text(CONVERTED, encoding="utf-8")
     server = ", ".join(f'"{word}"' for word in (sys.executable, "-m", "tt_layout", "lsp"))
     command = [
         *("nvim", "--headless", "-u", "NONE", "-i", "NONE"),
@@ -83,7 +67,7 @@ def test_neovim_carries_a_suggestion_out(seen: dict[str, Any]) -> None:
 
 def test_emacs_shows_findings_and_words(tmp_path: Path) -> None:
     """Compiled without a warning, and with Eglot asked what a person would ask."""
-    (tmp_path / "dump.ttgir").write_text(DUMP, encoding="utf-8")
+    (tmp_path / "dump.ttgir").write_text(CONVERTED, encoding="utf-8")
     (tmp_path / "tt-layout.el").write_bytes((EDITORS / "emacs.el").read_bytes())
     warned = "(setq byte-compile-error-on-warn t)"
     emacs = ["emacs", "--batch", "--eval", "(package-initialize)"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from edits import CONVERTED
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -77,7 +78,7 @@ def test_an_older_client_is_answered_in_its_words() -> None:
     """One that says nothing of what it can do: plain text, flat symbols, edits at once."""
 
     async def scene(editor: Editor) -> None:
-        [told] = await editor.open(NARROW)
+        [told] = await editor.open(CONVERTED)
         text = str(await editor.hover(5, 12))
         assert "ttg.convert_layout" in text
         assert "`" not in text
@@ -98,28 +99,9 @@ def test_an_older_client_is_answered_in_its_words() -> None:
     in_editor(scene, types.ClientCapabilities())
 
 
-BLOCKED = """\
-#NAME = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], \
-order = [1, 0]}>
-"""
-NARROW = (
-    BLOCKED.replace("NAME", "a")
-    + BLOCKED.replace("NAME", "b").replace("1, 4]", "1, 8]")
-    + """\
-module attributes {ttg.target = "cuda:90", "ttg.num-warps" = 4 : i32} {
-  tt.func @f() {
-    %0 = arith.constant dense<1.0> : tensor<64x64xf16, #a>
-    %1 = ttg.convert_layout %0 : tensor<64x64xf16, #a> -> tensor<64x64xf16, #b>
-    tt.return
-  }
-}
-"""
-)
-
-
 def test_a_suggestion_is_carried_out_when_it_is_chosen() -> None:
     async def scene(editor: Editor) -> None:
-        [told] = await editor.open(NARROW)
+        [told] = await editor.open(CONVERTED)
         asked = types.CodeActionParams(DOCUMENT, told.range, types.CodeActionContext([told]))
         [action] = await editor.client.text_document_code_action_async(asked) or ()
         assert isinstance(action, types.CodeAction)
@@ -282,7 +264,7 @@ def test_a_deep_text_and_one_of_many_edits() -> None:
         for at in range(40):  # all are sent before the first is answered
             editor._version += 1
             document = types.VersionedTextDocumentIdentifier(editor._version, URI)
-            text = MATMUL if at % 2 else NARROW
+            text = MATMUL if at % 2 else CONVERTED
             whole = types.TextDocumentContentChangeWholeDocument(text)
             params = types.DidChangeTextDocumentParams(document, [whole])
             editor.client.text_document_did_change(params)

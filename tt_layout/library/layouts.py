@@ -31,36 +31,27 @@ def layout_info(
     layout: DistributedEncoding,
     shape_or_type: ShapeOrType,
     *,
-    memory_order: Sequence[int] | None = None,
-    release: Release | str | None = None,
-    threads_per_warp: int | None = None,
+    memory_order: Sequence[int] | None = ...,
 ) -> InfoReport[LayoutInfo]: ...
 @overload
 def layout_info(
-    layout: SharedEncoding,
-    shape_or_type: ShapeOrType,
-    *,
-    memory_order: Sequence[int] | None = None,
-    release: Release | str | None = None,
-    threads_per_warp: int | None = None,
+    layout: SharedEncoding, shape_or_type: ShapeOrType, *, memory_order: Sequence[int] | None = ...
 ) -> InfoReport[SharedInfo]: ...
 @overload
 def layout_info(
     layout: TensorMemoryBase,
     shape_or_type: ShapeOrType,
     *,
-    memory_order: Sequence[int] | None = None,
-    release: Release | str | None = None,
-    threads_per_warp: int | None = None,
+    memory_order: Sequence[int] | None = ...,
 ) -> InfoReport[TensorMemoryInfo]: ...
 @overload
 def layout_info(
     layout: Layout,
     shape_or_type: ShapeOrType,
     *,
-    memory_order: Sequence[int] | None = None,
-    release: Release | str | None = None,
-    threads_per_warp: int | None = None,
+    memory_order: Sequence[int] | None = ...,
+    release: Release | str | None = ...,
+    threads_per_warp: int | None = ...,
 ) -> InfoReport[Any]: ...
 def layout_info(
     layout: Layout,
@@ -201,9 +192,7 @@ def convert_layout(
     dst: DistributedEncoding,
     shape_or_type: ShapeOrType,
     *,
-    target: Target | str | None = None,
-    release: Release | str | None = None,
-    threads_per_warp: int | None = None,
+    target: Target | str | None = ...,
 ) -> ConversionReport: ...
 @overload
 def convert_layout(
