@@ -15,7 +15,7 @@ from tt_layout.audit.audit import audit_module
 from tt_layout.ir import parse_ir
 from tt_layout.reports.audit import AuditReport
 from tt_layout.reports.audit_ir import audit_ir
-from tt_layout.reports.fitted import FoldedTable
+from tt_layout.reports.fitted import Table
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.terminal_text import terminal_text
 
@@ -94,7 +94,7 @@ def test_findings_as_data(run: Run) -> None:
 
 
 def test_a_table_is_folded_at_spaces() -> None:
-    table = FoldedTable(["n", "text"], [["1", "some words that are long"], "alone"], ["n"])
+    table = Table(["n", "text"], [["1", "some words that are long"], "alone"], ["n"])
     for width in (12, 20, 80):
         lines = [line.text for line in table.fold(width)]
         assert max(map(len, lines)) <= max(width, 2 + 8 + 2 + 8)

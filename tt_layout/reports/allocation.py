@@ -8,7 +8,7 @@ from typing import Any
 from tt_layout.audit.allocation import Allocation, SharedMemory
 from tt_layout.audit.audit import Audit
 from tt_layout.reports.dump_text import short_operation
-from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import count
@@ -21,7 +21,7 @@ def allocation_lines(audit: Audit) -> Iterator[Line | Fitted]:
         yield Line(f"shared memory of @{safe(memory.function)}")
         header = ["line", "allocation", "bytes", "offset", "live"]
         rows = [_cells(allocation) for allocation in memory.allocations]
-        yield FoldedTable(header, rows, ["line", "bytes", "offset"])
+        yield Table(header, rows, ["line", "bytes", "offset"])
         yield Paragraph(total_text(memory), GAP, len(GAP))
 
 

@@ -30,7 +30,7 @@ from tt_layout.reports.layout_tables import layout_lines
 from tt_layout.reports.pass_tables import history_data, module_lines
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
-from tt_layout.reports.report import GAP, Line, Table
+from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import count
 
@@ -87,7 +87,7 @@ class AuditReport(Printed):
         values = dict(audited.given.values) if audited is not None else {}
         return _audit_again, (self.file, audits[0].module.source, lines, values, self.known)
 
-    def lines(self) -> Iterator[Line | Table | Fitted]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of every module, an empty line between them."""
         for number, audit in enumerate(self.audits):
             if number:
@@ -122,7 +122,7 @@ class AuditReport(Printed):
             found["measured"] = measured_data(self.measured.of(audit))
         return found
 
-    def _module_lines(self, audit: Audit) -> Iterator[Line | Table | Fitted]:
+    def _module_lines(self, audit: Audit) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of one module."""
         adviser = Adviser(audit, self._shares(audit))
         found = summaries(audit, self.known)
@@ -141,7 +141,7 @@ class AuditReport(Printed):
         if self.has_tables or self.is_whole:
             yield from self._tables(audit)
 
-    def _tables(self, audit: Audit) -> Iterator[Line | Table | Fitted]:
+    def _tables(self, audit: Audit) -> Iterator[Line | Fitted]:
         """Yield the tables of one module."""
         yield Line()
         yield from target_line(audit.module)

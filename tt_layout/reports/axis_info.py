@@ -11,8 +11,9 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, read_functions
 from tt_layout.reports.audit import heading
 from tt_layout.reports.audit_data import JSON_VERSION
+from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.report import Line
 
 
 class KnownValue(NamedTuple):
@@ -35,7 +36,7 @@ class AxisInfoReport(Printed):
     file: str
     modules: Iterable[Module]
 
-    def lines(self) -> Iterator[Line | Table]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield a line for each value, by function; an empty line between modules."""
         for number, module in enumerate(self.modules):
             if number:

@@ -10,10 +10,10 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from tt_layout.reports.audit_data import JSON_VERSION
-from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.kernel_overview import KernelLine, PassedOver
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 
 
@@ -179,7 +179,7 @@ class BaselineReport(Printed):
         """The kernels that are not the same."""
         return [change for change in self.changes if change.verdict is not Verdict.SAME]
 
-    def lines(self) -> Iterator[Line | Table | Fitted]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield the counts, and a row for each kernel that is not the same."""
         yield Line(self.summary, "red" if self.is_worse else "green")
         if self.different:
@@ -187,7 +187,7 @@ class BaselineReport(Printed):
             colours = {
                 at: _COLOURS.get(change.verdict, "") for at, change in enumerate(self.different)
             }
-            yield FoldedTable(HEADER, rows, ("before", "after", "change"), colours, has_tail=True)
+            yield Table(HEADER, rows, ("before", "after", "change"), colours, has_tail=True)
         for one in self.passed_over:
             yield Paragraph(f"{safe(one.file)} skipped: {safe(one.reason)}", indent=2)
 

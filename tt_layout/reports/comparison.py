@@ -14,9 +14,9 @@ from tt_layout.ir.operations import layout_of
 from tt_layout.reports.audit import ends_of, heading, or_dash
 from tt_layout.reports.audit_data import JSON_VERSION, operation_data
 from tt_layout.reports.dump_text import short_layout, short_operation
-from tt_layout.reports.fitted import Fitted, FoldedTable
+from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 
 
@@ -82,7 +82,7 @@ class ComparisonReport(Printed):
         """Whether nothing was added or removed."""
         return not any(comparison.changes for comparison in self.comparisons)
 
-    def lines(self) -> Iterator[Line | Table | Fitted]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of every comparison, an empty line between them."""
         for number, comparison in enumerate(self.comparisons):
             if number:
@@ -95,7 +95,7 @@ class ComparisonReport(Printed):
         return {"version": JSON_VERSION, "comparisons": comparisons}
 
 
-def comparison_lines(comparison: Comparison) -> Iterator[Line | Table | Fitted]:
+def comparison_lines(comparison: Comparison) -> Iterator[Line | Fitted]:
     """Yield what two modules do not share."""
     both = ("---", "before", comparison.before), ("+++", "after", comparison.after)
     for sign, side, one in both:
@@ -128,7 +128,7 @@ def _total_line(total: KernelTotal) -> Line:
     return Line(f"{who}: {numbers}: {abs(more):.0f} {word} in one program", colour)
 
 
-def _change_table(found: Sequence[Change]) -> FoldedTable:
+def _change_table(found: Sequence[Change]) -> Table:
     rows = []
     for change in found:
         operation = change.operation
@@ -152,7 +152,7 @@ def _change_table(found: Sequence[Change]) -> FoldedTable:
     header = ["line", "operation", "of", "from", "to", "bytes", "at a time"]
     header += ["cycles", "function", "location"]
     colours = {at: "red" if one.sign == "-" else "green" for at, one in enumerate(found)}
-    table = FoldedTable(header, rows, ["bytes", "at a time", "cycles"], colours)
+    table = Table(header, rows, ["bytes", "at a time", "cycles"], colours)
     hidden = ["at a time"] * (not _is_in_width(rows))
     hidden += ["location"] * all(one.operation.location is None for one in found)
     return table.without(*hidden)

@@ -14,7 +14,7 @@ from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.finding_text import all_findings
 from tt_layout.reports.fitted import Fitted
 from tt_layout.reports.program_source import NO_PROGRAM
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.report import Line
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class FindingsReport:
 
     audits: Sequence[Audit]
 
-    def lines(self) -> Iterator[Line | Table | Fitted]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield a line for each kernel, then the findings of its module."""
         for number, audit in enumerate(self.audits):
             if number:

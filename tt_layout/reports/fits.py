@@ -11,8 +11,9 @@ from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.ir.module import Module
 from tt_layout.reports.audit import heading
 from tt_layout.reports.audit_data import JSON_VERSION
+from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.report import Line
 
 MORE_DEPTHS = 2
 """Depths of rings beyond the dump's that are listed as text."""
@@ -30,7 +31,7 @@ class FitsReport(Printed):
     file: str
     modules: Iterable[Module]
 
-    def lines(self) -> Iterator[Line | Table]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield a table for each kernel."""
         for number, module in enumerate(self.modules):
             if number:
@@ -53,7 +54,7 @@ def _fits(module: Module) -> list[KernelFit]:
     return kernel_fits(AuditedModule(module, SharedWork()))
 
 
-def _lines(found: KernelFit) -> Iterator[Line | Table]:
+def _lines(found: KernelFit) -> Iterator[Line | Fitted]:
     rings = f", rings of {found.depth} buffers at most" if found.depth is not None else ""
     yield Line(f"@{found.function}: {found.bytes} bytes of shared memory{rings}")
     for one in found.peak:

@@ -65,7 +65,7 @@ class Paragraph(NamedTuple):
             yield FoldedLine(f"{start}{line}".rstrip(), self.colour)
 
 
-class FoldedTable(NamedTuple):
+class Table(NamedTuple):
     """A table whose widest columns are folded until it fits.
 
     Attributes:
@@ -78,7 +78,7 @@ class FoldedTable(NamedTuple):
 
     Example:
         >>> rows = ["in the loop", ["3", "two words, and more of them"]]
-        >>> for line in FoldedTable(["line", "what"], rows, ["line"]).fold(24):
+        >>> for line in Table(["line", "what"], rows, ["line"]).fold(24):
         ...     print(line.text)
           line  what
           in the loop
@@ -93,7 +93,7 @@ class FoldedTable(NamedTuple):
     has_tail: bool = False
     spare: Sequence[str] = ()
 
-    def without(self, *names: str) -> FoldedTable:
+    def without(self, *names: str) -> Table:
         """Return the table without some of its columns."""
         kept = [at for at, name in enumerate(self.header) if name not in names]
         rows = [r if isinstance(r, str) else [r[at] for at in kept] for r in self.rows]

@@ -1,11 +1,10 @@
-"""A report as HTML, for notebooks: lines in a fixed-width font, tables as tables."""
+"""A report as HTML, for notebooks: lines in a fixed-width font."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from html import escape
 
-from tt_layout.reports.report import Line, Report, Table, safe_elements
+from tt_layout.reports.report import Line, Report, safe_elements
 
 STYLE = "font:12px/1.4 monospace;white-space:pre;text-align:left;overflow-x:auto"
 """120 characters fit in the cell of a notebook on a screen of 1400 pixels."""
@@ -28,7 +27,7 @@ def to_html(report: Report) -> str:
         '<div style="font:12px/1.4 monospace;white-space:pre;text-align:left;overflow-x:auto"><div \
 style="color:color-mix(in srgb,#d8382e 60%,currentColor)">a &lt; b</div></div>'
     """
-    return f'<div style="{STYLE}">{"".join(_parts(safe_elements(report)))}</div>'
+    return f'<div style="{STYLE}">{"".join(map(_line, safe_elements(report)))}</div>'
 
 
 def to_page(title: str, report: Report) -> str:
@@ -38,25 +37,7 @@ def to_page(title: str, report: Report) -> str:
     return f"<!doctype html>\n<html lang=en>{head}{theme}<body>{to_html(report)}</body></html>\n"
 
 
-def _parts(elements: Iterable[Line | Table]) -> Iterator[str]:
-    for element in elements:
-        if isinstance(element, Table):
-            yield _table(element)
-        else:
-            colour = COLOURS.get(element.colour)
-            style = f' style="color:{colour}"' if colour else ""
-            yield f"<div{style}>{escape(element.text) or '&nbsp;'}</div>"
-
-
-def _table(table: Table) -> str:
-    right = [name in table.right for name in table.header]
-    rows = [_row(table.header, right, "th"), *(_row(row, right, "td") for row in table.rows)]
-    return f"<table>{''.join(rows)}</table>"
-
-
-def _row(cells: Iterable[str], right: Iterable[bool], tag: str) -> str:
-    shown = (
-        f'<{tag} style="text-align:{"right" if is_right else "left"}">{escape(cell)}</{tag}>'
-        for cell, is_right in zip(cells, right)
-    )
-    return f"<tr>{''.join(shown)}</tr>"
+def _line(line: Line) -> str:
+    colour = COLOURS.get(line.colour)
+    style = f' style="color:{colour}"' if colour else ""
+    return f"<div{style}>{escape(line.text) or '&nbsp;'}</div>"

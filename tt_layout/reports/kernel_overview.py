@@ -25,9 +25,9 @@ from tt_layout.ir.scope import Interner
 from tt_layout.ir.ssa.model import SsaFunction
 from tt_layout.releases import Release
 from tt_layout.reports.audit_data import JSON_VERSION
-from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.opened import OpenedDump, audit_with, open_dumps
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import size
 
@@ -233,7 +233,7 @@ class KernelOverview:
     passed_over: Sequence[PassedOver]
     top: int | None = None
 
-    def lines(self) -> Iterator[Line | Table | Fitted]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield a line for each kernel, and then one for each file without any."""
         shown = self.kernels[: self.top]
         if shown:
@@ -246,7 +246,7 @@ class KernelOverview:
             header = ["cycles", "programs", "kernel", "GPU", *right[2:], "dump"]
             empty = (rule.heading for rule in rules() if not _has(shown, rule.kind))
             spare = ("shared", *empty, "GPU")
-            table = FoldedTable(header, rows, right, colours, has_tail=True, spare=spare)
+            table = Table(header, rows, right, colours, has_tail=True, spare=spare)
             are_launched = any(kernel.programs is not None for kernel in shown)
             yield table if are_launched else table.without("programs")
         if len(shown) < len(self.kernels):

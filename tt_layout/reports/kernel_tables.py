@@ -13,7 +13,7 @@ from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Location, Operation, layout_of
 from tt_layout.reports.dump_text import short_layout, short_operation, short_type
-from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import plural
@@ -54,7 +54,7 @@ def _intensity(audit: Audit, function: str | None) -> Iterator[Fitted]:
 # -- data movements ---------------------------------------------------------------------------
 
 
-def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) -> FoldedTable:
+def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) -> Table:
     """Return the data movements; in the order of the text those of a loop stand together."""
     file, places = _places([row.operation.location for row in rows])
     header = ["line", file, "operation", "of", "from -> to", "runs", "cost"]
@@ -83,7 +83,7 @@ def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) ->
                 cost_text(row),
             ]
         )
-    table = FoldedTable(header, cells, ["line"], colours, has_tail=True)
+    table = Table(header, cells, ["line"], colours, has_tail=True)
     hidden = ["runs"] * (by_line or not any(map(is_repeated, rows))) + [file] * (not any(places))
     return table.without(*hidden)
 
@@ -161,11 +161,11 @@ def _ends(operation: Operation) -> str:
 # -- multiplications and totals ---------------------------------------------------------------
 
 
-def _multiplication_table(found: Sequence[Multiplication]) -> FoldedTable:
+def _multiplication_table(found: Sequence[Multiplication]) -> Table:
     file, places = _places([one.location for one in found])
     header = ["line", file, "operation", "of", "A", "B", "FLOPs", "runs", "instructions"]
     rows = [_multiplication_cells(one, place) for one, place in zip(found, places)]
-    table = FoldedTable(header, rows, ["line", "FLOPs"], has_tail=True)
+    table = Table(header, rows, ["line", "FLOPs"], has_tail=True)
     is_once = all(one.executions.text == "1" and one.executions.loop is None for one in found)
     return table.without(*["runs"] * is_once, *[file] * (not any(places)))
 
@@ -188,7 +188,7 @@ def _multiplication_cells(found: Multiplication, place: str) -> list[str]:
     ]
 
 
-def _totals(audit: Audit, function: str | None) -> FoldedTable:
+def _totals(audit: Audit, function: str | None) -> Table:
     """Return the cycles of one program by operation, the most first, and their share of all."""
     own = [total for total in audit.totals if total.function == function]
     whole = sum(total.cycles for total in own)
@@ -202,4 +202,4 @@ def _totals(audit: Audit, function: str | None) -> FoldedTable:
         for total in sorted(own, key=lambda total: -total.cycles)
     ]
     header = ["operation", "count", "cycles", "share"]
-    return FoldedTable(header, rows, header[1:])
+    return Table(header, rows, header[1:])

@@ -9,7 +9,7 @@ from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
 from tt_layout.reports.dump_text import short_layout
-from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import count
@@ -56,11 +56,11 @@ def _is_index(row: LayoutRow, data: set[tuple[str, str]]) -> bool:
     return element in _INTEGERS and not is_moved
 
 
-def _table(rows: Sequence[LayoutRow]) -> FoldedTable:
+def _table(rows: Sequence[LayoutRow]) -> Table:
     header = ["layout", "kind", "on", "uses", "registers", "contiguous", "replication", "warps"]
     cells = [_cells(row) for row in rows]
     colours = {at: "red" for at, row in enumerate(rows) if row.error is not None}
-    return FoldedTable(header, cells, ["uses", "registers", "warps"], colours, spare=SPARE)
+    return Table(header, cells, ["uses", "registers", "warps"], colours, spare=SPARE)
 
 
 def _cells(row: LayoutRow) -> list[str]:

@@ -18,7 +18,7 @@ from tt_layout.audit.measured.pages import read_launches
 from tt_layout.audit.shares import Launched
 from tt_layout.errors import FileLocation, LayoutError, quoted
 from tt_layout.mlir.source import Source
-from tt_layout.reports.fitted import Fitted, FoldedTable, Paragraph
+from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import count, plural
@@ -113,7 +113,7 @@ def _heading(launch: ComparedLaunch) -> str:
     return safe(f"{heading}: {verdict}")
 
 
-def _table(launch: ComparedLaunch) -> FoldedTable:
+def _table(launch: ComparedLaunch) -> Table:
     header = ["counter", "measured", "predicted", "difference"]
     rows: list[Sequence[str] | str] = []
     colours: dict[int, str] = {}
@@ -127,7 +127,7 @@ def _table(launch: ComparedLaunch) -> FoldedTable:
                 colours[len(rows)] = "yellow"
             rows.append(_cells(one))
     right = ["measured", "predicted"]
-    return FoldedTable(header, rows, right, colours, has_tail=True)
+    return Table(header, rows, right, colours, has_tail=True)
 
 
 def _cells(one: ComparedCounter) -> list[str]:

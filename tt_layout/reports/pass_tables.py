@@ -7,11 +7,12 @@ from itertools import groupby
 from typing import Any
 
 from tt_layout.audit.passes import PassChange, PassCost, PassHistory
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.fitted import Fitted, Table
+from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 
 
-def module_lines(history: PassHistory, *, is_whole: bool = False) -> Iterator[Line | Table]:
+def module_lines(history: PassHistory, *, is_whole: bool = False) -> Iterator[Line | Fitted]:
     """Yield a line for each module; neighbours with the same cost share one.
 
     Args:

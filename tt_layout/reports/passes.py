@@ -13,7 +13,7 @@ from tt_layout.reports.comparison import Comparison, comparison_data, comparison
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.pass_tables import change_table, history_data
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import count
 
@@ -51,7 +51,7 @@ class PassesReport(Printed):
         """Whether no pass changed the cost."""
         return not any(True for history in self.histories for _ in history.of_cost)
 
-    def lines(self) -> Iterator[Line | Table | Fitted]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield the passes that changed the cost, then the details that are shown."""
         for history in self.histories:
             yield from self._history_lines(history)
@@ -60,7 +60,7 @@ class PassesReport(Printed):
                 yield Line()
                 yield from comparison_lines(comparison)
 
-    def _history_lines(self, history: PassHistory) -> Iterator[Line | Table | Fitted]:
+    def _history_lines(self, history: PassHistory) -> Iterator[Line | Fitted]:
         """Yield the table of one compilation."""
         first, changed = history.costs[0], list(history.of_cost)
         what = f"{count(len(history.costs), 'module')}; cycles of the data movements in one program"

@@ -13,8 +13,9 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.notation.gluon.text import constructor_call
 from tt_layout.reports.conflicts import access_data, evidence
+from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.report import Line
 from tt_layout.wording import count, shown
 
 JSON_VERSION = 1
@@ -34,7 +35,7 @@ class SwizzleReport(Printed):
     target: Target
     has_ranking: bool = False
 
-    def lines(self) -> Iterator[Line | Table]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield the lines of the report, and the ranking as a table."""
         search = self.search
         if search.best is None:

@@ -24,7 +24,7 @@ from tt_layout.notation.result import TensorSpec
 from tt_layout.placement import place
 from tt_layout.reports.fitted import Fitted
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 
 JSON_VERSION = 1
@@ -80,7 +80,7 @@ class GluonModule(Printed):
     layouts: tuple[GluonLayout, ...]
     uses: tuple[GluonUse, ...]
 
-    def lines(self) -> Iterator[Line | Table | Fitted]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield the lines of the module."""
         yield Line(f'"""Layouts of {safe(self.file)}, written by tt-layout translate."""')
         yield Line()

@@ -14,7 +14,7 @@ from tt_layout.reports.advice_text import suggestion_data
 from tt_layout.reports.comparison import Comparison, ComparisonReport, compared
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import GAP, Line, Table
+from tt_layout.reports.report import GAP, Line
 from tt_layout.rewriting.apply import Cured
 from tt_layout.safe_text import safe
 
@@ -56,7 +56,7 @@ class AppliedReport(Printed):
         names = self.file, self.output or self.file
         return compared(names, (self.cured.before, self.cured.after))
 
-    def lines(self) -> Iterator[Line | Table | Fitted]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield what was done, what changed, and how to run it."""
         for step in self.cured.steps:
             suggestion = step.suggestion

@@ -12,7 +12,7 @@ from tt_layout.kernels.seen import Launch, SeenKernel
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.kernel_overview import KernelOverview, kernel_data
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line, Table, plain_text
+from tt_layout.reports.report import Line, plain_text
 from tt_layout.reports.watched_findings import Limits, NamedFinding, Watcher
 from tt_layout.watching.audits import WatchedKernel, audited, passed_over
 
@@ -36,7 +36,7 @@ class WatchReport(Printed):
     kernels: tuple[WatchedKernel, ...]
     failure: str | None = None
 
-    def lines(self) -> Iterator[Line | Table | Fitted]:
+    def lines(self) -> Iterator[Line | Fitted]:
         """Yield the table, the kernels without an audit, and what went wrong."""
         if not self.kernels:
             yield Line("no kernel was compiled or launched")
