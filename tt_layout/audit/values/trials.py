@@ -8,7 +8,7 @@ floating point, is made up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
@@ -21,11 +21,16 @@ from tt_layout.audit.values.evaluator import Evaluator, Scope, Steps
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import agreed
+from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError
 from tt_layout.ir.ssa import Attribute, SsaFunction, SsaOperation, ValueType
 
 MULTIPLIERS = (3, 68, 1021, 6)
 """What arguments are multiples of, odd and even: smaller than a block, about as large, larger."""
+
+DISTINCT = 8
+"""What is added to them for every four arguments, so that no two are alike: the powers of two in
+them stay as they are."""
 
 PROGRAMS = (0, 0, 0, 0, 5, 3, 1)
 """The number of the first program in each trial: in the first one, bounds fall into every block."""
@@ -52,6 +57,9 @@ class Facts(NamedTuple):
     constancy: int
     apart: int | None
     factor: str
+
+
+NO_FACTS = Facts(1, 1, None, "")
 
 
 class Trials:
@@ -83,6 +91,7 @@ class Trials:
         self._function = function
         self._given = given
         self._layouts = layouts
+        self._structure = Structure(function)
         self._evaluators: dict[object, list[_Trial]] = {}
 
     def facts(self, name: str, dim: int, supposed: Supposed | None = None, unit: int = 1) -> Facts:
@@ -94,18 +103,21 @@ class Trials:
             supposed: what arguments are taken to be.
             unit: bytes of an element, of addresses.
         """
-        trials = self._trials(supposed or {})
-        found = [[array // unit for array in self._values(trial, name)] for trial in trials]
-        arrays = [array for one in found for array in one]
-        if not arrays or any(array.ndim <= dim for array in arrays):
-            return Facts(1, 1, None, "")
-        steps = [_step(one, dim) for one in found]
-        return Facts(
-            contiguity=min(_longest(array, dim, _is_run) for array in arrays),
-            constancy=min(_longest(array, dim, _is_constant) for array in arrays),
-            apart=steps[0] if len(set(steps)) == 1 else None,
-            factor=self._factor(trials, steps),
-        )
+        trials, steps = self._trials(supposed or {}), list[int | None]()
+        longest: tuple[int, int] | None = None
+        for trial in trials:
+            arrays = [array // unit for array in self._values(trial, name)]
+            if any(array.ndim <= dim for array in arrays):
+                return NO_FACTS
+            steps.append(_step(arrays, dim))
+            for array in arrays:
+                run, same = longest or array.shape[dim : dim + 1] * 2
+                longest = _longest(array, dim, _is_run, run), _longest(array, dim, _is_same, same)
+            is_even = None not in steps and (len(set(steps)) == 1 or self._factor(trials, steps))
+            if longest == (1, 1) and not is_even:
+                return NO_FACTS  # whatever the other trials would show
+        apart = steps[0] if len(set(steps)) == 1 else None
+        return Facts(*longest, apart, self._factor(trials, steps)) if longest else NO_FACTS
 
     def always_divides(
         self, divisor: int, name: str, dim: int, run: int = 1, supposed: Supposed | None = None
@@ -119,9 +131,13 @@ class Trials:
             run: how many elements they have.
             supposed: what arguments are taken to be.
         """
-        arrays = (a for t in self._trials(supposed or {}) for a in self._values(t, name))
-        firsts = [_groups(a, dim, run)[:, 0] if a.ndim > dim else a for a in arrays]
-        return bool(firsts) and not any((first % divisor).any() for first in firsts)
+        is_known = False
+        for array in (a for t in self._trials(supposed or {}) for a in self._values(t, name)):
+            first = _groups(array, dim, run)[:, 0] if array.ndim > dim else array
+            if (first % divisor).any():
+                return False
+            is_known = True
+        return is_known
 
     def _trials(self, supposed: Supposed) -> list[_Trial]:
         key = tuple(sorted(supposed.items()))
@@ -130,7 +146,7 @@ class Trials:
             given = {n: v for n, v in self._given.values.items() if f"%{n}" not in supposed}
             tried += [GivenValues({**tried[0].values, **given})] * bool(given)
             self._evaluators[key] = [
-                _Trial(self._function, values, self._layouts, number)
+                _Trial(self._function, values, self._layouts, self._structure, number)
                 for number, values in enumerate(tried)
             ]
         return self._evaluators[key]
@@ -142,7 +158,8 @@ class Trials:
         function = self._function
         for at, (value, own) in enumerate(zip(function.arguments, function.argument_attributes)):
             number, is_exact = supposed.get(value.name, (_divisor(value.type, own), False))
-            multiplier = MULTIPLIERS[(trial + at) % len(MULTIPLIERS)]
+            turn, more = (trial + at) % len(MULTIPLIERS), at // len(MULTIPLIERS)
+            multiplier = MULTIPLIERS[turn] + DISTINCT * more
             if value.type.kind == "scalar" and _is_address(value.type):
                 values[value.name[1:]] = number if is_exact else number * multiplier
             elif value.type.kind == "scalar" and value.type.integer_bits == 1:
@@ -165,10 +182,10 @@ class Trials:
                 yield np.asarray(agreed(value))
 
     def _factor(self, trials: list[_Trial], steps: list[int | None]) -> str:
-        """Return the argument whose value neighbours are apart by in every trial."""
+        """Return the argument whose value neighbours are apart by in every trial so far."""
         for value in self._function.arguments:
             if value.type.integer_bits is not None and value.type.kind == "scalar":
-                values = [trial.scalar(value.name) for trial in trials]
+                values = [trial.scalar(value.name) for trial in trials[: len(steps)]]
                 if values == steps and len(set(steps)) > 1:
                     return value.name
         return ""
@@ -195,9 +212,14 @@ class _Trial(Evaluator):
     """Evaluates values for the arguments of one trial, and makes up what they do not determine."""
 
     def __init__(
-        self, function: SsaFunction, given: GivenValues, layouts: PlacedLayouts, number: int
+        self,
+        function: SsaFunction,
+        given: GivenValues,
+        layouts: PlacedLayouts,
+        structure: Structure,
+        number: int,
     ) -> None:
-        super().__init__(function, given, layouts)
+        super().__init__(function, given, layouts, structure=structure)
         self._number = number
 
     def _steps(self, scope: Scope, name: str) -> Steps:
@@ -231,15 +253,16 @@ def _is_run(groups: Ints) -> bool:
     return not (first % size).any() and bool((groups == first + np.arange(size)).all())
 
 
-def _is_constant(groups: Ints) -> bool:
+def _is_same(groups: Ints) -> bool:
     return bool((groups == groups[:, :1]).all())
 
 
-def _longest(array: Ints, dim: int, holds: object) -> int:
-    """Return how many neighbours have a property, a power of two."""
-    assert callable(holds)
+def _longest(array: Ints, dim: int, holds: Callable[[Ints], bool], most: int) -> int:
+    """Return how many neighbours have a property, a power of two, ``most`` of them at most."""
     size = 1
-    while array.shape[dim] % (2 * size) == 0 and holds(_groups(array, dim, 2 * size)):
+    while 2 * size <= most and array.shape[dim] % (2 * size) == 0:
+        if not holds(_groups(array, dim, 2 * size)):
+            break
         size *= 2
     return size
 
