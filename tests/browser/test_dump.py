@@ -83,6 +83,45 @@ def test_it_opens_on_what_costs_most_with_everything_in_sight(open_file: Any) ->
     page.shot("dump")
 
 
+WORKLOADS = KERNELS.parent / "workloads"
+
+
+@pytest.mark.parametrize(
+    "name", ["kernels/matmul-sm90", "workloads/split_k-sm100", "workloads/scan-sm90"]
+)
+def test_the_grids_of_a_laptop_show_every_warp(name: str, open_file: Any) -> None:
+    page = open_file(page_of_dump(read_source(str(KERNELS.parent / f"{name}.ttgir")), []))
+    page.page.set_viewport_size({"width": 1440, "height": 900})
+    page.settle()
+    for grid in page.ask(what="drawn"):
+        drawn = [own * count for own, count in zip(grid["cell"], grid["cells"])]
+        assert all(own <= room for own, room in zip(drawn, grid["room"])), grid
+
+
+def test_both_charts_of_a_conflict_are_in_sight(open_file: Any) -> None:
+    page = open_file(page_of_dump(read_source(str(WORKLOADS / "int8_matmul-gfx942.ttgir")), []))
+    page.page.set_viewport_size({"width": 1440, "height": 900})
+    page.settle()
+    bar = page.page.locator("#selection").bounding_box()
+    for chart in ("cycles", "suggested"):
+        box = page.page.locator(f"#{chart}").bounding_box()
+        assert box["y"] + box["height"] <= bar["y"], chart
+    served = page.page.locator("#legend .swatch").all_inner_texts()
+    assert served == [str(lane) for lane in range(16)]
+    assert "cycles per instruction" in page.page.inner_text("#movement-facts")
+    assert "44 % of its bound (may pay): " in page.page.inner_text("#findings")
+
+
+def test_the_best_fix_is_open_and_the_others_are_not(open_file: Any) -> None:
+    page = open_file(
+        page_of_dump(read_source(str(WORKLOADS / "attention_backward-gfx942.ttgir")), [])
+    )
+    fixes = page.page.locator("#movement .advice", has_text="fix (saves")
+    assert [fix.is_visible() for fix in fixes.all()] == [True, False]
+    page.page.get_by_text("Another fix").click()
+    assert [fix.is_visible() for fix in fixes.all()] == [True, True]
+
+
 def test_a_conversion_shows_where_its_elements_come_from(open_file: Any) -> None:
     page = open_dump(open_file, MODULE)
     page.page.click(f"#movements [data-line='{CONVERSION}']")
@@ -92,7 +131,7 @@ def test_a_conversion_shows_where_its_elements_come_from(open_file: Any) -> None
     assert page.page.inner_text("#movement-title") == f"Line {CONVERSION}: ttg.convert_layout"
     assert "wavefronts" in page.page.inner_text("#movement-cost")
     assert page.page.inner_text("#other-title") == "Registers of #a"
-    assert page.page.inner_text("#legend .about") == "warp it comes from"
+    assert page.page.inner_text("#legend .about") == "source warp"
     page.go(page.page.evaluate("location.hash.slice(1)"))
     assert found(page, "#movements") == [str(CONVERSION)]
     assert page.page.input_value("#colour") == "from:warp"

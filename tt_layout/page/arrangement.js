@@ -21,8 +21,9 @@ function arrange(box, views, height) {
   // Banks stand above each other.
   const ways = cyclesShown() ? [views.map(() => 1)] : WAYS[views.length - 1];
   const place = (way) => placedIn(way, views, width, height);
-  const score = (way) => place(way).reduce((sum, { view, size }) => sum + view.fitting(...size), 0);
-  const best = ways.reduce((most, way) => (score(way) > score(most) + 0.05 ? way : most));
+  // The root: that all grids can be seen counts more than that one is large.
+  const score = (way) => place(way).reduce((sum, { view, size }) => sum + Math.sqrt(view.fitting(...size)), 0);
+  const best = ways.reduce((most, way) => (score(way) > score(most) + 0.02 ? way : most));
   for (const { view, share } of place(best)) view.pane.style.gridColumn = `span ${6 / share}`;
   // How high the headings are is only known in their width.
   for (const { view, size } of place(best)) view.room = size[1];

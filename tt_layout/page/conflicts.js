@@ -138,7 +138,7 @@ function wavefrontCount(access) {
 function servedInWords(access, cycle) {
   const count = wavefrontCount(access);
   const { cycle: noun } = access.target;
-  if (cycle < 0) return `all ${counted(count, noun)}`;
+  if (cycle < 0) return count > 1 ? `all ${count} ${noun}s` : `the only ${noun}`;
   const cycles = cycleOfWords(access);
   const { lanes, words } = firstPhase(access);
   const served = lanes.filter((_, k) => words[k].some((word) => cycles.get(word) === cycle));

@@ -1,7 +1,7 @@
 // The chart of an access: which lane each bank serves in each cycle of the worst phase, as
 // tt_layout.figures.banks draws it, and the memory in the colours of the same lanes.
 
-const CYCLE_HEIGHT = 24; // pixels of the highest row: two charts and the memory are to fit
+const CYCLE_HEIGHT = 20; // pixels of the highest row: two charts and the memory are to fit
 
 /** Return the words of the worst phase, each with its bank, its cycle and the lanes that ask for it. */
 function servedWords(access) {
@@ -30,6 +30,12 @@ class LaneColouring {
     this.label = nounOf(access);
     const own = access.instruction.matrices ? firstPhase(access).lanes.length : access.target.lanes;
     this.count = Math.max(own, least);
+  }
+
+  /** Return the lanes that are served, where each has a colour of its own; the legend names these. */
+  get named() {
+    const lanes = [...new Set([...this.served.values()].map(({ lanes: [first] }) => first))].sort((a, b) => a - b);
+    return new Set(lanes.map(shadeIndex)).size === lanes.length ? lanes : null;
   }
 
   /** Return the colours of lanes, and that of what none asks for; `ground` is that of the page. */

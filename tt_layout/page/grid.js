@@ -9,7 +9,9 @@ const HEAD = 20;
 const ROW_HEIGHT = 34; // of the highest cells that are chosen by themselves
 const SPACE = 3; // pixels beside the text of a cell
 const TEXT_GAP = 5; // pixels at least between texts beside each other
-const MIN_CELL = 2;
+const MIN_CELL = 1;
+const WHOLE_CELL = 16; // smaller cells have quarters of pixels, so that they fill the room
+const MOST_OF_WINDOW = 0.4; // that a grid of many rows takes beside a dump
 const MIN_FRAMED = 6; // in lower cells a thick frame is no other than a thin one
 const POINTER = 11; // pixels from the middle of a pointer to its tip, and to the edge
 const MAX_POINTERS = 8;
@@ -252,7 +254,7 @@ class GridView {
     if (!this.source || !this.scroller.clientWidth) return;
     const { columns, rows } = this.source;
     this.#measure();
-    const room = this.room ?? roomBelow();
+    const room = this.room ?? Math.max(roomBelow(), this.#wholeHeight);
     [this.width, this.height] = this.#cellSize(this.scroller.clientWidth - this.gutter, room - HEAD - 2);
     this.label = this.#labelIn(this.width, this.height);
     const scale = (count, size) => Math.min(count * size, MAX_EXTENT);
@@ -283,6 +285,11 @@ class GridView {
   /** Return the height of what is above the grid in its pane. */
   get headHeight() {
     return this.pane.firstElementChild.getBoundingClientRect().height + 18;
+  }
+
+  /** Return the height at which all rows can be seen, as far as that leaves a part of the window. */
+  get #wholeHeight() {
+    return Math.min(HEAD + this.source.rows * MIN_CELL + 4, MOST_OF_WINDOW * window.innerHeight);
   }
 
   /** Return the height at which the grid's cells are as high as they are ever chosen to be. */
@@ -327,7 +334,7 @@ class GridView {
   #labelIn(width, height) {
     const [whole, halves, short] = this.widths;
     const fits = ({ count, width: own }, size) =>
-      count > 0 && width >= own * size + SPACE && height >= count * size + (count > 1 ? 0 : 2);
+      count > 0 && width >= own * size + SPACE && height >= count * size + 2;
     /** @type {any[]} */
     const shapes = [[whole, "whole"], [halves, "halves"], [short, "short"]];
     for (const among of [shapes.slice(0, 2), shapes.slice(2)])
@@ -341,8 +348,12 @@ class GridView {
   #cellSize(width, height, factor = 2 ** (this.zoom / 2)) {
     const { columns, rows } = this.source;
     const widest = Math.max(this.#mostHigh, this.widths[0].width * LABEL_SIZES[0] + 18);
+    const fitting = (room, count) => {
+      const steps = room < WHOLE_CELL * count ? 4 : 1; // of a pixel
+      return Math.floor((steps * room) / count) / steps;
+    };
     const size = (room, count, most) =>
-      Math.max(MIN_CELL, Math.round(Math.max(MIN_CELL, Math.min(Math.floor(room / count), most)) * factor));
+      Math.max(MIN_CELL, Math.max(MIN_CELL, Math.min(fitting(room, count), most)) * factor);
     return [size(width, columns, Math.floor(widest)), size(height, rows, this.#mostHigh)];
   }
 
@@ -378,11 +389,11 @@ class GridView {
   }
 
   left(x) {
-    return this.gutter + x * this.width - this.scroller.scrollLeft;
+    return Math.round(this.gutter + x * this.width - this.scroller.scrollLeft);
   }
 
   top(y) {
-    return HEAD + y * this.height - this.scroller.scrollTop;
+    return Math.round(HEAD + y * this.height - this.scroller.scrollTop);
   }
 
   /** Return the middle of a cell, in pixels from the corner of the grid. */
@@ -421,7 +432,8 @@ class GridView {
     const range = this.visible();
     this.#paintFills(context, range);
     if (this.#dims) this.#paintUnmarked(context, range);
-    if (this.width >= 7) this.#paintLines(context, range, this.colours.panel, 1, 1, 1);
+    const hasColumns = this.width >= 7;
+    this.#paintLines(context, range, this.colours.panel, Number(hasColumns), Number(hasColumns || this.height >= 14), 1);
     const { columnGroup = 1, rowGroup = 0 } = this.source;
     if (this.width >= 4)
       this.#paintLines(context, range, this.colours.panel, columnGroup > 1 ? columnGroup : 0, 0, 2);
@@ -440,14 +452,15 @@ class GridView {
       const shades = Array.from({ length: x1 - x0 }, (_, k) => this.source.shade(x0 + k, y));
       for (const [start, end] of runs(shades)) {
         context.fillStyle = shades[start] < 0 ? hatch : colours[shades[start]].fill;
-        context.fillRect(
-          this.left(x0 + start),
-          this.top(y),
-          (end - start) * this.width,
-          this.height,
-        );
+        this.#fill(context, x0 + start, x0 + end, y);
       }
     }
+  }
+
+  /** Fill cells beside each other. */
+  #fill(context, x0, x1, y) {
+    const [left, top] = [this.left(x0), this.top(y)];
+    context.fillRect(left, top, this.left(x1) - left, this.top(y + 1) - top);
   }
 
   /** Dim what an access does not touch; its labels stay readable. */
@@ -464,12 +477,7 @@ class GridView {
       const isIn = Array.from({ length: x1 - x0 }, (_, k) => passes(x0 + k, y));
       for (const [start, end] of runs(isIn)) {
         if (isIn[start]) continue;
-        context.fillRect(
-          this.left(x0 + start),
-          this.top(y),
-          (end - start) * this.width,
-          this.height,
-        );
+        this.#fill(context, x0 + start, x0 + end, y);
       }
     }
   }
@@ -480,7 +488,7 @@ class GridView {
     for (const { x0, x1, y, isInConflict } of this.source.marks.all) {
       if (y < y0 || y >= y1) continue;
       const [left, top] = [this.left(x0), this.top(y)];
-      const [width, height] = [(x1 - x0) * this.width, this.height];
+      const [width, height] = [this.left(x1) - left, this.top(y + 1) - top];
       const line = isInConflict ? Math.min(2.5, height / 4) : Math.min(1, height / 8);
       context.lineWidth = line;
       context.strokeRect(left + line / 2, top + line / 2, width - line, height - line);
@@ -514,12 +522,12 @@ class GridView {
       return marks;
     };
     for (const x of steps(x0, x1, everyX, this.width)) {
-      context.moveTo(Math.round(this.left(x)) - 0.5, this.top(y0));
-      context.lineTo(Math.round(this.left(x)) - 0.5, bottom);
+      context.moveTo(this.left(x) - 0.5, this.top(y0));
+      context.lineTo(this.left(x) - 0.5, bottom);
     }
     for (const y of steps(y0, y1, everyY, this.height)) {
-      context.moveTo(this.left(x0), Math.round(this.top(y)) - 0.5);
-      context.lineTo(right, Math.round(this.top(y)) - 0.5);
+      context.moveTo(this.left(x0), this.top(y) - 0.5);
+      context.lineTo(right, this.top(y) - 0.5);
     }
     context.stroke();
   }

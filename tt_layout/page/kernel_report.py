@@ -99,7 +99,7 @@ def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
         share = adviser.share_of(group)
         yield {
             "lines": [one.line for one in group],
-            "share": share.text if share is not None else "",
+            "share": f"{share.of_what} ({share.verdict})" if share and share.percent else "",
             "message": first.message,
             "kind": first.kind,
             "advice": list(advice),

@@ -267,6 +267,7 @@ function showLegend(colouring, ground) {
         textContent: colouring.label === "none" ? "" : "only one",
       }),
     );
+  if (colouring.named) return legend.append(...colouring.named.map((k) => swatch(colours[shadeIndex(k)], k)));
   legend.append(...colours.slice(0, shown).map((colour, k) => swatch(colour, names[k])));
   if (colouring.count > shown) {
     const more = `to ${nameOf(colouring.count - 1)}; the colours repeat`;
@@ -535,7 +536,7 @@ function showControls() {
   document.title = `${DATA.dump?.name ?? spec.title ?? spec.name} · tt-layout`;
   const dims = dimIds(page.model.shape.length).map((id, d) => [id, id === `dim${d}` ? id : `${id} (dim${d})`]);
   const groups = page.model.groups.map(({ id, label }) => [id, label]);
-  const from = groups.map(([id, label]) => [`from:${id}`, `${label} it comes from`]);
+  const from = groups.map(([id, label]) => [`from:${id}`, `source ${label}`]);
   const origins = page.movement ? [["moves", "what moves"], ...from] : [];
   const matrixGroups = MATRIX_COLOURS.map((id) => [id, id]);
   const isMultiplied = Boolean(multiplicationShown());
@@ -638,7 +639,7 @@ function showComparison() {
   if (box.hidden) return;
   byId("comparison-title").textContent = `Compared with ${page.other.spec.name}`;
   byId("comparison-words").replaceChildren(
-    ...differencesInWords().map((text) => make("li", { textContent: text })),
+    ...differencesInWords().map((text) => make("li", { textContent: text.replaceAll("->", "→") })),
   );
 }
 

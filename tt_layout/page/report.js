@@ -215,7 +215,7 @@ function showMovement() {
         "li",
         {},
         message,
-        ...advice.map((text) => make("p", { className: "advice", textContent: text })),
+        ...adviceNodes(advice),
       ),
     ),
   );
@@ -224,11 +224,28 @@ function showMovement() {
   );
   byId("movement-facts").replaceChildren(
     ...numbers.slice(0, 8).flatMap(([key, value]) => [
-      make("dt", { textContent: key.replaceAll("_", " ") }),
+      make("dt", { textContent: key.replaceAll("_", " ").replace("wavefront", usualTarget().cycle) }),
       make("dd", { textContent: value }),
     ]),
   );
   showSteps(movement);
+}
+
+/**
+ * Return what is said of a finding: the best fix is open, the others are not.
+ *
+ * @param {string[]} advice
+ */
+function adviceNodes(advice) {
+  const others = advice.findIndex((text, k) => isFix(text) && advice.slice(0, k).some(isFix));
+  const paragraphs = advice.map((text) => make("p", { className: "advice", textContent: text }));
+  if (others < 0) return paragraphs;
+  const more = make("details", {}, make("summary", { textContent: "Another fix" }), ...paragraphs.slice(others));
+  return [...paragraphs.slice(0, others), more];
+}
+
+function isFix(text) {
+  return text.startsWith("fix ");
 }
 
 /**

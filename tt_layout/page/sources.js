@@ -13,6 +13,8 @@ class Colouring {
     this.dim = movement || this.group ? -1 : dimIds(model.shape.length).indexOf(id);
     const plain = !movement && id !== "none" && this.dim < 0 && !this.group;
     if (plain) this.group = model.groups[0];
+    /** The values that the legend names; null for all. @type {number[] | null} */
+    this.named = null;
     this.count = movement ? 2 : (this.group?.size ?? (this.dim >= 0 ? model.shape[this.dim] : 1));
     this.label = movement ? "what moves" : (this.group?.label ?? (this.dim >= 0 ? id : "none"));
   }
@@ -47,7 +49,7 @@ class OriginColouring extends Colouring {
   constructor(origin, id) {
     super(origin, id);
     this.origin = origin;
-    this.label = `${this.label} it comes from`;
+    this.label = `source ${this.label}`;
   }
 
   /** Without an element the place is one of the origin's own. @override */
