@@ -18,9 +18,9 @@ from tiers import sampled
 
 import tt_layout
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.modules.kernel_metadata import metadata_beside
 from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
+from tt_layout.kernels.metadata import metadata_beside
 from tt_layout.reports.feature_fields import FEATURES_VERSION, fields
 from tt_layout.reports.features import Features, module_features, schema
 
@@ -50,7 +50,7 @@ def rows_of(name: str) -> list[Features]:
     path = ROOT / name
     modules = parse_ir(path.read_text(encoding="utf-8"))
     known = metadata_beside(str(path))
-    return [row for one in modules for row in module_features(name, audit_module(one), known)]
+    return [row for one in modules for row in module_features(name, audit_module(one, known=known))]
 
 
 def kept(row: Features) -> list[Any]:

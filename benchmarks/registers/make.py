@@ -32,7 +32,7 @@ TARGETS = {
 CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
 
 
-def compiled(variant: Variant, target: GPUTarget) -> Any:
+def compiled(variant: Variant, target: GPUTarget, **options: int) -> Any:
     """Return a kernel in a size for a target."""
     names = variant.kernel.arg_names
     signature = {name: variant.types.get(name, "constexpr") for name in names}
@@ -42,7 +42,7 @@ def compiled(variant: Variant, target: GPUTarget) -> Any:
         if name in variant.types and variant.types[name] != "fp32"
     }
     source = ASTSource(variant.kernel, signature, variant.constants, aligned)
-    return triton.compile(source, target=target, options={"num_warps": variant.warps})
+    return triton.compile(source, target=target, options={"num_warps": variant.warps, **options})
 
 
 def registers(kernel: Any) -> tuple[int, int]:

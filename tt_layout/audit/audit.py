@@ -22,13 +22,14 @@ from tt_layout.audit.operations.multiplications import (
     intensity,
     multiplications,
 )
-from tt_layout.audit.registers import RegisterPressure, module_registers
+from tt_layout.audit.registers import RegisterPressure, compiled_registers, module_registers
 from tt_layout.audit.rules import find
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import MAX_SHOWN, LayoutError
 from tt_layout.ir.data_movements import GLOBAL_KINDS
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
+from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.safe_text import shortened
 
 
@@ -47,6 +48,7 @@ class Audit:
         intensities: of the kernels that have any.
         shared_memory: of the functions that have any.
         registers: of the functions, and of the partitions of their warps.
+        known: what is known of the compiled kernel.
         audited: the module with all that was looked up, to find better layouts.
     """
 
@@ -60,6 +62,7 @@ class Audit:
     intensities: tuple[Intensity, ...] = ()
     shared_memory: tuple[SharedMemory, ...] = ()
     registers: tuple[RegisterPressure, ...] = ()
+    known: KernelMetadata = NO_METADATA
     audited: AuditedModule | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -102,7 +105,10 @@ class Audit:
 
 
 def audit_module(
-    module: Module, shared: SharedWork | None = None, given: GivenValues | None = None
+    module: Module,
+    shared: SharedWork | None = None,
+    given: GivenValues | None = None,
+    known: KernelMetadata = NO_METADATA,
 ) -> Audit:
     """Return the audit of a module.
 
@@ -110,6 +116,7 @@ def audit_module(
         module: as `tt_layout.parse_ir` returns it.
         shared: what is known of other modules of the dump, to save time.
         given: what the arguments of its kernels are.
+        known: what is known of its kernel, as compiled.
 
     Raises:
         LayoutError: a given value does not fit its argument.
@@ -133,17 +140,24 @@ def audit_module(
     shared.modules.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
     found = shared.modules.once(module, "conclusions", lambda: _conclusions(audited))
+    registers = compiled_registers(found.registers, audited, known)
+    if registers != found.registers:
+        found = found._replace(registers=registers)
+        findings = find(found, audited)
+    else:
+        findings = shared.modules.once(module, "findings", lambda: find(found, audited))
     return Audit(
         module=module,
         layouts=found.layouts,
         movements=found.movements,
         totals=found.totals,
-        findings=shared.modules.once(module, "findings", lambda: find(found, audited)),
+        findings=findings,
         arguments=arguments,
         multiplications=found.multiplications,
         intensities=found.intensities,
         shared_memory=found.shared_memory,
         registers=found.registers,
+        known=known,
         audited=audited,
     )
 

@@ -16,6 +16,7 @@ from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.module import gpu_of
+from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.multiprocessor import RegisterFile, Residence, register_file, residence
 from tt_layout.wording import count
 
@@ -94,7 +95,11 @@ class Occupancy:
 
 
 def kernel_occupancy(
-    found: Conclusions, audited: AuditedModule, pressure: RegisterPressure, shared_bytes: int | None
+    found: Conclusions,
+    audited: AuditedModule,
+    pressure: RegisterPressure,
+    shared_bytes: int | None,
+    known: KernelMetadata = NO_METADATA,
 ) -> Occupancy | None:
     """Return what a multiprocessor holds of a kernel, as far as its dump determines it.
 
@@ -102,9 +107,10 @@ def kernel_occupancy(
         found, audited: the module.
         pressure: its registers; what exceeds the limit is spilled.
         shared_bytes: of a CTA; None where it has none, or they are not known.
+        known: what is known of it as compiled.
     """
     module = audited.module
-    warps = module.number("total-num-warps") or module.number("num-warps")
+    warps = known.warps or module.number("total-num-warps") or module.number("num-warps")
     if audited.gpu is None or warps is None:
         return None
     if shared_bytes is None:
@@ -112,21 +118,27 @@ def kernel_occupancy(
             return None
         shared_bytes = 0
     gpu = gpu_of(module.target)
-    columns = [
-        row.cost.details.columns
-        for row in found.movements
-        if row.cost is not None
-        and isinstance(row.cost.details, TensorMemoryAllocationDetails)
-        and row.operation.function == pressure.function
-    ]
+    columns = known.tensor_columns
+    if columns is None:
+        columns = sum(_tensor_columns(found, pressure.function))
     return occupancy(
         find_target(audited.gpu),
         gpu.chip if gpu is not None else audited.gpu,
         warps,
-        registers=min(pressure.needed, pressure.limit),
+        registers=min(pressure.taken, pressure.limit),
         shared_bytes=shared_bytes,
-        tensor_columns=sum(columns),
+        tensor_columns=columns,
     )
+
+
+def _tensor_columns(found: Conclusions, function: str) -> Iterator[int]:
+    """Yield the columns of tensor memory that each allocation of a function takes."""
+    for row in found.movements:
+        details = row.cost.details if row.cost is not None else None
+        if row.operation.function == function and isinstance(
+            details, TensorMemoryAllocationDetails
+        ):
+            yield details.columns
 
 
 def occupancy(

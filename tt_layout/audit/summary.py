@@ -8,15 +8,11 @@ from dataclasses import dataclass
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Counted, Finding
-from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
 from tt_layout.audit.registers import RegisterPressure, worst
 from tt_layout.audit.rules import rules
 from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.wording import count, size
-
-NO_METADATA = KernelMetadata()
-"""Nothing stands beside the dump."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +95,8 @@ def kernel_names(audit: Audit) -> tuple[str | None, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def summaries(audit: Audit, known: KernelMetadata = NO_METADATA) -> tuple[Summary, ...]:
+def summaries(audit: Audit) -> tuple[Summary, ...]:
     """Return a summary of each kernel that moves data, and of what is in no kernel.
-
-    Args:
-        audit: of a module.
-        known: what stands beside the dump, of a dump of one kernel.
 
     Example:
         >>> from tt_layout.audit.audit import audit_module
@@ -124,14 +116,13 @@ def summaries(audit: Audit, known: KernelMetadata = NO_METADATA) -> tuple[Summar
         names[finding.function].append(finding)
     limit = next((memory.limit for memory in audit.shared_memory), None)
     return tuple(
-        _summary(audit, known, name, found, limit, is_only=len(names) == 1)
+        _summary(audit, name, found, limit, is_only=len(names) == 1)
         for name, found in names.items()
     )
 
 
 def _summary(
     audit: Audit,
-    known: KernelMetadata,
     name: str | None,
     found: Sequence[Finding],
     limit: int | None,
@@ -139,7 +130,7 @@ def _summary(
     is_only: bool,
 ) -> Summary:
     """Return the summary of one kernel of a module."""
-    module = audit.module
+    module, known = audit.module, audit.known
     own = [row for row in audit.movements if row.operation.function == name]
     shared = known.shared_bytes
     if shared is None:
@@ -164,7 +155,7 @@ def _occupancy(
 ) -> Occupancy | None:
     if registers is None or audit.audited is None:
         return None
-    return kernel_occupancy(audit.conclusions, audit.audited, registers, shared)
+    return kernel_occupancy(audit.conclusions, audit.audited, registers, shared, audit.known)
 
 
 def _shared_bytes(audit: Audit, name: str | None, is_only: bool) -> int | None:

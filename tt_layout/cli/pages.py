@@ -48,14 +48,14 @@ def dump_page(path: str, names: list[str], folder: str | None, line: int | None)
         line: the line that the page opens on; None for that of the first finding.
     """
     from tt_layout.ir.file_aliases import split_module
+    from tt_layout.kernels.metadata import metadata_beside
     from tt_layout.mlir.source import read_source
     from tt_layout.page.dump import page_of_dump
     from tt_layout.reports.program_source import ProgramSource
 
     file, module = split_module(path)
-    program = ProgramSource(folder)
-    page = page_of_dump(read_source(file), names, chosen_release(), module, program, line)
-    return page.encode()
+    source, program, known = read_source(file), ProgramSource(folder), metadata_beside(file)
+    return page_of_dump(source, names, chosen_release(), module, program, line, known).encode()
 
 
 def placed(encodings: Sequence[Encoding], tensor: TensorType) -> list[PlacedLayout]:

@@ -61,13 +61,11 @@ def numbers_of(case: Case) -> dict[str, float | None]:
 
 def _of_dump(case: Case) -> dict[str, float | None]:
     """Return the largest number of any kernel of a dump; errors and conflicts of all."""
-    from tt_layout.audit.modules.kernel_metadata import KernelMetadata
     from tt_layout.golden.audits import findings_of
     from tt_layout.reports.kernel_overview import KernelLine
 
     audits = findings_of(case).audits
-    known = KernelMetadata()
-    kernels = [one for audit in audits for one in KernelLine.of_audit("", audit, known)]
+    kernels = [one for audit in audits for one in KernelLine.of_audit("", audit)]
     if not kernels:
         raise LayoutError("the file has no kernel that moves data", case.span("file"))
     findings = [finding for kernel in kernels for finding in kernel.findings]
@@ -76,7 +74,7 @@ def _of_dump(case: Case) -> dict[str, float | None]:
         "cycles": max(kernel.cycles for kernel in kernels),
         "errors": sum(kernel.errors for kernel in kernels),
         "extra_wavefronts": sum(one.weight for one in findings if CONFLICTS in one.kinds),
-        "registers": _largest(one.needed for audit in audits for one in audit.registers),
+        "registers": _largest(one.taken for audit in audits for one in audit.registers),
         "shared_bytes": _largest(kernel.shared_bytes for kernel in kernels),
     }
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tt_layout.kernels.binaries import CompiledRegisters
+from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
+
 MAX_LAUNCHES = 256
 """Launches of a kernel that are looked at: what comes later costs the program nothing."""
 
@@ -45,15 +48,14 @@ class CompiledKernel(NamedTuple):
         name: of the kernel.
         text: its TTGIR; None where the cache keeps only the binary.
         place: the test, or the line of the program, that compiled it; empty where unknown.
-        warps, shared_bytes: of a CTA, as compiled; None where they are not known.
+        known: what Triton says of it besides.
     """
 
     key: str
     name: str
     text: str | None
     place: str
-    warps: int | None = None
-    shared_bytes: int | None = None
+    known: KernelMetadata = NO_METADATA
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,8 @@ def to_plain(kernel: SeenKernel) -> list[Any]:
     """Return a kernel as lists, numbers and texts, which any channel carries.
 
     Example:
-        >>> kernel = SeenKernel(CompiledKernel("12", "copy", None, "a.py:1"),
+        >>> known = KernelMetadata("copy", 4, registers=CompiledRegisters(32, 0))
+        >>> kernel = SeenKernel(CompiledKernel("12", "copy", None, "a.py:1", known),
         ...                     {Launch((4, 1, 1), (("n", 7),)): 2})
         >>> from_plain(to_plain(kernel)) == kernel
         True
@@ -144,17 +147,21 @@ def to_plain(kernel: SeenKernel) -> list[Any]:
         [list(launch.grid), [list(pair) for pair in launch.values], count]
         for launch, count in kernel.launches.items()
     ]
-    return [list(kernel.compiled), launches]
+    *texts, known = kernel.compiled
+    return [[*texts, list(known)], launches]
 
 
 def from_plain(plain: list[Any]) -> SeenKernel:
     """Return the kernel that `to_plain` made lists of."""
-    compiled, launches = plain
+    (key, name, text, place, values), launches = plain
+    known = KernelMetadata(*values)
+    if known.registers is not None:
+        known = known._replace(registers=CompiledRegisters(*known.registers))
     found = {
-        Launch(tuple(grid), tuple((name, number) for name, number in values)): count
-        for grid, values, count in launches
+        Launch(tuple(grid), tuple((argument, number) for argument, number in pairs)): count
+        for grid, pairs, count in launches
     }
-    return SeenKernel(CompiledKernel(*compiled), found)
+    return SeenKernel(CompiledKernel(key, name, text, place, known), found)
 
 
 def integer(value: object) -> int | None:

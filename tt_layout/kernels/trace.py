@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.kernels.binaries import assembly_registers
+from tt_layout.kernels.metadata import KernelMetadata, metadata_of
 from tt_layout.kernels.seen import (
     POINTER_PERIOD,
     CompiledKernel,
@@ -37,6 +39,7 @@ MAX_UNREAD = 8
 """Lines that are named, of those that are no events."""
 
 STAGE = ".ttgir"
+ASSEMBLY = ".amdgcn"
 
 
 class ProgramText(NamedTuple):
@@ -167,8 +170,7 @@ class _Reader:
             name=name if isinstance(name, str) else "kernel",
             text=text if isinstance(text, str) else None,
             place=f"{program.file}:{program.start}" if program is not None else "",
-            warps=integer(metadata.get("num_warps")),
-            shared_bytes=integer(metadata.get("shared")),
+            known=_known(metadata, files),
         )
         self.record.compiled(kernel)
 
@@ -191,6 +193,14 @@ def _object(value: object) -> Mapping[str, Any]:
         except (ValueError, RecursionError):
             return {}
     return value if isinstance(value, dict) else {}
+
+
+def _known(metadata: Mapping[str, Any], files: Mapping[str, Any]) -> KernelMetadata:
+    """Return what is known of a kernel, with the registers that AMD's assembly states."""
+    known = metadata_of(metadata)
+    path, text = next(((k, v) for k, v in files.items() if k.endswith(ASSEMBLY)), ("", None))
+    found = assembly_registers(text) if isinstance(text, str) else None
+    return known if found is None else known._replace(registers=found._replace(source=path))
 
 
 def _program(source: Mapping[str, Any]) -> ProgramText | None:

@@ -12,6 +12,12 @@ from tt_layout.errors import LayoutError, expect, shown
 from tt_layout.ir.file_aliases import FileName, split_module
 from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaFunction, read_functions
+from tt_layout.kernels.metadata import (
+    NO_METADATA,
+    KernelMetadata,
+    metadata_beside,
+    metadata_of_kernel,
+)
 from tt_layout.library.pictures import Page
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.releases import Release
@@ -43,8 +49,8 @@ def explore_ir(source: Any, *, release: Release | None = None) -> Page:
     """
     from tt_layout.page.dump import page_of_dump
 
-    dump, module = _opened(source)
-    return Page(page_of_dump(dump, [], release, module), dump.name)
+    dump, module, known = _opened(source)
+    return Page(page_of_dump(dump, [], release, module, known=known), dump.name)
 
 
 def apply(
@@ -91,7 +97,7 @@ def apply(
     """
     expect("finding", finding, int, type(None))
     expect("values", values, Mapping, type(None))
-    dump, module = _opened(source)
+    dump, module, _ = _opened(source)
     given = parse_values([f"{name}={number}" for name, number in (values or {}).items()])
     numbers = [finding] if finding is not None else []
     found = cure(dump, numbers, module=module, release=release, given=given if values else None)
@@ -137,19 +143,20 @@ def axis_info(
     return axis_info_of(chosen, own)
 
 
-def _opened(source: Any) -> tuple[Source, int | None]:
-    """Return the text of a dump, and the module of it that is meant."""
+def _opened(source: Any) -> tuple[Source, int | None, KernelMetadata]:
+    """Return the text of a dump, the module of it that is meant, and what is known besides."""
     texts = getattr(source, "asm", None)
     if texts is not None:
         try:
             text = texts[STAGE]
         except (KeyError, TypeError):
             raise LayoutError(f"the kernel has no {STAGE}: it was not compiled for a GPU") from None
-        return Source(str(text), str(getattr(source, "name", None) or f"<{STAGE}>")), None
+        name = str(getattr(source, "name", None) or f"<{STAGE}>")
+        return Source(str(text), name), None, metadata_of_kernel(source)
     if isinstance(source, str) and "\n" in source:
-        return Source(source, "<text>"), None
+        return Source(source, "<text>"), None, NO_METADATA
     if isinstance(source, (str, os.PathLike)):
         file: FileName = split_module(os.fspath(source))
-        return read_source(file.path), file.module
+        return read_source(file.path), file.module, metadata_beside(file.path)
     message = f'expected MLIR text, a path, or a compiled kernel with asm["{STAGE}"]'
     raise LayoutError(f"{message}, got {type(source).__name__}")

@@ -48,11 +48,7 @@ def features(
     expect("function", function, str, type(None))
     report = audit_ir(kernel, values)
     shape: Grid | None = tuple(grid) if grid is not None else None
-    every = [
-        one
-        for audit in report.audits
-        for one in kernels_of(report.file, audit, report.known, shape)
-    ]
+    every = [one for audit in report.audits for one in kernels_of(report.file, audit, shape)]
     found = [one for one in every if function is None or one.function == function]
     if len(found) == 1:
         return features_of(found[0])

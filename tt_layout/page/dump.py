@@ -18,6 +18,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.passes import PassRun, pass_runs
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
+from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.mlir.source import Source
 from tt_layout.page import EmbeddedDump, PageLayout, build
 from tt_layout.page.kernel_report import module_data, programs
@@ -69,6 +70,7 @@ def page_of_dump(
     number: int | None = None,
     program: ProgramSource = NO_PROGRAM,
     line: int | None = None,
+    known: KernelMetadata = NO_METADATA,
 ) -> str:
     """Return the page of the layouts of a dump, each over the types that it is used with.
 
@@ -79,14 +81,13 @@ def page_of_dump(
         number: only this module, counted from 1; all by default.
         program: where the lines of the user's program are found.
         line: the line that the page opens on; None for that of the first finding.
+        known: what is known of the compiled kernel.
 
     Raises:
         LayoutError: an alias is wrong or not used, there is no such module or line, or the dump
             is cut off.
     """
-    check_lines(source)
-    if line is not None and line > (count := source.text.count("\n") + 1):
-        raise LayoutError(f"the file has {count} lines, got line {line}", FileLocation(source.name))
+    _check_line(source, line)
     shared, pages = SharedWork(), []
     missing, others = dict.fromkeys(names), dict[str, None]()
     found: dict[_Key, _Used] = {}
@@ -100,7 +101,7 @@ def page_of_dump(
             found.setdefault(_key_of(used.type), used._replace(lines=set())).lines.update(
                 used.lines
             )
-        pages.append((run.first + run.meant, audit_module(module, shared)))
+        pages.append((run.first + run.meant, audit_module(module, shared, known=known)))
     if missing:
         raise LayoutError(unknown_alias(next(iter(missing)), others), FileLocation(source.name))
     layouts, numbers = _placed(found)
@@ -118,6 +119,13 @@ def page_of_dump(
     passes = [one for run in runs if len(run.modules) > 1 for one in _passes(run, shared)]
     dump = EmbeddedDump(name, source.text, modules, texts, line, passes)
     return build(layouts, title=name, dump=dump, target=target)
+
+
+def _check_line(source: Source, line: int | None) -> None:
+    """Check that a dump is not cut off, and has a line."""
+    check_lines(source)
+    if line is not None and line > (count := source.text.count("\n") + 1):
+        raise LayoutError(f"the file has {count} lines, got line {line}", FileLocation(source.name))
 
 
 def _runs(source: Source, release: Release | None, number: int | None) -> list[PassRun]:

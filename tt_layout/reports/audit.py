@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.passes import PassHistory
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.summary import NO_METADATA, Summary, summaries
+from tt_layout.audit.summary import Summary, summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
+from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.mlir.source import Source
 from tt_layout.reports.allocation import allocation_lines
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
@@ -52,7 +52,6 @@ class AuditReport(Printed):
         hint: the last line, for a reader at a terminal; None for none.
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
-        known: what stands beside the dump.
         measured: what Nsight Compute counted; None without it.
     """
 
@@ -61,7 +60,6 @@ class AuditReport(Printed):
     is_whole: bool = False
     by_line: bool = True
     program: ProgramSource = NO_PROGRAM
-    known: KernelMetadata = NO_METADATA
     measured: Measurements | None = None
     has_tables: bool = False
     histories: Iterable[PassHistory] = ()
@@ -85,7 +83,7 @@ class AuditReport(Printed):
         lines = tuple(audit.module.line for audit in audits)
         audited = audits[0].audited
         values = dict(audited.given.values) if audited is not None else {}
-        return _audit_again, (self.file, audits[0].module.source, lines, values, self.known)
+        return _audit_again, (self.file, audits[0].module.source, lines, values, audits[0].known)
 
     def lines(self) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of every module, an empty line between them."""
@@ -115,7 +113,7 @@ class AuditReport(Printed):
 
     def _module_data(self, audit: Audit) -> dict[str, Any]:
         """Return one module; with what was measured, where anything was."""
-        found = audit_data(audit, self.known, self._shares(audit))
+        found = audit_data(audit, self._shares(audit))
         if self.measured is not None:
             from tt_layout.reports.measured import measured_data
 
@@ -125,7 +123,7 @@ class AuditReport(Printed):
     def _module_lines(self, audit: Audit) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of one module."""
         adviser = Adviser(audit, self._shares(audit))
-        found = summaries(audit, self.known)
+        found = summaries(audit)
         yield from (top := [*heading(audit.module, self.file, audit.target_note)])
         heads = [*kernel_heads(found, adviser)]
         yield from heads
@@ -224,5 +222,5 @@ def _audit_again(
     """Return the report of a dump's modules that begin on some lines, in another process."""
     shared, given = SharedWork(), GivenValues(values)
     modules = whole_modules(source, None, None, is_partial=True)
-    audits = [audit_module(one, shared, given) for one in modules if one.line in lines]
-    return AuditReport(name, tuple(audits), known=known)
+    audits = [audit_module(one, shared, given, known) for one in modules if one.line in lines]
+    return AuditReport(name, tuple(audits))

@@ -8,13 +8,13 @@ from typing import Any
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.findings import Finding
-from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.occupancy import Occupancy
 from tt_layout.audit.operations.multiplications import multiplication_data
+from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.summary import NO_METADATA, Summary, kinds_of, summaries
+from tt_layout.audit.summary import Summary, kinds_of, summaries
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
@@ -25,9 +25,7 @@ from tt_layout.reports.kernel_head import verdict
 JSON_VERSION = 1
 
 
-def audit_data(
-    audit: Audit, known: KernelMetadata = NO_METADATA, shares: Shares | None = None
-) -> dict[str, Any]:
+def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
     """Return the audit of a module."""
     module, adviser = audit.module, Adviser(audit, shares)
     return {
@@ -50,7 +48,7 @@ def audit_data(
         ],
         "totals": [asdict(total) for total in audit.totals],
         "findings": _findings(adviser),
-        "summary": [_summary(summary, adviser) for summary in summaries(audit, known)],
+        "summary": [_summary(summary, adviser) for summary in summaries(audit)],
     }
 
 
@@ -104,7 +102,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _summary(summary: Summary, adviser: Adviser) -> dict[str, Any]:
-    registers = summary.registers
     avoidable = adviser.avoidable(summary.findings)
     return {
         "function": summary.function,
@@ -116,13 +113,27 @@ def _summary(summary: Summary, adviser: Adviser) -> dict[str, Any]:
         "warps": summary.warps,
         "shared_bytes": summary.shared_bytes,
         "shared_limit": summary.shared_limit,
-        "registers_per_thread": registers.needed if registers is not None else None,
-        "registers_limit": registers.limit if registers is not None else None,
-        "registers_line": registers.line if registers is not None else None,
-        "spills": ("unlikely", "likely")[registers.spills] if registers is not None else None,
+        **_registers(summary.registers),
         "occupancy": _occupancy(summary.occupancy),
         "findings": dict(kinds_of(summary)),
         "cost": summary.weight,
+    }
+
+
+def _registers(found: RegisterPressure | None) -> dict[str, Any]:
+    """Return the registers of a kernel: those compiled where they are known, else the estimate."""
+    if found is None:
+        names = ("per_thread", "limit", "line", "source")
+        return {**{f"registers_{name}": None for name in names}, "spilled": None, "spills": None}
+    source = found.compiled.source if found.compiled is not None else None
+    words = ("unlikely", "likely") if found.spilled is None else ("no", "yes")
+    return {
+        "registers_per_thread": found.taken,
+        "registers_limit": found.limit,
+        "registers_line": found.line,
+        "registers_source": source,
+        "spilled": found.spilled,
+        "spills": words[found.spills],
     }
 
 

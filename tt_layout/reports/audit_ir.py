@@ -8,14 +8,18 @@ from typing import Any
 
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.modules.kernel_metadata import metadata_beside
-from tt_layout.audit.summary import NO_METADATA
 from tt_layout.audit.values.given import GivenValues, check_names, parse_values
 from tt_layout.errors import LayoutError, expect
 from tt_layout.ir import parse_ir
 from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.module import Module
 from tt_layout.ir.passes import chosen_modules
+from tt_layout.kernels.metadata import (
+    NO_METADATA,
+    KernelMetadata,
+    metadata_beside,
+    metadata_of_kernel,
+)
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.audit import AuditReport
 
@@ -30,7 +34,9 @@ def audit_ir(source: Any, values: Mapping[str, int] | None = None) -> AuditRepor
         source: MLIR text or the path of a dump (``FILE@3`` means one of its modules; of the
             passes of a compilation the last before the conversion to LLVM is taken); modules as
             `tt_layout.parse_ir` returns them; or a compiled kernel: anything with
-            ``asm["ttgir"]``.
+            ``asm["ttgir"]``.  Registers and shared memory of a compiled kernel (``n_regs``,
+            ``n_spills``, ``metadata``, its binary), or of the files of one beside the dump, go
+            before what is estimated.
         values: what arguments of the kernels are, by name; of a pointer its address modulo 512.
 
     Returns:
@@ -55,12 +61,12 @@ def audit_ir(source: Any, values: Mapping[str, int] | None = None) -> AuditRepor
     name, modules, known = _opened(source)
     given = _given(values) if values is not None else None
     shared = SharedWork()
-    audits = tuple(audit_module(module, shared, given) for module in modules)
+    audits = tuple(audit_module(module, shared, given, known) for module in modules)
     if not audits:
         raise LayoutError(f"found no MLIR in {name}")
     if given is not None:
         check_names(given, {argument: None for audit in audits for argument in audit.arguments})
-    return AuditReport(name, audits, known=known)
+    return AuditReport(name, audits)
 
 
 def _given(values: Mapping[str, int]) -> GivenValues:
@@ -70,8 +76,8 @@ def _given(values: Mapping[str, int]) -> GivenValues:
     return parse_values([f"{name}={number}" for name, number in values.items()], {})
 
 
-def _opened(source: Any) -> tuple[str, Iterable[Module], Any]:
-    """Return the name of a dump, its modules, and what stands beside it."""
+def _opened(source: Any) -> tuple[str, Iterable[Module], KernelMetadata]:
+    """Return the name of a dump, its modules, and what is known of the compiled kernel."""
     if isinstance(source, Module):
         return source.source.name, [source], NO_METADATA
     if isinstance(source, Sequence) and not isinstance(source, str):
@@ -92,10 +98,11 @@ def _opened(source: Any) -> tuple[str, Iterable[Module], Any]:
     raise TypeError(f"{message}, got {type(source).__name__}")
 
 
-def _of_kernel(kernel: Any, texts: Any) -> tuple[str, Iterable[Module], Any]:
+def _of_kernel(kernel: Any, texts: Any) -> tuple[str, Iterable[Module], KernelMetadata]:
     try:
         text = texts[STAGE]
     except (KeyError, TypeError):
         raise LayoutError(f"the kernel has no {STAGE}: it was not compiled for a GPU") from None
     name = getattr(kernel, "name", None)
-    return f"{name}.{STAGE}" if isinstance(name, str) else f"<{STAGE}>", parse_ir(text), NO_METADATA
+    title = f"{name}.{STAGE}" if isinstance(name, str) else f"<{STAGE}>"
+    return title, parse_ir(text), metadata_of_kernel(kernel)

@@ -191,7 +191,12 @@ def _resources() -> Iterator[Feature]:
     text = f"of them, for tensors that are live at the peak; {unknown}"
     yield _row("live_registers", INTEGER, f"{registers}.live", text)
     yield _row("registers_limit", INTEGER, f"{registers}.limit", "that a thread may have")
-    yield _row("spills", TRUTH, f"{registers}.spills", f"whether spills are likely; {unknown}")
+    yield _row("spills", TRUTH, f"{registers}.is_over", f"whether spills are likely; {unknown}")
+    compiled, missing = f"{registers}.compiled", "null where the compiled kernel is not at hand"
+    text = f"registers of a thread as compiled; {missing}"
+    yield _row("compiled_registers", INTEGER, f"{compiled}.used", text)
+    text = f"registers of a thread that the compiled kernel spills; {missing}"
+    yield _row("compiled_spills", INTEGER, f"{compiled}.spilled", text)
     text = "shared memory of a CTA, stated or allocated; null where it is not known"
     yield _row("shared_bytes", INTEGER, "summary.shared_bytes", text)
     yield _row("shared_limit", INTEGER, "summary.shared_limit", "that a CTA may have")

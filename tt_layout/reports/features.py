@@ -8,8 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.modules.kernel_metadata import KernelMetadata
-from tt_layout.audit.summary import NO_METADATA
 from tt_layout.reports.feature_fields import FEATURES_VERSION, Value, fields
 from tt_layout.reports.kernel_facts import Grid, KernelFacts, kernels_of
 
@@ -26,11 +24,9 @@ def _plain(value: Value) -> Value:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def module_features(
-    file: str, audit: Audit, known: KernelMetadata = NO_METADATA, grid: Grid | None = None
-) -> list[Features]:
+def module_features(file: str, audit: Audit, grid: Grid | None = None) -> list[Features]:
     """Return the object of each kernel of a module."""
-    return [features_of(facts) for facts in kernels_of(file, audit, known, grid)]
+    return [features_of(facts) for facts in kernels_of(file, audit, grid)]
 
 
 def schema() -> dict[str, Any]:

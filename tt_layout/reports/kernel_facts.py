@@ -10,10 +10,9 @@ from functools import cached_property
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bounds, kernel_bounds
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.operations.multiplications import Multiplication
-from tt_layout.audit.summary import NO_METADATA, Summary, kernel_names, kinds_of, summaries
+from tt_layout.audit.summary import Summary, kernel_names, kinds_of, summaries
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.ir.operations import layout_of
 from tt_layout.version import __version__
@@ -129,9 +128,7 @@ class KernelFacts:
         return x * y * z
 
 
-def kernels_of(
-    file: str, audit: Audit, known: KernelMetadata = NO_METADATA, grid: Grid | None = None
-) -> Iterator[KernelFacts]:
+def kernels_of(file: str, audit: Audit, grid: Grid | None = None) -> Iterator[KernelFacts]:
     """Yield what is known of each kernel of a module."""
-    for function, summary in zip(kernel_names(audit), summaries(audit, known)):
+    for function, summary in zip(kernel_names(audit), summaries(audit)):
         yield KernelFacts(file, audit, function, summary, grid)

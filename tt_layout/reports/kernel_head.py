@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from tt_layout.audit.bounds import Bounds
 from tt_layout.audit.findings import Urgency
+from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.shares import Basis
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import Summary
 from tt_layout.audit.values.executions import ASSUMED_TRIPS
+from tt_layout.safe_text import safe
 from tt_layout.wording import duration
 
 BUSY = 0.5
@@ -27,10 +29,17 @@ def head_texts(summary: Summary, adviser: Adviser) -> Iterator[str]:
 
 def _resources(summary: Summary) -> Iterator[str]:
     if summary.registers is not None:
-        own = summary.registers
-        yield f"about {own.needed} of {own.limit} registers per thread"
+        yield _registers_text(summary.registers)
     if summary.occupancy is not None:
         yield summary.occupancy.text
+
+
+def _registers_text(own: RegisterPressure) -> str:
+    if own.compiled is None:
+        return f"about {own.needed} of {own.limit} registers per thread"
+    spilled = f", {own.spilled or 'none'} spilled" if own.spilled is not None else ""
+    of = f"{own.compiled.used} of {own.limit} registers per thread"
+    return f"{of}{spilled} (compiled: {safe(own.compiled.source)})"
 
 
 def verdict(summary: Summary, adviser: Adviser) -> str:

@@ -11,7 +11,6 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.changes import cycles_by_kernel
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.modules.kernel_metadata import KernelMetadata
 from tt_layout.audit.rules import kinds, rules
 from tt_layout.audit.shares import grid_of
 from tt_layout.audit.summary import Summary, kinds_of, summaries
@@ -91,13 +90,13 @@ class KernelLine(NamedTuple):
     programs: int | None = None
 
     @staticmethod
-    def of_audit(file: str, audit: Audit, known: KernelMetadata) -> Iterator[KernelLine]:
+    def of_audit(file: str, audit: Audit) -> Iterator[KernelLine]:
         """Yield what is kept of each kernel of a module."""
         cycles = cycles_by_kernel(audit.movements)
         functions = audit.audited.functions if audit.audited is not None else ()
         grid = grid_of(audit)
         signatures = {one.name: _signature(one) for one in functions}
-        for summary in summaries(audit, known):
+        for summary in summaries(audit):
             line = KernelLine.of(file, audit.module.line, summary)
             yield line._replace(
                 cycles=cycles.get(summary.function, 0.0),
@@ -198,15 +197,18 @@ class FileReader:
             is_empty = True
             for module in self._modules(dump):
                 is_empty = False
-                audit = audit_with(module, self._shared, dump.launch, self._given).audit
+                audit = self._audit(module, dump)
                 arguments.update(dict.fromkeys(audit.arguments))
                 place = dump.source.name if dump.number is None else name
-                found += KernelLine.of_audit(place, audit, dump.known)
+                found += KernelLine.of_audit(place, audit)
             if is_empty:
                 message = "found no MLIR in it: no module, function, layout alias or tensor type"
                 raise LayoutError(message)
         unread = tuple(PassedOver(*one) for one in opened.unread)
         return FileKernels(tuple(found), tuple(arguments), unread)
+
+    def _audit(self, module: Module, dump: OpenedDump) -> Audit:
+        return audit_with(module, self._shared, dump.launch, self._given, dump.known).audit
 
     def _modules(self, dump: OpenedDump) -> Iterator[Module]:
         modules = whole_modules(

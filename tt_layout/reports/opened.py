@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.modules.kernel_metadata import KernelMetadata, metadata_beside
 from tt_layout.audit.modules.launch_values import values_of
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.file_aliases import LAST, split_module
 from tt_layout.ir.module import Module
-from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
+from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata, metadata_beside
+from tt_layout.kernels.seen import Launch, SeenKernel
 from tt_layout.kernels.trace import ProgramText, Trace, is_trace_name, read_trace
 from tt_layout.mlir.source import Source, read_source
 
@@ -23,7 +23,7 @@ class OpenedDump(NamedTuple):
     Attributes:
         source: its text.
         number: of the module that is meant; None for all.
-        known: what stands beside it.
+        known: what is known of the compiled kernel.
         launch: how its kernel was launched; None where that is not known.
         programs: texts of the program that came with it.
     """
@@ -96,19 +96,18 @@ def _dump(name: str, kernel: SeenKernel, trace: Trace) -> OpenedDump:
     return OpenedDump(
         Source(compiled.text or "", name),
         None,
-        metadata_of(compiled),
+        compiled.known._replace(name=compiled.name),
         kernel.launch,
         (program,) if program is not None else (),
     )
 
 
-def metadata_of(compiled: CompiledKernel) -> KernelMetadata:
-    """Return what is known of a kernel beside its text."""
-    return KernelMetadata(compiled.name, compiled.warps, compiled.shared_bytes)
-
-
 def audit_with(
-    module: Module, shared: SharedWork, launch: Launch | None, given: GivenValues | None = None
+    module: Module,
+    shared: SharedWork,
+    launch: Launch | None,
+    given: GivenValues | None = None,
+    known: KernelMetadata = NO_METADATA,
 ) -> AuditWithValues:
     """Return the audit of a module with the values of a launch, if they fit.
 
@@ -117,13 +116,15 @@ def audit_with(
         shared: what is known of other modules.
         launch: of the kernel; None where that is not known.
         given: values that go before those of the launch.
+        known: what is known of the kernel as compiled.
 
     Raises:
         LayoutError: a given value does not fit its argument.
     """
     if launch is None:
-        return AuditWithValues(audit_module(module, shared, given))
+        return AuditWithValues(audit_module(module, shared, given, known))
     try:
-        return AuditWithValues(audit_module(module, shared, values_of(module, launch, given)))
+        values = values_of(module, launch, given)
+        return AuditWithValues(audit_module(module, shared, values, known))
     except LayoutError as error:
-        return AuditWithValues(audit_module(module, shared, given), error.message)
+        return AuditWithValues(audit_module(module, shared, given, known), error.message)

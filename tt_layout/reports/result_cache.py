@@ -16,6 +16,7 @@ from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings.third_parties import installed
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.file_aliases import split_module
+from tt_layout.kernels.metadata import files_beside
 from tt_layout.releases import Release
 from tt_layout.reports.kernel_overview import FileKernels, FindingLine, KernelLine, PassedOver
 from tt_layout.version import __version__
@@ -61,10 +62,10 @@ class ResultCache:
         try:
             with open(path, "rb") as file:
                 digest.update(file.read())
-            beside = f"{os.path.splitext(path)[0]}.json"
-            if os.path.isfile(beside):
-                with open(beside, "rb") as file:
-                    digest.update(b"\0" + file.read())
+            for beside in files_beside(path):
+                if os.path.isfile(beside):
+                    with open(beside, "rb") as file:
+                        digest.update(b"\0" + file.read())
         except (OSError, ValueError):
             return None
         return digest.hexdigest()

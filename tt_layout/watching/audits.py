@@ -13,7 +13,7 @@ from tt_layout.ir.module import Module
 from tt_layout.kernels.seen import SeenKernel
 from tt_layout.mlir.source import Source
 from tt_layout.reports.kernel_overview import KernelLine, PassedOver
-from tt_layout.reports.opened import audit_with, metadata_of
+from tt_layout.reports.opened import audit_with
 
 
 class WatchedKernel(NamedTuple):
@@ -47,8 +47,9 @@ def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
     if compiled.text is None:
         return WatchedKernel(kernel, None, "Triton's cache keeps only its binary")
     module = _first(whole_modules(Source(compiled.text, f"{compiled.name}.ttgir")))
-    audit, reason = audit_with(module, shared, kernel.launch)
-    own = summaries(audit, metadata_of(compiled))
+    known = compiled.known._replace(name=compiled.name)
+    audit, reason = audit_with(module, shared, kernel.launch, known=known)
+    own = summaries(audit)
     place = compiled.place or f"{compiled.name}.ttgir"
     lines = [KernelLine.of(place, module.line, one) for one in own]
     return WatchedKernel(kernel, _worst(lines, compiled.name), reason)

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from tt_layout.audit.modules.kernel_metadata import metadata_beside
+from tt_layout.kernels.metadata import metadata_beside
 from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
 from tt_layout.watching.places import place_of
-from tt_layout.watching.triton_hooks import STAGE, TritonHooks, launch_of, stage_text
+from tt_layout.watching.triton_hooks import TritonHooks, launch_of, stage_path, stage_text
 
 HEURISTICS = "torch._inductor.runtime.triton_heuristics"
 
@@ -64,11 +64,10 @@ def _from_cache(tuner: Any, launcher: Any, key: str) -> CompiledKernel:
     names = os.listdir(folder) if os.path.isdir(folder) else []
     paths = {name: os.path.join(folder, name) for name in names}
     text = stage_text(paths)
-    path = next((path for name, path in paths.items() if name.endswith(f".{STAGE}")), "")
-    known = metadata_beside(path)
+    known = metadata_beside(stage_path(paths) or "")
     name = known.name or str(getattr(tuner.fn, "__name__", "kernel"))
     place = place_of(tuner.fn) or str(getattr(tuner, "filename", None) or "")
-    return CompiledKernel(key, name, text, place, known.warps, known.shared_bytes)
+    return CompiledKernel(key, name, text, place, known)
 
 
 def _launch(tuner: Any, launcher: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> Launch:

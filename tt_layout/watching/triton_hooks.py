@@ -11,13 +11,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tt_layout.kernels.seen import (
-    POINTER_PERIOD,
-    CompiledKernel,
-    Launch,
-    Record,
-    integer,
-)
+from tt_layout.kernels.metadata import metadata_beside, metadata_of, metadata_of_kernel
+from tt_layout.kernels.seen import POINTER_PERIOD, CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
 from tt_layout.watching.places import place_of
 
@@ -40,20 +35,24 @@ def compiled_kernel(source: Any, metadata: Any, paths: Any) -> CompiledKernel | 
         name=str(name),
         text=stage_text(paths),
         place=place_of(getattr(source, "fn", None)),
-        warps=integer(metadata.get("num_warps")),
-        shared_bytes=integer(metadata.get("shared")),
+        known=metadata_of(metadata).over(metadata_beside(stage_path(paths) or "")),
     )
 
 
 def stage_text(paths: Any) -> str | None:
     """Return the TTGIR that the cache keeps; None where it keeps none."""
-    if not isinstance(paths, Mapping):
-        return None
-    path = next((p for name, p in paths.items() if str(name).endswith(f".{STAGE}")), None)
+    path = stage_path(paths)
     if path is None or not os.path.isfile(path):
         return None
     with open(path, encoding="utf-8") as file:
         return file.read()
+
+
+def stage_path(paths: Any) -> str | None:
+    """Return where the cache keeps the TTGIR; None where it keeps none."""
+    if not isinstance(paths, Mapping):
+        return None
+    return next((str(p) for name, p in paths.items() if str(name).endswith(f".{STAGE}")), None)
 
 
 def loaded_kernel(kernel: Any, key: str, function: Any) -> CompiledKernel:
@@ -65,8 +64,7 @@ def loaded_kernel(kernel: Any, key: str, function: Any) -> CompiledKernel:
         name=str(getattr(kernel, "name", None) or getattr(metadata, "name", "kernel")),
         text=text if isinstance(text, str) else None,
         place=place_of(function),
-        warps=integer(getattr(metadata, "num_warps", None)),
-        shared_bytes=integer(getattr(metadata, "shared", None)),
+        known=metadata_of_kernel(kernel),
     )
 
 

@@ -1,11 +1,12 @@
 """The registers that a kernel needs, estimated from its dump.
 
 `module_registers` gives the peak of live registers of each function, `live_by_line` those of each
-line, `limits` what the GPU allows.
+line; `compiled_registers` puts the numbers of the compiled kernel in place of the estimate.
 """
 
 from __future__ import annotations
 
+from tt_layout.audit.registers.compiled import compiled_registers
 from tt_layout.audit.registers.pressure import (
     LiveValue,
     RegisterPressure,
@@ -14,4 +15,11 @@ from tt_layout.audit.registers.pressure import (
     worst,
 )
 
-__all__ = ["LiveValue", "RegisterPressure", "live_by_line", "module_registers", "worst"]
+__all__ = [
+    "LiveValue",
+    "RegisterPressure",
+    "compiled_registers",
+    "live_by_line",
+    "module_registers",
+    "worst",
+]

@@ -16,7 +16,9 @@ from tt_layout.audit.registers.live_ranges import LiveRange, LiveRanges, live_ra
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.types import IRType
+from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.multiprocessor import RegisterFile, register_file
+from tt_layout.wording import count
 
 WORD_BITS = 32
 MASK_BITS = 1
@@ -54,6 +56,7 @@ class RegisterPressure:
             and the schedule take besides.
         limit: the most that a thread may have.
         values: the largest that are live at the peak.
+        compiled: what the compiled kernel has; None where only the dump is known.
     """
 
     function: str
@@ -63,16 +66,32 @@ class RegisterPressure:
     needed: int
     limit: int
     values: tuple[LiveValue, ...]
+    compiled: CompiledRegisters | None = None
+
+    @property
+    def taken(self) -> int:
+        """Registers per thread: of the compiled kernel, else those that it is expected to need."""
+        return self.compiled.used if self.compiled is not None else self.needed
+
+    @property
+    def spilled(self) -> int | None:
+        """Registers per thread that the compiled kernel spills; None where that is not known."""
+        return self.compiled.spilled if self.compiled is not None else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the kernel is expected to need more registers than there are."""
+        return self.needed > self.limit
 
     @property
     def spills(self) -> bool:
-        """Whether spills are likely.
+        """Whether the kernel spills, or where only the dump is known is likely to.
 
         Example:
             >>> RegisterPressure("f", None, 3, 300, 310, 255, ()).spills
             True
         """
-        return self.needed > self.limit
+        return self.spilled > 0 if self.spilled is not None else self.is_over
 
     @property
     def text(self) -> str:
@@ -83,7 +102,16 @@ class RegisterPressure:
             'spills likely: 310 of 255 registers at line 3'
             >>> RegisterPressure("f", None, 3, 60, 80, 255, ()).text
             '80 of 255 registers at line 3'
+            >>> compiled = CompiledRegisters(255, 120, "f.cubin")
+            >>> RegisterPressure("f", None, 3, 300, 310, 255, (), compiled).text
+            'spills 120 registers beside 255 of 255, most live at line 3 (compiled: f.cubin)'
         """
+        if self.compiled is not None:
+            of = f"{self.compiled.used} of {self.limit}"
+            source = f"most live at line {self.line} (compiled: {self.compiled.source})"
+            if self.spilled:
+                return f"spills {count(self.spilled, 'register')} beside {of}, {source}"
+            return f"{of} registers, {source}"
         of = f"{self.needed} of {self.limit} registers at line {self.line}"
         return f"spills likely: {of}" if self.spills else of
 
@@ -123,7 +151,21 @@ def module_registers(
 
 def worst(found: Iterable[RegisterPressure]) -> RegisterPressure | None:
     """Return the function, or the partition of it, that lacks most registers."""
-    return max(found, key=lambda one: one.needed / one.limit, default=None)
+    return max(found, key=lambda one: one.taken / one.limit, default=None)
+
+
+def limit_of(audited: AuditedModule, most: int | None = None) -> int | None:
+    """Return the most registers of a thread of a module's CTAs; None where the GPU is unknown.
+
+    Args:
+        audited: the module.
+        most: that the compiler was told, where the module does not state it.
+    """
+    sizes = _sizes(audited)
+    if sizes is None:
+        return None
+    limit = sizes.limit(sizes.warps)
+    return min(limit, most) if most else limit
 
 
 def live_by_line(audited: AuditedModule) -> dict[int, int]:
@@ -219,8 +261,8 @@ def _of_function(function: SsaFunction, sizes: _Sizes) -> Iterator[RegisterPress
         warps = integers(operation.attributes.get("partitionNumWarps"))
         given = integers(operation.attributes.get("requestedRegisters"))
         for number, region in enumerate(operation.regions[1:]):
-            count = warps[number] if number < len(warps) else sizes.warps
-            found, _ = _of_body(function, region, sizes, count, number)
+            own = warps[number] if number < len(warps) else sizes.warps
+            found, _ = _of_body(function, region, sizes, own, number)
             most = given[number] if number < len(given) else None
             yield from (_limited(each, most) for each in found)
 

@@ -1,6 +1,6 @@
 """``registers``: a kernel whose threads need more registers than there are.
 
-What: kernels, and partitions of warps, that are likely to spill registers
+What: kernels, and partitions of warps, that are likely to spill registers; compiled kernels that do
 
 Cost: not counted in cycles of shared memory: what is spilled is stored to local memory and loaded
     from it
@@ -16,8 +16,8 @@ How to fix: smaller blocks, so that the largest tensors have 8 to 32 elements pe
     computed again in place of kept, loads behind the multiplication that does not need them.
 
 When it does not pay: the number is an estimate from the dump (docs/registers.md); a few spills
-    outside of loops cost nothing that can be measured.  `n_spills` of the compiled kernel has the
-    truth.
+    outside of loops cost nothing that can be measured.  What the compiled kernel spills goes
+    before the estimate where it is at hand: beside the dump, given, or loaded.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.ir.operations import Location
+from tt_layout.wording import count
 
 NAMED = 3
 """Values at the peak that are named."""
@@ -70,10 +71,12 @@ class Spills(Occurrence):
             f"{value.name} ({value.type}, {value.layout}) {value.registers}"
             for value in own.values[:NAMED]
         )
-        text = (
-            f"spills are likely: about {own.needed} registers per thread of {own.limit}; "
-            f"live here: {large}"
-        )
+        text = f"spills are likely: about {own.needed} registers per thread of {own.limit}"
+        if own.compiled is not None and own.spilled:
+            spilled = count(own.spilled, "register")
+            text = f"the compiled kernel ({own.compiled.source}) spills {spilled} per thread"
+            text += f", beside {own.compiled.used} of {own.limit}"
+        text += f"; live here: {large}" * bool(large)
         alone = next((value for value in own.values if value.registers >= own.limit), None)
         if alone is not None:
             text += f"; {alone.name} alone takes all; fix: a smaller block"
@@ -87,7 +90,7 @@ class Spills(Occurrence):
     @property
     def counted(self) -> Counted:
         """What the line of a kernel calls it."""
-        return Counted("", "spills likely")
+        return Counted("", "spills likely" if self.pressure.spilled is None else "spills")
 
     def headline(self, number: int, line: int) -> str:
         """Return how many registers are needed, and where."""

@@ -31,14 +31,14 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import Module
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.ir.passes import chosen_modules, has_passes
+from tt_layout.kernels.metadata import given_metadata
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.audit import AuditReport
-from tt_layout.reports.opened import audit_with, is_log, open_dumps
+from tt_layout.reports.opened import OpenedDump, audit_with, is_log, open_dumps
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
 
 if TYPE_CHECKING:
-    from tt_layout.kernels.seen import Launch
     from tt_layout.reports.features import Features
     from tt_layout.reports.measured import Measurements
 
@@ -62,6 +62,7 @@ class Options(NamedTuple):
     values_file: str | None
     grid: str | None
     ncu: str | None
+    compiled: tuple[str, ...]
     baseline: str | None
     tolerance: float
     cache: str | None
@@ -84,7 +85,7 @@ class Options(NamedTuple):
 
 
 def _audits(
-    modules: Iterator[Module], given: GivenValues | None, launch: Launch | None
+    modules: Iterator[Module], given: GivenValues | None, dump: OpenedDump
 ) -> Iterator[Audit]:
     """Yield the audit of each module.
 
@@ -94,7 +95,7 @@ def _audits(
     shared = SharedWork()
     arguments: dict[str, None] = {}
     for module in modules:
-        audit = audit_with(module, shared, launch, given).audit
+        audit = audit_with(module, shared, dump.launch, given, dump.known).audit
         arguments.update(dict.fromkeys(audit.arguments))
         yield audit
     if given is not None:
@@ -183,6 +184,14 @@ def _audits(
     metavar="FILE",
     help="Show what Nsight Compute counted: its raw page or source page as CSV.",
 )
+@click.option(
+    "--compiled",
+    multiple=True,
+    type=FileParameter(),
+    metavar="FILE",
+    help="Take registers and spills from the kernel's .cubin, .amdgcn or .json; by default from"
+    " those beside the dump. Repeatable.",
+)
 @baseline_option
 @tolerance_option
 @cache_option
@@ -204,16 +213,7 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     """Show what the kernels of a dump do badly, their data movements and layouts."""
     chosen = Options(**options)
     are_many = len(files) > 1 or os.path.isdir(files[0]) or is_log(files[0])
-    if sum([chosen.compares, chosen.is_axis_info, chosen.is_fits]) > 1:
-        raise LayoutError("--axis-info, --fits and --diff exclude each other")
-    is_other = chosen.compares or chosen.is_axis_info or chosen.is_fits
-    if output_format in ("github", "features") and is_other:
-        raise LayoutError(f"--format {output_format} is for the report of an audit")
-    if chosen.baseline is None and output_format in FORMATS:
-        raise LayoutError(f"--format {output_format} is for --baseline")
-    is_report = not are_many and output_format in ("text", "json")
-    if chosen.ncu is not None and (is_other or not is_report):
-        raise LayoutError("--ncu is for the report of one dump")
+    _check_combination(chosen, output_format, are_many=are_many)
     if chosen.baseline is not None:
         return compare_with_baseline(
             chosen.baseline,
@@ -234,6 +234,25 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     if are_many:
         return _overview(files, chosen, output_format)
     return _report(files[0], chosen, output_format)
+
+
+def _check_combination(chosen: Options, output_format: str, *, are_many: bool) -> None:
+    """Check that what was chosen goes together.
+
+    Raises:
+        LayoutError: it does not.
+    """
+    if sum([chosen.compares, chosen.is_axis_info, chosen.is_fits]) > 1:
+        raise LayoutError("--axis-info, --fits and --diff exclude each other")
+    is_other = chosen.compares or chosen.is_axis_info or chosen.is_fits
+    if output_format in ("github", "features") and is_other:
+        raise LayoutError(f"--format {output_format} is for the report of an audit")
+    if chosen.baseline is None and output_format in FORMATS:
+        raise LayoutError(f"--format {output_format} is for --baseline")
+    is_report = not are_many and output_format in ("text", "json")
+    for option, given in (("--ncu", chosen.ncu), ("--compiled", chosen.compiled)):
+        if given and (is_other or not is_report):
+            raise LayoutError(f"{option} is for the report of one dump")
 
 
 def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
@@ -260,7 +279,7 @@ def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
 
 def _report(file: str, chosen: Options, output_format: str) -> int:
     """Show the report of one dump."""
-    dump = open_dump(file)
+    dump = _with_compiled(open_dump(file), chosen.compiled)
     measured = _measurements(chosen.ncu) if chosen.ncu is not None else None
     watcher, program = chosen.watcher, ProgramSource(chosen.program, dump.programs)
     passes = Compilations(chosen.given)
@@ -268,7 +287,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     choose = passes.chosen if has_histories else chosen_modules
     modules = read_modules(dump.source, chosen.partial, dump.number)
     meant = choose(modules) if dump.number is None else modules
-    audits = _audits(meant, chosen.given, dump.launch)
+    audits = _audits(meant, chosen.given, dump)
     if chosen.fail_on or output_format == "github":
         audits = watcher.pass_on(file, audits)
     audits = measured.watched(audits) if measured is not None else audits
@@ -282,7 +301,6 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         chosen.is_whole,
         by_line=chosen.sort == "line",
         program=program,
-        known=dump.known,
         measured=measured,
         has_tables=chosen.has_tables,
         histories=passes.histories() if has_histories else (),
@@ -291,6 +309,14 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     )
     emit(report, output_format)
     return tell_failures(watcher)
+
+
+def _with_compiled(dump: OpenedDump, files: Sequence[str]) -> OpenedDump:
+    """Return a dump with what files say of its compiled kernel, the last first."""
+    known = dump.known
+    for file in files:
+        known = given_metadata(file).over(known)
+    return dump._replace(known=known)
 
 
 def _features(files: Sequence[str], chosen: Options) -> int:
@@ -333,8 +359,8 @@ def _features_in(
 
     for dump in open_dumps(name).dumps:
         for module in read_modules(dump.source, is_partial, dump.number):
-            audit = audit_with(module, shared, dump.launch, given).audit
-            yield audit, module_features(dump.source.name, audit, dump.known, grid_of(audit))
+            audit = audit_with(module, shared, dump.launch, given, dump.known).audit
+            yield audit, module_features(dump.source.name, audit, grid_of(audit))
 
 
 def _page_command(file: str) -> str:

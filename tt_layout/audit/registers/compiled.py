@@ -1,0 +1,57 @@
+"""The registers of the compiled kernel, where it is at hand, in place of the estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tt_layout.audit.allocation.shared_memory import CALLS
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.registers.pressure import (
+    RegisterPressure,
+    limit_of,
+    worst,
+)
+from tt_layout.ir.ssa import SsaFunction
+from tt_layout.kernels.metadata import KernelMetadata
+
+
+def compiled_registers(
+    found: Sequence[RegisterPressure], audited: AuditedModule, known: KernelMetadata
+) -> tuple[RegisterPressure, ...]:
+    """Return the registers of a module with those of its compiled kernel.
+
+    What was compiled is the kernel as a whole, with the partitions of its warps: it has one row, at
+    the line where most is live.  Of a module with several kernels the estimates stay.
+
+    Args:
+        found: the estimates.
+        audited: the module.
+        known: what is known of its kernel.
+    """
+    kernel, own = _only_kernel(audited.functions), known.registers
+    limit = limit_of(audited, known.most_registers)
+    if kernel is None or limit is None or (own is None and known.most_registers is None):
+        return tuple(found)
+    mine = [
+        replace(one, limit=min(one.limit, limit)) for one in found if one.function == kernel.name
+    ]
+    others = [one for one in found if one.function != kernel.name]
+    if own is None:
+        return (*mine, *others)
+    largest = worst(mine)
+    if largest is None:
+        largest = RegisterPressure(kernel.name, None, kernel.line, 0, own.used, limit, ())
+    return (replace(largest, partition=None, limit=limit, compiled=own), *others)
+
+
+def _only_kernel(functions: Sequence[SsaFunction]) -> SsaFunction | None:
+    """Return the function that no other calls; None where there are several."""
+    called = {
+        str(operation.attributes.get("callee"))
+        for function in functions
+        for operation in function.walk()
+        if operation.name in CALLS
+    }
+    kernels = [function for function in functions if function.name not in called]
+    return kernels[0] if len(kernels) == 1 else None

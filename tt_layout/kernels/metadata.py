@@ -1,0 +1,182 @@
+"""What is known of a compiled kernel besides its dump.
+
+Triton's cache, and the folder that ``TRITON_KERNEL_DUMP`` fills, have it beside the dump:
+``NAME.json``, ``NAME.cubin`` and ``NAME.amdgcn``.  A kernel that was loaded has it in ``metadata``,
+``n_regs`` and ``n_spills``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.kernels.binaries import CompiledRegisters, assembly_registers, cubin_registers
+
+MAX_BYTES = 1 << 20
+"""Of a file of metadata that is read."""
+
+MAX_CODE_BYTES = 1 << 28
+"""Of a compiled kernel that is read."""
+
+METADATA = ".json"
+CODE = (".cubin", ".amdgcn")
+"""How the files of compiled kernels end that registers are read from."""
+
+LOADED = "the loaded kernel"
+
+
+class KernelMetadata(NamedTuple):
+    """What is known of a compiled kernel; None where it is not.
+
+    Attributes:
+        name: of the kernel, as it is launched.
+        warps: of a CTA, those of specialised partitions included.
+        shared_bytes: of shared memory that a CTA is given.
+        most_registers: that a thread was allowed (``maxnreg``).
+        tensor_columns: of tensor memory that a CTA allocates.
+        registers: of a thread.
+    """
+
+    name: str | None = None
+    warps: int | None = None
+    shared_bytes: int | None = None
+    most_registers: int | None = None
+    tensor_columns: int | None = None
+    registers: CompiledRegisters | None = None
+
+    def over(self, other: KernelMetadata) -> KernelMetadata:
+        """Return what is known of this, else of the other.
+
+        Example:
+            >>> KernelMetadata("f", 4).over(KernelMetadata("g", None, 512))[:3]
+            ('f', 4, 512)
+        """
+        missing = {name for name in self._fields if getattr(self, name) is None}
+        return self._replace(**{name: getattr(other, name) for name in missing})
+
+
+NO_METADATA = KernelMetadata()
+"""Nothing is known."""
+
+
+def metadata_beside(path: str) -> KernelMetadata:
+    """Return what is beside a dump; nothing where no such file is.
+
+    Example:
+        >>> metadata_beside("nowhere/kernel.ttgir") == NO_METADATA
+        True
+    """
+    found = NO_METADATA
+    for file in files_beside(path):
+        if os.path.isfile(file):
+            found = found.over(_read(file))
+    return found
+
+
+def files_beside(path: str) -> tuple[str, ...]:
+    """Return the files beside a dump that something may be known from.
+
+    Example:
+        >>> files_beside("cache/kernel.ttgir")
+        ('cache/kernel.json', 'cache/kernel.cubin', 'cache/kernel.amdgcn')
+    """
+    stem, _ = os.path.splitext(path)
+    return tuple(f"{stem}{ending}" for ending in (METADATA, *CODE))
+
+
+def given_metadata(path: str) -> KernelMetadata:
+    """Return what is known from a file that was given.
+
+    Raises:
+        LayoutError: it cannot be read, or says nothing of a kernel.
+    """
+    if not path.endswith((METADATA, *CODE)):
+        expected = f"expected the {', '.join(CODE)} or {METADATA} of a compiled kernel"
+        raise LayoutError(expected, FileLocation(path))
+    if not os.path.isfile(path):
+        raise LayoutError("cannot read: there is no such file", FileLocation(path))
+    found = _read(path)
+    if found == NO_METADATA:
+        raise LayoutError("it says nothing of a compiled kernel", FileLocation(path))
+    return found
+
+
+def metadata_of(values: Mapping[str, Any]) -> KernelMetadata:
+    """Return what Triton's metadata says of a kernel.
+
+    Example:
+        >>> found = metadata_of({"name": "f", "num_warps": 4, "shared": 512, "maxnreg": None})
+        >>> found.name, found.warps, found.shared_bytes, found.most_registers
+        ('f', 4, 512, None)
+    """
+    name = values.get("name")
+    return KernelMetadata(
+        name if isinstance(name, str) and name else None,
+        _number(values.get("num_warps")),
+        _number(values.get("shared")),
+        _number(values.get("maxnreg")),
+        _number(values.get("tmem_size")),
+    )
+
+
+def metadata_of_kernel(kernel: Any) -> KernelMetadata:
+    """Return what a compiled kernel of Triton says of itself.
+
+    Args:
+        kernel: anything with ``metadata`` and ``asm``; once it is loaded with ``n_regs`` and
+            ``n_spills``, too.
+    """
+    metadata, code = getattr(kernel, "metadata", None), getattr(kernel, "asm", None)
+    known = metadata_of(_fields(metadata))
+    count, spilled = (_number(getattr(kernel, name, None)) for name in ("n_regs", "n_spills"))
+    if count is not None:
+        return known._replace(registers=CompiledRegisters(count, spilled, LOADED))
+    texts = code if isinstance(code, Mapping) else {}
+    for ending in CODE:
+        found = _registers(texts.get(ending[1:]))
+        if found is not None:
+            return known._replace(registers=found._replace(source=f"its {ending[1:]}"))
+    return known
+
+
+def _fields(metadata: Any) -> Mapping[str, Any]:
+    """Return metadata by name: Triton's is a dictionary, or a tuple with names."""
+    if isinstance(metadata, Mapping):
+        return metadata
+    names = ("name", "num_warps", "shared", "maxnreg", "tmem_size")
+    return {name: getattr(metadata, name, None) for name in names}
+
+
+def _registers(code: Any) -> CompiledRegisters | None:
+    if isinstance(code, bytes):
+        return cubin_registers(code)
+    return assembly_registers(code) if isinstance(code, str) else None
+
+
+def _read(path: str) -> KernelMetadata:
+    """Return what a file says; nothing where it cannot be read."""
+    is_code = path.endswith(CODE)
+    try:
+        if os.path.getsize(path) > (MAX_CODE_BYTES if is_code else MAX_BYTES):
+            return NO_METADATA
+        with open(path, "rb") as file:
+            data = file.read()
+        if not is_code:
+            values = json.loads(data)
+            return metadata_of(values) if isinstance(values, dict) else NO_METADATA
+    except (OSError, ValueError, RecursionError):
+        return NO_METADATA
+    is_text = not path.endswith(CODE[0])
+    found = _registers(data.decode(errors="replace") if is_text else data)
+    if found is None:
+        return NO_METADATA
+    return KernelMetadata(registers=found._replace(source=os.path.basename(path)))
+
+
+def _number(value: object) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < 1 << 40 else None
