@@ -60,6 +60,12 @@ COMMANDS = {
     "info-padded": ["info", PADDED, *TYPE],
     "info-swizzled": ["info", SWIZZLED, *TYPE],
     "info-tensor-memory": ["info", TENSOR_MEMORY, "-t", "!ttg.memdesc<64x32xf32>"],
+    "reduce": ["reduce", ROW, "-t", "tensor<16x64xf32>", "--axis", "1"],
+    "reduce-before-3.8": [
+        *["reduce", ROW, "-t", "tensor<64x64xf32>", "--axis", "0", "--triton", "3.6"],
+        *["--format", "json"],
+    ],
+    "diff-reduce": ["diff", ROW, PAIRS, "-t", "tensor<64x64xf32>", "--reduce", "1"],
     "where-element": ["where", MMA, *TYPE, "--element", "3,5"],
     "where-thread": ["where", ROW, *TYPE, "--thread", "37", "--register", "2"],
     "where-offset": ["where", SWIZZLED, *TYPE, "--offset", "96"],

@@ -19,6 +19,7 @@ Layouts:
 
 What they cost, and better ones:
     bank_conflicts              of a store and a load of shared memory
+    reduction_order             in what order a reduction adds, and so which bits its sums have
     convert_layout              what it takes to get from one layout to another
     find_swizzle                the shared layout with the fewest cycles
     default_blocked, coalesced_blocked, operand_shared, default_nvmma
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
         elements_at,
         layout_info,
         locations_of,
+        reduction_order,
         translate,
     )
     from tt_layout.library.memory import bank_conflicts, find_swizzle
@@ -109,6 +111,7 @@ if TYPE_CHECKING:
     from tt_layout.reports.convert import ConversionReport, TransferReport
     from tt_layout.reports.difference import DifferenceReport
     from tt_layout.reports.info import InfoReport
+    from tt_layout.reports.reduce import ReductionReport
     from tt_layout.reports.swizzle import SwizzleReport
     from tt_layout.reports.where import WhereReport
     from tt_layout.rewriting.report import AppliedReport
@@ -130,6 +133,7 @@ _HOMES = {
     "Module": "tt_layout.ir.module",
     "Page": "tt_layout.library.pictures",
     "PlacedLayout": "tt_layout.placement",
+    "ReductionReport": "tt_layout.reports.reduce",
     "RefusedError": "tt_layout.notation.refusal",
     "Release": "tt_layout.releases",
     "SharedInfo": "tt_layout.analyses.layouts.properties",
@@ -166,6 +170,7 @@ _HOMES = {
     "place": "tt_layout.library.inputs",
     "playground": "tt_layout.library.pictures",
     "read_functions": "tt_layout.ir.ssa",
+    "reduction_order": "tt_layout.library.layouts",
     "to_linear_layout": "tt_layout.library.parsing",
     "translate": "tt_layout.library.layouts",
     "watch": "tt_layout.watching.session",
@@ -187,6 +192,7 @@ __all__ = [
     "Module",
     "Page",
     "PlacedLayout",
+    "ReductionReport",
     "RefusedError",
     "Release",
     "SharedInfo",
@@ -224,6 +230,7 @@ __all__ = [
     "place",
     "playground",
     "read_functions",
+    "reduction_order",
     "to_linear_layout",
     "translate",
     "watch",

@@ -3,7 +3,7 @@
 usage: lowering.py QUESTIONS
 
 A question has ``allocate``, ``convert``, ``assemble`` (source and destination), ``combine``,
-``load``, ``messages``, ``multiply``, ``descriptors``, ``registers``, ``kernel``, ``tma``,
+``llvm``, ``load``, ``messages``, ``multiply``, ``descriptors``, ``registers``, ``kernel``, ``tma``,
 ``tdm``, ``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the module needs: ``shape,
 elem, target, warps, threads, ctas``.
 """
@@ -131,6 +131,10 @@ class Lowering(inside.Compiler):
         outputs, metadata = assembling.assembled(text, "ptx" if "cuda:" in text else "llir")
         found = Counter(re.findall(SHARED_OPERATION, outputs.get("ptx", "")))
         return {"operations": dict(found), "scratch": metadata["shared"], "text": text}
+
+    def answer_llvm(self, question: Question) -> Answer:
+        """Return the LLVM IR of a whole module, as its optimizer leaves it."""
+        return {"llvm": str(assembling.assembled(question["llvm"], "llir")[0]["llir"])}
 
     def answer_through(self, question: Question) -> Answer:
         """Return the instructions that store a tensor to shared memory, and load it, by name."""

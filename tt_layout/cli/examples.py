@@ -30,7 +30,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         f"tt-layout conflicts {ROWS} '(64,64):(64,1)' -t 64x64xf16 --access store --target sm80",
     ),
     "convert": (f"tt-layout convert {ROWS} {OPERAND} -t 64x64xf16 --target sm80",),
-    "diff": (f"tt-layout diff {ROWS} {COLUMNS} -t 64x64xf16",),
+    "diff": (
+        f"tt-layout diff {ROWS} {COLUMNS} -t 64x64xf16",
+        f"tt-layout diff {ROWS} {COLUMNS} -t 64x64xf32 --reduce 1",
+    ),
     "info": (
         f"tt-layout info {ROWS} -t 64x64xf16",
         "tt-layout info kernel.ttgir:shared -t 64x64xf16",
@@ -48,6 +51,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         f"tt-layout plot {ROWS} {MEMORY} -t 64x64xf16 -o banks.svg",
         "tt-layout plot kernel.ttgir:blocked -o blocked.svg",
     ),
+    "reduce": (f"tt-layout reduce {ROWS} -t 64x64xf32 --axis 1 --triton 3.6",),
     "suggest": (
         "tt-layout suggest nvmma -t 64x64xf16",
         f"tt-layout suggest shared {OPERAND} -t 64x64xf16",

@@ -13,6 +13,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "A layout (tt-layout LAYOUT -t TYPE prints it)": {
         "where": "Find an element, or what a location holds.",
         "info": "Show the properties of a layout.",
+        "reduce": "Show in what order a reduction adds.",
         "suggest": "Print the layout that the compiler would choose.",
         "translate": "Write a layout in another notation.",
         "plot": "Draw layouts as SVG, PNG or PDF.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from tt_layout.hardware.backend import Backend
@@ -141,7 +142,7 @@ _READS_OF_GFX1250 = {
     2: TransposingRead("ds_load_tr16_b128", 16, _addresses("r0 r1 r2 l3 l4")),
 }
 
-ROWS = (
+_ROWS = (
     _cdna("gfx90a", "AMD CDNA2", "gfx90", load_evidence=Evidence.DOCUMENTED, source=_ROCM),
     _cdna("gfx942", "AMD CDNA3", "gfx94", conversion_lanes=_PAIRS_OF_QUADS),
     _cdna(
@@ -192,6 +193,18 @@ ROWS = (
             "assumed: phases of as many lanes as fill them"
         ),
     ),
+)
+
+_ADDS_ONE_BY_ONE = ("gfx10",)
+_PACKS_HALF_WORDS = ("gfx10", "gfx11", "gfx12")
+
+ROWS = tuple(
+    replace(
+        row,
+        packed_sums=(16,) if row.name in _PACKS_HALF_WORDS else (16, 32),
+        adds_rows=row.name not in _ADDS_ONE_BY_ONE,
+    )
+    for row in _ROWS
 )
 """A row each, oldest first.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.target import KIB, Evidence, Target, phases
@@ -74,7 +75,7 @@ def _nvidia(
     )
 
 
-ROWS = (
+_ROWS = (
     _nvidia("sm70", "NVIDIA Volta", chips=("sm72",), shared_kib=96, combines_lanes=False),
     _nvidia("sm75", "NVIDIA Turing", "ldmatrix", shared_kib=64, combines_lanes=False),
     _nvidia(
@@ -126,6 +127,15 @@ ROWS = (
         has_vector_atomics=True,
     ),
 )
+
+
+def _packed_sums(row: Target) -> tuple[int, ...]:
+    """Return the bits of elements that a thread adds in pairs: half words, then words."""
+    capability = int(row.name.removeprefix("sm"))
+    return tuple(bits for bits, since in ((16, 90), (32, 100)) if capability >= since)
+
+
+ROWS = tuple(replace(row, packed_sums=_packed_sums(row)) for row in _ROWS)
 """A row each, oldest first.
 
 Shared memory: CUDA C++ Programming Guide, Technical Specifications per Compute Capability; of sm107

@@ -104,6 +104,10 @@ class Target:
         combines_lanes: whether one instruction combines an integer of every lane of a warp.
         combines_extremes: whether it is quicker where it looks for a minimum or maximum.
         combines_floats: whether it looks for those of floats of 32 bits, too.
+        packed_sums: bits of the elements of which a thread adds two by one instruction in a
+            reduction.
+        adds_rows: whether a sum over all lanes of a warp is one within rows of 16 lanes, then over
+            rows.
         global_vector_bytes: the widest load or store of global memory.
         counts_dwords: whether the names of accesses to global memory count words of 32 bits.
         joins_global_accesses: whether loads and stores of global memory are LLVM's own, which
@@ -156,6 +160,8 @@ class Target:
     combines_lanes: bool = False
     combines_extremes: bool = False
     combines_floats: bool = False
+    packed_sums: tuple[int, ...] = ()
+    adds_rows: bool = False
     global_vector_bytes: int = 16
     counts_dwords: bool = False
     joins_global_accesses: bool = False

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from tt_layout.analyses.conversion.reduction_order import UNORDERED
 from tt_layout.analyses.layouts.encoding_difference import difference
 from tt_layout.analyses.layouts.point import MAX_HOLDERS
 from tt_layout.arguments import integer
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
-from tt_layout.library.inputs import Layout, lanes_of, place, read, type_of
+from tt_layout.library.inputs import UNKNOWN_ELEMENT, Layout, lanes_of, place, read, type_of
 from tt_layout.notation.result import Translation
 from tt_layout.notation.translation import translate as translated
 from tt_layout.releases import Release
 from tt_layout.reports.convert import ConversionReport, TransferReport, conversion_report
 from tt_layout.reports.difference import DifferenceReport
 from tt_layout.reports.info import InfoReport, info_of
+from tt_layout.reports.reduce import ReductionReport, reduction_report
 from tt_layout.reports.where import WhereReport, element_report, location_report
 
 if TYPE_CHECKING:
@@ -237,6 +239,55 @@ def convert_layout(
     )
     gpu_name = target.name if isinstance(target, Target) else target
     return conversion_report(old, new, type_of(shape_or_type), gpu_name)
+
+
+def reduction_order(
+    layout: Layout,
+    shape_or_type: ShapeOrType,
+    axis: int,
+    *,
+    target: Target | str | None = None,
+    ordering: str = UNORDERED,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> ReductionReport:
+    """Return in what order a reduction adds, as ``tt-layout reduce`` prints it.
+
+    Args:
+        layout: text in any notation, or an object.
+        shape_or_type: the tensor; f32 where only a shape is given.
+        axis: the dimension that is reduced; a negative one counts from the last.
+        target: the GPU, such as ``sm90``; by default one whose warps have as many lanes.
+        ordering: ``inner_tree`` for that of Meta's Triton.
+        release: the release whose rules hold, and that compiles the reduction.
+        threads_per_warp: as for `parse_layout`.
+
+    Returns:
+        A report: ``.tree.sum(values)`` adds an array of NumPy, bit for bit as the kernel does,
+        ``.tree.difference(other)`` is the first addition in which another tree differs.
+
+    Raises:
+        LayoutError: the layout does not fit the tensor, there is no such axis, or the release does
+            not reduce such a layout.
+
+    Example:
+        >>> rows = "gl.BlockedLayout([1, 2], [1, 32], [1, 4], [1, 0])"
+        >>> print(reduction_order(rows, "2x64xf32", 1))
+        sum of 64 elements of f32 along dimension 1, sm90, Triton 3.9
+          step  in         by                 adds
+             1  registers                     s1(i) = x(i) + x(i+1)
+             2  lanes      shfl.sync.bfly 16  s2(i) = s1(i) + s1(i+32)
+             3  lanes      shfl.sync.bfly 8   s3(i) = s2(i) + s2(i+16)
+             4  lanes      shfl.sync.bfly 4   s4(i) = s3(i) + s3(i+8)
+             5  lanes      shfl.sync.bfly 2   s5(i) = s4(i) + s4(i+4)
+             6  lanes      shfl.sync.bfly 1   s6(i) = s5(i) + s5(i+2)
+    """
+    lanes = lanes_of(target, threads_per_warp)
+    encoding = read(layout, shape_or_type, release=release, threads_per_warp=lanes)
+    tensor = type_of(shape_or_type)
+    if tensor.element_type == UNKNOWN_ELEMENT:
+        tensor = type_of("x".join(map(str, (*tensor.shape, "f32"))))
+    return reduction_report(encoding, tensor, axis, target, ordering)
 
 
 def translate(

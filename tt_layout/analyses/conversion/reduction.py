@@ -93,7 +93,7 @@ def _by_conversions(
     shuffles = bpermutes = instructions = scratch = 0
     conversions: list[tuple[LinearLayout, LinearLayout]] = []
     while True:
-        if each := _instructions(held, axis, combining, target):
+        if each := lane_instructions(held, axis, combining, target):
             instructions += held.get_in_dim_size("register") * each
         else:
             own = _shuffles(held, axis, words, combining, target)
@@ -101,10 +101,10 @@ def _by_conversions(
         held = _without(held, axis, "lane")
         if held.out_sizes[axis][1] == 1 or len(conversions) == MAX_ROUNDS:
             break
-        gathered = _gathered(held, axis)
-        conversions.append((held, gathered))
-        scratch = max(scratch, _scratch_bytes(held, gathered, element_bits, target))
-        held = gathered
+        brought = gathered(held, axis)
+        conversions.append((held, brought))
+        scratch = max(scratch, _scratch_bytes(held, brought, element_bits, target))
+        held = brought
     if result is not None:
         left = _without_dimension(held, axis)
         wanted = with_inputs(result)
@@ -142,7 +142,7 @@ def _by_threads(
     held = _without(with_inputs(src).remove_zero_bases("register"), axis, "register")
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
     registers, reductions, own = held.get_in_dim_size("register"), 0, Shuffles(0, 0)
-    if each := _instructions(held, axis, combining, target):
+    if each := lane_instructions(held, axis, combining, target):
         reductions = registers * each
     else:
         own = _shuffles(held, axis, words, combining, target)
@@ -236,7 +236,7 @@ def _moving_lanes(layout: LinearLayout, axis: int) -> list[int]:
     return [bit for bit, vector in enumerate(layout.vectors("lane")) if vector[axis]]
 
 
-def _instructions(layout: LinearLayout, axis: int, combining: Combining, target: Target) -> int:
+def lane_instructions(layout: LinearLayout, axis: int, combining: Combining, target: Target) -> int:
     """Return the instructions by which lanes combine a value of each; 0 where by shuffles."""
     moving, groups = len(_moving_lanes(layout, axis)), _groups(layout, axis)
     if combining in _OF_WHOLE_WARP:
@@ -285,7 +285,7 @@ def _with(vector: Basis, axis: int, value: int) -> Basis:
     return (*vector[:axis], value, *vector[axis + 1 :])
 
 
-def _gathered(layout: LinearLayout, axis: int) -> LinearLayout:
+def gathered(layout: LinearLayout, axis: int) -> LinearLayout:
     """Return the layout in which lanes hold what warps and CTAs hold of the axis.
 
     Lanes that repeat elements are taken for it, if there are enough of them, else the first.

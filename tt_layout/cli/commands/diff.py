@@ -7,11 +7,19 @@ import click
 from tt_layout.analyses.layouts.encoding_difference import LEVELS, difference
 from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
-from tt_layout.cli.parameters import LayoutParameter, format_option, reading_options, type_option
+from tt_layout.cli.parameters import (
+    LayoutParameter,
+    TargetParameter,
+    format_option,
+    reading_options,
+    type_option,
+)
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target, target_names
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.difference import DifferenceReport
+from tt_layout.reports.reduce import reduction_difference
 
 
 @click.command(
@@ -21,7 +29,7 @@ from tt_layout.reports.difference import DifferenceReport
     Explain what changed between two layouts of one tensor.
 
     The layouts are in any notation, or FILE:ALIAS. Exits 0 if they are equal, 1 if they differ, 2
-    on error.
+    on error. With --reduce, they are equal if sums have the same bits.
     """,
 )
 @click.argument("before", type=LayoutParameter(), metavar="OLD_LAYOUT")
@@ -36,16 +44,34 @@ from tt_layout.reports.difference import DifferenceReport
     show_default=True,
     help="What counts as equal: the text, the map, or the map up to an order.",
 )
+@click.option(
+    "--reduce",
+    "axis",
+    type=int,
+    metavar="N",
+    help="Tell whether sums along this dimension have the same bits.",
+)
+@click.option(
+    "--target",
+    type=TargetParameter(),
+    help=f"With --reduce, the GPU: {target_names()}.",
+)
 @format_option
 def command(
     before: Encoding,
     after: Encoding,
     tensor: TensorType,
     level: str,
+    axis: int | None,
+    target: Target | None,
     output_format: str,
 ) -> int:
     """Explain what changed between two layouts of one tensor."""
     try:
+        if axis is not None:
+            report = reduction_difference(before, after, tensor, axis, target)
+            emit(report, output_format)
+            return 0 if report.has_same_bits else 1
         found = difference(before, after, tensor)
     except LayoutError as error:
         raise error.at(tensor.span) from None

@@ -1,0 +1,379 @@
+"""In what order a reduction adds the elements along its axis: which bits a sum of floats has.
+
+Floats do not add up to the same in every order, so two layouts of one tensor may give sums of
+different bits.  Since Triton 3.8 each step of a reduction halves what is left: it adds what the two
+values of a bit of the axis tell apart, first the bits that registers hold, then those of lanes,
+then those of warps, which lanes gather through shared memory.  Until 3.7 a thread adds its
+registers one after the other, and lanes and warps do the same as later.
+
+A step is therefore the distances along the axis of what it adds to every sum that is left, and the
+steps are the whole tree:
+
+    step 1, offsets (0, 1)    s1(i) = x(i) + x(i+1)         registers
+    step 2, offsets (0, 8)    s2(i) = s1(i) + s1(i+8)       lanes
+
+Addition of two floats is commutative, so trees are equal if their steps are.
+
+Source:
+    Triton 3.9, lib/Conversion/TritonGPUToLLVM/ReduceOpToLLVM.cpp, and 3.6 of it;
+    third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp, warpReduce; of ``inner_tree``
+    facebookexperimental/triton.  The trees of compiled kernels: tests/compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.conversion.conversion import with_inputs
+from tt_layout.analyses.conversion.reduction import Combining, gathered, lane_instructions
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target
+from tt_layout.mlir.types import element_bits
+from tt_layout.releases import Release
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+REGISTERS, LANES, WARPS = "registers", "lanes", "warps"
+"""Where a step takes place; of warps, lanes add what they have gathered."""
+
+UNORDERED, INNER_TREE = "unordered", "inner_tree"
+ORDERINGS = (UNORDERED, INNER_TREE)
+"""Values of the attribute ``reduction_ordering`` of Meta's Triton; others have the first only."""
+
+_ROW_BITS = (3, 2, 1, 0)
+"""Bits of the lane within a row of AMD's, in the order in which rows are added."""
+
+_PACKED = ("f16", "bf16", "f32", "i16")
+"""Types of which some GPUs add two pairs by one instruction."""
+
+
+class Step(NamedTuple):
+    """Additions that every sum that is left takes part in.
+
+    Attributes:
+        place: where: ``registers``, ``lanes`` or ``warps``.
+        offsets: distances along the axis of what is added, one after the other; the first is 0.
+        instruction: what brings the other terms to a lane; empty within a thread.
+        is_packed: whether one instruction makes the additions of two sums.
+    """
+
+    place: str
+    offsets: tuple[int, ...]
+    instruction: str = ""
+    is_packed: bool = False
+
+    @property
+    def bits(self) -> int:
+        """The bits along the axis that the step takes away."""
+        return reduce(or_, self.offsets)
+
+
+class Difference(NamedTuple):
+    """The first additions in which two trees differ.
+
+    Attributes:
+        step: in which step of the first tree, from 1.
+        terms: elements that both have added up before.
+        first, second: the elements that each tree adds to them then; none where it is done.
+    """
+
+    step: int
+    terms: tuple[int, ...]
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ReductionTree:
+    """In what order the elements along an axis are added.
+
+    Attributes:
+        axis: the dimension.
+        size: elements along it.
+        element: their type, such as ``f32``.
+        target: the GPU.
+        release: the release that compiles the reduction.
+        steps: the additions.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> from tt_layout.releases import Release
+        >>> layout = LinearLayout.from_bases(
+        ...     [("register", [[1], [2]]), ("lane", [[4], [8], [16], [32], [64]])], ["dim0"])
+        >>> for release in (Release.V3_7, Release.V3_9):
+        ...     tree = reduction_tree(layout, 0, "f32", find_target("sm90"), release)
+        ...     print([step.offsets for step in tree.steps])
+        [(0, 1, 2, 3), (0, 64), (0, 32), (0, 16), (0, 8), (0, 4)]
+        [(0, 1), (0, 2), (0, 64), (0, 32), (0, 16), (0, 8), (0, 4)]
+    """
+
+    axis: int
+    size: int
+    element: str
+    target: Target
+    release: Release
+    steps: tuple[Step, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every order gives the same bits, as of integers."""
+        return self.element.startswith("i")
+
+    def sum(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Add numbers along the axis in the order of the tree, in their own type.
+
+        Args:
+            values: an array that has the axis, with ``size`` elements along it.
+
+        Raises:
+            LayoutError: the array has another size along the axis.
+
+        Example:
+            >>> import numpy as np
+            >>> from tt_layout.hardware import find_target
+            >>> layout = LinearLayout.from_bases([("register", [[1], [2]])], ["dim0"])
+            >>> values = np.float32([1, 2**-24, 2**-24, 2**-24])
+            >>> for release in (Release.V3_7, Release.V3_9):
+            ...     tree = reduction_tree(layout, 0, "f32", find_target("sm90"), release)
+            ...     print(tree.sum(values) == 1)
+            True
+            False
+        """
+        import numpy as np
+
+        given = np.asarray(values)
+        if self.axis >= given.ndim or given.shape[self.axis] != self.size:
+            message = f"expected {self.size} elements along dimension {self.axis}"
+            raise LayoutError(f"{message}, got an array of the sizes {list(given.shape)}")
+        sums = np.moveaxis(given, self.axis, 0).copy()
+        left = np.arange(self.size)
+        for step in self.steps:
+            left = left[left & step.bits == 0]
+            found = sums[left]
+            for offset in step.offsets[1:]:
+                found = found + sums[left ^ offset]
+            sums[left] = found
+        total: npt.NDArray[Any] = sums[0]
+        return total
+
+    def difference(self, other: ReductionTree) -> Difference | None:
+        """Return the first additions in which another tree differs; None where it does not.
+
+        Raises:
+            LayoutError: the trees are of different numbers of elements.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> bases = [[1], [2], [4], [8], [16]]
+            >>> before, after = (
+            ...     reduction_tree(LinearLayout.from_bases([("lane", lanes)], ["dim0"]),
+            ...                    0, "f32", find_target("sm90"), Release.V3_9)
+            ...     for lanes in (bases, bases[::-1]))
+            >>> before.difference(after)
+            Difference(step=1, terms=(0,), first=(16,), second=(1,))
+        """
+        if self.size != other.size:
+            message = f"one reduction is of {self.size} elements, the other of {other.size}"
+            raise LayoutError(f"{message}: their sums cannot be compared")
+        done = 0
+        for (step, own), (_, its) in zip(self._additions(), other._additions()):
+            if own != its:
+                return Difference(step, _elements(0, done), _elements(*own), _elements(*its))
+            done |= own[0] | own[1]
+        return None
+
+    def _additions(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Yield what is added to the sum of element 0: the step, how far off, and which bits.
+
+        All other sums are added in the same order, each from its own first element.
+        """
+        done = 0
+        for number, step in enumerate(self.steps, 1):
+            for offset in step.offsets[1:]:
+                yield number, (offset, done)
+            done |= step.bits
+
+
+def _elements(offset: int, bits: int) -> tuple[int, ...]:
+    """Return the elements that differ from one in some bits only.
+
+    Example:
+        >>> _elements(16, 0b101)
+        (16, 17, 20, 21)
+    """
+    found = [offset]
+    for bit in range(bits.bit_length()):
+        if bits >> bit & 1:
+            found += [element + (1 << bit) for element in found]
+    return tuple(found)
+
+
+def reduction_tree(
+    layout: LinearLayout,
+    axis: int,
+    element: str,
+    target: Target,
+    release: Release,
+    ordering: str = UNORDERED,
+) -> ReductionTree:
+    """Return in what order a reduction adds the elements along an axis.
+
+    Args:
+        layout: where the tensor is in registers.
+        axis: the dimension that is reduced.
+        element: the type of an element, such as ``f32``.
+        target: the GPU.
+        release: the release of Triton.
+        ordering: ``inner_tree`` for that of Meta's Triton, which adds neighbours first.
+
+    Raises:
+        LayoutError: the layout is not one whose reduction the release lowers.
+    """
+    held = with_inputs(layout).remove_zero_bases("register")
+    _check(held, axis)
+    if ordering == INNER_TREE:
+        steps = _inner_tree(held, axis, target)
+    elif release < Release.V3_8:
+        steps = _one_by_one(held, axis, element, target)
+    else:
+        steps = _by_halves(held, axis, element, target)
+    size = held.out_sizes[axis][1]
+    return ReductionTree(axis, size, element, target, release, tuple(steps))
+
+
+def _check(layout: LinearLayout, axis: int) -> None:
+    """Refuse what no release reduces: a bit that moves along the axis and something else."""
+    for name, vectors in layout.in_bases:
+        for bit, vector in enumerate(vectors):
+            value = vector[axis]
+            if value & value - 1 or (value and sum(map(bool, vector)) > 1):
+                message = f"bit {bit} of the {name} moves by {list(vector)}"
+                raise LayoutError(f"{message}: a reduction takes single bits of one dimension")
+
+
+def _by_halves(layout: LinearLayout, axis: int, element: str, target: Target) -> Iterator[Step]:
+    """Yield the steps of a reduction since Triton 3.8."""
+    first, *_ = *layout.vectors("register"), (0,) * layout.num_out_dims
+    own = _moving(layout, axis, "register")
+    bits = element_bits(element)
+    is_packed = element in _PACKED and bits in target.packed_sums and len(own) >= 2
+    if is_packed and first[axis]:
+        own.append(own.pop(0))  # the two that are packed are added last
+    for at, (_, offset) in enumerate(own):
+        is_last = bool(first[axis]) and at == len(own) - 1
+        yield Step(REGISTERS, (0, offset), is_packed=is_packed and not is_last)
+    held, place = _without(layout, axis, "register"), LANES
+    while True:
+        yield from _crossings(held, axis, place, element, target)
+        held, place = _without(held, axis, "lane"), WARPS
+        if not any(_moving(held, axis, name) for name in ("warp", "block")):
+            return
+        held = gathered(held, axis)
+
+
+def _one_by_one(layout: LinearLayout, axis: int, element: str, target: Target) -> Iterator[Step]:
+    """Yield the steps of a reduction until Triton 3.7."""
+    if _moving(layout, axis, "block"):
+        raise LayoutError("Triton before 3.8 does not reduce across CTAs")
+    for name in ("lane", "warp"):
+        _check_neighbours(layout, axis, name)
+    offsets = [0]
+    for _, step in _moving(layout, axis, "register"):
+        offsets += [offset + step for offset in offsets]
+    if len(offsets) > 1:
+        yield Step(REGISTERS, tuple(offsets))
+    yield from _crossings(layout, axis, LANES, element, target)
+    parts = [(at, step) for at, (_, step) in enumerate(_moving(layout, axis, "warp"))]
+    yield from _steps(parts, WARPS, target, has_all=1 << len(parts) == target.lanes)
+
+
+def _inner_tree(layout: LinearLayout, axis: int, target: Target) -> Iterator[Step]:
+    """Yield the steps of Meta's ordering: neighbours of a thread, lanes, warps, other registers."""
+    if _moving(layout, axis, "block"):
+        raise LayoutError("an inner_tree reduction does not cross CTAs")
+    own = sorted(step for _, step in _moving(layout, axis, "register"))
+    near = [step for at, step in enumerate(own) if step == 1 << at]
+    yield from (Step(REGISTERS, (0, step)) for step in near)
+    for place, name in ((LANES, "lane"), (WARPS, "warp")):
+        _check_neighbours(layout, axis, name)
+        for at, (bit, step) in enumerate(_moving(layout, axis, name)):
+            mask = 1 << (bit if place == LANES else at)
+            yield Step(place, (0, step), _shuffle(mask, target))
+    yield from (Step(REGISTERS, (0, step)) for step in own[len(near) :])
+
+
+def _check_neighbours(layout: LinearLayout, axis: int, name: str) -> None:
+    """Refuse bits along the axis that others are between, which shuffles by halves mix up."""
+    bits = [bit for bit, _ in _moving(layout, axis, name)]
+    if name == "warp":  # repeated ones are left out
+        kept = [bit for bit, vector in enumerate(layout.vectors(name)) if any(vector)]
+        bits = [kept.index(bit) for bit in bits]
+    if bits and bits != list(range(bits[0], bits[0] + len(bits))):
+        message = f"bits {bits} of the {name} move along dimension {axis}"
+        raise LayoutError(
+            f"{message}: this reduction adds wrong elements unless they are neighbours"
+        )
+
+
+def _crossings(
+    layout: LinearLayout, axis: int, place: str, element: str, target: Target
+) -> Iterator[Step]:
+    """Yield the steps by which the lanes of a warp add what each has."""
+    moving = _moving(layout, axis, "lane")
+    bits = element_bits(element) or 0
+    is_one = element.startswith("i") and bits <= target.shuffle_bits and target.combines_lanes
+    if is_one and lane_instructions(layout, axis, Combining.INSTRUCTION, target):
+        offsets = [0]
+        for _, step in moving:
+            offsets += [offset + step for offset in offsets]
+        yield Step(place, tuple(offsets), "redux.sync.add")
+        return
+    yield from _steps(moving, place, target, has_all=1 << len(moving) == target.lanes)
+
+
+def _steps(
+    moving: Sequence[tuple[int, int]], place: str, target: Target, *, has_all: bool
+) -> Iterator[Step]:
+    """Yield a step for each bit of the lane: the highest first, but of all lanes by AMD's rows."""
+    order = sorted(moving, reverse=True)
+    if has_all and target.adds_rows:
+        rank = {bit: at for at, bit in enumerate((*_ROW_BITS, *range(len(_ROW_BITS), 6)))}
+        order.sort(key=lambda part: rank[part[0]])
+        yield from (Step(place, (0, step), _row_step(bit, target)) for bit, step in order)
+        return
+    swaps = {bit for bit, _ in moving} in ({5}, {4, 5}) and bool(target.swapped_lanes)
+    for bit, step in order:
+        name = f"v_permlane{1 << bit}_swap" if swaps else _shuffle(1 << bit, target)
+        yield Step(place, (0, step), name)
+
+
+def _shuffle(mask: int, target: Target) -> str:
+    """Return what brings a lane the value of one whose number differs by a mask."""
+    return f"shfl.sync.bfly {mask}" if target.is_nvidia else f"shuffle xor {mask}"
+
+
+def _row_step(bit: int, target: Target) -> str:
+    """Return what adds lanes to others of their row of 16, or rows, to the last lane."""
+    if bit in _ROW_BITS:
+        return f"row_shr:{1 << bit}"
+    return f"row_bcast:{(1 << bit) - 1}" if target.lanes == 64 else "v_permlanex16"
+
+
+def _moving(layout: LinearLayout, axis: int, name: str) -> list[tuple[int, int]]:
+    """Return the bits of an input that move along an axis, and how far."""
+    return [(bit, vector[axis]) for bit, vector in enumerate(layout.vectors(name)) if vector[axis]]
+
+
+def _without(layout: LinearLayout, axis: int, name: str) -> LinearLayout:
+    """Return a layout whose input does not move along an axis any more."""
+    bases = tuple(
+        (own, tuple((*v[:axis], 0, *v[axis + 1 :]) if own == name else v for v in vectors))
+        for own, vectors in layout.in_bases
+    )
+    return LinearLayout(bases, layout.out_sizes)

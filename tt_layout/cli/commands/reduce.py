@@ -1,0 +1,71 @@
+"""``tt-layout reduce``: in what order a reduction adds the elements along an axis."""
+
+from __future__ import annotations
+
+import click
+
+from tt_layout.analyses.conversion.reduction_order import ORDERINGS, UNORDERED
+from tt_layout.cli.dump_arguments import DumpCommand
+from tt_layout.cli.output import emit
+from tt_layout.cli.parameters import (
+    LayoutParameter,
+    TargetParameter,
+    format_option,
+    reading_options,
+    type_option,
+)
+from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target, target_names
+from tt_layout.mlir.types import TensorType
+from tt_layout.reports.reduce import reduction_report
+
+
+@click.command(
+    "reduce",
+    cls=DumpCommand,
+    help="""\
+    Show in what order a reduction adds the elements along an axis.
+
+    Sums of floats have the same bits only if they are added in one order: within threads, between
+    lanes and between warps. LAYOUT is in any notation, or FILE:ALIAS; --triton chooses the release
+    that compiles the reduction. diff --reduce compares two layouts.
+    """,
+)
+@click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")
+@type_option
+@click.option(
+    "--axis",
+    type=int,
+    required=True,
+    metavar="N",
+    help="The dimension that is reduced; -1 is the last.",
+)
+@click.option(
+    "--target",
+    type=TargetParameter(),
+    help=f"The GPU: {target_names()}; by default one whose warps have as many lanes.",
+)
+@click.option(
+    "--ordering",
+    type=click.Choice(ORDERINGS),
+    default=UNORDERED,
+    show_default=True,
+    help="The reduction_ordering, of Meta's Triton.",
+)
+@reading_options
+@format_option
+def command(
+    layout: Encoding,
+    tensor: TensorType,
+    axis: int,
+    target: Target | None,
+    ordering: str,
+    output_format: str,
+) -> None:
+    """Show in what order a reduction adds the elements along an axis."""
+    try:
+        report = reduction_report(layout, tensor, axis, target, ordering)
+    except LayoutError as error:
+        raise error.at(tensor.span) from None
+    emit(report, output_format)
