@@ -70,7 +70,7 @@ def definition(layout: LinearLayout, axis: int, halves: bool, rows: bool, packed
     for where, bit in [*((1, b) for b in order), *((0, b) for b in reversed(crossed))]:
         before = {key: dict(value) for key, value in held.items()}
         for key in held:
-            other = tuple(n ^ (1 << bit if at == where else 0) for at, n in enumerate(key))
+            other = (key[0] ^ (1 - where << bit), key[1] ^ (where << bit))
             for name in held[key]:
                 held[key][name] = Node((before[key][name], before[other][name]))
     return next(v[0, 0] for v in held.values() if (0, 0) in v)

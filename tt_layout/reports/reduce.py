@@ -20,8 +20,9 @@ from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, usual_target
 from tt_layout.hardware.intel import OWN_SUB_GROUPS
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
+from tt_layout.reports.fitted import Table
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line, Table
+from tt_layout.reports.report import Line
 from tt_layout.wording import count, ranges
 
 JSON_VERSION = 1
