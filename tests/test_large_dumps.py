@@ -78,3 +78,20 @@ def test_a_text_is_read_in_pieces(piece: int, monkeypatch: pytest.MonkeyPatch) -
         source._read(io.BytesIO("abcdeü".encode("latin-1")), "a")
     with pytest.raises(NothingFoundError, match="byte 3 is 0xe2"):
         source._read(io.BytesIO("abc€".encode()[:-1]), "a")
+
+
+READ = """
+import io, tracemalloc
+from tt_layout.mlir import source
+
+size = 16 * source._CHUNK
+file = io.BytesIO(bytes([65]) * size)
+tracemalloc.start()
+source._read(file, "a")
+print(tracemalloc.get_traced_memory()[1] / size)
+"""
+
+
+def test_a_text_is_in_memory_once() -> None:
+    done = subprocess.run([sys.executable, "-c", READ], capture_output=True, text=True)
+    assert float(done.stdout) < 1.5

@@ -15,6 +15,7 @@ from tt_layout.errors import FileLocation, LayoutError, NothingFoundError, not_a
 from tt_layout.safe_text import safe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
 
 BLOCK = 1 << 12  # characters whose lines are counted at once
@@ -266,10 +267,10 @@ def _read(file: BinaryIO, name: str) -> str:
     So it is never in memory twice, as bytes and as text.
     """
     decoder, text, size = getincrementaldecoder("utf-8")(), "", 0
-    while chunk := _whole_lines(file):
+    for chunk in _pieces(file):  # Python 3.11 lets a text grow in its place in no while loop
         if b"\0" in chunk:
             raise LayoutError(f"not text: byte {size + chunk.index(0)} is 0x00", FileLocation(name))
-        text += _decoded(decoder, chunk, size, name)  # grows in its place
+        text += _decoded(decoder, chunk, size, name)
         size += len(chunk)
         if size > MAX_BYTES:
             most = f"{MAX_BYTES >> 20} MiB, the most that is read"
@@ -277,12 +278,12 @@ def _read(file: BinaryIO, name: str) -> str:
     return text + _decoded(decoder, b"", size, name)
 
 
-def _whole_lines(file: BinaryIO) -> bytes:
-    """Return the next piece of a file, which does not end between a carriage return and a line."""
-    chunk = file.read(_CHUNK)
-    while chunk.endswith(b"\r") and (more := file.read(1)):
-        chunk += more
-    return chunk
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the pieces of a file, none of which ends between a carriage return and a line."""
+    while chunk := file.read(_CHUNK):
+        while chunk.endswith(b"\r") and (more := file.read(1)):
+            chunk += more
+        yield chunk
 
 
 def _decoded(decoder: IncrementalDecoder, chunk: bytes, size: int, name: str) -> str:
