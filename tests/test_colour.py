@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import re
+from colorsys import rgb_to_hls
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,13 @@ def test_text_is_readable_on_every_cell() -> None:
         assert contrast(rgb(INK), rgb(fill)) >= 4.5
     for colour in (RULE, MARK):
         assert contrast(rgb(colour), rgb(PAGE)) >= 4.5
+
+
+def test_black_text_is_on_no_brown_and_no_olive() -> None:
+    for fill in CELLS:
+        hue, lightness, _ = rgb_to_hls(*(part / 255 for part in rgb(fill)))
+        if 15 < 360 * hue < 100 and lightness < 0.95:
+            assert contrast(rgb(INK), rgb(fill)) >= 6.8, fill
 
 
 def test_terminals_show_the_same_colours_with_black_text_whatever_their_ground() -> None:

@@ -1,9 +1,10 @@
 """One palette for figures, terminals and the page, and what can have a colour of its own.
 
 Eight hues in four shades, light enough for black text, so that a cell looks the same on paper, on
-a dark terminal and on a light one.  All are among the 256 colours that every terminal numbers.
-They were chosen by searching for the largest least distance between any two, seen with full colour
-vision and without one of the three kinds of cones; the first shades of the hues are further apart.
+a dark terminal and on a light one.  None is brown or olive, where black text is hard to read.  All
+are among the 256 colours that every terminal numbers.  They were chosen by searching for the
+largest least distance between any two, seen with full colour vision and without one of the three
+kinds of cones; the first shades of the hues are further apart.
 
 Source:
     WCAG 2.2, "contrast ratio"; Machado, Oliveira and Fernandes, A Physiologically-based Model
@@ -18,12 +19,12 @@ GROUPINGS = ("warp", "lane", "thread", "register", "block", "bank", "chunk", "ro
 
 TERMINAL = (
     (69, 98, 140, 189),
-    (215, 223, 136, 180),
+    (215, 223, 202, 180),
     (159, 79, 50, 37),
-    (133, 212, 175, 177),
-    (227, 106, 193, 184),
+    (133, 212, 219, 177),
+    (227, 150, 193, 184),
     (45, 31, 39, 110),
-    (167, 131, 209, 204),
+    (167, 175, 209, 204),
     (249, 243, 251, 246),
 )
 """The shades of each hue, as terminals number their colours."""
