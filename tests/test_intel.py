@@ -252,7 +252,11 @@ def test_a_batch_has_shapes_of_three_dimensions() -> None:
             "threadsPerWarp = 8",
             "threadsPerWarp must be at least executionSize = 16, got 8",
         ),
-        ("opsPerChan = 2", "opsPerChan = 2, fp4KPack = 2", "opsPerChan must be 4 for fp4 elements"),
+        (
+            "opsPerChan = 2",
+            "opsPerChan = 2, fp4KPack = 2",
+            "fp4KPack = 2 needs opsPerChan = 4, got 2",
+        ),
         ("opsPerChan = 2", "opsPerChan = 4, fp4KPack = 3", "fp4KPack must be 2, got 3"),
     ],
 )

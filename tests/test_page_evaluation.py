@@ -8,6 +8,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,9 @@ from truth.make_truth import read_rows
 from tt_layout import page
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.layouts.layout_difference import compare
-from tt_layout.encodings import FORMS
+from tt_layout.encodings import FORMS, Encoding
 from tt_layout.encodings.parsing import parse_layout
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import product_of
 from tt_layout.mlir.types import element_bits, parse_type
@@ -39,6 +41,13 @@ POINTS = 256
 MOST_HOLDERS = 4096  # that the page looks for
 MEMORIES = {"tensor": "tensor", "shared": "!ttg.memdesc", "tmem": "!ttg.memdesc"}
 LEAST_OF_A_KIND = 40
+
+INTELS = (
+    "#ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, "
+    "threadsPerWarp = 16, warpsPerCTA = [2, 2], repCluster = [1, 2]}>",
+    "#ttig.subgroup_2d_block<{warpsPerCTA = [2, 2], instrShape = [8, 16], "
+    "numBlocks = 2, order = [1, 0], kWidth = 2, threadsPerWarp = 16}>",
+)
 
 Row = dict[str, Any]
 
@@ -191,6 +200,48 @@ def test_every_release_is_read_alike(layouts: int, seed: int) -> None:
     for text, release in zip(texts, newest):
         with suppress(LayoutError):
             assert str(parse_layout(text).release) == release, text
+
+
+def breaking(rule: Rule, encoding: Encoding) -> Iterator[Encoding]:
+    """Yield an encoding with values that break a rule, if it has such a value."""
+    value, given = getattr(encoding, rule.field), rule.given
+    wrong: dict[Must, list[Any]] = {
+        Must.POWER: [3],
+        Must.POWERS: [(3, *value[1:])] if isinstance(value, tuple) else [],
+        Must.PERMUTATION: [(7, *value[1:])] if isinstance(value, tuple) else [],
+        Must.SOME: [()],
+        Must.ONE_OF: [not given[0]] if given and isinstance(given[0], bool) else [5, 17],
+        Must.WITHIN: [n + by for n, by in zip(given, (-1, 1)) if n],
+        Must.LENGTH: [(1,) * 5],
+    }
+    other = {} if rule.when is None else dict([rule.when])
+    for one in wrong[rule.must]:
+        changed = replace(encoding, spelling=None, **{**other, rule.field: one})
+        if rule.is_broken_by(changed):
+            yield changed
+
+
+def test_rules_of_refusal_are_told_alike() -> None:
+    """Each rule that is data is broken in a text of its encoding."""
+    known = [parse_layout(text) for text in [*(own for own, _ in KINDS.values()), *INTELS]]
+    examples = {encoding.mnemonic: encoding for encoding in known}
+    messages: dict[str, set[str]] = {}
+    told: set[tuple[str, Rule]] = set()
+    for mnemonic, encoding in examples.items():
+        for rule in encoding.rules:
+            for changed in breaking(rule, encoding):
+                with pytest.raises(LayoutError):
+                    parse_layout(str(changed)).check_layout()
+                messages[str(changed)] = {broken.message for broken in changed.violations()}
+                told.add((mnemonic, rule))
+    common = {"what": "read", "type": "tensor<64x64xf16>", "release": "3.9"}
+    answers = scripts().ask_all([{**common, "attribute": text} for text in messages])
+    for (text, own), answer in zip(messages.items(), answers):
+        assert answer["error"] in own, text
+    stated = {
+        (cls.mnemonic, rule) for own in FORMS.values() for _, cls in own for rule in cls.rules
+    }
+    assert {rule.last for _, rule in stated - told} <= {Release.V3_2, Release.V3_5}
 
 
 def multiplied(placed: PlacedLayout) -> Row | None:

@@ -241,10 +241,10 @@ def test_bases_that_depend_on_each_other_are_pointed_at() -> None:
 
 def test_no_element_is_without_bits() -> None:
     text = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 0}>"
-    with pytest.raises(LayoutError, match="elementBitWidth must be positive, got 0") as caught:
+    with pytest.raises(LayoutError, match="elementBitWidth must be at least 1, got 0") as caught:
         parse_layout(text, release="3.7")
     assert str(caught.value).splitlines()[2].index("^") == text.index("0}>")
-    with pytest.raises(LayoutError, match="must be positive"):
+    with pytest.raises(LayoutError, match="must be at least 1"):
         parse_layout(text, release="3.6").to_linear_layout([8, 8])
 
 
@@ -628,7 +628,9 @@ def test_lists_of_two_lengths_were_read_until_2_1() -> None:
 def test_padded_pairs_of_4_bits_are_read_but_have_no_layout() -> None:
     text = NVMMA.format(64, 8, ", fp4Padded = true")
     encoding = parse_layout(text)
-    with pytest.raises(LayoutError, match="fp4Padded needs elementBitWidth = 8"):
+    with pytest.raises(
+        LayoutError, match="fp4Padded = true needs swizzlingByteWidth = 128, got 64"
+    ):
         encoding.to_linear_layout([64, 64])
 
 

@@ -29,7 +29,8 @@ from tt_layout.encodings.instruction_tiles import (
     WARP,
     tile_layout,
 )
-from tt_layout.encodings.rules import check_length, check_powers_of_two
+from tt_layout.encodings.rules import check_length
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -126,6 +127,15 @@ class AmdMfma(DistributedEncoding):
     element_bit_width: int = 32
 
     mnemonic = "amd_mfma"
+    rules = (
+        Rule("version", Must.WITHIN, (0, 3), last=Release.V3_2),
+        Rule("version", Must.WITHIN, (0, 4), first=Release.V3_3),
+        Rule("element_bit_width", Must.ONE_OF, (*MFMA_RUNS,)),
+        Rule("tiles_per_warp", Must.POWERS, since=None),
+        Rule("warps_per_cta", Must.POWERS, since=None),
+        Rule("warps_per_cta", Must.LENGTH, (2, 3), since=None),
+        Rule("is_transposed", Must.ONE_OF, (True,), since=None, when=("instr_shape", (64, 4))),
+    )
     ignores_unknown_keys = True
     forms = (
         split_form("triton_gpu.amd_mfma", Release.V3_0, _KEYS_3_0, _normalize_two_entries),
@@ -160,32 +170,16 @@ class AmdMfma(DistributedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        newest = 4 if self.release >= Release.V3_3 else 3
-        if self.version > newest:
-            message = f"{self.key('version')} must be in 0..{newest}, got {self.version}"
-            yield Violation(message, ("version",))
+        yield from super().violations()
         known = [mn for mn, since in MFMA_INSTRUCTIONS.items() if since <= self.release]
         if self.instr_shape[:2] not in known:
             shapes = ", ".join(f"[{m}, {n}]" for m, n in known)
             key = self.key("instr_shape")
             message = f"{key} must begin with one of {shapes}, got {list(self.instr_shape)}"
             yield Violation(message, ("instr_shape",))
-        if self.element_bit_width not in MFMA_RUNS:
-            key = self.key("element_bit_width")
-            message = f"{key} must be 32 or 64, got {self.element_bit_width}"
-            yield Violation(message, ("element_bit_width",))
         yield from cga_violations(self, self.rank)
         if any(tiles != 1 for tiles in self.tiles_per_warp):
             yield from check_length(self, "tiles_per_warp", self.rank, since=None)
-        yield from check_powers_of_two(self, "tiles_per_warp", since=None)
-        yield from check_powers_of_two(self, "warps_per_cta", since=None)
-        if self.rank not in (2, 3):
-            key = self.key("warps_per_cta")
-            message = f"{key} must have 2 or 3 entries, got {list(self.warps_per_cta)}"
-            yield Violation(message, ("warps_per_cta",), since=None)
-        if self.instr_shape[:2] == (64, 4) and not self.is_transposed:
-            message = f"{self.key('instr_shape')} [64, 4] needs {self.key('is_transposed')} = true"
-            yield Violation(message, ("is_transposed", "instr_shape"), since=None)
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the instruction's tile, over warps, repeated first along N, then along M."""

@@ -39,6 +39,7 @@ from tt_layout.encodings.instruction_tiles import (
     tile_layout,
 )
 from tt_layout.encodings.rules import basis_length_problem, violation_of
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -166,6 +167,10 @@ class AmdWmma(DistributedEncoding):
     instr_shape: Shape = DEFAULT_INSTRUCTION
 
     mnemonic = "amd_wmma"
+    rules = (
+        Rule("version", Must.WITHIN, (1, 2), since=Release.V3_3, last=Release.V3_5),
+        Rule("version", Must.WITHIN, (1, 3), since=Release.V3_3, first=Release.V3_6),
+    )
     ignores_unknown_keys = True
     forms = (
         Form(
@@ -235,10 +240,8 @@ class AmdWmma(DistributedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        newest = 3 if self.release >= Release.V3_6 else 2
-        if not 1 <= self.version <= newest:
-            message = f"{self.key('version')} must be in 1..{newest}, got {self.version}"
-            yield Violation(message, ("version",), Release.V3_3)
+        yield from super().violations()
+        if self.version not in WMMA_INSTRUCTIONS:
             return
         if self.instr_shape not in WMMA_INSTRUCTIONS[self.version]:
             shapes = ", ".join(str(list(shape)) for shape in WMMA_INSTRUCTIONS[self.version])

@@ -11,6 +11,7 @@ from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two
 from tt_layout.algebra.rendering import render
 from tt_layout.arguments import integers
 from tt_layout.encodings.forms import Form, Spelling
+from tt_layout.encodings.stated_rules import Rule
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, shown
 from tt_layout.mlir.source import Span
@@ -97,6 +98,9 @@ class Encoding:
     mnemonic: ClassVar[str]
     forms: ClassVar[tuple[Form, ...]]
 
+    rules: ClassVar[tuple[Rule, ...]] = ()
+    """The rules of the compiler that are data."""
+
     ignores_unknown_keys: ClassVar[bool] = False
     """Whether the parser steps over keys that it does not know, in every release that has it.
 
@@ -118,8 +122,10 @@ class Encoding:
         return None
 
     def violations(self) -> Iterator[Violation]:
-        """Yield the rules of the compiler that the fields break."""
-        yield from ()
+        """Yield the rules of the compiler that the fields break, first those that are data."""
+        for rule in self.rules:
+            if rule.is_broken_by(self):
+                yield Violation(rule.message(self.key, self), rule.fields, rule.since)
 
     def _rules_broken(self) -> Iterator[Violation]:
         """Yield the violations that count where the encoding was written."""

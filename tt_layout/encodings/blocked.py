@@ -24,7 +24,7 @@ from tt_layout.encodings.cga import (
     split_rank_violations,
 )
 from tt_layout.encodings.forms import INTEGERS, Form, Key
-from tt_layout.encodings.rules import check_permutation, check_powers_of_two
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.mlir.syntax import ListNode, Node
 from tt_layout.mlir.types import sizes_of
 from tt_layout.releases import Release
@@ -82,6 +82,12 @@ class Blocked(DistributedEncoding):
     cga: Bases = ()
 
     mnemonic = "blocked"
+    rules = (
+        Rule("order", Must.PERMUTATION, since=Release.V2_2),
+        Rule("size_per_thread", Must.POWERS, since=Release.V3_5),
+        Rule("threads_per_warp", Must.POWERS, since=Release.V3_5),
+        Rule("warps_per_cta", Must.POWERS, since=Release.V3_5),
+    )
     forms = (
         Form("triton_gpu.blocked", Release.V2022, _KEYS),
         split_form("triton_gpu.blocked", Release.V2_2, _KEYS + PRINTED_SPLIT),
@@ -100,6 +106,7 @@ class Blocked(DistributedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
+        yield from super().violations()
         lists = ("size_per_thread", "threads_per_warp", "warps_per_cta")
         lengths = {self.key(name): len(getattr(self, name)) for name in (*lists, "order")}
         if len(set(lengths.values())) > 1:
@@ -107,9 +114,6 @@ class Blocked(DistributedEncoding):
             message = f"the lists of #{self.name} must have one length, got {shown}"
             yield Violation(message, since=Release.V2_2)
             return
-        yield from check_permutation(self, "order", since=Release.V2_2)
-        for name in lists:
-            yield from check_powers_of_two(self, name, since=Release.V3_5)
         yield from cga_violations(self, self.rank)
         yield from self._split_violations()
 

@@ -30,7 +30,8 @@ from tt_layout.encodings.instruction_tiles import (
     tile_layout,
 )
 from tt_layout.encodings.nvidia_mma import NvidiaMma
-from tt_layout.encodings.rules import check_power_of_two, violation_of
+from tt_layout.encodings.rules import power_problem, violation_of
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -118,6 +119,7 @@ class DotOperand(DistributedEncoding):
     k_width: int = 0
 
     mnemonic = "dot_op"
+    rules = (Rule("op_idx", Must.ONE_OF, (0, 1), since=Release.V3_0),)
     forms = (
         Form("triton_gpu.dot_op", Release.V2022, (_IMPLIED_OP_IDX, _PARENT)),
         Form(
@@ -157,10 +159,7 @@ class DotOperand(DistributedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        if self.op_idx not in (0, 1):
-            message = f"{self.key('op_idx')} must be 0 or 1, got {self.op_idx}"
-            yield Violation(message, ("op_idx",), Release.V3_0)
-            return
+        yield from super().violations()
         if not isinstance(self.parent, (NvidiaMma, AmdMfma, AmdWmma, Dpas, Blocked)):
             message = (
                 "the parent of a dot_op must be nvidia_mma, amd_mfma, amd_wmma, dpas or blocked, "
@@ -170,7 +169,9 @@ class DotOperand(DistributedEncoding):
             return
         yield from violation_of(self._k_width_problem(), "k_width", Release.V3_0)
         if self.k_width:
-            yield from check_power_of_two(self, "k_width", since=None)
+            yield from violation_of(
+                power_problem(self.key("k_width"), self.k_width), "k_width", since=None
+            )
         yield from self._layout_violations()
 
     def _k_width_problem(self) -> str | None:

@@ -17,13 +17,13 @@ from tt_layout.encodings.instruction_tiles import (
     WARP,
     tile_layout,
 )
-from tt_layout.encodings.rules import check_length, check_power_of_two, check_powers_of_two
+from tt_layout.encodings.rules import check_length
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.releases import Release
 
 SYSTOLIC_DEPTH = 8
 CHANNEL_BITS = 32
-OPS_PER_CHANNEL = (1, 2, 4)
-"""32 divided by the bits of an element: tf32, 16 bits, 8 bits."""
+"""Divided by the bits of an element, tf32, 16 or 8, they are the operations of a channel."""
 
 _MATRICES = ("A", "B", "C")
 
@@ -128,6 +128,19 @@ class Dpas(DistributedEncoding):
     fp4_k_pack: int | None = None
 
     mnemonic = "dpas"
+    rules = (
+        Rule("repeat_count", Must.WITHIN, (1, 8)),
+        Rule("ops_per_channel", Must.ONE_OF, (1, 2, 4)),
+        Rule("systolic_depth", Must.ONE_OF, (SYSTOLIC_DEPTH,)),
+        Rule("rep_cluster", Must.LENGTH, (2, 3)),
+        Rule("fp4_k_pack", Must.ONE_OF, (None, 2)),
+        Rule("ops_per_channel", Must.ONE_OF, (4,), when=("fp4_k_pack", 2)),
+        Rule("repeat_count", Must.POWER, since=None),
+        Rule("execution_size", Must.POWER, since=None),
+        Rule("threads_per_warp", Must.POWER, since=None),
+        Rule("warps_per_cta", Must.POWERS, since=None),
+        Rule("rep_cluster", Must.POWERS, since=None),
+    )
     ignores_unknown_keys = True
     forms = (
         Form(
@@ -151,20 +164,7 @@ class Dpas(DistributedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        if not 1 <= self.repeat_count <= 8:
-            message = f"{self.key('repeat_count')} must be in 1..8, got {self.repeat_count}"
-            yield Violation(message, ("repeat_count",))
-        if self.ops_per_channel not in OPS_PER_CHANNEL:
-            message = f"{self.key('ops_per_channel')} must be 1, 2 or 4, got {self.ops_per_channel}"
-            yield Violation(message, ("ops_per_channel",))
-        if self.systolic_depth != SYSTOLIC_DEPTH:
-            key = self.key("systolic_depth")
-            message = f"{key} must be {SYSTOLIC_DEPTH}, got {self.systolic_depth}"
-            yield Violation(message, ("systolic_depth",))
-        if self.rank not in (2, 3):
-            key = self.key("rep_cluster")
-            message = f"{key} must have 2 or 3 entries, got {list(self.rep_cluster)}"
-            yield Violation(message, ("rep_cluster",))
+        yield from super().violations()
         if self.threads_per_warp < self.execution_size:
             message = (
                 f"{self.key('threads_per_warp')} must be at least "
@@ -172,29 +172,7 @@ class Dpas(DistributedEncoding):
                 f"got {self.threads_per_warp}"
             )
             yield Violation(message, ("threads_per_warp",))
-        yield from self._fp4_violations()
-        yield from self._layout_violations()
-
-    def _fp4_violations(self) -> Iterator[Violation]:
-        if self.fp4_k_pack is None:
-            return
-        if self.fp4_k_pack != 2:
-            message = f"{self.key('fp4_k_pack')} must be 2, got {self.fp4_k_pack}"
-            yield Violation(message, ("fp4_k_pack",))
-        elif self.ops_per_channel != 4:
-            message = (
-                f"{self.key('ops_per_channel')} must be 4 for fp4 elements, "
-                f"got {self.ops_per_channel}"
-            )
-            yield Violation(message, ("ops_per_channel",))
-
-    def _layout_violations(self) -> Iterator[Violation]:
-        """Yield what only the linear layout needs."""
         yield from check_length(self, "warps_per_cta", self.rank, since=None)
-        for name in ("repeat_count", "execution_size", "threads_per_warp"):
-            yield from check_power_of_two(self, name, since=None)
-        for name in ("warps_per_cta", "rep_cluster"):
-            yield from check_powers_of_two(self, name, since=None)
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the instruction's tile over a cluster and warps, repeated along N, then M."""

@@ -33,7 +33,8 @@ from tt_layout.encodings.instruction_tiles import (
     VOLTA_RESULT,
     tile_layout,
 )
-from tt_layout.encodings.rules import check_powers_of_two, violation_of
+from tt_layout.encodings.rules import violation_of
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.mlir.syntax import IntegerNode, Node
 from tt_layout.releases import Release
 
@@ -83,6 +84,7 @@ class NvidiaMma(DistributedEncoding):
     cga: Bases = ()
 
     mnemonic = "nvidia_mma"
+    rules = (Rule("warps_per_cta", Must.POWERS, since=None),)
     ignores_unknown_keys = True
     forms = (
         Form(
@@ -144,6 +146,7 @@ class NvidiaMma(DistributedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
+        yield from super().violations()
         if self.version_major == 1:
             key = self.key("version_major")
             message = f"Volta ({key} = 1) is refused since Triton 3.9; --triton 3.8 reads it"
@@ -154,7 +157,6 @@ class NvidiaMma(DistributedEncoding):
             yield Violation(message, ("version_major",), Release.V3_9)
             return
         yield from cga_violations(self, self.rank)
-        yield from check_powers_of_two(self, "warps_per_cta", since=None)
         yield from violation_of(self._instr_shape_problem(), "instr_shape", since=None)
 
     def _instr_shape_problem(self) -> str | None:

@@ -27,10 +27,10 @@ from tt_layout.encodings.cga import (
     split_to_fields,
 )
 from tt_layout.encodings.forms import BASES, BOOLEAN, INTEGER, Form, Key, Values
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
-SWIZZLES = (0, 32, 64, 128)
 BOX_LIMIT = 256  # elements of a TMA box along each dimension
 CORE_ROWS = 8  # rows of the core matrix whose swizzle repeats
 
@@ -119,6 +119,13 @@ class NvmmaShared(SharedEncoding):
     rank_key: int | None = None
 
     mnemonic = "nvmma_shared"
+    rules = (
+        Rule("swizzling_byte_width", Must.ONE_OF, (0, 32, 64, 128), since=Release.V3_7),
+        Rule("element_bit_width", Must.WITHIN, (1, None), since=Release.V3_7),
+        Rule("element_bit_width", Must.ONE_OF, (8, 16, 32, 64, 128), since=None),
+        Rule("element_bit_width", Must.ONE_OF, (8,), since=None, when=("fp4_padded", True)),
+        Rule("swizzling_byte_width", Must.ONE_OF, (128,), since=None, when=("fp4_padded", True)),
+    )
     forms = (
         Form(
             "ttg.nvmma_shared",
@@ -159,19 +166,7 @@ class NvmmaShared(SharedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        width, bits = self.key("swizzling_byte_width"), self.key("element_bit_width")
-        if self.swizzling_byte_width not in SWIZZLES:
-            message = f"{width} must be 0, 32, 64 or 128, got {self.swizzling_byte_width}"
-            yield Violation(message, ("swizzling_byte_width",), Release.V3_7)
-        if self.element_bit_width <= 0:
-            message = f"{bits} must be positive, got {self.element_bit_width}"
-            yield Violation(message, ("element_bit_width",), Release.V3_7)
-        elif self.element_bit_width not in (8, 16, 32, 64, 128):
-            message = f"{bits} must be 8, 16, 32, 64 or 128, got {self.element_bit_width}"
-            yield Violation(message, ("element_bit_width",), since=None)
-        if self.fp4_padded and (self.element_bit_width, self.swizzling_byte_width) != (8, 128):
-            message = f"{self.key('fp4_padded')} needs {bits} = 8 and {width} = 128"
-            yield Violation(message, ("fp4_padded",), since=None)
+        yield from super().violations()
         if self.rank is not None and self.rank < 1:
             message = f"{self.key('rank_key')} must be positive, got {self.rank}"
             yield Violation(message, ("rank_key",), since=None)

@@ -10,7 +10,7 @@ from tt_layout.algebra.tiles import ensure_layout_not_larger_than, identity
 from tt_layout.encodings.base import Encoding, Shape, SharedEncoding, Violation
 from tt_layout.encodings.forms import INTEGER, LAYOUT, Form, Key
 from tt_layout.encodings.padded_shared import PaddedShared
-from tt_layout.encodings.rules import check_power_of_two
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -44,6 +44,11 @@ class PartitionedShared(SharedEncoding):
     partition_layout: Encoding
 
     mnemonic = "partitioned_shared"
+    rules = (
+        Rule("num_partitions", Must.WITHIN, (2, None)),
+        Rule("num_partitions", Must.POWER),
+        Rule("num_groups", Must.POWER),
+    )
     forms = (
         Form(
             "ttg.partitioned_shared",
@@ -74,11 +79,7 @@ class PartitionedShared(SharedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        if self.num_partitions < 2:
-            message = f"{self.key('num_partitions')} must be at least 2, got {self.num_partitions}"
-            yield Violation(message, ("num_partitions",))
-        yield from check_power_of_two(self, "num_partitions")
-        yield from check_power_of_two(self, "num_groups")
+        yield from super().violations()
         if not isinstance(self.partition_layout, SharedEncoding):
             name = self.partition_layout.name
             key = self.key("partition_layout")

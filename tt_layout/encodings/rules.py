@@ -37,30 +37,6 @@ def violation_of(
         yield Violation(problem, (field,), since)
 
 
-def check_permutation(
-    encoding: Encoding, field: str, since: Release | None = Release.V2022
-) -> Iterator[Violation]:
-    """Yield a violation unless a field is a permutation of 0..rank-1."""
-    problem = permutation_problem(encoding.key(field), getattr(encoding, field))
-    yield from violation_of(problem, field, since)
-
-
-def check_powers_of_two(
-    encoding: Encoding, field: str, since: Release | None = Release.V2022
-) -> Iterator[Violation]:
-    """Yield a violation unless every entry of a field is 1, 2, 4, ..."""
-    problem = powers_problem(encoding.key(field), getattr(encoding, field))
-    yield from violation_of(problem, field, since)
-
-
-def check_power_of_two(
-    encoding: Encoding, field: str, since: Release | None = Release.V2022
-) -> Iterator[Violation]:
-    """Yield a violation unless a field is 1, 2, 4, ..."""
-    problem = power_problem(encoding.key(field), getattr(encoding, field))
-    yield from violation_of(problem, field, since)
-
-
 def check_length(
     encoding: Encoding, field: str, length: int, since: Release | None = Release.V2022
 ) -> Iterator[Violation]:

@@ -10,7 +10,8 @@ from tt_layout.algebra.span import F2Span
 from tt_layout.algebra.tiles import dim_names
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.forms import BASES, INTEGER, Form, Key, Style
-from tt_layout.encodings.rules import check_basis_lengths, check_power_of_two
+from tt_layout.encodings.rules import check_basis_lengths
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -40,6 +41,7 @@ class SharedLinear(SharedEncoding):
     alignment: int
 
     mnemonic = "shared_linear"
+    rules = (Rule("alignment", Must.POWER),)
     forms = (
         Form(
             "ttg.shared_linear",
@@ -70,7 +72,7 @@ class SharedLinear(SharedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        yield from check_power_of_two(self, "alignment")
+        yield from super().violations()
         if not self.rank:
             yield Violation(f"{self.key('offset')} must have at least one basis", ("offset",))
             return

@@ -18,16 +18,10 @@ from tt_layout.encodings.cga import (
 )
 from tt_layout.encodings.forms import INTEGER, INTEGERS, Key
 from tt_layout.encodings.instruction_tiles import BLOCK_LOAD, WARP, tile_layout
-from tt_layout.encodings.rules import (
-    check_length,
-    check_permutation,
-    check_power_of_two,
-    check_powers_of_two,
-)
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.releases import Release
 
 LANES = 16
-WIDTHS = (1, 2, 4)
 _TIGHT = "="
 _KEYS = (
     Key("warpsPerCTA", INTEGERS, field="warps_per_cta", silent_default=()),
@@ -75,6 +69,17 @@ class Subgroup2dBlock(DistributedEncoding):
     cga: Bases = ()
 
     mnemonic = "subgroup_2d_block"
+    rules = (
+        Rule("instr_shape", Must.LENGTH, (2,)),
+        Rule("order", Must.LENGTH, (2,)),
+        Rule("warps_per_cta", Must.LENGTH, (2,)),
+        Rule("k_width", Must.ONE_OF, (1, 2, 4)),
+        Rule("threads_per_warp", Must.ONE_OF, (LANES,)),
+        Rule("order", Must.PERMUTATION, since=None),
+        Rule("warps_per_cta", Must.POWERS, since=None),
+        Rule("instr_shape", Must.POWERS, since=None),
+        Rule("num_blocks", Must.POWER, since=None),
+    )
     ignores_unknown_keys = True
     forms = (
         split_form(
@@ -92,27 +97,8 @@ class Subgroup2dBlock(DistributedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        lists = ("instr_shape", "order", "warps_per_cta")
-        lengths = [broken for name in lists for broken in check_length(self, name, self.rank)]
-        yield from lengths
-        if self.k_width not in WIDTHS:
-            message = f"{self.key('k_width')} must be 1, 2 or 4, got {self.k_width}"
-            yield Violation(message, ("k_width",))
-        if self.threads_per_warp != LANES:
-            key = self.key("threads_per_warp")
-            yield Violation(
-                f"{key} must be {LANES}, got {self.threads_per_warp}", ("threads_per_warp",)
-            )
+        yield from super().violations()
         yield from cga_violations(self, self.rank)
-        if not lengths:
-            yield from self._layout_violations()
-
-    def _layout_violations(self) -> Iterator[Violation]:
-        """Yield what only the linear layout needs."""
-        yield from check_permutation(self, "order", since=None)
-        yield from check_powers_of_two(self, "warps_per_cta", since=None)
-        yield from check_powers_of_two(self, "instr_shape", since=None)
-        yield from check_power_of_two(self, "num_blocks", since=None)
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return a block over the lanes, the blocks side by side, and the warps."""

@@ -23,7 +23,7 @@ from tt_layout.encodings.cga import (
 )
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key
 from tt_layout.encodings.nvmma_shared import NvmmaShared
-from tt_layout.encodings.rules import check_permutation, check_power_of_two
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.releases import Release
 
 _KEYS = (
@@ -71,6 +71,13 @@ class SwizzledShared(SharedEncoding):
     has_leading_offset: bool = False
 
     mnemonic = "swizzled_shared"
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule("order", Must.PERMUTATION, since=Release.V3_4),
+        Rule("order", Must.SOME, since=None),
+        Rule("vec", Must.POWER, since=None),
+        Rule("per_phase", Must.POWER, since=None),
+        Rule("max_phase", Must.POWER, since=None),
+    )
     forms: ClassVar[tuple[Form, ...]] = (
         Form("triton_gpu.shared", Release.V2022, _KEYS),
         split_form(
@@ -95,14 +102,9 @@ class SwizzledShared(SharedEncoding):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        yield from check_permutation(self, "order", since=Release.V3_4)
+        yield from super().violations()
         yield from cga_violations(self, self.rank)
         yield from self._split_violations()
-        if not self.order:
-            message = f"{self.key('order')} must name at least one dimension"
-            yield Violation(message, ("order",), since=None)
-        for name in ("vec", "per_phase", "max_phase"):
-            yield from check_power_of_two(self, name, since=None)
         if self.has_leading_offset and self.rank > 1:
             yield from self._leading_offset_violations()
 
@@ -198,16 +200,11 @@ class AmdRotatingShared(SwizzledShared):
     """
 
     mnemonic = "amd_rotating_shared"
+    rules = tuple(rule._replace(since=None) for rule in SwizzledShared.rules)
     forms = (
         split_form("ttg.amd_rotating_shared", Release.V3_4, _SPLIT_KEYS, _NORMALIZE),
         Form("ttg.amd_rotating_shared", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
     )
-
-    def violations(self) -> Iterator[Violation]:
-        """Yield the rules that the fields break; no release checks the order."""
-        for violation in super().violations():
-            is_order = violation.fields == ("order",)
-            yield Violation(violation.message, ("order",), since=None) if is_order else violation
 
     def _split_violations(self) -> Iterator[Violation]:
         yield from ()  # taken whatever their rank

@@ -22,7 +22,8 @@ from tt_layout.encodings.cga import (
 )
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, Form, Key, Style, Values, WordKind
 from tt_layout.encodings.instruction_tiles import SCALES, TENSOR_MEMORY, tile_layout
-from tt_layout.encodings.rules import check_power_of_two, power_problem
+from tt_layout.encodings.rules import power_problem
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -152,6 +153,13 @@ class TensorMemory(TensorMemoryBase):
     cta_mode: str = "default"
 
     mnemonic = "tensor_memory_encoding"
+    rules = (
+        Rule("block_m", Must.ONE_OF, (64, 128), since=Release.V3_6),
+        Rule("col_stride", Must.ONE_OF, (None, 1, 2, 4), since=Release.V3_6),
+        Rule("col_stride", Must.ONE_OF, (1,), since=Release.V3_8, when=("fp4_padded", True)),
+        Rule("block_n", Must.POWER, since=None),
+        Rule("block_n", Must.WITHIN, (None, 512), since=None),
+    )
     forms = (
         Form(
             "ttng.tensor_memory_encoding",
@@ -193,25 +201,12 @@ class TensorMemory(TensorMemoryBase):
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
-        stride = self.key("col_stride")
-        if self.block_m not in (64, 128):
-            message = f"{self.key('block_m')} must be 64 or 128, got {self.block_m}"
-            yield Violation(message, ("block_m",), Release.V3_6)
-        if self.col_stride not in (None, 1, 2, 4):
-            message = f"{stride} must be 1, 2 or 4, got {self.col_stride}"
-            yield Violation(message, ("col_stride",), Release.V3_6)
+        yield from super().violations()
         yield from cga_violations(self, 2)
         if self.two_ctas and (not self.cga or self.cga[0] != (1, 0)):
             two, cga = self.key("two_ctas"), self.key("cga")
             message = f"{two} = true needs [1, 0] as the first entry of {cga}"
             yield Violation(message, ("two_ctas",), Release.V3_8, in_forks=bool(self.cga))
-        if self.fp4_padded and self.col_stride != 1:
-            message = f"{self.key('fp4_padded')} needs {stride} = 1"
-            yield Violation(message, ("fp4_padded",), Release.V3_8)
-        yield from check_power_of_two(self, "block_n", since=None)
-        if self.block_n > 512:
-            message = f"{self.key('block_n')} must be 512 at most, got {self.block_n}"
-            yield Violation(message, ("block_n",), since=None)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape if a tile fits into each CTA's part of it.

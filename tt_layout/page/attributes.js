@@ -7,7 +7,7 @@ const TENSOR_MEMORY = "tensor memory";
 /**
  * What each encoding is, by mnemonic.
  *
- *   check  throws where its values break a rule of a release
+ *   check  throws where its values break a rule of a release that is not data
  *   rank   the number of dimensions that it is for; null for any
  *   fit    throws where it cannot be placed over a shape, for another reason than its rank
  *   lay    its layout over a shape
@@ -21,7 +21,11 @@ const KINDS = {
   amd_mfma: { check: checkMfma, rank: mmaRank, lay: layMfma },
   amd_wmma: { check: checkWmma, rank: wmmaRank, lay: layWmma },
   dpas: { check: checkDpas, rank: ({ repCluster }) => repCluster.length, lay: layDpas },
-  subgroup_2d_block: { check: checkBlockLoad, rank: () => 2, lay: layBlockLoad },
+  subgroup_2d_block: {
+    check: (values, release) => checkCga(values, 2, release),
+    rank: () => 2,
+    lay: layBlockLoad,
+  },
   dot_op: { check: checkDot, rank: ({ parent }) => rankOf(parent), lay: layDot },
   swizzled_shared: {
     check: checkSwizzled,

@@ -1,4 +1,60 @@
-// Rules that many encodings share; each throws what is wrong.
+// Rules of refusal; each throws what is wrong. Those of one value are data, `rules` of an encoding.
+
+/** What a rule asks of a value, and of what it is given: whether a value is so. */
+const HOLDS = {
+  power: isPowerOfTwo,
+  powers: (values) => values.every(isPowerOfTwo),
+  permutation: (order) => [...order].sort((a, b) => a - b).every((d, k) => d === k),
+  some: (values) => values.length > 0,
+  "one of": (value, known) => known.some((one) => show(one) === show(value)),
+  within: (value, [least, most]) => value >= (least ?? value) && value <= (most ?? value),
+  length: (values, lengths) => lengths.includes(values.length),
+};
+
+/** The words of a rule for a value. */
+const RULE_WORDS = {
+  power: () => "be a power of two",
+  powers: () => "be a power of two",
+  permutation: (order) => `be a permutation of 0..${Math.max(0, order.length - 1)}`,
+  "one of": (_, known) => `be ${oneOf(known)}`,
+  within: (_, [least, most]) => withinWords(least, most),
+  length: (_, lengths) => `have ${oneOf(lengths)} entries`,
+};
+
+function withinWords(least, most) {
+  if (most === null) return `be at least ${least}`;
+  return least === null ? `be ${most} at most` : `be in ${least}..${most}`;
+}
+
+/** Return values as those of which one is meant. */
+function oneOf(values) {
+  const shown = values.filter((value) => value !== null).map(show);
+  return [shown.slice(0, -1).join(", "), shown.at(-1)].filter(Boolean).join(" or ");
+}
+
+/** Check the rules of an encoding that are data. */
+function checkRules({ rules }, values, release) {
+  for (const [key, must, given, [first, last], when] of rules) {
+    if (!isSince(release, first) || !isSince(last, release) || !counts(when, values)) continue;
+    if (!HOLDS[must](values[key], given)) throw new TextError(brokenRule(key, must, given, when, values));
+  }
+}
+
+/** Tell whether another value, or the beginning of a list, is what a rule counts with. */
+function counts(when, values) {
+  if (when === null) return true;
+  const [key, wanted] = when;
+  const found = Array.isArray(wanted) ? values[key].slice(0, wanted.length) : values[key];
+  return show(found) === show(wanted);
+}
+
+function brokenRule(key, must, given, when, values) {
+  if (must === "some") return `${key} must name at least one dimension`;
+  const got = `got ${show(values[key])}`;
+  if (when !== null) return `${when[0]} = ${show(when[1])} needs ${key} = ${oneOf(given)}, ${got}`;
+  const subject = must === "powers" ? `every entry of ${key}` : key;
+  return `${subject} must ${RULE_WORDS[must](values[key], given)}, ${got}`;
+}
 
 function checkIntegers(key, list) {
   if (!Array.isArray(list) || !list.every(Number.isInteger)) {
@@ -32,10 +88,8 @@ function checkOrder(order) {
 
 /** Check that a value is one of a few. */
 function checkOneOf(key, value, allowed) {
-  const shown = allowed.map(show);
-  if (shown.includes(show(value))) return;
-  const all = [shown.slice(0, -1).join(", "), shown.at(-1)].filter(Boolean).join(" or ");
-  throw new TextError(`${key} must be ${all}, got ${show(value)}`);
+  if (HOLDS["one of"](value, allowed)) return;
+  throw new TextError(`${key} must be ${oneOf(allowed)}, got ${show(value)}`);
 }
 
 /** Check a list of basis vectors of `rank` components each. */

@@ -35,9 +35,7 @@ function spanned(ins, rank) {
 
 function checkBlocked(values, release) {
   const rank = values.order.length;
-  checkOrder(values.order);
   for (const key of ["sizePerThread", "threadsPerWarp", "warpsPerCTA"]) {
-    checkPowers(key, values[key]);
     if (values[key].length !== rank)
       throw new TextError(`${key} must have ${rank} entries as order has, got ${show(values[key])}`);
   }

@@ -79,7 +79,6 @@ function checkMma(values, release) {
     throw new TextError("Volta (versionMajor = 1) is refused since Triton 3.9");
   checkOneOf("versionMajor", versionMajor, [1, 2, 3]);
   checkCga(values, rank, release);
-  checkPowers("warpsPerCTA", warpsPerCTA);
   const shape = mmaShape(values, release);
   const isTile = (m, n) => [m, n].every((size) => isPowerOfTwo(size) && size >= 8);
   const isRight = {
@@ -129,22 +128,12 @@ function layVolta(values, shape, release) {
 // -- amd_mfma -------------------------------------------------------------------------------------
 
 function checkMfma(values, release) {
-  const { version, instrShape, elementBitWidth, tilesPerWarp, warpsPerCTA, isTransposed } = values;
+  const { instrShape, tilesPerWarp, warpsPerCTA } = values;
   const rank = warpsPerCTA.length;
-  const newest = isSince(release, "3.3") ? 4 : 3;
-  if (version > newest) throw new TextError(`version must be in 0..${newest}, got ${version}`);
-  const { instructions, runs } = DATA.tiles.mfma;
-  checkOneOf("instrShape", instrShape.slice(0, 2), known(instructions, release));
-  checkOneOf("elementBitWidth", elementBitWidth, Object.keys(runs).map(Number));
+  checkOneOf("instrShape", instrShape.slice(0, 2), known(DATA.tiles.mfma.instructions, release));
   checkCga(values, rank, release);
   if (tilesPerWarp.some((tiles) => tiles !== 1) && tilesPerWarp.length !== rank)
     throw new TextError(`tilesPerWarp must have ${rank} entries, got ${show(tilesPerWarp)}`);
-  checkPowers("tilesPerWarp", tilesPerWarp);
-  checkPowers("warpsPerCTA", warpsPerCTA);
-  if (![2, 3].includes(rank))
-    throw new TextError(`warpsPerCTA must have 2 or 3 entries, got ${show(warpsPerCTA)}`);
-  if (show(instrShape.slice(0, 2)) === "[64, 4]" && !isTransposed)
-    throw new TextError("instrShape [64, 4] needs isTransposed = true");
 }
 
 /** Return the instructions that a release takes. */
@@ -198,10 +187,7 @@ function wmmaRank({ rank, ctaLayout, CGALayout }) {
 function checkWmma(values, release) {
   const { version, instrShape, isTranspose, ctaLayout } = values;
   const rank = wmmaRank(values);
-  const { instructions } = DATA.tiles.wmma;
-  const versions = Object.keys(instructions).filter((v) => known(instructions[v], release).length);
-  checkOneOf("version", version, versions.map(Number));
-  checkOneOf("instrShape", instrShape, known(instructions[version], release));
+  checkOneOf("instrShape", instrShape, known(DATA.tiles.wmma.instructions[version], release));
   if (isTranspose && version === 1 && !isSince(release, "3.6"))
     throw new TextError("isTranspose = true needs version 2 until Triton 3.5");
   if (![2, 3].includes(rank)) throw new TextError(`amd_wmma is for rank 2 or 3, got rank ${rank}`);
@@ -260,24 +246,12 @@ function wmmaTilesByDimension(values, shape) {
 // -- dpas -----------------------------------------------------------------------------------------
 
 function checkDpas(values) {
-  const { repeatCount, executionSize, opsPerChan, threadsPerWarp, warpsPerCTA, repCluster } = values;
+  const { executionSize, threadsPerWarp, warpsPerCTA, repCluster } = values;
   const rank = repCluster.length;
-  if (repeatCount < 1 || repeatCount > 8)
-    throw new TextError(`repeatCount must be in 1..8, got ${repeatCount}`);
-  checkOneOf("opsPerChan", opsPerChan, [1, 2, 4]);
-  checkOneOf("systolicDepth", values.systolicDepth, [8]);
-  if (![2, 3].includes(rank))
-    throw new TextError(`repCluster must have 2 or 3 entries, got ${show(repCluster)}`);
   if (threadsPerWarp < executionSize)
     throw new TextError(`threadsPerWarp must be at least executionSize, got ${threadsPerWarp}`);
-  if (values.fp4KPack !== null) {
-    checkOneOf("fp4KPack", values.fp4KPack, [2]);
-    checkOneOf("opsPerChan", opsPerChan, [4]);
-  }
   if (warpsPerCTA.length !== rank)
     throw new TextError(`warpsPerCTA must have ${rank} entries, got ${show(warpsPerCTA)}`);
-  for (const key of ["repeatCount", "executionSize", "threadsPerWarp"]) checkPower(key, values[key]);
-  for (const key of ["warpsPerCTA", "repCluster"]) checkPowers(key, values[key]);
 }
 
 function layDpas(values, shape) {
@@ -325,20 +299,6 @@ function layDpasOperand({ opIdx, kDim, other, shape }, parent) {
 
 const BLOCK_LANES = 16;
 
-function checkBlockLoad(values, release) {
-  for (const key of ["instrShape", "order", "warpsPerCTA"]) {
-    if (values[key].length !== 2)
-      throw new TextError(`${key} must have 2 entries, got ${show(values[key])}`);
-  }
-  checkOneOf("kWidth", values.kWidth, [1, 2, 4]);
-  checkOneOf("threadsPerWarp", values.threadsPerWarp, [BLOCK_LANES]);
-  checkCga(values, 2, release);
-  checkPermutation("order", values.order);
-  checkPowers("warpsPerCTA", values.warpsPerCTA);
-  checkPowers("instrShape", values.instrShape);
-  checkPower("numBlocks", values.numBlocks);
-}
-
 function layBlockLoad({ instrShape, numBlocks, warpsPerCTA, order, CGALayout }, shape) {
   const [row, column] = instrShape;
   const sizes = { row, column, packed: Math.max(1, column / BLOCK_LANES), warp: BLOCK_LANES };
@@ -361,8 +321,7 @@ const DOT_PARENTS = {
 };
 
 function checkDot(values, release) {
-  const { opIdx, parent, kWidth } = values;
-  checkOneOf("opIdx", opIdx, [0, 1]);
+  const { parent, kWidth } = values;
   if (!Object.hasOwn(DOT_PARENTS, parent.mnemonic)) {
     const names = Object.keys(DOT_PARENTS).join(", ");
     throw new TextError(`the parent of a dot_op must be one of ${names}, got ${parent.name}`);

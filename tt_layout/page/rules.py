@@ -1,4 +1,4 @@
-"""What the page's scripts get of the encodings as data: spellings, and the rules of instructions.
+"""What the page's scripts get of the encodings as data: spellings, rules, and instructions.
 
 Both are read from where the encodings read them, so that nothing of it is written twice.
 """
@@ -31,6 +31,7 @@ from tt_layout.encodings.forms import (
     Style,
     WordKind,
 )
+from tt_layout.encodings.stated_rules import Rule
 from tt_layout.releases import Release
 
 SCRIPTS_RELEASE = Release.V3_9
@@ -65,7 +66,7 @@ def encoding_rules() -> dict[str, Any]:
 
 
 def spellings(keys: list[Any]) -> list[dict[str, Any]]:
-    """Return every encoding with its forms, oldest first.
+    """Return every encoding with its rules of refusal and its forms, oldest first.
 
     Args:
         keys: where the keys of forms are put, each once; forms have their places in it.  A key is
@@ -77,15 +78,28 @@ def spellings(keys: list[Any]) -> list[dict[str, Any]]:
         {
             "mnemonic": cls.mnemonic,
             "memory": cls.memory_space,
+            "rules": [_rule(rule, _names(cls)) for rule in cls.rules],
             "forms": [_form(form, cls, keys) for form in cls.forms],
         }
         for cls in classes
     ]
 
 
-def _form(form: Form, cls: type[Encoding], keys: list[Any]) -> dict[str, Any]:
+def _names(cls: type[Encoding]) -> dict[str, str]:
+    """Return the names that the scripts have for fields."""
     own = cls.form_in(SCRIPTS_RELEASE) or cls.forms[-1]
-    names = {key.field: key.name for key in own.keys if key.field is not None}
+    return {key.field: key.name for key in own.keys if key.field is not None}
+
+
+def _rule(rule: Rule, names: Mapping[str, str]) -> list[Any]:
+    """Return a rule of refusal, its fields called as the scripts call them."""
+    when = [names[rule.when[0]], rule.when[1]] if rule.when is not None else None
+    releases = [str(rule.first), str(rule.last)]
+    return [names[rule.field], rule.must, rule.given, releases, when]
+
+
+def _form(form: Form, cls: type[Encoding], keys: list[Any]) -> dict[str, Any]:
+    names = _names(cls)
     own_keys = [_key(key, names.get(key.field or "", key.name)) for key in form.keys]
     keys += [key for key in own_keys if key not in keys]
     return {

@@ -18,8 +18,6 @@ function sizesOf(layout) {
 
 function checkSwizzled(values, release, splitSince = "3.4") {
   const { vec, perPhase, maxPhase, order, hasLeadingOffset } = values;
-  for (const [key, value] of Object.entries({ vec, perPhase, maxPhase })) checkPower(key, value);
-  checkOrder(order);
   checkCga(values, order.length, release);
   if (splitSince) checkSplitRank(values, order.length, release, splitSince);
   if (!hasLeadingOffset || order.length === 1) return;
@@ -182,7 +180,6 @@ function sharedLinearRank({ offset, block }) {
 
 function checkSharedLinear(values, release) {
   const rank = sharedLinearRank(values);
-  checkPower("alignment", values.alignment);
   if (!rank) throw new TextError("offset must have at least one basis");
   checkBases("offset", values.offset, rank);
   checkBases("block", values.block, rank);
@@ -207,11 +204,7 @@ function nvmmaRank({ rank, CGALayout }, release) {
 }
 
 function checkNvmma(values, release) {
-  const { swizzlingByteWidth: width, elementBitWidth: bits, fp4Padded, CGALayout: cga } = values;
-  checkOneOf("swizzlingByteWidth", width, [0, 32, 64, 128]);
-  checkOneOf("elementBitWidth", bits, [8, 16, 32, 64, 128]);
-  if (fp4Padded && (bits !== 8 || width !== 128))
-    throw new TextError("fp4Padded needs elementBitWidth = 8 and swizzlingByteWidth = 128");
+  const { CGALayout: cga } = values;
   const rank = nvmmaRank(values, release);
   if (rank !== null && rank < 1) throw new TextError(`rank must be positive, got ${rank}`);
   const needsRank = ["3.6", "3.7"].includes(release) && values.rank === null;
@@ -315,11 +308,7 @@ function coreMatrix({ swizzlingByteWidth: width, elementBitWidth: bits, fp4Padde
 
 // -- partitioned_shared -------------------------------------------------------------------------------
 
-function checkPartitioned({ numPartitions, numGroups, partitionDim, partitionLayout: inner }) {
-  if (numPartitions < 2)
-    throw new TextError(`numPartitions must be at least 2, got ${numPartitions}`);
-  checkPower("numPartitions", numPartitions);
-  checkPower("numGroups", numGroups);
+function checkPartitioned({ partitionDim, partitionLayout: inner }) {
   if (inner.memory !== SHARED)
     throw new TextError(`partitionLayout must be a shared-memory layout, got ${inner.name}`);
   if (inner.mnemonic === "partitioned_shared")

@@ -78,7 +78,8 @@ function readEncoding(node, release) {
   const written = readValues(name, form, entriesOf(name, items, form.style), release);
   return inItsNames(form, () => {
     const values = inTodaysTerms(encoding.mnemonic, written, release);
-    KINDS[encoding.mnemonic].check(values, release);
+    checkRules(encoding, values, release);
+    KINDS[encoding.mnemonic].check?.(values, release);
     const { mnemonic, memory } = encoding;
     return { mnemonic, memory, name, text, release, values, form };
   });

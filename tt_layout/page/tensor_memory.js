@@ -3,16 +3,11 @@
 const CELL_BITS = 32; // of one column in one row
 
 function checkTensorMemory(values, release) {
-  const { blockM, blockN, colStride, CGALayout: cga, twoCTAs, fp4Padded, ctaMode } = values;
-  checkOneOf("blockM", blockM, [64, 128]);
-  if (colStride !== null) checkOneOf("colStride", colStride, [1, 2, 4]);
+  const { CGALayout: cga, twoCTAs, ctaMode } = values;
   checkCga(values, 2, release);
   const mayLackCga = ctaMode !== "default" && !cga.length;
   if (twoCTAs && show(cga[0] ?? []) !== "[1, 0]" && !mayLackCga)
     throw new TextError("twoCTAs = true needs [1, 0] as the first entry of CGALayout");
-  if (fp4Padded && colStride !== 1) throw new TextError("fp4Padded needs colStride = 1");
-  checkPower("blockN", blockN);
-  if (blockN > 512) throw new TextError(`blockN must be 512 at most, got ${blockN}`);
 }
 
 /** Check that an element and its stride fit into a cell. */

@@ -1,0 +1,149 @@
+"""Rules of refusal that are of a field's own value, as data: the page's scripts get them as such.
+
+What needs more than that, such as whether bases reach every element, is in the ``violations`` of
+a class, and in the scripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from tt_layout.algebra.linear_layout import is_power_of_two
+from tt_layout.enums import TextEnum
+from tt_layout.releases import LATEST, Release
+
+
+class Must(TextEnum):
+    """What a rule asks of a value, and of what it is given; the scripts have a function for each.
+
+    Attributes:
+        POWER: 1, 2, 4, ..
+        POWERS: a list of such.
+        PERMUTATION: a list of 0, 1, .. in any order.
+        SOME: a list that is not empty.
+        ONE_OF: one of the values given.
+        WITHIN: from the first number given to the second; None for no bound.
+        LENGTH: a list of one of the lengths given.
+    """
+
+    POWER = "power"
+    POWERS = "powers"
+    PERMUTATION = "permutation"
+    SOME = "some"
+    ONE_OF = "one of"
+    WITHIN = "within"
+    LENGTH = "length"
+
+
+class Rule(NamedTuple):
+    """A rule that the value of a field keeps.
+
+    Attributes:
+        field: of an encoding.
+        must: what is asked of it.
+        given: what `Must` says of it.
+        since: the first release whose parser refuses what breaks it; None where every parser
+            takes that, and only the linear layout is missing.
+        first, last: the releases under which it counts.
+        when: another field, and the value or the beginning of the list with which it counts.
+
+    Example:
+        >>> class Encoding:
+        ...     block_m, release = 65, Release.V3_9
+        >>> rule = Rule("block_m", Must.ONE_OF, (64, 128))
+        >>> rule.is_broken_by(Encoding()), rule.message(str, Encoding())
+        (True, 'block_m must be 64 or 128, got 65')
+    """
+
+    field: str
+    must: Must
+    given: tuple[Any, ...] = ()
+    since: Release | None = Release.V2022
+    first: Release = Release.V2022
+    last: Release = LATEST
+    when: tuple[str, Any] | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that are wrong together."""
+        return (self.field,) if self.when is None else (self.when[0], self.field)
+
+    def is_broken_by(self, encoding: Any) -> bool:
+        """Tell whether an encoding breaks it."""
+        if not self.first <= encoding.release <= self.last:
+            return False
+        if self.when is not None and not _begins(getattr(encoding, self.when[0]), self.when[1]):
+            return False
+        return not HOLDS[self.must](getattr(encoding, self.field), self.given)
+
+    def message(self, key: Callable[[str], str], encoding: Any) -> str:
+        """Return the rule and what was found.
+
+        Args:
+            key: what the text calls a field.
+            encoding: breaks it.
+        """
+        name, value = key(self.field), getattr(encoding, self.field)
+        if self.must is Must.SOME:
+            return f"{name} must name at least one dimension"
+        if self.when is not None:
+            other, wanted = self.when
+            needed = f"{name} = {one_of(self.given)}"
+            return f"{key(other)} = {_shown(wanted)} needs {needed}, got {_shown(value)}"
+        subject = f"every entry of {name}" if self.must is Must.POWERS else name
+        return f"{subject} must {self._words(value)}, got {_shown(value)}"
+
+    def _words(self, value: Any) -> str:
+        if self.must is Must.PERMUTATION:
+            return f"be a permutation of 0..{max(len(value) - 1, 0)}"
+        if self.must is Must.ONE_OF:
+            return f"be {one_of(self.given)}"
+        if self.must is Must.LENGTH:
+            return f"have {one_of(self.given)} entries"
+        if self.must is not Must.WITHIN:
+            return "be a power of two"
+        least, most = self.given
+        if most is None:
+            return f"be at least {least}"
+        return f"be {most} at most" if least is None else f"be in {least}..{most}"
+
+
+def _is_within(value: int, bounds: tuple[int | None, int | None]) -> bool:
+    least, most = bounds
+    return (least is None or value >= least) and (most is None or value <= most)
+
+
+HOLDS: Mapping[Must, Callable[[Any, tuple[Any, ...]], bool]] = {
+    Must.POWER: lambda value, _: is_power_of_two(value),
+    Must.POWERS: lambda values, _: all(map(is_power_of_two, values)),
+    Must.PERMUTATION: lambda order, _: sorted(order) == list(range(len(order))),
+    Must.SOME: lambda values, _: bool(values),
+    Must.ONE_OF: lambda value, known: value in known,
+    Must.WITHIN: lambda value, bounds: _is_within(value, (bounds[0], bounds[1])),
+    Must.LENGTH: lambda values, lengths: len(values) in lengths,
+}
+"""What is asked -> whether a value is so."""
+
+
+def _begins(value: Any, wanted: Any) -> bool:
+    """Tell whether a value is what is wanted, or a list begins with it."""
+    found = value[: len(wanted)] if isinstance(wanted, tuple) else value
+    return bool(found == wanted)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(list(value) if isinstance(value, tuple) else value)
+
+
+def one_of(values: Iterable[Any]) -> str:
+    """Return values as those of which one is meant.
+
+    Example:
+        >>> one_of([8]), one_of([None, 1, 2, 4])
+        ('8', '1, 2 or 4')
+    """
+    *others, last = (_shown(value) for value in values if value is not None)
+    return f"{', '.join(others)} or {last}" if others else last
