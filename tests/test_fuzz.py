@@ -20,7 +20,7 @@ from tt_layout.mlir.types import parse_type
 from tt_layout.views.kinds import KINDS
 from tt_layout.views.view import BareLayout
 
-ATTRIBUTES = [400, slow(12000)]
+ATTRIBUTES = [400, slow(5000)]
 FILES = [300, slow(3000)]
 TYPES = [300, slow(3000)]
 COUNTED = 800  # then one in four

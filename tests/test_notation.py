@@ -221,7 +221,7 @@ def test_a_spelling_is_read(spelling: str) -> None:
     assert str(read_layout(spelling, Context().over(over))) == attribute
 
 
-@pytest.mark.parametrize("step", [19, slow(1)])
+@pytest.mark.parametrize("step", [19, slow(4)])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_takes_every_spelling(command: str, step: int, run: Run) -> None:
     """What it prints is what it prints for the attribute."""
@@ -335,7 +335,7 @@ def test_a_text_of_several_lines_comes_from_standard_input(run: Run) -> None:
 TARGETS = ("3.9", *NOTATIONS)
 
 
-@pytest.mark.parametrize("count", [2, slow(100)])
+@pytest.mark.parametrize("count", [2, slow(40)])
 def test_each_notation_leads_to_each_other_and_back(count: int, seed: int) -> None:
     """A layout through two notations is the layout, wherever both can express it."""
     tally: Counter[str] = Counter()

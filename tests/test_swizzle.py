@@ -133,7 +133,7 @@ def test_known_cases_are_free_of_conflicts(name: str) -> None:
     assert search.optimum.wavefronts <= search.best.wavefronts
 
 
-@pytest.mark.parametrize("pairs", [2, slow(40)])
+@pytest.mark.parametrize("pairs", [2, slow(15)])
 def test_linear_optimum_of_a_writer_and_a_reader_is_free_of_conflicts(pairs: int) -> None:
     rng = random.Random(3)
     for _ in range(pairs):

@@ -1,6 +1,6 @@
 """A browser for the tests of the page; they run only when this folder is named.
 
-    pip install playwright && apt-get install chromium
+    pip install playwright && apt-get install chromium-headless-shell
     pytest tests/browser
 
 Screenshots of each state are kept in ``artefacts``, which git ignores, if you make that folder.
@@ -60,9 +60,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def chromium() -> str:
-    """Return the browser: that of ``CHROMIUM``, or Debian's."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    assert path, "install Debian's package chromium, or name a browser in CHROMIUM"
+    """Return the browser: that of ``CHROMIUM``, or Debian's, without a window if it is there."""
+    known = map(shutil.which, ("chromium-headless-shell", "chromium"))
+    path = os.environ.get("CHROMIUM") or next(filter(None, known), None)
+    assert path, "install Debian's chromium-headless-shell, or name a browser in CHROMIUM"
     return path
 
 

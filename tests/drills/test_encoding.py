@@ -136,6 +136,6 @@ def test_its_own_tests_are_there(clone: Clone) -> None:
         "tests/test_docs.py",
         "tests/test_architecture.py",
         "-k",
-        "not command and not circle and not downwards",
+        "attribute or encoding or public_name",
     )
     clone.passes("tt_layout/encodings/toy.py")

@@ -98,5 +98,9 @@ def check_dump(clone: Clone, name: str) -> None:
 def test_its_tests_pass(clone: Clone) -> None:
     clone.insert("tt_layout/hardware/nvidia.py", LAST_ROW, NVIDIA)
     clone.insert("tt_layout/hardware/amd.py", LAST_ROW, AMD)
-    clone.passes("tests/test_banks.py", "tests/test_page.py", "tests/test_conversion.py")
-    clone.passes("tt_layout/hardware", "tt_layout/page")
+    clone.passes(
+        "tests/test_banks.py",
+        "tests/test_page.py",
+        "tests/test_conversion.py",
+        "tt_layout/hardware",
+    )
