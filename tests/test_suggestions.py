@@ -105,6 +105,90 @@ KERNELS = {
     + f"    %u = ttg.convert_layout %w : {typed('t')} -> {typed('a')}\n"
     + store("p", "u", "a"),
 }
+LOOP = """\
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %r:2 = scf.for %i = %zero to %n step %one iter_args(%t = %w, %k = %zero) -> (tensor<64x64xf16, #c>, i32) : i32 {
+      %d = arith.addf %t, %t : tensor<64x64xf16, #c>
+      scf.yield %d, %i : tensor<64x64xf16, #c>, i32
+    }
+"""
+BRANCH = """\
+    %zero = arith.constant 0 : i32
+    %is = arith.cmpi sgt, %n, %zero : i32
+    %r = scf.if %is -> (tensor<64x64xf16, #c>) {
+      %d = arith.addf %w, %w : tensor<64x64xf16, #c>
+      scf.yield %d : tensor<64x64xf16, #c>
+    } else {
+      %none = arith.constant dense<0.0> : tensor<64x64xf16, #c>
+      scf.yield %none : tensor<64x64xf16, #c>
+    }
+"""
+WHILE = """\
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %r:2 = scf.while (%t = %w, %k = %n) : (tensor<64x64xf16, #c>, i32) -> (tensor<64x64xf16, #c>, i32) {
+      %is = arith.cmpi sgt, %k, %zero : i32
+      scf.condition(%is) %t, %k : tensor<64x64xf16, #c>, i32
+    } do {
+    ^bb0(%v1: tensor<64x64xf16, #c>, %k1: i32):
+      %d = arith.addf %v1, %v1 : tensor<64x64xf16, #c>
+      %next = arith.subi %k1, %one : i32
+      scf.yield %d, %next : tensor<64x64xf16, #c>, i32
+    }
+"""
+REDUCTION = """\
+    %r = "tt.reduce"(%w) <{axis = 1 : i32}> ({
+    ^bb0(%g: f16, %h: f16):
+      %add = arith.addf %g, %h : f16
+      tt.reduce.return %add : f16
+    }) : (tensor<64x64xf16, #c>) -> tensor<64xf16, #ttg.slice<{dim = 1, parent = #c}>>
+    %e = tt.expand_dims %r {axis = 1 : i32} : tensor<64xf16, #ttg.slice<{dim = 1, parent = #c}>> -> tensor<64x1xf16, #c>
+    %y = tt.broadcast %e : tensor<64x1xf16, #c> -> tensor<64x64xf16, #c>
+"""
+GROWN = """\
+    %o = tt.reshape %v : tensor<64x64xf16, #a> -> tensor<64x64xf16, #a>
+    %e = arith.extf %o : tensor<64x64xf16, #a> to tensor<64x64xf32, #a>
+    %w = ttg.convert_layout %e : tensor<64x64xf32, #a> -> tensor<64x64xf32, #b>
+    %g = tt.reshape %w : tensor<64x64xf32, #b> -> tensor<64x64xf32, #b>
+    %y = arith.truncf %g : tensor<64x64xf32, #b> to tensor<64x64xf16, #b>
+"""
+BOTH = """\
+    %o = tt.reshape %v : tensor<64x64xf16, #a> -> tensor<64x64xf16, #a>
+    %e = arith.extf %o : tensor<64x64xf16, #a> to tensor<64x64xf32, #a>
+    %f = arith.mulf %e, %e : tensor<64x64xf32, #a>
+    %w = ttg.convert_layout %e : tensor<64x64xf32, #a> -> tensor<64x64xf32, #b>
+    %g = ttg.convert_layout %f : tensor<64x64xf32, #a> -> tensor<64x64xf32, #b>
+    %h = arith.truncf %f : tensor<64x64xf32, #a> to tensor<64x64xf16, #a>
+    %k = tt.reshape %h : tensor<64x64xf16, #a> -> tensor<64x64xf16, #a>
+    %j = arith.addf %w, %g : tensor<64x64xf32, #b>
+    %y = arith.truncf %j : tensor<64x64xf32, #b> to tensor<64x64xf16, #b>
+"""
+
+
+def there_and_back(lines: str, result: str) -> str:
+    """Return a load, what takes its value in another layout, and the store of the result."""
+    read = pointers("p", "a") + load("v", "p", "a") + convert("w", "v", "a", "c")
+    return read + lines + convert("z", result, "c", "a") + store("p", "z", "a")
+
+
+KERNELS |= {
+    "through-a-loop": there_and_back(LOOP, "r#0"),
+    "through-a-branch": there_and_back(BRANCH, "r"),
+    "through-a-while": there_and_back(WHILE, "r#0"),
+    "through-a-reduction": there_and_back(REDUCTION, "y"),
+    "before-it-grows": pointers("p", "a")
+    + pointers("q", "b")
+    + load("v", "p", "a")
+    + GROWN
+    + store("q", "y", "b"),
+    "wanted-in-both": pointers("p", "a")
+    + pointers("q", "b")
+    + load("v", "p", "a")
+    + BOTH
+    + store("q", "y", "b")
+    + store("p", "k", "a"),
+}
 SHARED = """\
 #s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
 #t = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
@@ -130,7 +214,7 @@ def suggestions(audit: Audit) -> Iterator[tuple[int, Suggestion]]:
 def check(audit: Audit, line: int, suggestion: Suggestion) -> None:
     assert audit.audited is not None
     [full] = [one for one in audit.audited.operations if one.operation.line == line]
-    again = audit_of(carried_out(audit.module, full, suggestion))
+    again = audit_of(carried_out(audit, full, suggestion))
     assert not [finding for finding in again.findings if finding.kind == "refused"]
     assert cycles(audit) - cycles(again) == pytest.approx(suggestion.saved)
     assert suggestion.saved > 0
@@ -154,6 +238,12 @@ SIDES = {
     "two-inputs": {BACKWARD},
     "of-a-constant": {BACKWARD},
     "through-memory": {EVERYWHERE},
+    "through-a-loop": {FORWARD, BACKWARD},
+    "through-a-branch": {FORWARD, BACKWARD},
+    "through-a-while": {FORWARD, BACKWARD},
+    "through-a-reduction": {FORWARD, BACKWARD},
+    "before-it-grows": {BACKWARD},
+    "wanted-in-both": {BACKWARD},
 }
 
 

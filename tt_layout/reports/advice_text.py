@@ -10,7 +10,7 @@ from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.advice import Anchor
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.needs import Needs
-from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Suggestion
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Recost, Suggestion
 from tt_layout.errors import LayoutError
 from tt_layout.reports.dump_text import short_layout, short_operation
 from tt_layout.safe_text import safe
@@ -127,17 +127,20 @@ def _suggestion_lines(suggestion: Suggestion, share: Share) -> Iterator[str]:
     constructor = gluon(suggestion)
     if constructor is not None:
         yield f"in Gluon: {constructor}"
-    for worse in suggestion.worse:
-        text = safe(worse.executions.text)
-        times = "once" if text == "1" else f"{text} times"
-        name = short_operation(worse.operation.name)
-        added = (
-            "a conversion before it" if worse.before is None else f"{-worse.saved:g} cycles more"
-        )
-        yield f"but: {name} of line {worse.operation.line} takes {added}, {times}"
+    yield from map(_worse_line, suggestion.worse)
     if suggestion.unknown:
         places = lines([one.operation.line for one in suggestion.unknown])
         yield f"not counted: how the copies of {places} enter shared memory"
+
+
+def _worse_line(worse: Recost) -> str:
+    """Return what a suggestion makes more expensive, or adds."""
+    text, line = safe(worse.executions.text), worse.operation.line
+    times = "once" if text == "1" else f"{text} times"
+    if worse.before is None:
+        return f"but: a conversion of {-worse.saved:g} cycles is added before line {line}, {times}"
+    name = short_operation(worse.operation.name)
+    return f"but: {name} of line {line} takes {-worse.saved:g} cycles more, {times}"
 
 
 def gluon(suggestion: Suggestion) -> str | None:

@@ -194,7 +194,7 @@ def _carried_out(
     assert full is not None
     where = f"finding on line {finding.line}"
     try:
-        text = carried_out(module, full, suggestion)
+        text = carried_out(audit, full, suggestion)
     except LayoutError as error:
         raise LayoutError(f"{where}: {error.message}", FileLocation(module.source.name)) from None
     after = _audit(Source(text, module.source.name), release, given)

@@ -2,77 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
+from tt_layout.audit.audit import Audit
 from tt_layout.audit.modules.audited_module import FullOperation
-from tt_layout.audit.suggestions.conversions import Side, side_of
+from tt_layout.audit.suggestions.carried import FOLLOWED
+from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow
-from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Suggestion
+from tt_layout.audit.suggestions.regions import Region
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange
-from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa.control_flow import last_operations
 from tt_layout.rewriting.dump_text import DumpText, plain
 
 ALIAS = "relaid"
 """The name of a layout that had none."""
 
 
-def carried_out(module: Module, full: FullOperation, suggestion: Suggestion) -> str:
+def carried_out(audit: Audit, full: FullOperation, suggestion: Suggestion) -> str:
     """Return the text of a module in which a suggestion is followed.
 
     Args:
-        module: the only one of its source.
+        audit: of a module that is the only one of its source.
         full: the operation that the suggestion is for.
         suggestion: what to do.
 
     Raises:
         LayoutError: what has to change is written in a way that is not followed.
     """
-    text = DumpText(module)
+    text = DumpText(audit.module)
     if suggestion.where == EVERYWHERE:
         text.redefine(suggestion.replaced, suggestion.encoding)
     else:
-        _OneSide(text, full, suggestion).change()
+        assert audit.audited is not None
+        flow, where = Flow(full.function), suggestion.where
+        exchange = suggestion.exchange
+        region = region_of(audit.conclusions, audit.audited, full, where, flow, exchange)
+        if region is None:
+            raise LayoutError("the operations around the conversion are not followed")
+        text.define(suggestion.encoding, _free_alias(audit.module))
+        _Relaid(text, flow, full.operation, exchange, region).change()
     return text.result()
 
 
-class _OneSide:
+class _Relaid:
     """What is on one side of a conversion takes the layout of the other side."""
 
-    def __init__(self, text: DumpText, full: FullOperation, suggestion: Suggestion) -> None:
-        self.text = text
-        self.conversion = full.operation
-        self.flow = Flow(full.function)
-        self.exchange = Exchange({suggestion.replaced: suggestion.encoding})
-        self.encoding: Encoding = suggestion.encoding
-        side = side_of(self.flow, full.operation, suggestion.where)
-        if side is None:
-            raise LayoutError("the operations around the conversion are not followed")
-        self.side: Side = side
-        self.is_forward = suggestion.where == FORWARD
+    def __init__(
+        self,
+        text: DumpText,
+        flow: Flow,
+        conversion: SsaOperation,
+        exchange: Exchange,
+        region: Region,
+    ) -> None:
+        self.text, self.flow, self.conversion = text, flow, conversion
+        self.exchange, self.region = exchange, region
 
     def change(self) -> None:
         """Change the text."""
+        for operation in self.region.operations:
+            self._retype(operation)
+        for operation in self.flow.function.walk():
+            if operation.name in FOLLOWED:
+                self._retype_carried(operation)
+        for name in self.region.inward:
+            is_free = self.flow.is_free(name)
+            self._give(name, self._anew(name) if is_free else self._converted(name))
+        for name in self.region.outward:
+            self._give(name, self._converted(name, is_back=True))
         source, result = self.conversion.operands[0], self.conversion.results[0].name
-        self.text.define(self.encoding, _free_alias(self.text.module))
-        for operation in (*self.side.inner, *self.side.ends):
-            is_end = operation.name.endswith(".convert_layout")
-            self.text.retype(operation.line, self.exchange, [0] if is_end else None)
-        for name, takers in self.side.inputs.items():
-            self._give(name, takers)
-        if self.side.is_free:
-            source = self._anew(source)
+        kept = source if self._is_kept(source) else self._anew(source)
         for use in self.flow.uses.get(result, ()):
-            self.text.use(use.operation, result, source)
+            self.text.use(use.operation, result, kept)
         self.text.drop(self.conversion)
 
-    def _give(self, name: str, takers: Sequence[SsaOperation]) -> None:
-        """Let operations take a value from outside in the new layout."""
-        is_free = self.flow.is_free(name)
-        new = self._anew(name) if is_free else self._converted(name, takers)
-        for taker in takers:
+    def _is_kept(self, source: str) -> bool:
+        """Tell whether the value that was converted is of the new layout itself."""
+        return source in self.region.values or not self._changes(source)
+
+    def _retype(self, operation: SsaOperation) -> None:
+        """Exchange the layouts of an operation: of a conversion, of one end."""
+        ends: list[int] | None = None
+        if operation.name.endswith(".convert_layout"):
+            ends = [0 if self._changes(operation.operands[0]) else 1]
+        last = operation.line
+        if operation.regions:  # its types stand behind them
+            last = self.flow.behind[operation.results[0].name].line - 1
+        for line in range(operation.line, last + 1):
+            self.text.retype(line, self.exchange, ends)
+
+    def _retype_carried(self, operation: SsaOperation) -> None:
+        """Exchange the layouts that a loop or a branch writes of what it hands over."""
+        for first, last, names in _written(operation):
+            if not self.region.carried.isdisjoint(names):
+                types = map(self.flow.function.type_of, names)
+                taken = [name in self.region.carried for name in names]
+                self.text.retype_some(range(first, last + 1), [*zip(types, taken)], self.exchange)
+
+    def _give(self, name: str, new: str) -> None:
+        """Let operations take another version of a value."""
+        for taker in self.region.takers[name]:
             self.text.use(taker, name, new)
 
     def _anew(self, name: str) -> str:
@@ -94,15 +127,33 @@ class _OneSide:
         old = self.flow.function.type_of(name)
         return old is not None and self.exchange.type(old) is not old
 
-    def _converted(self, name: str, takers: Sequence[SsaOperation]) -> str:
-        """Convert a value where it is first taken; return the name of the result."""
+    def _converted(self, name: str, *, is_back: bool = False) -> str:
+        """Convert a value behind its definition; return the name of the result."""
         old = self.flow.function.type_of(name)
         assert old is not None
-        types = f"{self.text.type(old)} -> {self.text.type(self.exchange.type(old))}"
-        new, first = self.text.fresh(name), min(takers, key=lambda taker: taker.line)
-        line = f"{new} = {self.conversion.name} {plain(name)} : {types}"
-        self.text.insert(line + self.text.location(first), first, before=True)
+        types = [self.text.type(old), self.text.type(self.exchange.type(old))]
+        source, target = reversed(types) if is_back else types
+        new, behind = self.text.fresh(name), self.flow.behind[name]
+        line = f"{new} = {self.conversion.name} {plain(name)} : {source} -> {target}"
+        self.text.insert(line + self.text.location(self.conversion), behind, before=True)
         return new
+
+
+def _written(operation: SsaOperation) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield the lines on which a loop or a branch writes types, and the values of those types."""
+    results, first = [value.name for value in operation.results], operation.line
+    if operation.name != "scf.while":
+        yield first, first, results
+        for region in operation.regions:
+            yield from ((last.line, last.line, results) for last in last_operations(region))
+        return
+    before, after = operation.regions
+    arguments, others = ([value.name for value in part[0].arguments] for part in (before, after))
+    yield first, first, arguments + results
+    for condition in last_operations(before):
+        yield condition.line, condition.line, results
+        yield condition.line + 1, after[0].operations[0].line - 1, others
+    yield from ((last.line, last.line, arguments) for last in last_operations(after))
 
 
 def _free_alias(module: Module) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -135,6 +135,28 @@ class DumpText:
             if new is not ir_type and (chosen is None or number in chosen):
                 assert isinstance(new.encoding, Encoding)
                 self._edits[line].add(_Edit(start, end, self.written(new.encoding)))
+
+    def retype_some(
+        self, lines: range, values: Sequence[tuple[IRType | None, bool]], exchange: Exchange
+    ) -> None:
+        """Exchange the layouts of some values, whose types stand on lines one after the other.
+
+        Args:
+            lines: their numbers.
+            values: the type of each, and whether its layout is exchanged.
+            exchange: the layouts.
+
+        Raises:
+            LayoutError: their types do not stand there.
+        """
+        laid = [taken for t, taken in values if t is not None and isinstance(t.encoding, Encoding)]
+        places = [(line, n) for line in lines for n in range(len(self._types.get(line, ())))]
+        if len(laid) != len(places):
+            message = f"line {lines[0]}: found {len(places)} types of {len(laid)} values"
+            raise LayoutError(message)
+        for (line, number), taken in zip(places, laid):
+            if taken:
+                self.retype(line, exchange, [number])
 
     def redefine(self, old: Encoding, new: Encoding) -> None:
         """Let every alias that stands for a layout stand for another."""

@@ -103,14 +103,19 @@ class Conversion(Occurrence):
         )
 
     def dearer(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
-        """Return both sides in the layout of the other, where each costs more."""
+        """Return both sides in the layout of the other, where each costs more.
+
+        One that is only reached by other conversions is no other way.
+        """
         from tt_layout.audit.suggestions.conversions import tried_sides
 
         full = _whole(finding, advice)
         if full is None or advice.audited.gpu is None:
             return ()
         tried = tried_sides(advice.found, advice.audited, full, advice.flow(full.function))
-        return () if any(one.saved > 0 for one in tried) else tried
+        if any(one.saved > 0 for one in tried):
+            return ()
+        return [one for one in tried if not one.adds]
 
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return the sides that would be cheaper in the layout of the other side."""

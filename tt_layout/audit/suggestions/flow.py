@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
-from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.control_flow import ControlFlow, Way
 
 ELEMENTWISE = frozenset(
     {
@@ -72,6 +73,23 @@ class Flow:
     @cached_property
     def _control(self) -> ControlFlow:
         return ControlFlow(self.function)
+
+    @property
+    def ways(self) -> Sequence[Way]:
+        """The ways between regions and blocks of the function."""
+        return self._control.ways
+
+    @cached_property
+    def behind(self) -> Mapping[str, SsaOperation]:
+        """The operation that stands behind the definition of each value, in the same block."""
+        blocks = [block for block in self.function.blocks() if block.operations]
+        begins = [(self.function.arguments, block) for block in blocks[:1]]
+        begins += [(block.arguments, block) for block in blocks]
+        found = {value.name: block.operations[0] for values, block in begins for value in values}
+        for block in blocks:
+            for before, after in pairwise(block.operations):
+                found |= {value.name: after for value in before.results}
+        return found
 
     def producers(self, name: str) -> list[SsaOperation]:
         """Return the operations that determine the layout of a value."""

@@ -13,10 +13,9 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.occupancy import kernel_occupancy
 from tt_layout.audit.registers import RegisterPressure, module_registers, worst
-from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
-from tt_layout.audit.suggestions.trial import Exchange, exchanged
+from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.audit.suggestions.trial import exchanged
 from tt_layout.encodings import SharedEncoding
-from tt_layout.ir.ssa import SsaFunction
 
 
 class Needs(NamedTuple):
@@ -80,21 +79,12 @@ def needs_with(
         name: the kernel.
     """
     before = needs_of(found, audited, name)
-    exchange = Exchange({suggestion.replaced: suggestion.encoding})
+    exchange = suggestion.exchange
     if isinstance(suggestion.encoding, SharedEncoding):
         functions = [exchanged(one, exchange) for one in audited.functions]
         memories = [one for one in module_memory(audited, functions) if one.function == name]
         memory = memories[0]._replace(stated=None) if memories else None
         return _needs(found, audited, before.registers, memory)
     [function] = [one for one in audited.functions if one.name == name]
-    names = _retyped(function, suggestion) if suggestion.where != EVERYWHERE else None
-    pressures = module_registers(audited, [exchanged(function, exchange, names)])
+    pressures = module_registers(audited, [exchanged(function, exchange, suggestion.values)])
     return _needs(found, audited, worst(pressures), before.memory)
-
-
-def _retyped(function: SsaFunction, suggestion: Suggestion) -> frozenset[str]:
-    """Return the values that take the new layout: one side of a conversion, and its result."""
-    lines = {*suggestion.lines, suggestion.recosts[0].operation.line}
-    return frozenset(
-        value.name for one in function.walk() if one.line in lines for value in one.results
-    )

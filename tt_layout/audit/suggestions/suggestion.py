@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
+from tt_layout.audit.suggestions.trial import Exchange
 from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
@@ -47,6 +48,7 @@ class Suggestion(NamedTuple):
         encoding: the layout to use.
         recosts: the data movements whose cost it changes.
         lines: of the operations that take the new layout, where that is not all of them.
+        values: that are of it then, where that is not all of the old layout.
     """
 
     where: str
@@ -55,6 +57,12 @@ class Suggestion(NamedTuple):
     encoding: Encoding
     recosts: tuple[Recost, ...]
     lines: tuple[int, ...] = ()
+    values: frozenset[str] | None = None
+
+    @property
+    def exchange(self) -> Exchange:
+        """The layouts that take the place of others."""
+        return Exchange.between(self.replaced, self.encoding)
 
     @property
     def saved(self) -> float:
@@ -65,6 +73,11 @@ class Suggestion(NamedTuple):
     def worse(self) -> tuple[Recost, ...]:
         """The data movements that get more expensive."""
         return tuple(one for one in self.recosts if one.saved < 0)
+
+    @property
+    def adds(self) -> tuple[Recost, ...]:
+        """The conversions that it adds."""
+        return tuple(one for one in self.recosts if one.before is None)
 
     @property
     def unknown(self) -> tuple[Recost, ...]:

@@ -11,6 +11,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.costs import cost_of
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.slice import Slice
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction
 from tt_layout.ir.types import IRType
@@ -32,6 +33,16 @@ class Exchange:
     def __init__(self, layouts: Mapping[Encoding, Encoding]) -> None:
         self._layouts = dict(layouts)
         self._types: dict[IRType, IRType] = {}
+
+    @classmethod
+    def between(cls, old: Encoding, new: Encoding) -> Exchange:
+        """Exchange a layout for another; of slices along one dimension, their parents.
+
+        Then what becomes of a slice by ``tt.expand_dims`` is exchanged, too.
+        """
+        while isinstance(old, Slice) and isinstance(new, Slice) and old.dim == new.dim:
+            old, new = old.parent, new.parent
+        return cls({new: new, old: new})
 
     def encoding(self, old: Encoding) -> Encoding:
         """Return what takes the place of a layout: itself, where nothing does."""

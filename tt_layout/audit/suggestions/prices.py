@@ -1,0 +1,123 @@
+"""What operations cost in the layout of a conversion's other side."""
+
+from __future__ import annotations
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.operations.conversions import conversion_cost
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import GlobalDetails
+from tt_layout.audit.suggestions.flow import RESHAPING, Flow, is_elementwise
+from tt_layout.audit.suggestions.suggestion import Recost
+from tt_layout.audit.suggestions.trial import Exchange, Trial
+from tt_layout.errors import LayoutError
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.types import IRType
+
+ACCESSES = frozenset(
+    {
+        "amdg.buffer_load",
+        "amdg.buffer_store",
+        "tt.atomic_rmw",
+        "tt.load",
+        "tt.reduce",
+        "tt.scan",
+        "tt.store",
+        "ttg.local_alloc",
+        "ttg.local_load",
+        "ttg.local_store",
+    }
+)
+"""Operations that can take another layout, at a cost, besides conversions."""
+
+
+class Prices:
+    """What the operations of a function cost as they are, and in another layout.
+
+    Args:
+        concluded: what is concluded from the module.
+        audited: the module.
+        flow: the values of the function.
+        exchange: the layouts.
+    """
+
+    def __init__(
+        self, concluded: Conclusions, audited: AuditedModule, flow: Flow, exchange: Exchange
+    ) -> None:
+        self.audited, self.flow, self.exchange = audited, flow, exchange
+        self.rows = {(row.operation.line, row.operation.column): row for row in concluded.movements}
+        self.trial = Trial(audited, exchange)
+        self._converted: dict[tuple[str, bool], tuple[Recost, ...] | None] = {}
+
+    def is_flipped(self, name: str) -> bool:
+        """Tell whether a value is a tensor that could be of the other layout."""
+        old = self.flow.function.type_of(name)
+        return old is not None and old.kind == "tensor" and self.exchange.type(old) is not old
+
+    def own(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
+        """Return what an operation costs before and after; None where it cannot change."""
+        names = [*operation.operands, *(value.name for value in operation.results)]
+        changes = [self.is_flipped(name) for name in names if self.flow.is_tensor(name)]
+        if operation.name.endswith(".convert_layout"):
+            return self._at_end(operation) if changes.count(True) == 1 else None
+        if not all(changes):
+            return None
+        if is_elementwise(operation) or operation.name in RESHAPING:
+            return ()
+        return self._at_end(operation) if operation.name in ACCESSES else None
+
+    def _at_end(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
+        row = self.rows.get((operation.line, operation.column))
+        if row is None or row.cost is None:
+            return None
+        try:
+            after = self.trial.cost(row.operation)
+        except LayoutError:
+            return None
+        if after is None or not (_is_exact(row.cost) and _is_exact(after)):
+            return None
+        return (Recost(row.operation, row.executions, row.cost, after),)
+
+    def inward(self, name: str) -> tuple[Recost, ...] | None:
+        """Return what it costs to convert a value to the other layout; None if that cannot be."""
+        return self._conversion(name, is_back=False)
+
+    def outward(self, name: str) -> tuple[Recost, ...] | None:
+        """Return what it costs to convert a value back; None if that cannot be."""
+        return self._conversion(name, is_back=True)
+
+    def _conversion(self, name: str, *, is_back: bool) -> tuple[Recost, ...] | None:
+        key = name, is_back
+        if key not in self._converted:
+            old = self.flow.function.type_of(name)
+            assert old is not None
+            ends = (self.exchange.type(old), old) if is_back else (old, self.exchange.type(old))
+            self._converted[key] = self._added(name, *ends)
+        return self._converted[key]
+
+    def _added(self, name: str, before: IRType, after: IRType) -> tuple[Recost, ...] | None:
+        """Return what a conversion costs that stands behind the definition of a value."""
+        place = self.flow.behind.get(name)
+        if place is None:
+            return None
+        operation = Operation(
+            "ttg.convert_layout",
+            self.flow.function.name,
+            place.line,
+            place.column,
+            None,
+            (before, after),
+            before,
+            after,
+        )
+        try:
+            cost = conversion_cost(operation, self.audited)
+        except LayoutError:
+            return None
+        return (Recost(operation, self.audited.executions(operation), None, cost),)
+
+
+def _is_exact(cost: Cost) -> bool:
+    """Tell whether the sectors of an access to global memory are known, if it is one."""
+    return not isinstance(cost.details, GlobalDetails) or cost.details.sectors is not None

@@ -1,0 +1,197 @@
+"""What takes the layout of a conversion's other side, so that it costs least.
+
+Each operation, and each group of values that loops and branches hand over, either stays or takes
+the other layout.  A value that is wanted in both is converted behind its definition, or computed
+anew where that is as cheap.  What is cheapest is a minimum cut: accesses cost what they do in
+either layout, values what it costs to convert them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+from typing import NamedTuple
+
+from tt_layout.audit.suggestions.carried import Carried
+from tt_layout.audit.suggestions.cut import SINK, SOURCE, Cut, Node
+from tt_layout.audit.suggestions.flow import MAX_REGION, Flow, Use
+from tt_layout.audit.suggestions.prices import Prices
+from tt_layout.audit.suggestions.suggestion import FORWARD, Recost
+from tt_layout.audit.values.executions import assumed_runs
+from tt_layout.ir.ssa import SsaOperation
+
+
+class Region(NamedTuple):
+    """What takes another layout.
+
+    Attributes:
+        operations: whose tensors take it; of a conversion only one end does.
+        values: that are of it.
+        carried: those of them that loops and branches hand over.
+        inward: other values that these operations take: computed anew if they are free, else
+            converted.
+        outward: values of the new layout that others take: converted back.
+        takers: of the values inward and outward, by the side that takes another version.
+        recosts: what it does to data movements, but for the conversion that it ends.
+    """
+
+    operations: tuple[SsaOperation, ...]
+    values: frozenset[str]
+    carried: frozenset[str]
+    inward: tuple[str, ...]
+    outward: tuple[str, ...]
+    takers: dict[str, tuple[SsaOperation, ...]]
+    recosts: tuple[Recost, ...]
+
+
+def cheapest_region(
+    prices: Prices, flow: Flow, conversion: SsaOperation, where: str
+) -> Region | None:
+    """Return what is best to take the layout of the other side of a conversion.
+
+    Args:
+        prices: what operations cost in either layout.
+        flow: the values of its function.
+        conversion: the conversion.
+        where: `FORWARD` or `BACKWARD`.
+
+    Returns:
+        The region; None where nothing can take it.
+    """
+    return _Graph(prices, flow, conversion, where).region()
+
+
+class _Graph:
+    """The operations around a conversion, as far as they can take the other layout."""
+
+    def __init__(self, prices: Prices, flow: Flow, conversion: SsaOperation, where: str) -> None:
+        self.prices, self.flow, self.conversion = prices, flow, conversion
+        self.carried = Carried(flow)
+        self.is_forward = where == FORWARD
+        self.begin = conversion.results[0].name if self.is_forward else conversion.operands[0]
+        self._cut = Cut()
+        self._operations: dict[Node, SsaOperation] = {}
+        self._recosts: dict[Node, tuple[Recost, ...]] = {}
+        self._values: dict[str, None] = {}
+        self._waiting: list[Node] = []
+
+    def region(self) -> Region | None:
+        """Return the cheapest region."""
+        if self.prices.is_flipped(self.begin) and not self.flow.is_free(self.begin):
+            self._value(self.begin)
+        while self._waiting:
+            node = self._waiting.pop()
+            for name in self._touched(node):
+                if name not in self._values and self._is_followed(name):
+                    self._value(name)
+            if len(self._recosts) > MAX_REGION:
+                return None
+        flipped = self._cut.side_of_source()
+        return self._result(flipped) if flipped is not None else None
+
+    # -- nodes and edges --------------------------------------------------------------------
+
+    def _is_followed(self, name: str) -> bool:
+        return self.prices.is_flipped(name) and not self.flow.is_free(name)
+
+    def _touched(self, node: Node) -> Iterator[str]:
+        """Yield the values that a node takes or makes."""
+        operation = self._operations.get(node)
+        if operation is None:
+            yield from self.carried.values(str(node))
+        else:
+            yield from operation.operands
+            yield from (value.name for value in operation.results)
+
+    def _maker(self, name: str) -> Node:
+        """Return the node that a value comes from; the sink if that cannot change."""
+        if name in self.carried.leaders:
+            return self._node(self.carried.leaders[name], None)
+        operation = self.flow.function.definitions.get(name)
+        return self._node(id(operation), operation) if operation is not None else SINK
+
+    def _taker(self, use: Use, name: str) -> Node:
+        """Return the node that a value goes to."""
+        leader = self.carried.taker(use, name)
+        if leader is not None:
+            return self._node(leader, None)
+        return self._node(id(use.operation), use.operation)
+
+    def _node(self, node: Node, operation: SsaOperation | None) -> Node:
+        """Return a node; the source for the conversion, the sink for what cannot change."""
+        if operation is self.conversion:
+            return SOURCE
+        if node in self._recosts:
+            return node
+        if operation is not None:
+            own = self.prices.own(operation)
+        else:
+            group = self.carried.values(str(node))
+            own = () if all(map(self.prices.is_flipped, group)) else None
+        if own is None:
+            return SINK
+        self._recosts[node] = own
+        if operation is not None:
+            self._operations[node] = operation
+        self._waiting.append(node)
+        saved = _saved(own)
+        source, target = (SOURCE, node) if saved > 0 else (node, SINK)
+        self._cut.edge(source, target, abs(saved))
+        return node
+
+    def _value(self, name: str) -> None:
+        """Add what it costs to convert a value: from where it is made to where it is taken."""
+        self._values[name] = None
+        maker = self._maker(name)
+        inward, outward = ("in", name), ("out", name)
+        ends = name == self.begin, self.is_forward
+        self._cut.edge(inward, maker, _cost(self.prices.inward(name), is_out=ends == (True, False)))
+        self._cut.edge(maker, outward, _cost(self.prices.outward(name), is_out=all(ends)))
+        for use in self.flow.uses.get(name, ()):
+            taker = self._taker(use, name)
+            self._cut.edge(taker, inward, inf)
+            self._cut.edge(outward, taker, inf)
+
+    # -- the answer -------------------------------------------------------------------------
+
+    def _result(self, flipped: set[Node]) -> Region:
+        nodes = [node for node in self._recosts if node in flipped]
+        recosts = [one for node in nodes for one in self._recosts[node]]
+        carried = {name for name, leader in self.carried.leaders.items() if leader in flipped}
+        values, inward, outward = set(carried), list[str](), list[str]()
+        takers: dict[str, tuple[SsaOperation, ...]] = {}
+        for name in self._wanted(nodes):
+            is_made = self._maker(name) in flipped
+            values |= {name} if is_made else set()
+            uses = self.flow.uses.get(name, ())
+            others = [u.operation for u in uses if (self._taker(u, name) in flipped) != is_made]
+            if others:
+                takers[name] = tuple(others)
+                (outward if is_made else inward).append(name)
+            if others and (is_made or not self.flow.is_free(name)):
+                recosts += (self.prices.outward if is_made else self.prices.inward)(name) or ()
+        operations = [self._operations[node] for node in nodes if node in self._operations]
+        operations.sort(key=lambda one: (one.line, one.column))
+        return Region(
+            tuple(operations),
+            frozenset(values),
+            frozenset(carried),
+            tuple(inward),
+            tuple(outward),
+            takers,
+            tuple(recosts),
+        )
+
+    def _wanted(self, nodes: list[Node]) -> dict[str, None]:
+        """Return the values of another layout that some nodes take or make, in their order."""
+        names = (name for node in nodes for name in self._touched(node))
+        return {name: None for name in names if self.prices.is_flipped(name)}
+
+
+def _cost(added: tuple[Recost, ...] | None, *, is_out: bool) -> float:
+    """Return what a conversion costs; without end if there can be none."""
+    return inf if added is None or is_out else -_saved(added)
+
+
+def _saved(recosts: tuple[Recost, ...]) -> float:
+    return sum(one.saved * assumed_runs(one.executions) for one in recosts)
