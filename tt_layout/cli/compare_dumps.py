@@ -1,4 +1,4 @@
-"""``audit --diff``: what two dumps do not share, and what each pass of one dump changed."""
+"""``audit --diff``: what dumps do not share, what passes changed, and the bits of reductions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.passes import PassChange, pass_history
+from tt_layout.audit.reduction_bits import reduction_bits
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.cli.dump_modules import open_dump, read_modules
 from tt_layout.cli.fail_on import tell_failures
@@ -18,6 +19,7 @@ from tt_layout.ir.passes import PassRun, chosen_modules, pass_runs
 from tt_layout.reports.comparison import Comparison, ComparisonReport, NamedModule, compared
 from tt_layout.reports.opened import OpenedDump
 from tt_layout.reports.passes import PassesReport
+from tt_layout.reports.reduction_bits import ComparedBits, ReductionBitsReport
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, fresh
 
 Pair = tuple[NamedModule, NamedModule]
@@ -48,22 +50,22 @@ class Comparing:
         Raises:
             LayoutError: there are more than two files, or modules or the pass are missing.
         """
+        read = self._read(files)
+        if len(read) == 1:
+            [modules] = read
+            runs = list(pass_runs(one.module for one in modules))
+            if any(len(run.modules) > 1 for run in runs):
+                return self._of_passes(modules[0].file, runs, shown)
+            if shown is not None:
+                message = "--pass and --passes are for a dump of passes, with a header above each"
+                raise LayoutError(message, FileLocation(modules[0].file))
+        return self._of_pairs(_paired(read))
+
+    def _read(self, files: Sequence[str]) -> list[list[NamedModule]]:
+        """Return the modules of one file, or of two."""
         if len(files) > 2:
             raise LayoutError(f"audit --diff takes one file or two, got {len(files)}")
-        read = [self._modules(open_dump(path)) for path in files]
-        if len(read) == 2:
-            return self._of_pairs(_pairs(*(list(_chosen(modules)) for modules in read)))
-        [modules] = read
-        runs = list(pass_runs(one.module for one in modules))
-        if any(len(run.modules) > 1 for run in runs):
-            return self._of_passes(modules[0].file, runs, shown)
-        if shown is not None:
-            message = "--pass and --passes are for a dump of passes, with a header above each"
-            raise LayoutError(message, FileLocation(modules[0].file))
-        if len(modules) < 2:
-            message = "--diff of one file compares its modules, but it has only one"
-            raise LayoutError(message, FileLocation(modules[0].file))
-        return self._of_pairs(list(pairwise(modules)))
+        return [self._modules(open_dump(path)) for path in files]
 
     def _modules(self, dump: OpenedDump) -> list[NamedModule]:
         modules = read_modules(dump.source, self._is_partial, dump.number)
@@ -71,6 +73,21 @@ class Comparing:
 
     def _of_pairs(self, pairs: Sequence[Pair]) -> ComparisonReport:
         return ComparisonReport([self._compared(before, after) for before, after in pairs])
+
+    def bits(self, files: Sequence[str]) -> ReductionBitsReport:
+        """Return whether the reductions of two dumps, or of the modules of one, give the same bits.
+
+        Raises:
+            LayoutError: there are more than two files, or one of a single module.
+        """
+        found = [
+            ComparedBits(*pair, reduction_bits(*(self._audited(one) for one in pair)))
+            for pair in _paired(self._read(files))
+        ]
+        return ReductionBitsReport(found)
+
+    def _audited(self, one: NamedModule) -> AuditedModule:
+        return AuditedModule(one.module, self._shared, self._given)
 
     def _compared(
         self, before: NamedModule, after: NamedModule, by: str | None = None
@@ -113,9 +130,33 @@ def _chosen(modules: Iterable[NamedModule]) -> Iterator[NamedModule]:
         yield named[module.line]._replace(module=module)
 
 
+def _paired(read: Sequence[list[NamedModule]]) -> Sequence[Pair]:
+    """Return the modules of two files one by one, or each of one file with the next.
+
+    Raises:
+        LayoutError: there is one file of one module.
+    """
+    if len(read) == 2:
+        return _pairs(*(list(_chosen(modules)) for modules in read))
+    [modules] = read
+    if len(modules) < 2:
+        message = "--diff of one file compares its modules, but it has only one"
+        raise LayoutError(message, FileLocation(modules[0].file))
+    return list(pairwise(modules))
+
+
 def _pairs(before: list[NamedModule], after: list[NamedModule]) -> list[Pair]:
     """Return the modules one by one where there are equally many, otherwise the last of each."""
     return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]
+
+
+def compare_bits(
+    files: Sequence[str], output_format: str, *, is_partial: bool, given: GivenValues | None
+) -> int:
+    """Show whether the reductions of dumps give the same bits; return the exit status."""
+    report = Comparing(is_partial, given, None).bits(files)
+    emit(report, output_format)
+    return 0 if report.is_same else 1
 
 
 def compare_dumps(

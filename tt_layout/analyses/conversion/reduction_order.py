@@ -23,7 +23,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -221,6 +221,8 @@ def reduction_tree(
     target: Target,
     release: Release,
     ordering: str = UNORDERED,
+    *,
+    is_plain: bool = True,
 ) -> ReductionTree:
     """Return in what order a reduction adds the elements along an axis.
 
@@ -231,18 +233,21 @@ def reduction_tree(
         target: the GPU.
         release: the release of Triton.
         ordering: ``inner_tree`` for that of Meta's Triton, which adds neighbours first.
+        is_plain: whether one operation combines elements of one tensor, for which GPUs may have
+            instructions of their own.
 
     Raises:
         LayoutError: the layout is not one whose reduction the release lowers.
     """
     held = with_inputs(layout).remove_zero_bases("register")
     _check(held, axis)
+    gpu = target if is_plain else replace(target, packed_sums=(), adds_rows=False, swapped_lanes=())
     if ordering == INNER_TREE:
-        steps = _inner_tree(held, axis, target)
+        steps = _inner_tree(held, axis, gpu)
     elif release < Release.V3_8:
-        steps = _one_by_one(held, axis, element, target)
+        steps = _one_by_one(held, axis, element, gpu)
     else:
-        steps = _by_halves(held, axis, element, target)
+        steps = _by_halves(held, axis, element, gpu)
     size = held.out_sizes[axis][1]
     return ReductionTree(axis, size, element, target, release, tuple(steps))
 

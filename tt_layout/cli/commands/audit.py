@@ -47,6 +47,7 @@ class Options(NamedTuple):
     """What was chosen of an audit, by the names of the command's options."""
 
     is_diff: bool
+    is_bits: bool
     pass_name: str | None
     is_passes: bool
     is_axis_info: bool
@@ -120,6 +121,12 @@ def _audits(
     "is_diff",
     is_flag=True,
     help="Compare the data movements of two files, or of the modules of one.",
+)
+@click.option(
+    "--bits",
+    "is_bits",
+    is_flag=True,
+    help="With --diff, tell whether reductions give the same bits instead.",
 )
 @click.option(
     "--pass",
@@ -244,6 +251,8 @@ def _check_combination(chosen: Options, output_format: str, *, are_many: bool) -
     """
     if sum([chosen.compares, chosen.is_axis_info, chosen.is_fits]) > 1:
         raise LayoutError("--axis-info, --fits and --diff exclude each other")
+    if chosen.is_bits and not chosen.is_diff:
+        raise LayoutError("--bits compares two dumps: give --diff, too")
     is_other = chosen.compares or chosen.is_axis_info or chosen.is_fits
     if output_format in ("github", "features") and is_other:
         raise LayoutError(f"--format {output_format} is for the report of an audit")
@@ -407,9 +416,11 @@ def _of_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
 
 def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
     """Show what two dumps, the passes or the modules of one, do not share."""
-    from tt_layout.cli.compare_dumps import compare_dumps
+    from tt_layout.cli.compare_dumps import compare_bits, compare_dumps
     from tt_layout.reports.passes import ALL
 
+    if chosen.is_bits:
+        return compare_bits(files, output_format, is_partial=chosen.partial, given=chosen.given)
     return compare_dumps(
         files,
         output_format,
