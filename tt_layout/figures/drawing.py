@@ -6,9 +6,10 @@ from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure
+from tt_layout.hardware import DEFAULT_TARGET
 from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
 
-OF_ONE = (*KINDS, "matrix", "mma", "swizzle", "sectors")
+OF_ONE = (*KINDS, "matrix", "mma", "swizzle", "sectors", "reduce")
 """Views of one layout."""
 OF_AN_ACCESS = ("banks", "cycles", "copy")
 """Views of a layout of registers and one of shared memory; ``banks`` is of memory alone, too."""
@@ -24,6 +25,7 @@ def draw(
     target: str = "nvidia",
     access: str = "load",
     operand: str | None = None,
+    axis: int | None = None,
 ) -> Figure:
     """Return the figure of a layout, or of two.
 
@@ -37,6 +39,7 @@ def draw(
         target: for the access of ``banks``, the GPU.
         access: ``load`` or ``store``, for the access of ``banks``.
         operand: for ``mma`` the element type of A and B; None for the usual one.
+        axis: for ``reduce`` the dimension that is reduced.
 
     Raises:
         LayoutError: the view does not suit the layouts.
@@ -58,6 +61,8 @@ def draw(
         from tt_layout.figures.mma import mma_figure
 
         return mma_figure(drawn, operand, color_by)
+    if view == "reduce":
+        return _reduction(drawn, color_by, target, axis)
     if view == "compare":
         if other is None:
             raise LayoutError("--view compare needs two layouts")
@@ -67,6 +72,17 @@ def draw(
     if view in OF_AN_ACCESS or (view == HARDWARE and drawn.placed.is_shared):
         return _access(drawn, other, view, color_by, target, access == "store")
     return _single(drawn, view, color_by)
+
+
+def _reduction(drawn: DrawnLayout, color_by: str | None, target: str, axis: int | None) -> Figure:
+    """Return the figure of a sum along an axis."""
+    from tt_layout.figures.reduction import reduction_figure
+
+    if axis is None:
+        raise LayoutError("--view reduce needs --axis, the dimension that is reduced")
+    if color_by is not None:
+        raise LayoutError("--view reduce has colours of its own; leave --color-by out")
+    return reduction_figure(drawn, axis, None if target == DEFAULT_TARGET else target)
 
 
 def _default(drawn: DrawnLayout, other: DrawnLayout | None) -> str:

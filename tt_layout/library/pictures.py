@@ -118,6 +118,7 @@ def draw(
     color_by: str | None = None,
     target: Target | str = DEFAULT_TARGET,
     access: str = "load",
+    axis: int | None = None,
     selection: Selection | None = None,
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
@@ -134,6 +135,7 @@ def draw(
         color_by: what has a colour of its own.
         target: the GPU whose banks are drawn.
         access: ``load`` or ``store``, whose banks are drawn.
+        axis: the dimension that the view ``reduce`` adds along.
         selection: the part that is drawn; all by default.
         release, threads_per_warp: as for `parse_layout`.
 
@@ -159,7 +161,9 @@ def draw(
         DrawnLayout(one) if selection is None else DrawnLayout(one, selection) for one in found
     ]
     name = target.name if isinstance(target, Target) else target
-    figure = drawn_figure(*drawn, view=view, color_by=color_by, target=name, access=access)
+    figure = drawn_figure(
+        *drawn, view=view, color_by=color_by, target=name, access=access, axis=axis
+    )
     return Drawing(figure, _title(found))
 
 

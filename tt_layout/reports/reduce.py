@@ -6,18 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tt_layout.analyses.conversion.placed_reduction import placed_reduction
 from tt_layout.analyses.conversion.reduction_order import (
     UNORDERED,
     WARPS,
     Difference,
     ReductionTree,
     Step,
-    reduction_tree,
 )
-from tt_layout.encodings import DistributedEncoding, Encoding
-from tt_layout.errors import LayoutError
-from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, usual_target
-from tt_layout.hardware.intel import OWN_SUB_GROUPS
+from tt_layout.encodings import Encoding
+from tt_layout.hardware import Target
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 from tt_layout.reports.fitted import Table
@@ -133,16 +131,7 @@ def reduction_report(
     Raises:
         LayoutError: the layout is not one of registers, or there is no such axis.
     """
-    placed = place(encoding, tensor)
-    if not isinstance(encoding, DistributedEncoding):
-        raise LayoutError("a reduction takes a register layout")
-    rank, lanes = len(placed.shape), placed.layout.get_in_dim_size("lane")
-    if not -rank <= axis < rank:
-        raise LayoutError(f"the axis must be a dimension of the tensor (0..{rank - 1}), got {axis}")
-    gpu = _gpu(target, lanes)
-    tree = reduction_tree(
-        placed.layout, axis % rank, tensor.element_type, gpu, encoding.release, ordering
-    )
+    tree = placed_reduction(place(encoding, tensor), axis, target, ordering)
     return ReductionReport(encoding, tree, ordering)
 
 
@@ -167,23 +156,6 @@ def reduction_difference(
         reduction_report(after, tensor, axis, target).tree,
     )
     return ReductionDifferenceReport(before, after, trees, trees[0].difference(trees[1]))
-
-
-def _gpu(target: Target | str | None, lanes: int) -> Target:
-    """Return the GPU, whose warps must have as many lanes as the layout."""
-    if isinstance(target, Target):
-        gpu = target
-    elif target is not None:
-        gpu = find_target(target)
-    elif lanes in OWN_SUB_GROUPS:
-        message = f"warps of {lanes} lanes are Intel's, whose Triton reduces in its own way"
-        raise LayoutError(f"{message}: the order is not known here")
-    else:
-        gpu = usual_target(lanes) or find_target(DEFAULT_TARGET)
-    if lanes != gpu.lanes:
-        message = f"the layout has {lanes} lanes per warp, {gpu.name} has {gpu.lanes}"
-        raise LayoutError(message)
-    return gpu
 
 
 def compiled_by(tree: ReductionTree) -> str:

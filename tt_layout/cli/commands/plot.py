@@ -119,6 +119,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     metavar="N",
     help="With -i: the line of the multiplication, or of the access.",
 )
+@click.option("--axis", type=int, metavar="N", help="The dimension that --view reduce adds along.")
 @click.option(
     "--fit",
     type=click.Choice(["paper", "screen", "none"]),
@@ -190,6 +191,7 @@ def _drawn(
         view=display["view"],
         color_by=display["color_by"],
         operand=display["operand"],
+        axis=display["axis"],
     )
     return _file(figure, ending, display)
 

@@ -1,0 +1,55 @@
+"""In what order a reduction of a tensor adds, for the GPU that the layout is for."""
+
+from __future__ import annotations
+
+from tt_layout.analyses.conversion.reduction_order import UNORDERED, ReductionTree, reduction_tree
+from tt_layout.encodings import DistributedEncoding
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, usual_target
+from tt_layout.hardware.intel import OWN_SUB_GROUPS
+from tt_layout.placement import PlacedLayout
+
+
+def placed_reduction(
+    placed: PlacedLayout,
+    axis: int,
+    target: Target | str | None = None,
+    ordering: str = UNORDERED,
+) -> ReductionTree:
+    """Return in what order a reduction of a tensor adds.
+
+    Args:
+        placed: the layout over its type; its release is the one that compiles the reduction.
+        axis: the dimension; a negative one counts from the last.
+        target: the GPU; by default the usual one whose warps have as many lanes.
+        ordering: ``inner_tree`` for that of Meta's Triton.
+
+    Raises:
+        LayoutError: the layout is not one of registers, there is no such axis, the GPU has other
+            warps, or the order is not known.
+    """
+    if not isinstance(placed.encoding, DistributedEncoding):
+        raise LayoutError(f"a reduction takes a register layout, got #{placed.encoding.name}")
+    rank = len(placed.shape)
+    if not -rank <= axis < rank:
+        raise LayoutError(f"the axis must be a dimension of the tensor (0..{rank - 1}), got {axis}")
+    gpu = _gpu(target, placed.layout.get_in_dim_size("lane"))
+    element, release = placed.tensor.element_type, placed.encoding.release
+    return reduction_tree(placed.layout, axis % rank, element, gpu, release, ordering)
+
+
+def _gpu(target: Target | str | None, lanes: int) -> Target:
+    """Return the GPU, whose warps must have as many lanes as the layout."""
+    if isinstance(target, Target):
+        gpu = target
+    elif target is not None:
+        gpu = find_target(target)
+    elif lanes in OWN_SUB_GROUPS:
+        message = f"warps of {lanes} lanes are Intel's, whose Triton reduces in its own way"
+        raise LayoutError(f"{message}: the order is not known here")
+    else:
+        gpu = usual_target(lanes) or find_target(DEFAULT_TARGET)
+    if lanes != gpu.lanes:
+        message = f"the layout has {lanes} lanes per warp, {gpu.name} has {gpu.lanes}"
+        raise LayoutError(message)
+    return gpu
