@@ -24,7 +24,9 @@ from tt_layout.encodings.subgroup_2d_block import Subgroup2dBlock
 from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import read_functions
+from tt_layout.multiprocessor import intel_register_file
 
+EXAMPLES = Path(__file__).parent.parent / "examples" / "intel"
 UNIT_TESTS = Path(__file__).parent / "data" / "intel-bases.jsonl"
 INPUTS = ("register", "lane", "warp")
 TEXT = (
@@ -455,3 +457,11 @@ def test_the_distances_of_what_goes_round_a_loop() -> None:
     distances = Distances(function, axis_info(function))
     assert [distances.divisor(f"%r#{number}", 0) for number in range(2)] == [8, 8]
     assert distances.divisor("%eight", 0) == SAME
+
+
+def test_tensors_are_held_against_both_register_files() -> None:
+    """A lane of 16 has 128 words of the usual file, of 8 and 32 lanes as many times more or less."""
+    text = (EXAMPLES / "matmul.ttgir").read_text()
+    expected = "tensors take 80 of 128 registers per lane, of 256 with the large register file"
+    assert expected in str(tt_layout.audit_ir(text))
+    assert [intel_register_file(lanes).usual for lanes in (8, 16, 32)] == [256, 128, 64]

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tt_layout.hardware import Target
+from tt_layout.hardware import Target, intel
 
 NVIDIA_REGISTERS = 65536
 
@@ -30,12 +30,15 @@ class RegisterFile:
         granule: in what units a thread is given registers.
         shared_from: on AMD the warps of a CTA from which two of them share a SIMD, so that each
             has half; 0 where a warp never has less.
+        usual: on Intel what a lane has where two hardware threads share the file, as usual; None
+            of GPUs without that choice.
     """
 
     most_per_thread: int
     size: int
     granule: int
     shared_from: int = 0
+    usual: int | None = None
 
     def limit(self, warps: int) -> int:
         """Return the most registers that a thread of a CTA of so many warps can have.
@@ -69,6 +72,20 @@ _AMD: Mapping[str, RegisterFile] = MappingProxyType(
         "gfx1250": RegisterFile(most_per_thread=1024, size=1024, granule=16, shared_from=8),
     }
 )
+
+
+def intel_register_file(lanes: int) -> RegisterFile:
+    """Return the registers of a hardware thread of Intel's GPUs, as its lanes share them.
+
+    Args:
+        lanes: of a sub-group.
+
+    Example:
+        >>> [(file.usual, file.most_per_thread) for file in map(intel_register_file, (16, 32))]
+        [(128, 256), (64, 128)]
+    """
+    usual, most = intel.PVC.registers_per_lane(lanes)
+    return RegisterFile(most_per_thread=most, size=most, granule=most, usual=usual)
 
 
 def register_file(target: Target) -> RegisterFile | None:

@@ -35,6 +35,9 @@ def _resources(summary: Summary) -> Iterator[str]:
 
 
 def _registers_text(own: RegisterPressure) -> str:
+    if own.usual_limit is not None:
+        both = f"{own.usual_limit} registers per lane, of {own.limit} with the large register file"
+        return f"tensors take {own.live} of {both}"
     if own.compiled is None:
         return f"about {own.needed} of {own.limit} registers per thread"
     spilled = f", {own.spilled or 'none'} spilled" if own.spilled is not None else ""

@@ -46,6 +46,9 @@ _NVIDIA = CompilerModel(0.93, 26, sinking=_SHARED_LOADS)
 _CDNA = CompilerModel(1.1, 19)
 _RDNA = CompilerModel(0.9, 28)
 
+TENSORS_ONLY = CompilerModel(1, 0, passing=1)
+"""Of Intel's, of which no kernel was compiled: what tensors take."""
+
 _AMD: Mapping[str, CompilerModel] = MappingProxyType({"gfx1250": CompilerModel(1, 36)})
 
 

@@ -11,13 +11,17 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.audit.registers.compiler_model import compiler_model
+from tt_layout.audit.registers.compiler_model import (
+    TENSORS_ONLY,
+    CompilerModel,
+    compiler_model,
+)
 from tt_layout.audit.registers.live_ranges import LiveRange, LiveRanges, live_ranges
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.types import IRType
 from tt_layout.kernels.binaries import CompiledRegisters
-from tt_layout.multiprocessor import RegisterFile, register_file
+from tt_layout.multiprocessor import RegisterFile, intel_register_file, register_file
 from tt_layout.wording import count
 
 WORD_BITS = 32
@@ -57,6 +61,8 @@ class RegisterPressure:
         limit: the most that a thread may have.
         values: the largest that are live at the peak.
         compiled: what the compiled kernel has; None where only the dump is known.
+        usual_limit: the most of a thread that shares its registers with a second one, as usual on
+            Intel's GPUs; None of GPUs without such a choice.
     """
 
     function: str
@@ -67,6 +73,7 @@ class RegisterPressure:
     limit: int
     values: tuple[LiveValue, ...]
     compiled: CompiledRegisters | None = None
+    usual_limit: int | None = None
 
     @property
     def taken(self) -> int:
@@ -189,10 +196,14 @@ def live_by_line(audited: AuditedModule) -> dict[int, int]:
 
 def _sizes(audited: AuditedModule) -> _Sizes | None:
     """Return the registers of values; None where the GPU, or its registers, are unknown."""
+    if audited.module.is_intel:
+        lanes = audited.module.number("threads-per-warp")
+        return _Sizes(audited, intel_register_file(lanes), TENSORS_ONLY) if lanes else None
     if audited.gpu is None or audited.module.number("num-warps") is None:
         return None
-    file = register_file(find_target(audited.gpu))
-    return None if file is None else _Sizes(audited, file)
+    target = find_target(audited.gpu)
+    file = register_file(target)
+    return None if file is None else _Sizes(audited, file, compiler_model(target))
 
 
 def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
@@ -218,12 +229,12 @@ def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges
 class _Sizes:
     """The registers of values, and what the GPU allows."""
 
-    def __init__(self, audited: AuditedModule, file: RegisterFile) -> None:
+    def __init__(self, audited: AuditedModule, file: RegisterFile, model: CompilerModel) -> None:
         module = audited.module
-        assert audited.gpu is not None
         self.warps = module.number("num-warps") or 1
-        self.model = compiler_model(find_target(audited.gpu))
+        self.model = model
         self._file = file
+        self.usual_limit = file.usual
         self.most = module.number("maxnreg")
         self._layouts = audited.layouts
         self._known: dict[tuple[str, str | None], int] = {}
@@ -295,6 +306,7 @@ def _of_body(
         needed=model.needed(weighed[peak]),
         limit=sizes.limit(warps),
         values=tuple(_largest(function, at_peak)),
+        usual_limit=sizes.usual_limit,
     )
     return [pressure], found.partitions
 
