@@ -178,6 +178,20 @@ def test_what_a_release_does_not_reduce_is_refused(layout: LinearLayout, message
         reduction_tree(layout, 1, "f32", find_target("sm90"), Release.V3_6)
 
 
+def test_figure_has_a_row_for_each_step() -> None:
+    """A cell names the first element of the sum that an element is in after the step."""
+    tree = tt_layout.reduction_order(ROWS, "4x64xf32", 1).tree
+    figure = tt_layout.draw(ROWS, "4x64xf32", view="reduce", axis=1).figure
+    [grid] = figure.grids
+    assert grid.labels is not None
+    done = 0
+    for number, row in enumerate(grid.labels):
+        done |= tree.steps[number - 1].bits if number else 0
+        assert row == [str(element & ~done) for element in range(64)]
+    with pytest.raises(LayoutError, match="needs --axis"):
+        tt_layout.draw(ROWS, "4x64xf32", view="reduce")
+
+
 def test_intels_order_is_not_known() -> None:
     text = "gl.BlockedLayout([1, 4], [1, 16], [1, 4], [1, 0])"
     with pytest.raises(LayoutError, match="Intel's"):

@@ -82,6 +82,16 @@ MFMA_OPERAND = f"#ttg.dot_op<{{opIdx = 0, parent = {MFMA_16}, kWidth = 4}}>"
 SCALES = "#ttng.tensor_memory_scales_encoding<>"
 SLICE = f"#ttg.slice<{{dim = 1, parent = {BLOCKED}}}>"
 
+DPAS = (
+    "#ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, "
+    "threadsPerWarp = 16, warpsPerCTA = [1, 1], repCluster = [1, 1], A = [8, 16], B = [16, 16], "
+    "C = [8, 16]}>"
+)
+BLOCK_LOAD = (
+    "#ttig.subgroup_2d_block<{warpsPerCTA = [1, 1], instrShape = [8, 16], numBlocks = 1, "
+    "order = [1, 0], kWidth = 2, threadsPerWarp = 16}>"
+)
+
 # A load of examples/workloads/int8_matmul-gfx942.ttgir, line 74.
 LOADED = (
     "#ttg.linear<{register = [[0, 1], [0, 2], [0, 4], [0, 16], [0, 32]], lane = [[1, 0], [2, 0], "
@@ -104,6 +114,8 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "mfma-16": (MFMA_16, "-t", "tensor<16x16xf32>", "--view", "mma"),
     "mfma-32": (MFMA, "-t", "tensor<32x32xf32>", "--view", "mma"),
     "wmma": (WMMA, "-t", "tensor<16x16xf32>", "--view", "mma"),
+    "dpas": (DPAS, "-t", "tensor<8x16xf32>", "--view", "mma"),
+    "block-load": (BLOCK_LOAD, "-t", "tensor<8x16xf16>"),
     "mma-tensor": (MMA, "-t", "tensor<32x16xf16>", "--color-by", "warp"),
     "mma-lanes": (MMA, "-t", "tensor<16x8xf16>", "--color-by", "lane"),
     "operand": (OPERAND, "-t", "tensor<32x16xf16>", "--color-by", "register"),
@@ -122,6 +134,7 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "cycles": (PHASED_4, COLUMNS, "-t", "!ttg.memdesc<32x32xf32>", "--view", "cycles"),
     "swizzle": (NVMMA.format(128), "-t", "!ttg.memdesc<16x64xf16>", "--view", "swizzle"),
     "sectors": (SPREAD, "-t", "tensor<64x64xf32>", "--view", "sectors"),
+    "reduce": (ROWS, "-t", "tensor<16x64xf32>", "--view", "reduce", "--axis", "1"),
     "ldmatrix": (SWIZZLED, OPERAND, "-t", "!ttg.memdesc<16x64xf16>", "--view", "copy"),
     "padded-copy": (
         PADDED, MFMA_OPERAND, "-t", "!ttg.memdesc<16x64xf16>", "--view", "copy",
