@@ -460,7 +460,7 @@ def test_the_distances_of_what_goes_round_a_loop() -> None:
 
 
 def test_tensors_are_held_against_both_register_files() -> None:
-    """A lane of 16 has 128 words of the usual file, of 8 and 32 lanes as many times more or less."""
+    """A lane of 16 has 128 words of the usual file, one of 8 has 256, and one of 32 has 64."""
     text = (EXAMPLES / "matmul.ttgir").read_text()
     expected = "tensors take 80 of 128 registers per lane, of 256 with the large register file"
     assert expected in str(tt_layout.audit_ir(text))
