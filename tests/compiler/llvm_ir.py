@@ -61,6 +61,9 @@ class Type:
         return -(-self.bits // 8) * max(1, self.count)
 
 
+HALF_WORD = Type(16)
+
+
 class Trees:
     """Names of sums: each is the pair of what it adds."""
 
@@ -301,7 +304,7 @@ class Machine:
             found.append((buffer, whose == at, place & 0xFFFFFFFF))
         return found
 
-    def _read(self, place: Array, kind: Type, is_shared: bool) -> Array:
+    def _read(self, place: Array, kind: Type = HALF_WORD, is_shared: bool = True) -> Array:
         data = np.zeros((self.threads, kind.size), np.uint8)
         for memory, mask, start in self._memory(place, is_shared):
             at = start[:, None] + np.arange(kind.size)
@@ -398,6 +401,10 @@ class Machine:
             return sum((values[0] >> at & 1) << bits - 1 - at for at in range(bits))
         if name.startswith("vector.reduce.or"):
             return np.bitwise_or.reduce(values[0], axis=1)
+        if name.startswith("nvvm.ldmatrix"):
+            count = int(name.partition(".x")[2][0])
+            found = self._load_matrices(values[0], count, is_transposed=".trans." in name)
+            return found[0] if count == 1 else found
         if name.startswith("nvvm.stmatrix"):
             return self._store_matrices(values[0], values[1:], is_transposed=".trans." in name)
         if "readfirstlane" in name:
@@ -411,14 +418,28 @@ class Machine:
         self, rows: Array, registers: Sequence[Array], *, is_transposed: bool
     ) -> None:
         """Store matrices of 8 rows of 8 elements of 2 bytes; each lane has two of each matrix."""
-        lane, element = self._lane, Type(16)
         for matrix, register in enumerate(registers):
             for half in range(2):
-                along, other = 2 * (lane % 4) + half, lane // 4
-                row, column = (along, other) if is_transposed else (other, along)
-                place = self._from(rows, 8 * matrix + row) + 2 * column
+                place = self._matrix_place(rows, matrix, half, is_transposed=is_transposed)
                 value = register >> 16 * half & 0xFFFF
-                self._write(place, element, value, self.mask, True)
+                self._write(place, HALF_WORD, value, self.mask, True)
+
+    def _load_matrices(self, rows: Array, count: int, *, is_transposed: bool) -> list[Array]:
+        """Return what each lane gets of such matrices."""
+        found = []
+        for matrix in range(count):
+            low, high = (
+                self._read(self._matrix_place(rows, matrix, half, is_transposed=is_transposed))
+                for half in range(2)
+            )
+            found.append(low | high << 16)
+        return found
+
+    def _matrix_place(self, rows: Array, matrix: int, half: int, *, is_transposed: bool) -> Array:
+        """Return where an element of each lane is; lane 8 * m + r gives where row r of m is."""
+        along, other = 2 * (self._lane % 4) + half, self._lane // 4
+        row, column = (along, other) if is_transposed else (other, along)
+        return self._from(rows, 8 * matrix + row) + 2 * column
 
     def _from(self, value: Array, lane: Array) -> Array:
         """Return the value of another lane of each thread's warp."""
