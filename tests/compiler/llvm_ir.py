@@ -390,56 +390,38 @@ class Machine:
         return parts if kind.parts else _from_bytes(_to_bytes(parts[0], element), kind)
 
     def _intrinsic(self, name: str, values: Sequence[Array]) -> Any:
-        if name.endswith(("tid.x", "workitem.id.x")):
-            return self.thread.copy()
-        if name == "amdgcn.wave.id":
-            return self.thread // self.lanes
-        if "barrier" in name or "waitcnt" in name or name.startswith(("assume", "lifetime")):
-            return None
-        if name.startswith("bitreverse.i"):
-            bits = int(name.partition(".i")[2])
-            return sum((values[0] >> at & 1) << bits - 1 - at for at in range(bits))
-        if name.startswith("vector.reduce.or"):
-            return np.bitwise_or.reduce(values[0], axis=1)
-        if name.startswith("nvvm.ldmatrix"):
-            count = int(name.partition(".x")[2][0])
-            found = self._load_matrices(values[0], count, is_transposed=".trans." in name)
-            return found[0] if count == 1 else found
-        if name.startswith("nvvm.stmatrix"):
-            return self._store_matrices(values[0], values[1:], is_transposed=".trans." in name)
-        if "readfirstlane" in name:
-            return values[0][self.thread & -self.lanes]
-        for key, method in _CROSSING.items():
+        for key, method in _INTRINSICS.items():
             if name.startswith(key):
-                return method(self, values)
+                return method(self, name, values)
         raise NotImplementedError(name)
 
-    def _store_matrices(
-        self, rows: Array, registers: Sequence[Array], *, is_transposed: bool
-    ) -> None:
+    def _store_matrices(self, name: str, values: Sequence[Array]) -> None:
         """Store matrices of 8 rows of 8 elements of 2 bytes; each lane has two of each matrix."""
-        for matrix, register in enumerate(registers):
+        for matrix, register in enumerate(values[1:]):
             for half in range(2):
-                place = self._matrix_place(rows, matrix, half, is_transposed=is_transposed)
+                place = self._matrix_place(values[0], matrix, half, name)
                 value = register >> 16 * half & 0xFFFF
                 self._write(place, HALF_WORD, value, self.mask, True)
 
-    def _load_matrices(self, rows: Array, count: int, *, is_transposed: bool) -> list[Array]:
+    def _load_matrices(self, name: str, values: Sequence[Array]) -> Any:
         """Return what each lane gets of such matrices."""
         found = []
-        for matrix in range(count):
+        for matrix in range(int(name.partition(".x")[2][0])):
             low, high = (
-                self._read(self._matrix_place(rows, matrix, half, is_transposed=is_transposed))
-                for half in range(2)
+                self._read(self._matrix_place(values[0], matrix, half, name)) for half in range(2)
             )
             found.append(low | high << 16)
-        return found
+        return found if len(found) > 1 else found[0]
 
-    def _matrix_place(self, rows: Array, matrix: int, half: int, *, is_transposed: bool) -> Array:
+    def _matrix_place(self, rows: Array, matrix: int, half: int, name: str) -> Array:
         """Return where an element of each lane is; lane 8 * m + r gives where row r of m is."""
         along, other = 2 * (self._lane % 4) + half, self._lane // 4
-        row, column = (along, other) if is_transposed else (other, along)
+        row, column = (along, other) if ".trans." in name else (other, along)
         return self._from(rows, 8 * matrix + row) + 2 * column
+
+    def _reversed(self, name: str, values: Sequence[Array]) -> Array:
+        bits = int(name.partition(".i")[2])
+        return sum((values[0] >> at & 1) << bits - 1 - at for at in range(bits))
 
     def _from(self, value: Array, lane: Array) -> Array:
         """Return the value of another lane of each thread's warp."""
@@ -504,18 +486,42 @@ class Machine:
         return [lower, upper]
 
 
-_CROSSING: Mapping[str, Callable[[Machine, Sequence[Array]], Any]] = {
-    "nvvm.shfl.sync.bfly": Machine._butterfly,
-    "nvvm.shfl.sync.idx": Machine._index,
-    "nvvm.redux.sync.add": Machine._redux,
-    "amdgcn.update.dpp": Machine._dpp,
-    "amdgcn.ds.swizzle": Machine._swizzle,
-    "amdgcn.ds.bpermute": Machine._permute,
-    "amdgcn.permlanex16": Machine._other_row,
-    "amdgcn.permlane16.swap": lambda machine, values: machine._swap(values, 16),
-    "amdgcn.permlane32.swap": lambda machine, values: machine._swap(values, 32),
-    "amdgcn.readlane": Machine._read_lane,
+def _crossing(method: Callable[[Machine, Sequence[Array]], Any]) -> Callable[..., Any]:
+    """Return how a shuffle is carried out whatever the type in its name."""
+    return lambda machine, _, values: method(machine, values)
+
+
+def _nothing(machine: Machine, name: str, values: Sequence[Array]) -> None:
+    """Do nothing: all threads are at the same instruction."""
+
+
+_INTRINSICS: Mapping[str, Callable[[Machine, str, Sequence[Array]], Any]] = {
+    **dict.fromkeys(
+        ("nvvm.barrier", "nvvm.bar.warp", "amdgcn.s.", "assume", "lifetime", "amdgcn.wave.barrier"),
+        _nothing,
+    ),
+    **dict.fromkeys(
+        ("nvvm.read.ptx.sreg.tid.x", "amdgcn.workitem.id.x"),
+        lambda machine, _, values: machine.thread.copy(),
+    ),
+    "amdgcn.wave.id": lambda machine, _, values: machine.thread // machine.lanes,
+    "amdgcn.readfirstlane": lambda machine, _, values: values[0][machine.thread & -machine.lanes],
+    "bitreverse": Machine._reversed,
+    "vector.reduce.or": lambda machine, _, values: np.bitwise_or.reduce(values[0], axis=1),
+    "nvvm.ldmatrix": Machine._load_matrices,
+    "nvvm.stmatrix": Machine._store_matrices,
+    "nvvm.shfl.sync.bfly": _crossing(Machine._butterfly),
+    "nvvm.shfl.sync.idx": _crossing(Machine._index),
+    "nvvm.redux.sync.add": _crossing(Machine._redux),
+    "amdgcn.update.dpp": _crossing(Machine._dpp),
+    "amdgcn.ds.swizzle": _crossing(Machine._swizzle),
+    "amdgcn.ds.bpermute": _crossing(Machine._permute),
+    "amdgcn.permlanex16": _crossing(Machine._other_row),
+    "amdgcn.permlane16.swap": lambda machine, _, values: machine._swap(values, 16),
+    "amdgcn.permlane32.swap": lambda machine, _, values: machine._swap(values, 32),
+    "amdgcn.readlane": _crossing(Machine._read_lane),
 }
+"""How the names of intrinsics begin -> what they do."""
 
 
 def _dpp_source(lane: Array, control: int) -> tuple[Array, Array, int]:
