@@ -22,7 +22,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
 from tt_layout.ir import data_movements
-from tt_layout.ir.locations import Location
+from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa import SsaOperation
 
 ANY_ORDER = frozenset({"max", "min", "and", "or", "xor", "cmp"})
