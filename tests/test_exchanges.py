@@ -11,8 +11,12 @@ import re
 import pytest
 
 from tt_layout import parse_ir
+from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.conversion.reduction import reduction
+from tt_layout.analyses.conversion.scan import scan
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.changes import changes
+from tt_layout.hardware import find_target
 from tt_layout.reports.audit_data import audit_data
 
 ROWS = (
@@ -276,3 +280,33 @@ def test_nothing_is_allocated_before_layouts_are_chosen() -> None:
         "  %0 = tt.histogram %b : tensor<64xi32> -> tensor<16xi32>\n  tt.return\n}"
     )
     assert audit_module(module).shared_memory == ()
+
+
+def test_of_warps_that_repeat_a_scan_one_stores() -> None:
+    """64 numbers over 4 warps: two of them store a partial result, all load it."""
+    lanes = [[1], [2], [4], [8], [16]]
+    bases = [("lane", lanes), ("warp", [[32], [0]])]
+    found = scan(LinearLayout.from_bases(bases, ["dim0"]), 0, (32,), find_target("sm90"), (0,))
+    assert found is not None
+    assert [step.wavefronts for step in (*found.stores, *found.loads)] == [2, 4]
+
+
+def test_joined_loads_of_a_scan_take_two_wavefronts_at_128_bits() -> None:
+    """As an H100 counted of a scan of 2048 numbers: 4 loads of each warp, 8 wavefronts."""
+    lanes = [[4], [8], [16], [32], [64]]
+    registers, warps = [[1], [2], [1024]], [[128], [256], [512]]
+    bases = [("register", registers), ("lane", lanes), ("warp", warps)]
+    found = scan(LinearLayout.from_bases(bases, ["dim0"]), 0, (32,), find_target("sm90"), (0,))
+    assert found is not None
+    [load] = found.loads
+    assert (load.instruction, load.instructions) == ("ld.shared.v4.b32", 4)
+    assert load.wavefronts == 8 * 4 * 2
+
+
+def test_a_sum_of_64_bits_is_loaded_in_one_wavefront() -> None:
+    """All lanes load the same, as an H100 counted of a sum of i64 by threads."""
+    lanes = [[1], [2], [4], [8], [16]]
+    bases = [("lane", lanes), ("warp", [[32], [64]])]
+    src = LinearLayout.from_bases(bases, ["dim0"])
+    found = reduction(src, 0, (64,), find_target("sm90"), by_threads=True)
+    assert found.loads[-1].wavefronts == 4

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.measured.copies import first_copies
 from tt_layout.audit.measured.launch import Launch
+from tt_layout.audit.measured.no_lane_loads import no_lane_loads
 from tt_layout.audit.measured.prediction import predict
 from tt_layout.audit.measured.programs import Programs
 from tt_layout.audit.values.given import GivenValues
@@ -57,8 +57,8 @@ def test_copies_behind_barriers() -> None:
     """Of each stage the first; and that into a buffer which was read since the last barrier."""
     [module] = parse_ir(PIPELINED)
     [function] = read_functions(module)
-    found = [copy.results[0].name for copy in first_copies(function)]
-    assert found == ["%t0", "%t2", "%t4", "%t5"]
+    found = no_lane_loads(function, lambda operation: False)
+    assert [loads.operation.results[0].name for loads in found] == ["%t0", "%t2", "%t4", "%t5"]
 
 
 def predicted(text: str, programs: int, **values: int) -> dict[str, float | None]:
@@ -89,3 +89,96 @@ def test_the_last_store_ends_warps_that_store_nothing() -> None:
     assert predicted(kernel(twice), 10)["global store instructions"] == 60
     found = predicted(kernel(STORES), 10)
     assert found["global store requests"] == 20
+
+
+FENCED = kernel(f"""
+    %b = ttg.local_alloc : () -> {BUFFER}
+    {copy("0", "%b", "%c0")}
+    ttng.fence_async_shared {{bCluster = false}}
+    scf.for %i = %c0 to %n step %c1 : i32 {{
+      %w = ttg.async_wait {{num = 0 : i32}}
+      ttng.fence_async_shared {{bCluster = false}}
+    }}""")
+
+
+def test_fences_have_such_loads_beside_copies() -> None:
+    """One, and the three of the first copy where no copy had them since the barrier."""
+    found = predicted(FENCED, 10, n=5)
+    assert found["shared load instructions"] == 10 * 4 * (3 + 1 + 5 * (3 + 1))
+    without = kernel("    ttng.fence_async_shared {bCluster = false}")
+    assert predicted(without, 10).get("shared load instructions") is None
+
+
+def test_reductions_within_warps_are_no_barriers() -> None:
+    """The compiler puts none around what needs no scratch memory."""
+    reduce = """
+      %m = "tt.reduce"(%k) <{axis = 0 : i32}> ({
+        ^bb0(%x: i32, %y: i32):
+          %z = arith.maxsi %x, %y : i32
+          tt.reduce.return %z : i32
+      }) : (tensor<AxB>) -> i32
+"""
+    for layout, groups in (("128xi32, #a", 2), ("32xi32, #one", 1)):
+        own = reduce.replace("AxB", layout)
+        body = f"""
+    %b = ttg.local_alloc : () -> {BUFFER}
+    %d = ttg.local_alloc : () -> {BUFFER}
+    %k = tt.make_range {{end = 128 : i32, start = 0 : i32}} : tensor<{layout}>
+    {copy("0", "%b", "%c0")}{own}{copy("1", "%d", "%c0")}"""
+        text = kernel(body).replace("#s =", f"{ONE_WARP}\n#s =", 1)
+        [module] = parse_ir(text)
+        audit = audit_module(module)
+        [(_, first), *more] = Programs(audit, Launch("f", "0", 1, (1, 1, 1)), "f").no_lane_loads()
+        assert first.number == 12
+        assert 1 + len(more) == groups
+
+
+ONE_WARP = (
+    "#one = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], "
+    "warpsPerCTA = [4], order = [0]}>"
+)
+
+REDUCED = """
+    %m2 = arith.constant dense<1.0> : tensor<128xf32, #a>
+    %t = "tt.reduce"(%m2) <{axis = 0 : i32}> ({
+      ^bb0(%x: f32, %y: f32):
+        %z = arith.addf %x, %y : f32
+        tt.reduce.return %z : f32
+    }) : (tensor<128xf32, #a>) -> f32
+"""
+
+
+def test_loads_for_an_atomic_are_behind_its_branch() -> None:
+    """One warp of four adds the sum: the other three do not load it, in each of 5 runs."""
+    atomic = "%o = tt.atomic_rmw fadd, acq_rel, gpu, %p, %t : (!tt.ptr<f32>, f32) -> f32"
+    loop = f"scf.for %i = %c0 to %n step %c1 : i32 {{{REDUCED}{atomic}\n}}"
+    assert predicted(kernel(loop), 10, n=5)["shared load instructions"] == 10 * 5
+    store = "tt.store %p, %o : !tt.ptr<f32>"
+    taken = loop.replace(atomic, f"{atomic}\n{store}")
+    assert predicted(kernel(taken), 10, n=5)["shared load instructions"] == 10 * 5 * (
+        4 + 4
+    )  # its result, too
+
+
+CONVERTED = """
+    %y = arith.constant dense<1.0> : tensor<1024xf32, #wide>
+    %x = ttg.convert_layout %y : tensor<1024xf32, #wide> -> tensor<1024xf32, #last>
+    %k = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32, #last>
+    %ks = tt.splat %n : i32 -> tensor<1024xi32, #last>
+    %km = arith.cmpi slt, %k, %ks : tensor<1024xi32, #last>
+    %kp = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #last>
+    %kq = tt.addptr %kp, %k : tensor<1024x!tt.ptr<f32>, #last>, tensor<1024xi32, #last>
+    tt.store %kq, %x, %km : tensor<1024x!tt.ptr<f32>, #last>
+"""
+LAYOUTS = """
+#wide = #ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#last = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#s ="""
+
+
+def test_the_last_load_of_a_conversion_is_behind_the_last_store() -> None:
+    """With 512 of 1024 elements no warp has any in the second of two stores."""
+    text = kernel(CONVERTED).replace("#s =", LAYOUTS, 1)
+    text = text.replace("%n: i32)", "%n: i32 {tt.divisibility = 16 : i32})", 1)
+    loads = [predicted(text, 10, n=n)["shared load instructions"] for n in (1024, 512)]
+    assert loads == [10 * 4 * 2, 10 * 4 * 1]

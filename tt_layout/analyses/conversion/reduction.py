@@ -159,7 +159,8 @@ def _by_threads(
     wanted = None if result is None else _with_dimension(with_inputs(result), axis)
     loaded = [_stored(wanted or left, axis, parts, size, target, is_store=False) for size in sizes]
     if wanted is None:
-        loaded = [scalar_step((), size, 1, warps, target, is_store=False) for size in sizes]
+        same = (0,) * log2(target.lanes)
+        loaded = [scalar_step(same, size, 1, warps, target, is_store=False) for size in sizes]
     return Exchange(
         shuffles=own.shuffles + rounds * words * log2(parts),
         bpermutes=own.bpermutes,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -101,6 +101,11 @@ class _Scanned:
         return self.layout.get_in_dim_size("warp")
 
     @property
+    def storing_warps(self) -> int:
+        """How many warps store: of those that hold the same elements one does."""
+        return 1 << sum(1 for vector in self.layout.vectors("warp") if any(vector))
+
+    @property
     def thread(self) -> int:
         """How many adjacent elements of the axis a thread holds: a chunk."""
         return self.shares.thread[self.axis]
@@ -179,12 +184,13 @@ class _Scanned:
 
     def stores(self, places: tuple[int, ...], size: int, target: Target) -> Iterator[Step]:
         """Yield the stores of one tensor: a number for each chunk."""
+        warps = self.storing_warps
         if not target.pairs_accesses:
-            yield scalar_step(places, size, self.chunks, self.all_warps, target, is_store=True)
+            yield scalar_step(places, size, self.chunks, warps, target, is_store=True)
             return
         stride = self.beside * self.warps * size
         distances = range(0, self.chunks * stride, stride)
-        yield from paired_steps(places, size, distances, self.all_warps, target, is_store=True)
+        yield from paired_steps(places, size, distances, warps, target, is_store=True)
 
     def loads(self, places: tuple[int, ...], size: int, target: Target) -> Iterator[Step]:
         """Yield the loads of what the warps have stored of one tensor.
@@ -203,19 +209,18 @@ class _Scanned:
             yield from self._joined_loads(size, last, target)
 
     def _joined_loads(self, size: int, last: int, target: Target) -> Iterator[Step]:
-        most = target.max_vector_bytes // size
+        most, same = target.max_vector_bytes // size, (0,) * log2(target.lanes)
         widths: Counter[int] = Counter()
         for count, elements in ((self.chunks - last, self.warps), (last, self.warps - 1)):
             for width in _joined(elements, most):
                 widths[width] += count
         for width, count in sorted(widths.items(), reverse=True):
             if count:
-                yield Step(
-                    instruction=target.instruction_name(width * size, is_store=False),
-                    instructions=count,
-                    wavefronts=count * self.all_warps,
-                    extra_wavefronts=0,
+                name = target.instruction_name(width * size, is_store=False)
+                step = scalar_step(
+                    same, width * size, count, self.all_warps, target, is_store=False
                 )
+                yield replace(step, instruction=name)
 
 
 def _scanned(src: LinearLayout, axis: int) -> _Scanned | None:

@@ -7,7 +7,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -43,7 +43,7 @@ class Surroundings(NamedTuple):
     function: SsaFunction
     layouts: PlacedLayouts
     target: Target
-    used: Mapping[str, object]
+    used: Container[str]
     warps: int
 
     def linear(self, name: str) -> LinearLayout | None:

@@ -23,7 +23,7 @@ from tt_layout.audit.measured.counters import (
     counted_as,
 )
 from tt_layout.audit.measured.programs import Amount, Programs
-from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import (
     ConversionDetails,
@@ -80,13 +80,6 @@ class Part(NamedTuple):
 
 NOTHING = Amount(0)
 
-NO_LANE_LOADS = 3
-"""Loads from shared memory that no lane executes, before asynchronous copies behind a barrier.
-
-Source:
-    The assembly of ptxas for sm90 in the wheel 3.6; counters of an H100 and an H200.
-"""
-
 
 def predict(
     programs: Programs, rows: Iterable[MovementRow], left_out: Container[str] = ()
@@ -103,7 +96,13 @@ def predict(
     for row in rows:
         for part in _parts(row, programs):
             for counter in _counted(part.counter, left_out, is_copy=_is_copy(row)):
-                found.setdefault(counter, Sum(programs)).add(row, part.amount)
+                own = found.setdefault(counter, Sum(programs))
+                own.add(programs.full(row), row.operation.line, part.amount)
+    if NO_LANE not in left_out:
+        for full, amount in programs.no_lane_loads():
+            for access in (SHARED_LOAD, NO_LANE):
+                own = found.setdefault(Counter(access, "instructions"), Sum(programs))
+                own.add(full, full.operation.line, amount)
     return {counter: own.amount for counter, own in found.items()}
 
 
@@ -111,8 +110,6 @@ def _counted(counter: Counter, left_out: Container[str], *, is_copy: bool) -> It
     """Yield the counters to which something adds that is counted as one."""
     if counter.unit == "lines" and not is_copy:
         yield GLOBAL_WAVEFRONTS
-    if counter.access == NO_LANE and NO_LANE not in left_out:
-        yield Counter(SHARED_LOAD, counter.unit)
     for access, matrix in MATRIX_OF.items():
         if counter == Counter(matrix, "wavefronts") and access not in left_out:
             yield Counter(access, "wavefronts")
@@ -133,16 +130,16 @@ class Sum:
         self._unknown = ""
         self._bound = ""
 
-    def add(self, row: MovementRow, amount: Amount) -> None:
-        """Add what one of them adds."""
+    def add(self, full: FullOperation | None, line: int, amount: Amount) -> None:
+        """Add what an operation of a line adds."""
         is_of_all = amount.reason == self._programs.reason
-        reason = amount.reason if is_of_all else f"line {row.operation.line}: {amount.reason}"
+        reason = amount.reason if is_of_all else f"line {line}: {amount.reason}"
         if amount.number is None:
             self._unknown = self._unknown or reason
             return
         if amount.is_bound and amount.number:
             self._bound = self._bound or reason
-        label = self._programs.block_of(row)
+        label = self._programs.block_of(full)
         self._blocks[label] = self._blocks.get(label, 0) + amount.number
 
     @property
@@ -216,9 +213,6 @@ def _of_global(row: MovementRow, programs: Programs, access: str, runs: Amount) 
         yield Part(counted_as(access, unit), amount)
     if access == ASYNC_COPY:
         yield Part(Counter(access, "wavefronts"), programs.written(row))
-        if programs.begins_copies(row):
-            none = runs.times(NO_LANE_LOADS * _warps(row, programs.audited))
-            yield Part(Counter(NO_LANE, "instructions"), none)
 
 
 # -- shared memory ------------------------------------------------------------------------------
@@ -268,12 +262,13 @@ def _of_shared(row: MovementRow, programs: Programs, runs: Amount) -> Iterator[P
     if found is None:
         yield from _unknown(_accesses(row), f"{row.operation.name} is known as a bound only")
         return
-    idle = programs.idle_behind(row)
-    last = len(found) - 1
-    for number, accesses in enumerate(found):
-        is_last = number == last and not accesses.is_matrix
-        own = idle * accesses.instructions / warps if is_last else 0
-        yield from accesses.parts(runs, own)
+    full = programs.full(row)
+    results = len(full.operation.results) if full is not None else 0
+    for number, accesses in enumerate(found, results - len(found)):
+        is_load = accesses.access == SHARED_LOAD and not accesses.is_matrix
+        each = accesses.instructions // warps
+        idle = programs.idle_behind(row, number, each, runs) if is_load else 0
+        yield from accesses.parts(runs, idle)
 
 
 def _shared_accesses(row: MovementRow, cost: Cost, warps: int) -> list[_Accesses] | None:

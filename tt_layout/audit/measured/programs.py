@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from tt_layout.audit.allocation.scratch import Surroundings, scratch_bytes
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import WholeAccess, whole_access
-from tt_layout.audit.measured.copies import first_copies
 from tt_layout.audit.measured.counters import TRAFFIC
+from tt_layout.audit.measured.idle_warps import IdleWarps
 from tt_layout.audit.measured.launch import Launch
+from tt_layout.audit.measured.no_lane_loads import no_lane_loads
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.operations.details import GlobalDetails
-from tt_layout.audit.suggestions.flow import FREE, Flow, is_elementwise
-from tt_layout.audit.values.executions import Executions, run_count
+from tt_layout.audit.values.executions import Executions, executions, run_count
 from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.paths import greatest_on_a_way
 from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Unknown, UnknownError
 from tt_layout.errors import LayoutError
-from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation
+from tt_layout.hardware import find_target
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
 
 
 class Amount(NamedTuple):
@@ -85,9 +87,8 @@ class Programs:
     def _structure(self) -> Structure | None:
         return Structure(self.function) if self.function is not None else None
 
-    def block_of(self, row: MovementRow) -> str:
+    def block_of(self, full: FullOperation | None) -> str:
         """Return the label of the kernel's block that an operation is in; empty if it has one."""
-        full = self._full(row)
         if full is None or self._structure is None or full.function is not self.function:
             return ""
         outermost = full.within[0][0] if full.within else full.operation
@@ -101,65 +102,60 @@ class Programs:
         return greatest_on_a_way(self.function.body, numbers)
 
     @cached_property
-    def _last_stores(self) -> frozenset[int]:
-        """The stores behind which a program does nothing more, by their identity.
+    def _idle_warps(self) -> IdleWarps | None:
+        if self.function is None:
+            return None
+        return IdleWarps(
+            self.audited, self.function, self.grid, self._access_of, self._needs_scratch
+        )
 
-        The assembler ends the warps before it that have nothing to store.
-        """
-        blocks = self.function.body if self.function is not None else ()
-        found = (_last_store(block) for block in blocks)
-        return frozenset(id(store) for store in found if store is not None)
+    def _needs_scratch(self, operation: SsaOperation) -> bool:
+        """Tell whether an operation exchanges something in shared memory, or may."""
+        around = self._surroundings
+        return around is None or scratch_bytes(operation, around) != 0
 
     @cached_property
-    def _first_copies(self) -> frozenset[int]:
-        """The asynchronous copies behind a barrier, or at the beginning of a block."""
-        if self.function is None or self.audited.gpu not in NO_LANE_TARGETS:
-            return frozenset()
-        return frozenset(map(id, first_copies(self.function)))
-
-    def begins_copies(self, row: MovementRow) -> bool:
-        """Tell whether an asynchronous copy is the first behind a barrier."""
-        full = self._full(row)
-        return full is not None and id(full.operation) in self._first_copies
+    def _surroundings(self) -> Surroundings | None:
+        audited, function = self.audited, self.function
+        if function is None or audited.gpu is None:
+            return None
+        warps = audited.module.number("num-warps") or 1
+        target, used = find_target(audited.gpu), audited.used(function)
+        return Surroundings(function, audited.layouts, target, used, warps)
 
     def idle(self, row: MovementRow) -> int:
         """Return how many warps of all programs end before a last store; 0 of other accesses."""
-        full = self._full(row)
-        return self._idle(full.operation) if full is not None else 0
-
-    def idle_behind(self, row: MovementRow) -> int:
-        """Return how many warps end before what only a last store of one instruction needs."""
-        full = self._full(row)
-        if full is None or full.within or not full.operation.results:
+        full = self.full(row)
+        if full is None or self._idle_warps is None:
             return 0
-        consumers = (
-            self._flow.consumers(full.operation.results[0].name) if self._last_stores else []
-        )
-        if len(consumers) != 1 or self._instructions(consumers[0]) != 1:
-            return 0
-        return self._idle(consumers[0])
+        return self._idle_warps.of_store(full.operation)
 
-    @cached_property
-    def _flow(self) -> Flow:
-        assert self.function is not None
-        return Flow(self.function)
-
-    def _instructions(self, store: SsaOperation) -> int:
-        access = self._access_of(store)
-        return access.placed.width.instructions if access is not None else 0
-
-    def _idle(self, store: SsaOperation) -> int:
-        access = self._access_of(store) if id(store) in self._last_stores else None
-        if access is None or self.grid is None:
+    def idle_behind(self, row: MovementRow, result: int, loads: int, runs: Amount) -> float:
+        """Return how many loads of a result are behind a branch that warps take."""
+        full = self.full(row)
+        if (
+            full is None
+            or self._idle_warps is None
+            or not 0 <= result < len(full.operation.results)
+        ):
             return 0
-        try:
-            return sum(count * idle for count, idle in self.grid.answers(access.idle))
-        except UnknownError:
-            return 0
+        return self._idle_warps.behind(full, result, loads, runs.number or 0)
+
+    def no_lane_loads(self) -> Iterator[tuple[FullOperation, Amount]]:
+        """Yield loads from shared memory that no lane executes, and what they are before."""
+        if self.function is None or self.audited.gpu not in NO_LANE_TARGETS:
+            return
+        warps = self.audited.module.number("num-warps") or 1
+        found = no_lane_loads(self.function, self._needs_scratch)
+        numbers = {id(loads.operation): loads.number for loads in found}
+        for full in self.audited.operations if numbers else ():
+            if (number := numbers.get(id(full.operation))) is not None:
+                once = executions(self.audited.evaluator(self.function), full.operation)
+                yield full, self.runs_of(full, once).times(number * warps)
 
     def runs(self, row: MovementRow) -> Amount:
         """Return how often a data movement runs, in all programs."""
-        return self.runs_of(self._full(row), row.executions)
+        return self.runs_of(self.full(row), row.executions)
 
     def runs_of(self, full: FullOperation | None, runs: Executions) -> Amount:
         """Return how often an operation runs, in all programs.
@@ -236,11 +232,12 @@ class Programs:
             found[unit] = known or Amount(None, way_out(details))
         return found
 
-    def _full(self, row: MovementRow) -> FullOperation | None:
+    def full(self, row: MovementRow) -> FullOperation | None:
+        """Return a data movement with its attributes; None where it is in no function."""
         return self.audited.in_full(row.operation)
 
     def _access(self, row: MovementRow) -> WholeAccess | None:
-        full = self._full(row)
+        full = self.full(row)
         return self._access_of(full.operation) if full is not None else None
 
     def _access_of(self, operation: SsaOperation) -> WholeAccess | None:
@@ -254,20 +251,6 @@ class Programs:
 
 NO_LANE_TARGETS = frozenset({"sm90"})
 """GPUs whose assembler puts loads that no lane executes before copies, as far as was looked at."""
-
-
-def _last_store(block: Block) -> SsaOperation | None:
-    """Return the store behind which a block does nothing but return; None without one."""
-    *before, last = block.operations or (None,)
-    if last is None or last.name.rpartition(".")[2] != "return":
-        return None
-    for operation in reversed(before):
-        assert operation is not None
-        if operation.name == "tt.store":
-            return operation
-        if not is_elementwise(operation) and operation.name not in FREE:
-            return None
-    return None
 
 
 _OF_GRID = ("tt.get_program_id", "tt.get_num_programs")
