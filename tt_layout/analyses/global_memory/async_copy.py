@@ -14,11 +14,14 @@ an H100 but the few that ``docs/bank-conflicts.md`` names:
 3.  Copies of 16 bytes bypass the first-level cache.  Lanes whose data moves from one line of
     128 bytes to one row of 128 bytes, with the same xor of the places in them, share a
     wavefront; the lanes' order does not matter.
-4.  A lane whose mask is false writes zeros.  An instruction with such a lane takes a wavefront
-    more for each row of 128 bytes that its lanes write to, those that copy included.
+4.  A lane whose mask is false writes zeros.  An instruction with such a lane takes as many
+    wavefronts more as there are rows of 128 bytes that its lanes write to, those that copy
+    included; with copies of 4 and 8 bytes as many as lanes of a phase write to one address
+    modulo 128.
 
 Source: designed accesses counted with Nsight Compute on one NVIDIA H100 (sm90),
-``tests/data/h100-async-patterns.txt``; of zeros the counters of nine kernels on one NVIDIA H200.
+``tests/data/h100-async-patterns.txt``; of zeros the counters of nine kernels on one NVIDIA
+H200, those of 4 bytes of one kernel on an H100.
 """
 
 from __future__ import annotations
@@ -74,28 +77,40 @@ def async_copy_wavefronts(
     return np.concatenate(blocks) if blocks else np.zeros(0, np.int64)
 
 
-def zero_fill_wavefronts(shared_addresses: Ints, active: Booleans, filled: Booleans) -> Ints:
+def zero_fill_wavefronts(
+    shared_addresses: Ints, active: Booleans, filled: Booleans, width_bytes: int
+) -> Ints:
     """Return the wavefronts in which zeros enter shared memory, one number per instruction.
 
     Args:
         shared_addresses: byte addresses in shared memory, shape (instructions, lanes).
         active: which lanes copy, or write zeros; booleans of the same shape.
         filled: which of them write zeros.
+        width_bytes: what each lane writes: 4, 8 or 16.
 
     Example:
         32 lanes write 16 bytes each, in a row: four lines of banks, if any of them writes zeros:
 
         >>> lanes = np.arange(32)[None]
-        >>> zero_fill_wavefronts(lanes * 16, lanes >= 0, lanes >= 24).tolist()
+        >>> zero_fill_wavefronts(lanes * 16, lanes >= 0, lanes >= 24, 16).tolist()
         [4]
-        >>> zero_fill_wavefronts(lanes * 16, lanes >= 0, lanes >= 32).tolist()
+        >>> zero_fill_wavefronts(lanes * 16, lanes >= 0, lanes >= 32, 16).tolist()
         [0]
+
+        Four bytes each, every fourth of them in one bank:
+
+        >>> zero_fill_wavefronts(lanes * 32, lanes >= 0, lanes >= 0, 4).tolist()
+        [8]
     """
-    rows = np.sort(np.where(active, shared_addresses // LINE_BYTES, _NO_ROW), axis=1)
-    is_new = np.ones(rows.shape, np.bool_)
-    is_new[:, 1:] = rows[:, 1:] != rows[:, :-1]
-    counts: Ints = (is_new & (rows != _NO_ROW)).sum(axis=1) * (active & filled).any(axis=1)
-    return counts
+    if width_bytes == BYPASS_BYTES:
+        rows = np.sort(np.where(active, shared_addresses // LINE_BYTES, _NO_ROW), axis=1)
+        is_new = np.ones(rows.shape, np.bool_)
+        is_new[:, 1:] = rows[:, 1:] != rows[:, :-1]
+        counts: Ints = (is_new & (rows != _NO_ROW)).sum(axis=1)
+    else:
+        lanes = np.broadcast_to(np.arange(shared_addresses.shape[1]), shared_addresses.shape)
+        counts = _wavefronts(lanes, shared_addresses, active, width_bytes)
+    return counts * (active & filled).any(axis=1)
 
 
 _NO_ROW = np.iinfo(np.int64).max

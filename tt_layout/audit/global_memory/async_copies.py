@@ -212,7 +212,7 @@ def _written(
         async_copy_wavefronts(source, place, active & chosen, shape.width_bytes).sum()
         for place in (target, source)
     )
-    zeros = zero_fill_wavefronts(target, active, ~chosen)
+    zeros = zero_fill_wavefronts(target, active, ~chosen, shape.width_bytes)
     rows = -(-active.sum(axis=1) * shape.width_bytes // LINE_BYTES)
     copied, fewest = map(int, counts)
     return Written(copied + int(zeros.sum()), fewest + int(rows[zeros > 0].sum()))
