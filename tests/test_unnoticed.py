@@ -7,6 +7,7 @@ subject is the better place.
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -34,26 +35,30 @@ from tt_layout.analyses.tensor_memory.registers import _packed, register_layouts
 from tt_layout.audit.allocation.shared_memory import Allocation, SharedMemory
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.axis import axis_info
+from tt_layout.audit.axis.info import AxisInfo
 from tt_layout.audit.changes import changes
 from tt_layout.audit.fits import _peak
+from tt_layout.audit.global_memory.cost import _runs
 from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.measured.prediction import _local_accesses
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.operations.multiplications import Multiplication
-from tt_layout.audit.suggestions.buffers import _is_narrowed
+from tt_layout.audit.suggestions.buffers import _is_narrowed, _widths
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import Executions, executions
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.rules import Application
 from tt_layout.audit.values.spread import Spread, _chosen, _remainder
 from tt_layout.audit.values.unknown import Unknown
+from tt_layout.encodings.base import SharedEncoding
 from tt_layout.encodings.cga import rank_by, split_of_bases
 from tt_layout.encodings.slice import Slice
 from tt_layout.errors import FileLocation, SeveralError, shown
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
+from tt_layout.figures.png import _Canvas
 from tt_layout.hardware import TARGETS, find_target
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import type_bytes
@@ -67,6 +72,7 @@ from tt_layout.notation.gluon.text import read_gluon
 from tt_layout.notation.notations.tlx import read_tlx
 from tt_layout.notation.refusal import RefusedError
 from tt_layout.notation.translation import translate
+from tt_layout.page.dump import _layouts
 from tt_layout.page.examples import EXAMPLES
 from tt_layout.placement import place
 from tt_layout.reports.watched_findings import read_limits
@@ -77,7 +83,9 @@ from tt_layout.views.kinds import KINDS
 from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import EVERYTHING
+from tt_layout.watch import main as watch_main
 from tt_layout.watching.inductor_hooks import HEURISTICS, _launch
+from tt_layout.worker import begin_worker
 
 ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], "
@@ -963,3 +971,78 @@ def test_a_launch_of_inductor_has_its_grid(monkeypatch: pytest.MonkeyPatch) -> N
     tuner = SimpleNamespace(inductor_meta="meta")
     vars(launcher)["config"] = "config"
     assert _launch(tuner, launcher, (512,), {"stream": 7}) == Launch((4, 1, 1), (("xnumel", 512),))
+
+
+def test_only_layouts_of_matrix_instructions_have_other_widths() -> None:
+    plain, matrix = (parse_layout(text) for text in (PLAIN, NVMMA.format(0, 16, "")))
+    assert isinstance(plain, SharedEncoding)
+    assert isinstance(matrix, SharedEncoding)
+    assert list(_widths(plain)) == []
+    found = [str(one) for one in _widths(matrix)]
+    assert found == [NVMMA.format(width, 16, "") for width in (128, 64, 32)]
+
+
+@pytest.mark.parametrize(("base", "expected"), [(64, (16, 8)), (8, (8, 8))])
+def test_offsets_of_buffers_are_divisible_in_bytes_as_their_base_is(
+    base: int, expected: tuple[int, ...]
+) -> None:
+    known = {
+        "%o": AxisInfo((1, 8), (8, 4), (1, 1)),
+        "%p": AxisInfo((1,), (base,), (1,)),
+    }
+    kernel: Any = SimpleNamespace(known=known)
+    width: Any = SimpleNamespace(element_bytes=2)
+    found = _runs(kernel, {"pointer": "%p", "offsets": "%o"}, width)
+    assert (found.divisibility, found.contiguity) == (expected, (1, 8))
+
+
+def test_a_page_has_a_layout_that_has_a_name_once() -> None:
+    module = module_of(f"%0 = arith.constant dense<0.0> : tensor<32x64xf32, #rows>\n{alloc('%a')}")
+    names = [(one.name[:5], one.line is None) for one in _layouts(module, [])]
+    assert names == [("#rows", False), ("swizz", True)]
+
+
+def test_swizzle_looks_past_copies_to_tensor_memory(run: Run, tmp_path: Path) -> None:
+    shared = NVMMA.format(128, 32, "")
+    tensor = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 32, colStride = 1>"
+    tile = f"!ttg.memdesc<128x32xf32, {shared}, #ttg.shared_memory, mutable>"
+    columns = f"!ttg.memdesc<128x32xf32, {tensor}, #ttng.tensor_memory, mutable>"
+    path = tmp_path / "a.ttgir"
+    path.write_text(
+        f'#rows = {ROWS}\nmodule attributes {{"ttg.num-warps" = 8 : i32, '
+        'ttg.target = "cuda:100"} {\n'
+        f"tt.func @f(%s: {tile}, %t: {columns}) {{\n"
+        f"ttng.tmem_copy %s, %t : {tile}, {columns}\n"
+        f"%0 = ttg.local_load %s : {tile} -> tensor<128x32xf32, #rows>\n"
+        "tt.return\n}\n}\n"
+    )
+    found = run("swizzle", f"{path}:5")
+    assert (found.status, found.err) == (0, "")
+
+
+@pytest.mark.parametrize(("width", "rows"), [(1, [0, 0, 0, 0, 9, 0]), (2, [0, 0, 31, 31, 31, 31])])
+def test_lines_between_cells_are_as_thick_as_the_figure_has_it(width: int, rows: list[int]) -> None:
+    canvas: Any = SimpleNamespace(scale=2, frame=9, shades=32)
+    ink = np.zeros((6, 3), np.uint8)
+    _Canvas._steps(canvas, ink, 4, width)
+    assert ink[:, 0].tolist() == rows
+
+
+def test_a_worker_leaves_interrupts_and_ends_with_its_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[int, Any] = {}
+    monkeypatch.setattr(signal, "signal", told.__setitem__)
+    begin_worker()
+    assert told == {signal.SIGINT: signal.SIG_IGN, signal.SIGPIPE: signal.SIG_DFL}
+
+
+def test_a_module_that_is_watched_is_first_looked_for_where_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("here", "elsewhere"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "watched_one.py").write_text(f"import sys\nsys.argv += ['{folder}']")
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "elsewhere"), *sys.path])
+    monkeypatch.setattr(sys, "argv", ["watch"])
+    assert watch_main(["-m", "watched_one"]) == 0
+    assert sys.argv[1:] == ["here"]

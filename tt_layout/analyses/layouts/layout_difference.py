@@ -3,6 +3,13 @@
 Everything is computed from the basis vectors, so the cost does not grow with the tensor.
 An element *moves* when the set of locations that hold it is another one.  Which elements stay
 is a subspace, because the layouts are linear: its size is counted, never enumerated.
+
+    basis of          before   after    xor
+    register bit 0    (0, 1)   (0, 2)   (0, 3)       before   T0:0  T0:1  T1:0  T1:1
+    lane bit 0        (0, 2)   (0, 1)   (0, 3)       after    T0:0  T1:0  T0:1  T1:1
+
+    The two bases go round in one cycle: the bits are exchanged.  Their xors add up to zero where
+    the register's bit is the lane's, at T0:0 and T1:1: two of four elements stay.
 """
 
 from __future__ import annotations
