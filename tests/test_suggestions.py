@@ -16,6 +16,7 @@ from tiers import sampled
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
+from tt_layout.audit.suggestions.trial import Trial
 from tt_layout.ir import parse_ir
 from tt_layout.rewriting.apply import cycles
 from tt_layout.rewriting.carried_out import carried_out
@@ -260,6 +261,15 @@ def test_suggestions_for_small_kernels_hold(name: str) -> None:
 @pytest.fixture
 def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
     return runner(capsysbinary, monkeypatch)
+
+
+def test_a_side_is_not_tried_whose_end_has_no_exact_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sectors of a store are not known without its arguments, in any layout."""
+    tried: list[str] = []
+    monkeypatch.setattr(Trial, "cost", lambda self, operation: tried.append(operation.name))
+    [dump] = [path for path in DUMPS if path.stem == "matmul-sm80"]
+    list(suggestions(audit_of(dump.read_text(encoding="utf-8"))))
+    assert "tt.store" not in tried
 
 
 def test_the_report_says_why_and_what_instead(run: Run) -> None:

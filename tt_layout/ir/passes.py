@@ -164,6 +164,8 @@ def _are_of_other_kernels(above: Module, module: Module) -> bool:
 
 def _run(below: int, modules: list[Module], stages: list[Stage]) -> PassRun:
     """Return the compilation that ends above a module of some number."""
+    if len(modules) == 1:
+        return PassRun(below - 1, (modules[0],), 0)
     found = [at for at, stage in enumerate(stages) if stage is Stage.LAYOUTS]
     known = (at for at in reversed(found) if not has_lost_loops(modules[at]))
     meant = next(known, found[-1] if found else len(modules) - 1)

@@ -45,6 +45,9 @@ MAX_ITERATIONS = 1 << 12
 """Iterations of a loop that are followed to its results, and executions that are looked at."""
 
 
+_BEGUN = Unknown()
+"""What stands for a value that is being evaluated: where it is met, the value depends on itself."""
+
 Steps = Generator[tuple["Scope", str], Found, Found]
 """The evaluation of a value: asks for others by scope and name, and returns it."""
 
@@ -64,6 +67,11 @@ class Scope:
     loop: SsaOperation | None = None
     known: dict[str, Found] = field(default_factory=dict)
     paths: dict[int, Path] = field(default_factory=dict)
+
+    def found(self, name: str) -> Found | None:
+        """Return what is known of a value; None of one that is yet to be evaluated."""
+        value = self.known.get(name)
+        return value if value is not _BEGUN else Unknown.because(f"{name}, which depends on itself")
 
 
 class Evaluator:
@@ -142,7 +150,8 @@ class Evaluator:
         """
         stack: list[tuple[Scope, str, Steps]] = []
         try:
-            return self._run(scope, name, stack)
+            with np.errstate(all="ignore"):
+                return self._run(scope, name, stack)
         except SplitError:
             for home, unfinished, _ in stack:
                 del home.known[unfinished]
@@ -151,10 +160,10 @@ class Evaluator:
     def _run(self, scope: Scope, name: str, stack: list[tuple[Scope, str, Steps]]) -> Found:
         """Evaluate a value by hand instead of by recursion: chains can be very long."""
         home = self._home(scope, name)
-        if name in home.known:
-            return home.known[name]
+        answer = home.found(name)
+        if answer is not None:
+            return answer
         stack.append(self._begin(home, name))
-        answer: Found | None = None
         while stack:
             scope, name, steps = stack[-1]
             try:
@@ -165,14 +174,14 @@ class Evaluator:
                 stack.pop()
                 continue
             home = self._home(wanted_scope, wanted)
-            answer = home.known.get(wanted)
+            answer = home.found(wanted)
             if answer is None:
                 stack.append(self._begin(home, wanted))
         assert answer is not None
         return answer
 
     def _begin(self, scope: Scope, name: str) -> tuple[Scope, str, Steps]:
-        scope.known[name] = Unknown.because(f"{name}, which depends on itself")
+        scope.known[name] = _BEGUN
         return scope, name, self._steps(scope, name)
 
     def _home(self, scope: Scope, name: str) -> Scope:

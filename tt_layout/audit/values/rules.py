@@ -248,12 +248,8 @@ def apply(a: Application) -> tuple[Ints, bool]:
     if prod(a.result.shape) > MAX_ELEMENTS:
         raise UndefinedError(f"a tensor of more than {MAX_ELEMENTS} elements")
     try:
-        if _only_moves(a):
-            exact = result = RULES[a.operation.name](a)
-        else:
-            with np.errstate(all="ignore"):
-                exact = RULES[a.operation.name](a)
-            result = wrap(exact, a.result.integer_bits or 64)
+        exact = RULES[a.operation.name](a)
+        result = exact if _only_moves(a) else wrap(exact, a.result.integer_bits or 64)
     except (IndexError, KeyError, ValueError, OverflowError):  # of a dump that is not a valid one
         raise UndefinedError("operands that such an operation cannot have") from None
     if result.shape != a.result.shape:

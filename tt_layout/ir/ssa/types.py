@@ -34,18 +34,23 @@ class ValueType(NamedTuple):
     @property
     def is_integer(self) -> bool:
         """Whether the elements are integers, ``index`` among them."""
-        return _INTEGER.fullmatch(self.element) is not None
+        return _integer_bits(self.element) is not None
 
     @property
     def integer_bits(self) -> int | None:
         """The width of integer elements, 64 for ``index``; None where they are none."""
-        match = _INTEGER.fullmatch(self.element)
-        return int(match.group(1) or 64) if match is not None else None
+        return _integer_bits(self.element)
 
     @property
     def bits(self) -> int | None:
         """The width of an element, of a pointer that of what it points at; None if unknown."""
         return element_bits(self.pointee or self.element)
+
+
+@lru_cache(maxsize=1 << 10)
+def _integer_bits(element: str) -> int | None:
+    match = _INTEGER.fullmatch(element)
+    return int(match.group(1) or 64) if match is not None else None
 
 
 @lru_cache(maxsize=1 << 14)
