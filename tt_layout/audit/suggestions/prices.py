@@ -69,13 +69,13 @@ class Prices:
 
     def _at_end(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
         row = self.rows.get((operation.line, operation.column))
-        if row is None or row.cost is None:
+        if row is None or row.cost is None or not _is_exact(row.cost):
             return None
         try:
             after = self.trial.cost(row.operation)
         except LayoutError:
             return None
-        if after is None or not (_is_exact(row.cost) and _is_exact(after)):
+        if after is None or not _is_exact(after):
             return None
         return (Recost(row.operation, row.executions, row.cost, after),)
 
