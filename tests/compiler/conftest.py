@@ -8,7 +8,7 @@ import pytest
 
 from compiler.wheel import Wheel
 
-LONGEST = ("test_global_memory.py", "test_wheel.py", "test_conversions.py")
+LONGEST = ("test_global_memory.py", "test_wheel.py", "test_applied.py", "test_conversions.py")
 """The files whose tests take longest: they begin first, for one at the end would be alone."""
 
 

@@ -92,9 +92,9 @@ def test_suggestions_for_random_kernels(
     lowerer: Lowerer, seed: int, tally: Counter[str], draw: object, request: pytest.FixtureRequest
 ) -> None:
     assert callable(draw)
-    count = int(request.config.getoption("--kernels"))
-    found = [pair for text in islice(draw(seed), 2 * count) for pair in applied("random", text)]
-    check(lowerer, tally, found[:count])
+    count = int(request.config.getoption("--kernels")) // 2
+    found = (pair for text in islice(draw(seed), 3 * count) for pair in applied("random", text))
+    check(lowerer, tally, list(islice(found, count)))
 
 
 def test_suggestions_for_a_folder(

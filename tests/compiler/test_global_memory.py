@@ -26,7 +26,7 @@ from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import read_functions
 
-VARIANTS = 378  # each kernel for each target, twice
+VARIANTS = 189  # each kernel for each target
 MOST_DIFFERENT = 0.02
 
 
@@ -131,7 +131,7 @@ def test_instructions_of_accesses(wheel: Wheel, seed: int, tally: Counter[str]) 
             compare(question, answer, comparison)
         else:
             comparison.agree(f"{question['target']}: the wheel gives no code")
-    assert compiled >= 300
+    assert compiled >= 0.8 * VARIANTS
     differing, shown = len(comparison.disagreements), "\n".join(comparison.disagreements)
     assert differing <= MOST_DIFFERENT * sum(tally.values()), shown
 

@@ -17,7 +17,7 @@ from tt_layout import LayoutError, parse_layout
 from tt_layout.analyses.multiplications.matrix_descriptors import Descriptor, matrix_descriptor
 from tt_layout.analyses.multiplications.matrix_instructions import Operand, matrix_instruction
 
-QUESTIONS = 90
+QUESTIONS = 60
 
 
 @pytest.fixture(scope="module")

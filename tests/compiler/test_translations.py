@@ -27,7 +27,7 @@ from tt_layout.notation.refusal import RefusedError
 from tt_layout.notation.translation import translate
 
 READS = Path(__file__).with_name("reads.py")
-CASES = 1500
+CASES = 1000
 SHARES = 4  # for as many processes
 
 Question = dict[str, Any]

@@ -12,7 +12,7 @@ from compiler.corpus import Row, rows_of
 from compiler.generate import random_cases
 from compiler.wheel import Wheel
 
-CASES = 2000
+CASES = 1200
 DAMAGED_SHARE = 0.2
 ALGEBRA_QUESTIONS = 3000
 
