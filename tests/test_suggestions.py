@@ -15,6 +15,7 @@ from tiers import sampled
 
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.choices import BLOCK, ELEMENT, SWAPPED, TURNED
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
 from tt_layout.audit.suggestions.trial import Trial
 from tt_layout.ir import parse_ir
@@ -333,3 +334,13 @@ def test_copies_are_written_as_the_compiler_can(target: str, kinds: bool) -> Non
     found = [one.encoding.mnemonic for _, one in suggestions(audit) if one.where == EVERYWHERE]
     assert bool(found) == kinds
     assert "padded_shared" not in found
+
+
+def test_what_moves_a_layout_in_triton_is_said(run: Run) -> None:
+    """The compiler chooses it; nobody can set one side of a conversion."""
+    text = run("audit", "-", "--all", stdin=kernel("through-memory").encode()).out
+    assert "not settable in Triton: try it with tt-layout apply" in text
+    held = kernel("through-memory").replace("cuda:90", "cuda:80")
+    outcome = run("audit", "-", "--format", "json", stdin=held.encode())
+    [first, *_] = json.loads(outcome.out)["modules"][0]["findings"][0]["suggestions"]
+    assert first["triton"] == [TURNED, BLOCK, ELEMENT, SWAPPED]

@@ -9,6 +9,7 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.advice import Anchor
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.choices import moved_by
 from tt_layout.audit.suggestions.needs import Needs
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Recost, Suggestion
 from tt_layout.errors import LayoutError
@@ -53,6 +54,7 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -
     shown = suggestions if is_whole else _apart(large)[:MAX_SUGGESTIONS]
     for suggestion in shown:
         yield from _suggestion_lines(suggestion, shares[id(suggestion)])
+        yield _in_triton(suggestion, adviser.audit.module.gpu)
         before, after = adviser.needs(finding, suggestion)
         if before.ctas and after.ctas and after.ctas < before.ctas:
             yield f"but: a multiprocessor holds {count(after.ctas, 'CTA')} instead of {before.ctas}"
@@ -133,6 +135,14 @@ def _suggestion_lines(suggestion: Suggestion, share: Share) -> Iterator[str]:
         yield f"not counted: how the copies of {places} enter shared memory"
 
 
+def _in_triton(suggestion: Suggestion, gpu: str | None) -> str:
+    """Return what a program in Triton, which names no layouts, can do."""
+    moved = moved_by(suggestion, gpu)
+    if moved:
+        return f"in Triton the compiler chooses it; what moves it: {', '.join(moved)}"
+    return "not settable in Triton: try it with tt-layout apply"
+
+
 def _worse_line(worse: Recost) -> str:
     """Return what a suggestion makes more expensive, or adds."""
     text, line = safe(worse.executions.text), worse.operation.line
@@ -172,7 +182,7 @@ def reason_data(adviser: Adviser, finding: Finding) -> dict[str, Any] | None:
 
 
 def suggestion_data(
-    suggestion: Suggestion, share: Share, needs: tuple[Needs, Needs]
+    suggestion: Suggestion, share: Share, needs: tuple[Needs, Needs], gpu: str | None
 ) -> dict[str, Any]:
     """Return a suggestion as plain data; documented in ``docs/audit-json.md``."""
     return {
@@ -180,6 +190,7 @@ def suggestion_data(
         "old": suggestion.old,
         "layout": str(suggestion.encoding),
         "gluon": gluon(suggestion),
+        "triton": moved_by(suggestion, gpu),
         "lines": list(suggestion.lines),
         "saved": suggestion.saved,
         "saved_text": suggestion.saved_text,

@@ -63,7 +63,12 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
     for number, finding in enumerate(audit.findings):
         suggestions = adviser.suggestions(finding) if number < MAX_ADVISED else []
         better = [
-            suggestion_data(one, adviser.share(finding, one), adviser.needs(finding, one))
+            suggestion_data(
+                one,
+                adviser.share(finding, one),
+                adviser.needs(finding, one),
+                adviser.audit.module.gpu,
+            )
             for one in suggestions
         ]
         found.append(

@@ -96,7 +96,9 @@ class AppliedReport(Printed):
                 "number": step.number,
                 "line": step.finding.line,
                 "message": step.finding.message,
-                **suggestion_data(step.suggestion, step.share, step.needs),
+                **suggestion_data(
+                    step.suggestion, step.share, step.needs, self.cured.before.module.gpu
+                ),
             }
             for step in self.cured.steps
         ]

@@ -1,0 +1,64 @@
+"""The table of what moves layouts that Triton's compiler chooses, beside trials with the wheel.
+
+Run as a script with the Python of a wheel as argument, it prints the table.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from compiler.wheel import Wheel
+from tt_layout import parse_ir
+from tt_layout.audit.suggestions.choices import CHOICES
+from tt_layout.encodings import Encoding
+from tt_layout.encodings.slice import Slice
+
+PROGRAM = Path(__file__).with_name("choices_program.py")
+TRIED = {"gfx11": "gfx1100", "gfx12": "gfx1200"}
+"""Row of the hardware -> the GPU of it that is tried, where that is called otherwise."""
+
+
+def layouts(text: str) -> dict[str, set[str]]:
+    """Return the layouts of a dump by their attribute; slices are in their parents."""
+    [module] = parse_ir(text)
+    found: dict[str, set[str]] = {}
+    for ir_type in module.types.distinct:
+        encoding = ir_type.encoding
+        if isinstance(encoding, Encoding) and not isinstance(encoding, Slice):
+            found.setdefault(encoding.mnemonic, set()).add(str(encoding))
+    return found
+
+
+def moved(kernels: dict[str, dict[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return what moved each layout that a kernel has, of one target."""
+    found: dict[str, dict[str, None]] = {}
+    for texts in kernels.values():
+        base, *others = ((what, layouts(text)) for what, text in texts.items())
+        for mnemonic, own in base[1].items():
+            changes = found.setdefault(mnemonic, {})
+            changes |= {what: None for what, now in others if now.get(mnemonic) != own}
+    return {name: tuple(sorted(changes)) for name, changes in sorted(found.items())}
+
+
+def tried(python: str, gpus: list[str]) -> Iterator[tuple[str, dict[str, tuple[str, ...]]]]:
+    """Yield what moved the layouts of each GPU."""
+    targets = [TRIED.get(gpu, gpu) for gpu in gpus]
+    done = subprocess.run(
+        [python, str(PROGRAM), *targets], capture_output=True, text=True, check=True
+    )
+    for gpu, kernels in zip(gpus, json.loads(done.stdout).values()):
+        yield gpu, moved(kernels)
+
+
+def test_the_table_says_what_moves_a_layout(wheel: Wheel, seed: int) -> None:
+    gpu = sorted(CHOICES)[seed % len(CHOICES)]
+    assert dict(tried(wheel.python, [gpu])) == {gpu: CHOICES[gpu]}
+
+
+if __name__ == "__main__":
+    for gpu, rows in tried(sys.argv[1], sys.argv[2:]):
+        sys.stdout.write(f"{gpu!r}: {rows!r},\n")
