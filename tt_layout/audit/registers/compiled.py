@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tt_layout.audit.allocation.shared_memory import CALLS
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.registers.pressure import (
     RegisterPressure,
     limit_of,
     worst,
 )
-from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa.control_flow import not_called
 from tt_layout.kernels.metadata import KernelMetadata
 
 
@@ -29,10 +28,13 @@ def compiled_registers(
         audited: the module.
         known: what is known of its kernel.
     """
-    kernel, own = _only_kernel(audited.functions), known.registers
-    limit = limit_of(audited, known.most_registers)
-    if kernel is None or limit is None or (own is None and known.most_registers is None):
+    own = known.registers
+    if own is None and known.most_registers is None:
         return tuple(found)
+    kernels, limit = not_called(audited.functions), limit_of(audited, known.most_registers)
+    if len(kernels) != 1 or limit is None:
+        return tuple(found)
+    [kernel] = kernels
     mine = [
         replace(one, limit=min(one.limit, limit)) for one in found if one.function == kernel.name
     ]
@@ -43,15 +45,3 @@ def compiled_registers(
     if largest is None:
         largest = RegisterPressure(kernel.name, None, kernel.line, 0, own.used, limit, ())
     return (replace(largest, partition=None, limit=limit, compiled=own), *others)
-
-
-def _only_kernel(functions: Sequence[SsaFunction]) -> SsaFunction | None:
-    """Return the function that no other calls; None where there are several."""
-    called = {
-        str(operation.attributes.get("callee"))
-        for function in functions
-        for operation in function.walk()
-        if operation.name in CALLS
-    }
-    kernels = [function for function in functions if function.name not in called]
-    return kernels[0] if len(kernels) == 1 else None
