@@ -221,7 +221,7 @@ def _display_options(function: Any) -> Any:
     tt-layout -l LAYOUT -t TYPE        the layout of an attribute
     tt-layout -i FILE -t TYPE          the layouts that a file's aliases name
     tt-layout -i FILE                  the same, each over the types that the file has it on
-    tt-layout FILE                     what a dump's kernels do badly: tt-layout audit FILE
+    tt-layout FILE                     the costly data movements of a dump, as tt-layout audit FILE
     tt-layout LAYOUT -t TYPE           the same as with -l
     """,
     epilog=examples_of(""),

@@ -21,11 +21,11 @@ from tt_layout.rewriting.report import AppliedReport, override_path
     "apply",
     short_help="Write a dump with a suggestion carried out.",
     help="""\
-    Write a dump in which what tt-layout audit suggests is carried out.
+    Write a dump with suggestions of tt-layout audit carried out.
 
     FILE is a .ttgir file, or a module of a dump, as FILE@last. The new text is audited again, and
-    nothing is written unless it saves what was promised. What changed is printed, and how Triton
-    is made to run it. Exits 2 where a suggestion cannot be carried out.
+    nothing is written unless it saves what was promised. The report says what changed, and how to
+    make Triton run it. Exits 2 if a suggestion cannot be carried out.
     """,
 )
 @click.argument("file", type=FileParameter(), metavar="FILE")
@@ -43,7 +43,7 @@ from tt_layout.rewriting.report import AppliedReport, override_path
     "--override",
     type=FileParameter(),
     metavar="DIR",
-    help="Write to Triton's override folder; FILE is of a folder of TRITON_KERNEL_DUMP.",
+    help="Write to Triton's override folder; FILE is then in a folder of TRITON_KERNEL_DUMP.",
 )
 @value_option
 @values_option
@@ -59,7 +59,7 @@ def command(
     values_file: str | None,
     output_format: str,
 ) -> None:
-    """Write a dump in which what is suggested is carried out."""
+    """Write a dump with suggestions carried out."""
     if (output is None) == (override is None):
         raise LayoutError("say where to write: -o FILE, or --override DIR")
     if is_all and numbers:

@@ -108,11 +108,11 @@ def _audits(
     help="""\
     Report costly data movements in a dump, with the reason and a fix.
 
-    FILE is MLIR text, whatever operations are in it; - is stdin. Each of its modules is audited,
-    or one: FILE@3, FILE@last, that of a line FILE:13. Of several files, and of a folder with all
-    .mlir, .ttir and .ttgir files below it, each kernel has a line, the worst first. Exits 0; 1
-    with --fail-on if there is such a finding (with --diff a new one), else with --diff if
-    anything changed; 2 on error.
+    FILE is MLIR text with any operations; - is stdin. All its modules are audited; in a dump of
+    passes, the last before the conversion to LLVM. FILE@3, FILE@last and FILE:13 select one.
+    Several files, or a folder with all .mlir, .ttir and .ttgir files below it, give a line for
+    each kernel, the worst first. Exits 0; 1 with --fail-on if there is such a finding (with
+    --diff a new one), else with --diff if anything changed; 2 on error.
     """,
 )
 @click.argument("files", nargs=-1, required=True, type=FileParameter(), metavar="FILE")

@@ -49,7 +49,7 @@ from tt_layout.reports.reduce import reduction_difference
     "axis",
     type=int,
     metavar="N",
-    help="Tell whether sums along this dimension have the same bits.",
+    help="Compare the bits of sums along this dimension.",
 )
 @click.option(
     "--target",

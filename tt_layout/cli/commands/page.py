@@ -22,7 +22,7 @@ from tt_layout.mlir.types import TensorType
     "page",
     cls=DumpCommand,
     help="""\
-    Make one HTML file: of a dump FILE, of a layout, of two to compare, or to type layouts in.
+    Make an HTML page of a dump, of a layout, of two to compare, or one to type layouts in.
 
     FILE:13 opens on that line. Put the page on any web server, or open it as it is: nothing else
     is loaded, and nothing sent.

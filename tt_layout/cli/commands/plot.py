@@ -70,7 +70,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     "path",
     type=FileParameter(),
     metavar="FILE",
-    help="The dump of what --view mma or --view sectors draws.",
+    help="The dump that --view mma and --view sectors draw from.",
 )
 @click.option(
     "--source",

@@ -23,7 +23,7 @@ from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 from tt_layout.reports.where import INPUTS, element_report, location_report
 
-_HELPS = {"thread": "Lane counted over all warps.", "offset": "In elements, as views count."}
+_HELPS = {"thread": "Lane counted over all warps.", "offset": "The offset in elements, as in the views."}
 
 
 def _input_options(function: Any) -> Any:
@@ -59,6 +59,7 @@ def _input_options(function: Any) -> Any:
 @click.option(
     "--limit",
     type=click.IntRange(min=1, max=1 << 20),
+    metavar="N",
     default=MAX_HOLDERS,
     show_default=True,
     help="List at most this many locations.",
