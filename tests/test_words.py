@@ -71,7 +71,7 @@ def test_docs(page: Path) -> None:
 
 def helps() -> Iterator[tuple[str, str]]:
     """Yield the name of each command and its help."""
-    context = click.Context(cli, info_name="tt-layout")
+    context = click.Context(cli, info_name="tt-layout", **cli.context_settings)
     yield "", cli.get_help(context)
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
