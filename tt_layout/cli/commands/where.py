@@ -23,7 +23,10 @@ from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 from tt_layout.reports.where import INPUTS, element_report, location_report
 
-_HELPS = {"thread": "Lane counted over all warps.", "offset": "The offset in elements, as in the views."}
+_HELPS = {
+    "thread": "Lane counted over all warps.",
+    "offset": "The offset in elements, as in the views.",
+}
 
 
 def _input_options(function: Any) -> Any:
