@@ -38,6 +38,19 @@ def described(a, b, c, K, width, M: tl.constexpr, N: tl.constexpr, B: tl.constex
     out.store([row, column], total.to(tl.float16))
 
 
+@triton.jit
+def gathered(a, b, c, places, K, stride, M: tl.constexpr, N: tl.constexpr, B: tl.constexpr):
+    """A matmul whose right rows are at places that the same loop loads."""
+    rows, columns, inner = tl.arange(0, M), tl.arange(0, N), tl.arange(0, B)
+    total = tl.zeros((M, N), tl.float32)
+    for k in range(0, K, B):
+        left = tl.load(a + rows[:, None] * stride + (k + inner)[None, :])
+        at = tl.load(places + k + inner)
+        right = tl.load(b + at[:, None] * stride + columns[None, :])
+        total = tl.dot(left, right, total)
+    tl.store(c + rows[:, None] * stride + columns[None, :], total.to(tl.float16))
+
+
 _POINTER = dict.fromkeys("abc", "*fp16")
 _CHOSEN = {
     "matmul": {"M": 128, "N": 128, "B": 64},
@@ -48,12 +61,14 @@ _CHOSEN = {
 
 
 def variants() -> Iterator[Variant]:
-    """Yield five kernels in a size."""
+    """Yield six kernels in a size."""
     types = {one.kernel.__name__: one.types for one in kernels.variants()}
     for name, sizes in _CHOSEN.items():
         yield Variant(getattr(kernels, name), types[name], sizes, 4)
     types = {**_POINTER, "K": "i32", "width": "i32"}
     yield Variant(described, types, {"M": 128, "N": 64, "B": 64}, 4)
+    types = {**_POINTER, "places": "*i32", "K": "i32", "stride": "i32"}
+    yield Variant(gathered, types, {"M": 64, "N": 64, "B": 64}, 4)
 
 
 def main(folder: Path, targets: list[str]) -> None:

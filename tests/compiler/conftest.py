@@ -46,6 +46,7 @@ collect_ignore = [
     "access_kernels.py",
     "accesses.py",
     "assembling.py",
+    "autotuned_program.py",
     "compiled_kernels.py",
     "gluon_objects.py",
     "inside.py",

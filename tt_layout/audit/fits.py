@@ -17,13 +17,18 @@ from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.allocation.aliases import ALLOCATIONS
 from tt_layout.audit.allocation.shared_memory import Allocation
 from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.stages import Pipelining, pipelining
 from tt_layout.hardware import ROWS
 from tt_layout.ir.module import gpu_of
 from tt_layout.ir.ssa import SsaFunction
 from tt_layout.ir.types import IRType
+from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 
 MOST_DEPTH = 64
 """Buffers of a ring that are tried."""
+
+MORE_DEPTHS = 2
+"""Buffers beyond the dump's with which the bytes are always known."""
 
 BARRIER = "i64"
 """The element of a barrier in shared memory."""
@@ -61,9 +66,10 @@ class KernelFit:
         bytes: that it takes.
         depth: buffers of its deepest ring; None without any.
         by_depth: depth -> bytes, from 1 buffer up to the first depth that does not fit the
-            dump's GPU.
+            dump's GPU, and at least 2 more than the dump has.
         gpus: the dump's own first.
         peak: the allocations that reach the last byte, or are live with one that does.
+        pipelining: what else than their number the stages depend on.
     """
 
     function: str
@@ -73,10 +79,43 @@ class KernelFit:
     by_depth: Mapping[int, int]
     gpus: tuple[GpuFit, ...]
     peak: tuple[Allocation, ...]
+    pipelining: Pipelining
+
+    def with_stages(self, stages: int, compiled: int) -> int | str:
+        """Return the bytes with another ``num_stages``, or why they are not known.
+
+        Args:
+            stages: that are asked for.
+            compiled: of the dump.
+        """
+        refusal = self.pipelining.refusal(stages, compiled)
+        if refusal is not None:
+            return refusal
+        more = self.pipelining.buffers_more(stages, compiled)
+        if self.depth is None or not more:
+            return self.bytes
+        depth = max(1, self.depth + more)
+        return self.by_depth.get(depth, f"rings of {depth} buffers were not tried")
+
+    def fits_with(self, stages: int, compiled: int) -> bool | None:
+        """Tell whether it fits its own GPU with another ``num_stages``; None if that is not known.
+
+        Args:
+            stages, compiled: as of `with_stages`.
+        """
+        if self.pipelining.refusal(stages, compiled) is not None:
+            return None
+        limit = next((gpu.limit for gpu in self.gpus if gpu.is_own), None)
+        size = self.with_stages(stages, compiled)
+        return limit is None or (isinstance(size, int) and size <= limit)
 
 
-def kernel_fits(audited: AuditedModule) -> list[KernelFit]:
+def kernel_fits(audited: AuditedModule, known: KernelMetadata = NO_METADATA) -> list[KernelFit]:
     """Return how the kernels of a module fit; none whose bytes are not known.
+
+    Args:
+        audited: the module.
+        known: what is known of its kernel as compiled; its bytes go before those allocated here.
 
     Example:
         >>> from tt_layout.audit.modules.audited_module import SharedWork
@@ -97,16 +136,20 @@ def kernel_fits(audited: AuditedModule) -> list[KernelFit]:
         >>> found.bytes, found.depth, found.gpus[0].depth, found.by_depth[4]
         (98304, 3, 5, 131072)
     """
+    memories = [one for one in module_memory(audited) if not one.is_called]
+    compiled = known.shared_bytes if len(memories) == 1 else None
     found = []
-    for memory in module_memory(audited):
-        if not memory.is_called and memory.bytes is not None:
+    for memory in memories:
+        size = compiled if compiled is not None else memory.bytes
+        if size is not None:
             function = next(f for f in audited.functions if f.name == memory.function)
-            found.append(_fit(memory, function, audited))
+            found.append(_fit(memory, size, function, audited))
     return found
 
 
-def _fit(memory: SharedMemory, function: SsaFunction, audited: AuditedModule) -> KernelFit:
-    assert memory.bytes is not None
+def _fit(
+    memory: SharedMemory, size: int, function: SsaFunction, audited: AuditedModule
+) -> KernelFit:
     rings = _rings(function)
     depth = max((ring.shape[0] for ring in rings.values()), default=None)
     own = gpu_of(audited.module.target)
@@ -117,12 +160,19 @@ def _fit(memory: SharedMemory, function: SsaFunction, audited: AuditedModule) ->
     largest = limits[chip] if chip in limits else max(limits.values())
     by_depth = dict(_by_depth(function, rings, depth, audited, largest)) if depth else {}
     gpus = [
-        GpuFit(gpu, limit, memory.bytes <= limit, gpu == chip, _deepest(by_depth, limit))
+        GpuFit(gpu, limit, size <= limit, gpu == chip, _deepest(by_depth, limit))
         for gpu, limit in limits.items()
     ]
     others = [gpu if gpu.is_own else gpu._replace(depth=None) for gpu in gpus]
     return KernelFit(
-        memory.function, memory.line, memory.bytes, depth, by_depth, tuple(others), _peak(memory)
+        memory.function,
+        memory.line,
+        size,
+        depth,
+        by_depth,
+        tuple(others),
+        _peak(memory),
+        pipelining(function, is_amd=own is not None and not own.target.is_nvidia),
     )
 
 
@@ -172,7 +222,7 @@ def _by_depth(
         if size is None:
             return
         yield wanted, size
-        if size > largest:
+        if size > largest and wanted >= depth + MORE_DEPTHS:
             return
 
 

@@ -37,6 +37,7 @@ class KernelMetadata(NamedTuple):
         shared_bytes: of shared memory that a CTA is given.
         most_registers: that a thread was allowed (``maxnreg``).
         tensor_columns: of tensor memory that a CTA allocates.
+        stages: that its loops were pipelined with (``num_stages``).
         registers: of a thread.
     """
 
@@ -45,6 +46,7 @@ class KernelMetadata(NamedTuple):
     shared_bytes: int | None = None
     most_registers: int | None = None
     tensor_columns: int | None = None
+    stages: int | None = None
     registers: CompiledRegisters | None = None
 
     def over(self, other: KernelMetadata) -> KernelMetadata:
@@ -119,6 +121,7 @@ def metadata_of(values: Mapping[str, Any]) -> KernelMetadata:
         _number(values.get("shared")),
         _number(values.get("maxnreg")),
         _number(values.get("tmem_size")),
+        _number(values.get("num_stages")),
     )
 
 
@@ -146,7 +149,7 @@ def _fields(metadata: Any) -> Mapping[str, Any]:
     """Return metadata by name: Triton's is a dictionary, or a tuple with names."""
     if isinstance(metadata, Mapping):
         return metadata
-    names = ("name", "num_warps", "shared", "maxnreg", "tmem_size")
+    names = ("name", "num_warps", "shared", "maxnreg", "tmem_size", "num_stages")
     return {name: getattr(metadata, name, None) for name in names}
 
 

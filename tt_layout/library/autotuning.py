@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tt_layout.audit.fits import KernelFit, kernel_fits
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.registers import module_registers
+from tt_layout.audit.registers import compiled_registers, module_registers
+from tt_layout.audit.stages import PIPELINED
 from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
+from tt_layout.kernels.metadata import metadata_of_kernel
 
 Config = TypeVar("Config")
-
-PIPELINED = 2
-"""Stages from which a kernel's rings are as deep as they ask: with fewer it is another program."""
 
 
 def autotune_prune(
     configs: Sequence[Config],
     named_args: Mapping[str, Any],
     *,
-    compile: Callable[..., Any],
+    compile: Any,
     spills: bool = False,
     **others: Any,
 ) -> list[Config]:
     """Return the configurations whose kernels fit the shared memory of their GPU.
 
     One configuration of those that differ in ``num_stages`` alone is compiled; what the others
-    take follows from its rings.  Where none fits all are kept, so that the launch says why.
+    take follows from its rings, but for loops whose stages depend on more, where each is compiled.
+    Where none fits all are kept, so that the launch says why.
 
     Args:
         configs: of ``triton.autotune``: ``kwargs``, ``num_warps`` and ``num_stages``.
         named_args: the arguments of the kernel by name, as the autotuner hands them over.
-        compile: returns the kernel of a configuration, compiled or as the text of its dump;
-            called with the configuration, ``named_args`` and ``others``.
-        spills: whether those that are likely to spill registers are left out, too.
+        compile: the function of ``triton.jit``, which is compiled without a launch; or what returns
+            the kernel of a configuration, compiled or as the text of its dump, called with the
+            configuration, ``named_args`` and ``others``.
+        spills: whether those that spill registers, or are likely to, are left out, too.
         others: what else the autotuner hands over.
 
     Raises:
@@ -60,19 +61,35 @@ def autotune_prune(
         >>> [config.num_stages for config in kept]
         [3, 2]
     """
+    build = _compiler(compile)
     kept: list[Config] = []
-    known: dict[object, tuple[int, list[KernelFit], bool]] = {}
+    known: dict[object, list[_Examined]] = {}
     for config in configs:
         stages = int(getattr(config, "num_stages", 0) or 0)
-        key = _without_stages(config), stages >= PIPELINED or stages
-        if key not in known:
-            fits, is_spilling = _examined(compile(config, named_args, **others))
-            known[key] = stages, fits, is_spilling
-        compiled, fits, is_spilling = known[key]
-        does_fit = all(_fits(fit, stages - compiled) for fit in fits)
-        if does_fit and not (spills and is_spilling):
+        alike = known.setdefault(_without_stages(config), [])
+        one = next((each for each in alike if each.fits_with(stages) is not None), None)
+        if one is None:
+            one = _examined(build(config, named_args, **others), stages)
+            alike.append(one)
+        if one.fits_with(stages) and not (spills and one.is_spilling):
             kept.append(config)
     return kept or list(configs)
+
+
+def _compiler(compile: Any) -> Callable[..., Any]:
+    """Return what compiles a configuration, for a kernel that Triton compiles and launches."""
+    if not hasattr(compile, "run"):
+        function: Callable[..., Any] = compile
+        return function
+    kernel = compile
+    while hasattr(kernel, "configs"):  # the autotuner itself
+        kernel = kernel.fn
+
+    def warm_up(config: Any, named_args: Mapping[str, Any], **others: Any) -> Any:
+        options = config.all_kwargs()
+        return kernel.run(**{**named_args, **others, **options, "grid": (1,), "warmup": True})
+
+    return warm_up
 
 
 def _without_stages(config: object) -> object:
@@ -82,21 +99,33 @@ def _without_stages(config: object) -> object:
     return repr(sorted(values.items(), key=lambda item: item[0]))
 
 
-def _examined(kernel: Any) -> tuple[list[KernelFit], bool]:
-    """Return how the kernels of a dump fit, and whether one of them is likely to spill."""
+class _Examined(NamedTuple):
+    """A compiled configuration.
+
+    Attributes:
+        stages: that it was compiled with.
+        fits: the shared memory of its kernels.
+        is_spilling: whether one of them spills, or is likely to.
+    """
+
+    stages: int
+    fits: list[KernelFit]
+    is_spilling: bool
+
+    def fits_with(self, stages: int) -> bool | None:
+        """Tell whether it fits with other stages; None if that is not known."""
+        if not self.fits:  # no shared memory, so no rings either
+            return True if stages == self.stages or min(stages, self.stages) >= PIPELINED else None
+        answers = [fit.fits_with(stages, self.stages) for fit in self.fits]
+        return None if None in answers else all(answers)
+
+
+def _examined(kernel: Any, stages: int) -> _Examined:
+    """Return what is known of a compiled configuration."""
     text = kernel if isinstance(kernel, str) else kernel.asm["ttgir"]
     modules = parse_ir(text)
     if not modules:
         raise LayoutError("found no MLIR in the dump of a configuration")
-    audited = AuditedModule(modules[-1], SharedWork())
-    return kernel_fits(audited), any(one.spills for one in module_registers(audited))
-
-
-def _fits(fit: KernelFit, more: int) -> bool:
-    """Tell whether a kernel fits its own GPU with so many buffers more in its rings."""
-    own = next((gpu for gpu in fit.gpus if gpu.is_own), None)
-    if own is None:
-        return True
-    if fit.depth is None or not more:
-        return own.fits
-    return own.depth is not None and max(1, fit.depth + more) <= own.depth
+    audited, known = AuditedModule(modules[-1], SharedWork()), metadata_of_kernel(kernel)
+    registers = compiled_registers(module_registers(audited), audited, known)
+    return _Examined(stages, kernel_fits(audited, known), any(one.spills for one in registers))

@@ -9,6 +9,7 @@ from typing import Any
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.findings import Finding
+from tt_layout.audit.fits import kernel_fits
 from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.suggestions.adviser import Adviser
@@ -25,6 +26,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.page.multiplications import multiplication_data
 from tt_layout.reports.advice_text import advice_lines
 from tt_layout.reports.finding_text import MAX_SHOWN, grouped
+from tt_layout.reports.fits import fit_text
 from tt_layout.reports.kernel_head import head_texts
 from tt_layout.reports.program_source import ProgramSource
 
@@ -51,6 +53,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "summary": [
             *([audit.target_note] if audit.target_note is not None else []),
             *(text for summary in summaries(audit) for text in _head(summary, adviser)),
+            *_fits(audit),
         ],
         "findings": list(_findings(adviser)),
         "movements": [_movement(row, audit, number_of) for row in audit.movements],
@@ -64,6 +67,12 @@ def _head(summary: Summary, adviser: Adviser) -> tuple[str, str]:
     """Return what is said of a kernel: the verdict, and what was counted."""
     verdict, *others = head_texts(summary, adviser)
     return verdict, "; ".join(others)
+
+
+def _fits(audit: Audit) -> Iterator[str]:
+    """Yield on which GPUs the shared memory of each kernel is available."""
+    if audit.audited is not None:
+        yield from map(fit_text, kernel_fits(audit.audited, audit.known))
 
 
 def _registers(audit: Audit) -> list[tuple[int, int]]:

@@ -409,8 +409,10 @@ def _of_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
     dump = open_dump(files[0])
     modules = read_modules(dump.source, chosen.partial, dump.number)
     modules = chosen_modules(modules) if dump.number is None else modules
-    report = FitsReport if chosen.is_fits else AxisInfoReport
-    emit(report(dump.source.name, modules), output_format)
+    if chosen.is_fits:
+        emit(FitsReport(dump.source.name, modules, dump.known), output_format)
+    else:
+        emit(AxisInfoReport(dump.source.name, modules), output_format)
     return 0
 
 

@@ -1,0 +1,154 @@
+"""Where the rings of a pipelined loop do not become one buffer deeper with each stage.
+
+Software pipelining lets each load of a loop run some stages before its use, and every further
+stage takes a buffer more.  The loops below are scheduled in a way that depends on the number.
+
+Source:
+    Triton, lib/Dialect/TritonGPU/Transforms/Pipeliner/AssignLatencies.cpp, and
+    third_party/amd/lib/TritonAMDGPUTransforms/ScheduleLoops.cpp, ChainedDotSchedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa.control_flow import LOOPS, ControlFlow
+
+PIPELINED = 2
+"""Stages from which on loops are pipelined."""
+
+CHAINED_STAGES = 4
+"""Stages with which AMD's compiler has a schedule of its own for chained dots."""
+
+TDM_STAGES = 3
+"""Stages with which rings that TDM fills have two buffers, as they have with fewer."""
+
+DOT = "tt.dot"
+
+_TDM = "amdg.async_tdm_copy_global"
+
+_INTO_REGISTERS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather", "amdg.buffer_load")
+
+_READS = (*_INTO_REGISTERS, "ttg.local_load")
+"""How operations begin that bring into registers what is in memory."""
+
+_LOADS = (
+    *_INTO_REGISTERS,
+    *("ttg.async_copy", "ttng.async_tma_copy_global", "ttng.async_tma_gather", "amdg.async_t"),
+)
+"""How operations begin that read global memory."""
+
+
+class Pipelining(NamedTuple):
+    """The loops of a kernel whose rings depend on more than the number of stages.
+
+    Attributes:
+        indirect: the line of a load whose address is loaded in the same loop; None without any.
+        chained: the line of a loop of AMD's with two dots, one of which feeds the other.
+        least: with fewer stages rings are as deep as with so many.
+    """
+
+    indirect: int | None = None
+    chained: int | None = None
+    least: int = PIPELINED
+
+    def buffers_more(self, stages: int, compiled: int) -> int:
+        """Return how many buffers more rings have with some stages than with those compiled.
+
+        Example:
+            >>> Pipelining().buffers_more(5, 3), Pipelining(least=3).buffers_more(2, 3)
+            (2, 0)
+        """
+        return max(stages, self.least) - max(compiled, self.least)
+
+    def refusal(self, stages: int, compiled: int) -> str | None:
+        """Return why the bytes with some stages do not follow from those compiled; None if they do.
+
+        Example:
+            >>> Pipelining().refusal(4, 3), Pipelining(chained=7).refusal(5, 3)
+            (None, None)
+            >>> Pipelining(chained=7).refusal(4, 3)
+            'with 4 stages AMD schedules the two dots of the loop at line 7 in another way'
+        """
+        if stages == compiled:
+            return None
+        if min(stages, compiled) < PIPELINED:
+            return "with 1 stage nothing is pipelined, so it is another program"
+        if self.indirect is not None:
+            return f"line {self.indirect} loads at addresses that the same loop loads"
+        if self.chained is not None and CHAINED_STAGES in (stages, compiled):
+            where = f"the two dots of the loop at line {self.chained}"
+            return f"with {CHAINED_STAGES} stages AMD schedules {where} in another way"
+        return None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not known of other numbers of stages.
+
+        Example:
+            >>> Pipelining(indirect=12).notes
+            ('other num_stages are not known: line 12 loads at addresses that the same loop loads',)
+        """
+        if self.indirect is not None:
+            return (f"other num_stages are not known: {self.refusal(PIPELINED + 1, PIPELINED)}",)
+        refusal = self.refusal(CHAINED_STAGES, PIPELINED)
+        return (refusal,) if refusal is not None else ()
+
+
+def pipelining(function: SsaFunction, *, is_amd: bool) -> Pipelining:
+    """Return what the loops of a function have that its stages depend on.
+
+    Args:
+        function: of a dump behind the pipeliner.
+        is_amd: whether it is for a GPU of AMD's.
+    """
+    flow = ControlFlow(function)
+    loops = list(_innermost(function))
+    indirect = (line for loop in loops for line in _indirect(loop, flow))
+    chained = (loop.line for loop in loops if is_amd and _is_chained(loop, flow))
+    copies = any(each.name.startswith(_TDM) for loop in loops for each in loop.walk())
+    least = TDM_STAGES if copies else PIPELINED
+    return Pipelining(next(indirect, None), next(chained, None), least)
+
+
+def _innermost(function: SsaFunction) -> Iterator[SsaOperation]:
+    for operation in function.walk():
+        if operation.name in LOOPS and sum(each.name in LOOPS for each in operation.walk()) == 1:
+            yield operation
+
+
+def _indirect(loop: SsaOperation, flow: ControlFlow) -> Iterator[int]:
+    """Yield the lines of loads whose addresses are computed from what the loop loads."""
+    read = {
+        value.name for each in loop.walk() if each.name.startswith(_READS) for value in each.results
+    }
+    for each in loop.walk():
+        if each.name.startswith(_LOADS) and not read.isdisjoint(_behind(each.operands, flow)):
+            yield each.line
+
+
+def _is_chained(loop: SsaOperation, flow: ControlFlow) -> bool:
+    """Tell whether a loop has two dots, one of which feeds the other."""
+    dots = [each for each in loop.walk() if each.name == DOT and each.results]
+    if len(dots) != 2:
+        return False
+    one, other = dots
+    return any(
+        before.results[0].name in _behind(after.operands, flow)
+        for before, after in ((one, other), (other, one))
+    )
+
+
+def _behind(names: Iterable[str], flow: ControlFlow) -> set[str]:
+    """Return the values that some are computed from, themselves included."""
+    found, pending = set[str](), list(names)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += (edge.source for edge in flow.into(name))
+            maker = flow.function.definitions.get(name)
+            pending += maker.operands if maker is not None and not maker.regions else ()
+    return found
