@@ -9,7 +9,9 @@ from tt_layout.audit.measured.no_lane_loads import no_lane_loads
 from tt_layout.audit.measured.prediction import predict
 from tt_layout.audit.measured.programs import Programs
 from tt_layout.audit.values.given import GivenValues
+from tt_layout.ir.reader import parse_ir as read_ir
 from tt_layout.ir.ssa import read_functions
+from tt_layout.releases import Release
 
 HEAD = """
 #a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
@@ -158,6 +160,43 @@ def test_loads_for_an_atomic_are_behind_its_branch() -> None:
     assert predicted(kernel(taken), 10, n=5)["shared load instructions"] == 10 * 5 * (
         4 + 4
     )  # its result, too
+
+
+def test_what_is_computed_with_another_value_is_loaded_before_the_branch() -> None:
+    """ptxas takes a product with a constant behind it, a quotient of two values not."""
+    last = "tt.store %p, %t2 : !tt.ptr<f32>"
+    numbers = "%two = arith.constant 2.0 : f32\n%n2 = arith.sitofp %n : i32 to f32"
+    loads = []
+    for operation in ("arith.mulf %t, %two", "arith.divf %t, %n2", "math.log %t"):
+        body = f"{numbers}\n{REDUCED}\n%t2 = {operation} : f32\n{last}"
+        loads.append(predicted(kernel(body), 10, n=5)["shared load instructions"])
+    assert loads == [10 * 1, 10 * 4, 10 * 4]
+
+
+TWO_SUMS = """
+    %y = arith.constant dense<1.0> : tensor<128xf32, #a>
+    %t:2 = "tt.reduce"(%y, %y) <{axis = 0 : i32}> ({
+      ^bb0(%a0: f32, %a1: f32, %b0: f32, %b1: f32):
+        %z0 = arith.addf %a0, %b0 : f32
+        %z1 = arith.mulf %a1, %b1 : f32
+        tt.reduce.return %z0, %z1 : f32, f32
+    }) : (tensor<128xf32, #a>, tensor<128xf32, #a>) -> (f32, f32)
+"""
+
+
+def test_partial_results_of_two_tensors_are_loaded_by_one_warp() -> None:
+    """Until 3.7: a branch is around both loads, which one of four warps needs."""
+    [old], [new] = (
+        read_ir(kernel(TWO_SUMS), release=release) for release in (Release.V3_6, Release.V3_9)
+    )
+    found = []
+    for module in (old, new):
+        audit = audit_module(module)
+        amounts = predict(Programs(audit, Launch("f", "0", 10, (10, 1, 1)), "f"), audit.movements)
+        found.append({counter.name: amount.number for counter, amount in amounts.items()})
+    assert found[0]["shared load instructions"] == 10 * (2 * 1 + 2 * 4)
+    assert found[0]["shared load wavefronts"] == 10 * (2 * 1 + 2 * 4)
+    assert found[1]["shared load instructions"] == 10 * 2 * 4
 
 
 CONVERTED = """

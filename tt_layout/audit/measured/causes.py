@@ -15,6 +15,8 @@ from tt_layout.audit.measured.counters import (
 )
 from tt_layout.audit.measured.programs import Amount
 
+IDLE = "warps branch around what none of their lanes does"
+
 EQUAL = 0.02
 """Of what was measured: what is nearer is taken for equal."""
 
@@ -61,10 +63,17 @@ def _of_instructions(
     copies = measured.get(Counter(ASYNC_COPY, "instructions"), 0)
     if counter.access == SHARED_LOAD and has > expected and copies:
         return f"{NO_LANE} beside asynchronous copies"
-    requests = _number(predicted, Counter(counter.access, "requests"))
-    is_global = counter.access in (GLOBAL_LOAD, GLOBAL_STORE)
-    if is_global and requests is not None and requests * (1 - EQUAL) <= has < expected:
-        return "warps branch around what none of their lanes does"
+    is_less = has < expected
+    if is_less and counter.access in (GLOBAL_LOAD, GLOBAL_STORE):
+        counts = Counter(counter.access, "requests")
+        known = [measured.get(counts), _number(predicted, counts)]
+        requests = min((one for one in known if one is not None), default=None)
+        return IDLE if requests is not None and requests * (1 - EQUAL) <= has else ""
+    if is_less and counter.access == SHARED_LOAD:
+        turns = Counter(counter.access, "wavefronts")
+        wanted = _number(predicted, turns)
+        is_equal = wanted is not None and abs(measured.get(turns, 0) - wanted) <= EQUAL * wanted
+        return IDLE if is_equal else ""
     return ""
 
 

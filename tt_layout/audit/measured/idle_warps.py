@@ -18,12 +18,15 @@ from tt_layout.analyses.conversion.conversion import without_replication
 from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.audit.global_memory.cost import WholeAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.suggestions.flow import FREE, Flow, is_elementwise
+from tt_layout.audit.suggestions.flow import FREE, RESHAPING, Flow, is_elementwise
 from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.unknown import UnknownError
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation
 from tt_layout.mlir.types import element_bits
+
+_PASSING = RESHAPING | {"math.sqrt", "tt.bitcast", "tt.fp_to_fp"}
+"""Operations besides those of arithmetic that are done behind the branch, with what they take."""
 
 _ATOMICS = ("atomic_rmw", "atomic_cas")
 
@@ -71,10 +74,9 @@ class IdleWarps:
         """
         if full.operation.name == "tt.scan":
             return 0  # whose loads are for a choice, which is before the branch
-        consumers = self._flow.consumers(full.operation.results[result].name)
-        if len(consumers) != 1 or self._waits_between(full.operation, consumers[0]):
+        last = self._only_use(full.operation.results[result].name)
+        if last is None or self._waits_between(full.operation, last):
             return 0
-        [last] = consumers
         if last.name.rpartition(".")[2] in _ATOMICS:
             return runs * self._of_atomic(last) * loads
         access = self._access_of(last) if not full.within else None
@@ -84,6 +86,23 @@ class IdleWarps:
         if rest or (each < loads and not self._is_in_order(full.operation, loads)):
             return 0
         return self.of_store(last) * each
+
+    def _only_use(self, name: str) -> SsaOperation | None:
+        """Return the one operation that needs a value, or that and constants; None if more do.
+
+        What is computed with another value, or in several steps (a logarithm), is loaded before
+        the branch.
+        """
+        while len(uses := self._flow.uses.get(name, ())) == 1:
+            [(operation, _)] = uses
+            if operation.name not in _PASSING and not operation.name.startswith("arith."):
+                return operation
+            definitions = self._function.definitions
+            others = [definitions.get(one) for one in operation.operands if one != name]
+            if any(one is None or one.name != "arith.constant" for one in others):
+                return None
+            name = operation.results[0].name
+        return None
 
     def _is_in_order(self, operation: SsaOperation, loads: int) -> bool:
         """Tell whether each load is of registers beside each other, as a store's are."""

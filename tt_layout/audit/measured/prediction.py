@@ -35,6 +35,7 @@ from tt_layout.audit.operations.details import (
     SingleAtomicDetails,
     TensorMemoryDetails,
 )
+from tt_layout.audit.operations.exchanges import is_by_threads
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 
 EXCHANGES = (
@@ -218,6 +219,11 @@ def _of_global(row: MovementRow, programs: Programs, access: str, runs: Amount) 
 # -- shared memory ------------------------------------------------------------------------------
 
 
+_BEHIND_BRANCH = (-2, -1)
+"""Of a reduction of several tensors by threads: the loads of partial results, counted from those
+of the results, around which ptxas branches; more of them, or one, have predicates."""
+
+
 class _Accesses(NamedTuple):
     """Accesses to shared memory of one instruction.
 
@@ -237,6 +243,12 @@ class _Accesses(NamedTuple):
     def is_matrix(self) -> bool:
         """Whether it is an instruction of matrices, which whole warps execute."""
         return self.instruction.startswith((LDMATRIX, STMATRIX))
+
+    @property
+    def of_busy_warps(self) -> _Accesses:
+        """The same of warps that take a wavefront each time: those with an active lane."""
+        busy = min(self.instructions, int(self.wavefronts or self.instructions))
+        return self._replace(instructions=busy)
 
     def parts(self, runs: Amount, idle: float = 0) -> Iterator[Part]:
         """Yield what they add: matrix instructions are counted by themselves.
@@ -264,8 +276,11 @@ def _of_shared(row: MovementRow, programs: Programs, runs: Amount) -> Iterator[P
         return
     full = programs.full(row)
     results = len(full.operation.results) if full is not None else 0
+    branches = results > 1 and is_by_threads(row.operation.source)
     for number, accesses in enumerate(found, results - len(found)):
         is_load = accesses.access == SHARED_LOAD and not accesses.is_matrix
+        if branches and number in _BEHIND_BRANCH:
+            accesses = accesses.of_busy_warps
         each = accesses.instructions // warps
         idle = programs.idle_behind(row, number, each, runs) if is_load else 0
         yield from accesses.parts(runs, idle)

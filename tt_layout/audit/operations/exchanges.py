@@ -162,13 +162,18 @@ def _reduction(operands: Operands) -> Exchange | None:
         return None
     how = combining(operation, operands.target)
     return reduction(
-        source, axis, widths, operands.target, result, how, by_threads=_is_by_threads(operands)
+        source,
+        axis,
+        widths,
+        operands.target,
+        result,
+        how,
+        by_threads=is_by_threads(operands.function.type_of(operation.operands[0])),
     )
 
 
-def _is_by_threads(operands: Operands) -> bool:
-    """Tell whether the release of an operation is one that reduced partial results by threads."""
-    ir_type = operands.function.type_of(operands.operation.operands[0])
+def is_by_threads(ir_type: IRType | None) -> bool:
+    """Tell whether the release of a reduced tensor reduced partial results by threads."""
     encoding = ir_type.encoding if ir_type is not None else None
     return isinstance(encoding, Encoding) and encoding.release < Release.V3_8
 
