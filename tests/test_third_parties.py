@@ -127,6 +127,15 @@ def test_every_command_knows_it(
     assert expected in outcome.out
 
 
+def test_memory_spaces_are_asked_of_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every dump has ``#ttg.shared_memory``: to look at all installed packages takes a while."""
+    asked = pytest.fail
+    monkeypatch.setattr("tt_layout.encodings.third_parties.registered", asked)
+    monkeypatch.delitem(FORMS.__dict__, "third_parties", raising=False)
+    assert "ttg.shared_memory" not in FORMS
+    assert "ttng.tensor_memory" not in FORMS
+
+
 def test_manifests_have_it(
     install: Install, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,13 @@ HOMES = {
 Spellings = list[tuple[Form, type[Encoding]]]
 """The forms of one name, oldest first, and the class that each leads to."""
 
+MEMORY_SPACES = frozenset(
+    f"{dialect}.{space}_memory"
+    for dialect in ("ttg", "triton_gpu", "ttng", "triton_nvidia_gpu")
+    for space in ("shared", "tensor")
+)
+"""Attributes that most dumps have and that are no layouts: of them no package is asked."""
+
 
 def modules_in(folder: str) -> list[str]:
     """Return the names of the modules in a folder of the package, in alphabetical order.
@@ -121,7 +128,9 @@ class Registry(Mapping[str, Spellings]):
         return self._found[name]
 
     def __contains__(self, name: object) -> bool:
-        return self._has_own(str(name)) or name in self.third_parties
+        if self._has_own(str(name)):
+            return True
+        return name not in MEMORY_SPACES and name in self.third_parties
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
