@@ -35,6 +35,16 @@ def row_major(rank: int) -> list[int]:
     return list(range(rank - 1, -1, -1))
 
 
+def step_along(rank: int, dim: int, size: int) -> Basis:
+    """Return the basis vector that moves so far along one dimension.
+
+    Example:
+        >>> step_along(3, 1, 8)
+        (0, 8, 0)
+    """
+    return tuple(size if d == dim else 0 for d in range(rank))
+
+
 def identity(size: int, in_dim: str, dim: int) -> LinearLayout:
     """Return the identity from ``in_dim`` to tensor dimension ``dim``."""
     return LinearLayout.identity_1d(size, in_dim, f"dim{dim}")

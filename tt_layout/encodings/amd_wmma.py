@@ -11,6 +11,7 @@ from tt_layout.algebra.tiles import (
     dim_names,
     identity,
     row_major,
+    step_along,
 )
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import (
@@ -22,6 +23,7 @@ from tt_layout.encodings.cga import (
     split_from_fields,
     split_keys,
     split_to_fields,
+    without_dim,
 )
 from tt_layout.encodings.forms import (
     BOOLEAN,
@@ -89,14 +91,10 @@ def cta_layout_of(warps_per_cta: Shape, tiles_per_warp: Shape) -> tuple[Bases, B
     warp: list[Shape] = []
     for d in row_major(rank):
         bits = range(tiles[d].bit_length() - 1)
-        register += [_step(rank, d, 1 << bit) for bit in bits]
+        register += [step_along(rank, d, 1 << bit) for bit in bits]
         bits = range(warps_per_cta[d].bit_length() - 1)
-        warp += [_step(rank, d, tiles[d] << bit) for bit in bits]
+        warp += [step_along(rank, d, tiles[d] << bit) for bit in bits]
     return tuple(register), tuple(warp)
-
-
-def _step(rank: int, dim: int, size: int) -> Shape:
-    return tuple(size if d == dim else 0 for d in range(rank))
 
 
 def _lists_to_fields(values: Values) -> Values:
@@ -281,7 +279,7 @@ class AmdWmma(DistributedEncoding):
         """
         register, warp = self.cta_layout
         if broadcast_dim is not None:
-            register, warp = _zeroed(register, broadcast_dim), _zeroed(warp, broadcast_dim)
+            register, warp = without_dim(register, broadcast_dim), without_dim(warp, broadcast_dim)
             register = tuple(basis for basis in register if any(basis))
         bases = [("register", register), ("warp", warp)]
         return LinearLayout.from_bases(bases, dim_names(self.rank), require_surjective=False)
@@ -322,7 +320,3 @@ class AmdWmma(DistributedEncoding):
         other = self.rank - 2 if k_dim == self.rank - 1 else self.rank - 1
         sizes = {"width": k_width, "other": self.tile_shape[op_idx], "k": self.instr_shape[2]}
         return tile_layout(WMMA_OPERANDS[self.version], {"k": k_dim, "other": other}, sizes)
-
-
-def _zeroed(bases: Bases, dim: int) -> Bases:
-    return tuple((*basis[:dim], 0, *basis[dim + 1 :]) for basis in bases)

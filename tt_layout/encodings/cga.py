@@ -195,9 +195,9 @@ def cga_layout(cga: Bases, rank: int) -> LinearLayout:
     return LinearLayout.from_bases([("block", cga)], dim_names(rank), require_surjective=False)
 
 
-def without_dim(cga: Bases, dim: int) -> Bases:
-    """Return the bases with one component set to 0, so that CTAs repeat along it."""
-    return tuple((*basis[:dim], 0, *basis[dim + 1 :]) for basis in cga)
+def without_dim(bases: Bases, dim: int) -> Bases:
+    """Return bases with one component set to 0, so that CTAs, or what they are of, repeat."""
+    return tuple((*basis[:dim], 0, *basis[dim + 1 :]) for basis in bases)
 
 
 def cta_split_num(cga: Bases, rank: int) -> list[int]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
 from tt_layout.algebra.padding import check_padding, padded_size
 from tt_layout.algebra.span import F2Span
+from tt_layout.algebra.tiles import step_along
 from tt_layout.analyses.conversion.conversion import memory_bytes, with_inputs
 from tt_layout.arguments import checks_arguments
 from tt_layout.encodings.base import Shape
@@ -223,14 +224,10 @@ def contiguity(layout: LinearLayout, dim: str, start: Shape) -> Shape:
     vectors = layout.vectors(dim)
     reached, cursor = list(start), 0
     for d in order_of(layout):
-        while cursor < len(vectors) and vectors[cursor] == _step(len(start), d, reached[d]):
+        while cursor < len(vectors) and vectors[cursor] == step_along(len(start), d, reached[d]):
             reached[d] *= 2
             cursor += 1
     return tuple(reached)
-
-
-def _step(rank: int, dim: int, size: int) -> Basis:
-    return tuple(size if d == dim else 0 for d in range(rank))
 
 
 # -- memory -----------------------------------------------------------------------------------

@@ -48,8 +48,7 @@ class Surroundings(NamedTuple):
 
     def linear(self, name: str) -> LinearLayout | None:
         """Return the linear layout of a value; None where it has none."""
-        ir_type = self.function.type_of(name)
-        return self.layouts.linear(ir_type) if ir_type is not None else None
+        return self.layouts.linear(self.function.type_of(name))
 
 
 ScratchRule = Callable[[SsaOperation, Surroundings], "int | None"]

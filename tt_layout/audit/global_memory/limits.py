@@ -71,7 +71,7 @@ def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | N
     wanted = min(max(1, MAX_VECTOR_BYTES // width.element_bytes), bounds.instruction)
     roles = operands(operation)
     ir_type = kernel.function.type_of(roles.get("offsets", roles["pointer"]))
-    layout = kernel.layouts.linear(ir_type) if ir_type is not None else None
+    layout = kernel.layouts.linear(ir_type)
     if width.elements >= wanted or layout is None or ir_type is None:
         return None
     is_blocked = isinstance(ir_type.encoding, Blocked)

@@ -110,7 +110,7 @@ class IdleWarps:
             return operation.name == "tt.reduce"
         audited, value = self._audited, operation.results[0]
         types = [self._function.type_of(name) for name in (operation.operands[0], value.name)]
-        src, dst = (audited.layouts.linear(one) if one is not None else None for one in types)
+        src, dst = (audited.layouts.linear(one) for one in types)
         bits = element_bits(value.type.element)
         if src is None or dst is None or bits is None or audited.gpu is None:
             return False
@@ -129,7 +129,7 @@ class IdleWarps:
             return 0
         warps = self._audited.module.number("num-warps") or 1
         ir_type = self._function.type_of(atomic.operands[1])
-        layout = self._audited.layouts.linear(ir_type) if ir_type is not None else None
+        layout = self._audited.layouts.linear(ir_type)
         if layout is None:
             return warps - 1  # a single number
         return warps - (1 << sum(1 for vector in layout.vectors("warp") if any(vector)))

@@ -88,9 +88,9 @@ class PlacedLayouts:
             self._rows[key] = _row(ir_type, self.of(ir_type))
         return self._rows[key]
 
-    def linear(self, ir_type: IRType) -> LinearLayout | None:
-        """Return the linear layout of a type; None if it has none."""
-        placed = self.of(ir_type)
+    def linear(self, ir_type: IRType | None) -> LinearLayout | None:
+        """Return the linear layout of a type; None if it has none, or there is no type."""
+        placed = self.of(ir_type) if ir_type is not None else None
         return placed.layout if isinstance(placed, PlacedLayout) else None
 
 

@@ -135,7 +135,7 @@ def handed_on(
         load = scalar_step(same, size, 1, warps, target, is_store=False)
         return Exchange(stores=(store,), loads=(load,), scratch_bytes=size)
     ir_type = function.type_of(result.name)
-    layout = layouts.linear(ir_type) if ir_type is not None else None
+    layout = layouts.linear(ir_type)
     if layout is None:
         return None
     free = layout.get_free_variable_masks()

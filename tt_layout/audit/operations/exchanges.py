@@ -118,8 +118,7 @@ class Operands(NamedTuple):
 
     def linear(self, name: str) -> LinearLayout | None:
         """Return the linear layout of a value; None where it has none."""
-        ir_type = self.function.type_of(name)
-        return self.layouts.linear(ir_type) if ir_type is not None else None
+        return self.layouts.linear(self.function.type_of(name))
 
     def bits(self, name: str) -> int | None:
         """Return the width of the elements of a value; None where it is not known."""

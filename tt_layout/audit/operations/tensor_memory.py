@@ -35,7 +35,7 @@ def message_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if message is None:
         return None
     registers = message.registers * message.messages
-    layout = audited.layouts.linear(operation.moved) if operation.moved is not None else None
+    layout = audited.layouts.linear(operation.moved)
     warps = layout.get_in_dim_size("warp") if layout is not None else 1
     details = TensorMemoryDetails(
         instruction=message.name,

@@ -38,7 +38,7 @@ def tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     try:
         if name in INDEXED:
             rows = next((each for each in operation.types if each.kind == "tensor"), None)
-            indices = audited.layouts.linear(rows) if rows is not None else None
+            indices = audited.layouts.linear(rows)
             if indices is None:
                 return None
             found = gather_messages(placed.encoding, placed.shape, indices)

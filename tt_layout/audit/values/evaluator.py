@@ -224,7 +224,7 @@ class Evaluator:
         def layout(at: int) -> LinearLayout | None:
             names = [*operation.operands, *(value.name for value in operation.results)]
             ir_type = self.function.type_of(names[at])
-            return self._layouts.linear(ir_type) if ir_type is not None else None
+            return self._layouts.linear(ir_type)
 
         result = operation.results[index].type
         application = Application(operation, arrays, types, result, index, layout)

@@ -80,6 +80,9 @@ class Application(NamedTuple):
 
 Rule = Callable[[Application], Ints]
 
+_OF_ONE = {**UNARY, **CASTS}
+"""Operation of one operand -> what computes it."""
+
 
 def _binary(a: Application) -> Ints:
     left, right = a.operands
@@ -88,12 +91,7 @@ def _binary(a: Application) -> Ints:
 
 
 def _unary(a: Application) -> Ints:
-    result: Ints = UNARY[a.operation.name](a.operands[0], a.bits)
-    return result
-
-
-def _cast(a: Application) -> Ints:
-    result: Ints = CASTS[a.operation.name](a.operands[0], a.bits)
+    result: Ints = _OF_ONE[a.operation.name](a.operands[0], a.bits)
     return result
 
 
@@ -200,8 +198,7 @@ def _extended_product(a: Application) -> Ints:
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(BINARY, _binary),
-    **dict.fromkeys(UNARY, _unary),
-    **dict.fromkeys(CASTS, _cast),
+    **dict.fromkeys(_OF_ONE, _unary),
     "arith.cmpi": _comparison,
     "arith.select": _select,
     "arith.constant": _constant,
