@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import sys
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from tt_layout.notation.context import Context
 from tt_layout.notation.gluon.constructors import CONSTRUCTORS
 from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.registry import read_layout
-from tt_layout.page import SCRIPTS, EmbeddedDump, PageLayout, build
+from tt_layout.page import SCRIPTS, EmbeddedDump, PageLayout, _template, build
 from tt_layout.page.dump import page_of, page_of_dump
 from tt_layout.page.examples import EXAMPLES, Example
 from tt_layout.page.multiplications import multiplication_data
@@ -428,3 +429,13 @@ def test_the_page_knows_every_form_of_every_encoding() -> None:
     assert forms["ttg.amd_mfma", "3.4"][0] == ["versionMajor", "integer", "version"]
     assert forms["ttg.amd_mfma", "3.6"][0] == ["version", "integer", "version"]
     assert forms["ttg.blocked", "3.6"][-1] == ["CGALayout", "bases", "CGALayout", []]
+
+
+def test_no_two_scripts_define_one_name() -> None:
+    """They are in one function, so the second would silently take the place of the first."""
+    names = Counter(
+        name
+        for script in SCRIPTS
+        for name in re.findall(r"^(?:function|class|const|let) (\w+)", _template(script), re.M)
+    )
+    assert [name for name, count in names.items() if count > 1] == []

@@ -75,6 +75,10 @@ function ask({
     },
     cells: () => (page.views[grid] ?? page[`${grid}View`]).source.cells(element),
     marks: () => page.views[grid].source.marks?.all ?? [],
+    reduction: () => orError(() => {
+      const steps = reductionSteps(layout, points, targetNamed(target));
+      return { steps, words: steps.map((step, k) => [broughtBy(step), sumInWords(step, k + 1)]) };
+    }),
     read: () => orError(() => readLayout(attribute, type, release)),
     notation: () => orError(() => readNotation(attribute, type, release, lanes)),
     multiplication: () => multiplicationOf(readNotation(attribute, type, release)),

@@ -28,6 +28,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     sources.js       what the grids show
     matrix.js        the matrix with labelled bits
     conflicts.js     the section about an access
+    reduction.js     the section about the order of additions
     sectors.js       the chart of an access to global memory
     suggestion.js    the layout to use instead of one with bank conflicts
     cycles.js        the chart of an access: which lane each bank serves in each cycle
@@ -91,6 +92,7 @@ SCRIPTS = (
     "sources.js",
     "matrix.js",
     "conflicts.js",
+    "reduction.js",
     "suggestion.js",
     "cycles.js",
     "sectors.js",
@@ -273,6 +275,11 @@ def _embedded_target(target: Target) -> dict[str, Any]:
         },
         "mnemonics": target.mnemonics,
         "cycle": target.cycle,
+        "vendor": target.backend.vendor,
+        "packedSums": target.packed_sums,
+        "addsRows": target.adds_rows,
+        "swapsLanes": bool(target.swapped_lanes),
+        "combinesLanes": target.combines_lanes,
         "matrixInstructions": sorted(target.matrix_instructions),
         "source": target.source,
         "verified": target.verified,

@@ -558,6 +558,7 @@ function showControls() {
   showSlice();
   showComparison();
   showAccess();
+  showReduction();
   showEditor();
   showLayouts();
   showKernel();
@@ -666,6 +667,12 @@ function showAccess() {
   control("access-kind").value = state.isStore ? "store" : "load";
   control("access-shown").checked = state.isMarked;
   if (page.access.cost) page.accessView.showCycle(page.access.cost, page.cycle, page.playing);
+}
+
+/** Say in what order a sum is added. */
+function showReduction() {
+  const register = page.model.memory === REGISTERS ? page.model : undefined;
+  page.reductionView.show(page.model, page.other, targetFor(register));
 }
 
 /** Mark the next cycle, or the one before; all of them stand before the first. */
@@ -970,6 +977,10 @@ function connect() {
   );
   choose("access-kind", (value) => (state.isStore = value === "store"), rebuild);
   choose("access-target", (value) => (state.target = value), rebuild);
+  onChoice("reduction-axis", (value) => {
+    page.reductionView.axis = Number(value);
+    showReduction();
+  });
   byId("access-shown").onchange = () =>
     change(
       () => (state.isMarked = control("access-shown").checked),
@@ -1014,6 +1025,7 @@ function start() {
   page.suggestedView = new GridView(byId("suggested"), handlers);
   page.matrix = new MatrixView(byId("matrix-table"), byId("matrix-sum"));
   page.accessView = new AccessView(byId("access"));
+  page.reductionView = new ReductionView(byId("reduction"));
   page.layoutBox = new LayoutBox(control("layout-filter"), byId("layout-list"), chooseLayout);
   connectMultiplication();
   if (DATA.dump) addPasses();

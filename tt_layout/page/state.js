@@ -40,6 +40,7 @@ const page = {
   views: null,
   matrix: null,
   accessView: null,
+  reductionView: null,
   multiplicationView: null,
   cyclesView: null,
   suggestedView: null, // the same chart under the layout that is suggested

@@ -43,6 +43,11 @@
  * @property {string[]} mnemonics of loads and of stores
  * @property {string} cycle what the vendor calls one
  * @property {string[]} matrixInstructions
+ * @property {string} vendor
+ * @property {number[]} packedSums bits of elements of which a thread adds two by one instruction
+ * @property {boolean} addsRows whether all lanes of a warp are added in rows of 16
+ * @property {boolean} swapsLanes whether instructions swap halves and quarters of a warp
+ * @property {boolean} combinesLanes whether one adds an integer of every lane
  * @property {string} source
  * @property {boolean} verified
  * @property {string} standing
@@ -172,6 +177,7 @@
  * @property {Record<string, GridView> | null} views
  * @property {MatrixView | null} matrix
  * @property {AccessView | null} accessView
+ * @property {ReductionView | null} reductionView
  * @property {GridView | null} multiplicationView
  * @property {GridView | null} cyclesView
  * @property {GridView | null} suggestedView
