@@ -166,7 +166,13 @@ REFUSED = {
     ),
     "lanes that are not neighbours": (
         LinearLayout.from_bases([("lane", [[0, 1], [1, 0], [0, 2]])], ["dim0", "dim1"]),
-        "unless they are neighbours",
+        "unless the bits of a dimension are together",
+    ),
+    "lanes of another dimension on both sides": (
+        LinearLayout.from_bases(
+            [("lane", [[1, 0], [0, 1], [2, 0]]), ("warp", [[0, 2]])], ["dim0", "dim1"]
+        ),
+        r"bits \[1\] of the lane move along dimension 1",
     ),
     "CTAs": (LinearLayout.from_bases([("block", [[0, 1]])], ["dim0", "dim1"]), "across CTAs"),
 }

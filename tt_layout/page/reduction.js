@@ -93,21 +93,29 @@ function stepsByHalves(bases, axis, element, target) {
   }
 }
 
-/** Throw where bits along a dimension have others between them, which shuffles by halves mix up. */
-function checkNeighbours(vectors, axis, name) {
-  const kept = name === "warp" ? vectors.filter((vector) => vector.some(Boolean)) : vectors;
-  const bits = movingAlong(kept, axis).map(([bit]) => bit);
-  if (bits.some((bit, k) => bit !== bits[0] + k))
-    throw new TextError(
-      `bits [${bits.join(", ")}] of the ${name} move along dimension ${axis}: this reduction adds wrong elements unless they are neighbours`,
-    );
+/** Throw where bits of lanes or warps are mixed up, as those reductions take a dimension's to be together. */
+function checkTogether(bases, axis) {
+  const crossesWarps = movingAlong(bases.warp, axis).length > 0;
+  for (const name of ["lane", "warp"]) {
+    const dims = bases[name].map((vector) => vector.findIndex(Boolean));
+    const bits = movingAlong(bases[name], axis).map(([bit]) => bit);
+    if (!bits.length) continue;
+    const [first, last] = [bits[0], bits.at(-1)];
+    const between = dims.slice(first, last).filter((dim) => dim >= 0 || name === "lane");
+    const behind = dims.slice(last + 1);
+    const isCut = crossesWarps && dims.slice(0, first).some((dim) => dim >= 0 && behind.includes(dim));
+    if (isCut || between.some((dim) => dim !== axis))
+      throw new TextError(
+        `bits [${bits.join(", ")}] of the ${name} move along dimension ${axis}: this reduction adds wrong elements, unless the bits of a dimension are together`,
+      );
+  }
 }
 
 /** Return the steps of a reduction until Triton 3.7. */
 function stepsOneByOne(bases, axis, element, target) {
   if (movingAlong(bases.block, axis).length)
     throw new TextError("Triton before 3.8 does not reduce across CTAs");
-  for (const name of ["lane", "warp"]) checkNeighbours(bases[name], axis, name);
+  checkTogether(bases, axis);
   const offsets = distancesOf(movingAlong(bases.register, axis));
   const own = { place: "registers", offsets, instruction: "", isPacked: false };
   const parts = movingAlong(bases.warp, axis).map(([, step], at) => [at, step]);

@@ -286,8 +286,7 @@ def _one_by_one(layout: LinearLayout, axis: int, element: str, target: Target) -
     """Yield the steps of a reduction until Triton 3.7."""
     if _moving(layout, axis, "block"):
         raise LayoutError("Triton before 3.8 does not reduce across CTAs")
-    for name in ("lane", "warp"):
-        _check_neighbours(layout, axis, name)
+    _check_together(layout, axis)
     offsets = [0]
     for _, step in _moving(layout, axis, "register"):
         offsets += [offset + step for offset in offsets]
@@ -305,25 +304,34 @@ def _inner_tree(layout: LinearLayout, axis: int, target: Target) -> Iterator[Ste
     own = sorted(step for _, step in _moving(layout, axis, "register"))
     near = [step for at, step in enumerate(own) if step == 1 << at]
     yield from (Step(REGISTERS, (0, step)) for step in near)
+    _check_together(layout, axis)
     for place, name in ((LANES, "lane"), (WARPS, "warp")):
-        _check_neighbours(layout, axis, name)
         for at, (bit, step) in enumerate(_moving(layout, axis, name)):
             mask = 1 << (bit if place == LANES else at)
             yield Step(place, (0, step), _shuffle(mask, target))
     yield from (Step(REGISTERS, (0, step)) for step in own[len(near) :])
 
 
-def _check_neighbours(layout: LinearLayout, axis: int, name: str) -> None:
-    """Refuse bits along the axis that others are between, which shuffles by halves mix up."""
-    bits = [bit for bit, _ in _moving(layout, axis, name)]
-    if name == "warp":  # repeated ones are left out
-        kept = [bit for bit, vector in enumerate(layout.vectors(name)) if any(vector)]
-        bits = [kept.index(bit) for bit in bits]
-    if bits and bits != list(range(bits[0], bits[0] + len(bits))):
-        message = f"bits {bits} of the {name} move along dimension {axis}"
-        raise LayoutError(
-            f"{message}: this reduction adds wrong elements unless they are neighbours"
-        )
+def _check_together(layout: LinearLayout, axis: int) -> None:
+    """Refuse what these reductions mix up: they take the bits of each dimension to be together.
+
+    Lanes exchange by halves.  Where warps hold parts of the axis, the numbers of lane and warp say
+    which of them stores a sum, and where, as if the bits of a dimension followed those of another.
+    """
+    crosses_warps = bool(_moving(layout, axis, "warp"))
+    for name in ("lane", "warp"):
+        dims = [next((d for d, x in enumerate(v) if x), None) for v in layout.vectors(name)]
+        bits = [bit for bit, dim in enumerate(dims) if dim == axis]
+        if not bits:
+            continue
+        before, between, behind = dims[: bits[0]], dims[bits[0] : bits[-1]], dims[bits[-1] + 1 :]
+        skipped = {axis, None} if name == "warp" else {axis}
+        is_cut = crosses_warps and bool({*before} & {*behind} - {None})
+        if is_cut or not {*between} <= skipped:
+            message = f"bits {bits} of the {name} move along dimension {axis}: this reduction adds"
+            raise LayoutError(
+                f"{message} wrong elements, unless the bits of a dimension are together"
+            )
 
 
 def _crossings(
