@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 import sys
-from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,15 @@ from tt_layout.notation.context import Context
 from tt_layout.notation.gluon.constructors import CONSTRUCTORS
 from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.registry import read_layout
-from tt_layout.page import SCRIPTS, EmbeddedDump, PageLayout, _template, build
+from tt_layout.page import (
+    _COMMENTS,
+    _SPACED,
+    SCRIPTS,
+    EmbeddedDump,
+    PageLayout,
+    _template,
+    build,
+)
 from tt_layout.page.dump import page_of, page_of_dump
 from tt_layout.page.examples import EXAMPLES, Example
 from tt_layout.page.multiplications import multiplication_data
@@ -431,11 +438,11 @@ def test_the_page_knows_every_form_of_every_encoding() -> None:
     assert forms["ttg.blocked", "3.6"][-1] == ["CGALayout", "bases", "CGALayout", []]
 
 
-def test_no_two_scripts_define_one_name() -> None:
-    """They are in one function, so the second would silently take the place of the first."""
-    names = Counter(
-        name
-        for script in SCRIPTS
-        for name in re.findall(r"^(?:function|class|const|let) (\w+)", _template(script), re.M)
-    )
-    assert [name for name, count in names.items() if count > 1] == []
+def test_what_is_left_out_of_scripts_is_in_no_text() -> None:
+    """Spaces and signs go everywhere: no text in quotation marks may have such a place."""
+    pattern = r"(?:(?<=[=,:?] )|(?<=\())/(?:\\.|[^/\\\n])+/"
+    template, quoted = r"`(?:\\.|[^`\\])*`", r"(\"(?:\\.|[^\"\\\n])*\")"
+    for name in SCRIPTS:
+        script = re.sub(_COMMENTS, "", _template(name))
+        texts = re.findall("|".join([pattern, template, quoted]), script)
+        assert [text for text in texts if re.search(_SPACED, text)] == []

@@ -116,6 +116,12 @@ _WHITE_SPACE = re.compile(r"^[ \n]+|\n[ \n]*(?=[})\]])", re.MULTILINE)
 """Indentation, empty lines, and the ends of lines before a closing bracket."""
 _CONTINUED = re.compile(r"(?<=[,;{(\[=?:])\n|(?<=&&|\|\||=>)\n|\n(?=[.?:]|&&|\|\|)")
 """The ends of lines behind or before which a script cannot end a statement."""
+_SPACED = re.compile(
+    r" (=>|===|!==|&&|\|\||\?\?|[-+]=) "
+    r"|(?:(?<=\))|(?<=\bif)|(?<=\bfor)|(?<=\bconst)|(?<=\breturn)) (?=[\[{(])"
+    r"|;(?=\})|,(?=[)\]}])"
+)
+"""Spaces around operators and before brackets, and signs before closing ones, which end nothing."""
 
 
 @dataclass(frozen=True)
@@ -275,16 +281,22 @@ def _embedded_target(target: Target) -> dict[str, Any]:
         },
         "mnemonics": target.mnemonics,
         "cycle": target.cycle,
-        "vendor": target.backend.vendor,
-        "packedSums": target.packed_sums,
-        "addsRows": target.adds_rows,
-        "swapsLanes": bool(target.swapped_lanes),
-        "combinesLanes": target.combines_lanes,
+        "sums": _embedded_sums(target),
         "matrixInstructions": sorted(target.matrix_instructions),
         "source": target.source,
         "verified": target.verified,
         "standing": target.standing,
     }
+
+
+def _embedded_sums(target: Target) -> list[int | str]:
+    """Return how a reduction adds: bits of what is added in pairs, and what lanes are added by."""
+    ways = {
+        "rows": target.adds_rows,
+        "swaps": bool(target.swapped_lanes),
+        "redux": target.combines_lanes,
+    }
+    return [*target.packed_sums, *(way for way, is_there in ways.items() if is_there)]
 
 
 def _embedded_phases(table: PhaseTable) -> dict[int, dict[str, Any]]:
@@ -311,6 +323,7 @@ def _template(name: str) -> str:
 def _script() -> str:
     """Return all scripts in one function, so that they leave no global names."""
     body = re.sub(_CONTINUED, "", _compact("\n".join(_template(name) for name in SCRIPTS)))
+    body = re.sub(_SPACED, lambda found: found[1] or "", body)
     return f'(() => {{\n"use strict";\n{body}}})();\n'
 
 

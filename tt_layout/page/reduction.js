@@ -16,7 +16,7 @@ function elementOf(type) {
 
 /** Return what brings lanes the value of those that differ by a mask. */
 function shuffleName(mask, target) {
-  return target.vendor === "NVIDIA" ? `shfl.sync.bfly ${mask}` : `shuffle xor ${mask}`;
+  return target.name.startsWith("sm") ? `shfl.sync.bfly ${mask}` : `shuffle xor ${mask}`;
 }
 
 /** Return what adds lanes of AMD's to others of their row of 16, or rows. */
@@ -32,9 +32,9 @@ function distancesOf(moving) {
 
 /** Return the steps by which lanes add what each has: the highest bit first, or AMD's rows. */
 function laneSteps(moving, place, target, hasAll) {
-  const isByRows = hasAll && target.addsRows;
+  const isByRows = hasAll && target.sums.includes("rows");
   const rank = (bit) => (isByRows ? ROW_ORDER.indexOf(bit) : -bit);
-  const swaps = String(moving.map(([bit]) => bit)) in { 5: 0, "4,5": 0 } && target.swapsLanes;
+  const swaps = String(moving.map(([bit]) => bit)) in { 5: 0, "4,5": 0 } && target.sums.includes("swaps");
   const name = (bit) => {
     if (isByRows) return rowStepName(bit, target);
     return swaps ? `v_permlane${2 ** bit}_swap` : shuffleName(2 ** bit, target);
@@ -48,7 +48,7 @@ function laneSteps(moving, place, target, hasAll) {
 function crossings(lanes, axis, place, element, target) {
   const moving = movingAlong(lanes, axis);
   const others = lanes.filter((vector) => vector.some(Boolean) && !vector[axis]).length;
-  const isOne = element.startsWith("i") && elementBits(element) <= 32 && target.combinesLanes;
+  const isOne = element.startsWith("i") && elementBits(element) <= 32 && target.sums.includes("redux");
   if (isOne && moving.length && moving.length >= 2 * 2 ** others)
     return [{ place, offsets: distancesOf(moving), instruction: "redux.sync.add", isPacked: false }];
   return laneSteps(moving, place, target, 2 ** moving.length === target.lanes);
@@ -74,7 +74,7 @@ function stepsByHalves(bases, axis, element, target) {
   const own = movingAlong(bases.register, axis);
   const isFirst = Boolean(bases.register[0]?.[axis]);
   const isPacked =
-    PACKED_TYPES.includes(element) && target.packedSums.includes(elementBits(element)) && own.length >= 2;
+    PACKED_TYPES.includes(element) && target.sums.includes(elementBits(element)) && own.length >= 2;
   if (isPacked && isFirst) own.push(own.shift()); // the two that are packed are added last
   const steps = own.map(([, step], k) => ({
     place: "registers",

@@ -43,11 +43,7 @@
  * @property {string[]} mnemonics of loads and of stores
  * @property {string} cycle what the vendor calls one
  * @property {string[]} matrixInstructions
- * @property {string} vendor
- * @property {number[]} packedSums bits of elements of which a thread adds two by one instruction
- * @property {boolean} addsRows whether all lanes of a warp are added in rows of 16
- * @property {boolean} swapsLanes whether instructions swap halves and quarters of a warp
- * @property {boolean} combinesLanes whether one adds an integer of every lane
+ * @property {Array<number | string>} sums how a reduction adds: bits of what is added in pairs; rows, swaps, redux
  * @property {string} source
  * @property {boolean} verified
  * @property {string} standing
