@@ -110,6 +110,18 @@ def test_dumps_with_other_reductions_are_not_compared(run: Run, tmp_path: Path) 
     assert "1 reduction before, 2 after: none is compared" in done.out
 
 
+def test_a_line_of_a_dump_has_its_own_layout_and_axis(run: Run, tmp_path: Path) -> None:
+    ordering = 'axis = 0 : i32, reduction_ordering = "inner_tree"'
+    for attributes, added in (("axis = 0 : i32", ""), (ordering, ", inner_tree")):
+        path = dump(tmp_path, MANY, ADD, attributes=attributes)
+        done = run("reduce", f"{path}:4")
+        said = f"sum of 1024 elements of f32 along dimension 0, sm90, Triton 3.9{added}"
+        assert done.out.splitlines()[0] == said
+    done = run("reduce", f"{path}:5", "--axis", "0")
+    assert done.status == 2
+    assert "no reduction is on that line" in done.err
+
+
 def test_bits_need_two_dumps(run: Run, tmp_path: Path) -> None:
     done = run("audit", dump(tmp_path, MANY, ADD), "--bits")
     assert done.status == 2

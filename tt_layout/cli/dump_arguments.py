@@ -2,7 +2,8 @@
 
 A command that takes layouts is given what it lacks before its arguments are read: of ``FILE:ALIAS``
 a type that the alias stands on, and the target; of ``FILE:LINE`` the layouts of the
-data movement on that line, too; ``plot`` also draws the multiplication on it.
+data movement on that line, too; ``plot`` also draws the multiplication on it, and ``reduce`` takes
+the layout and the axis of the reduction.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> l
         place = ["-i", lines[0].file, "--line", lines[0].what]
         return [text for arg in args for text in (place if arg == lines[0].text else [arg])]
     is_typed = not _is_missing(given, "tensor")
-    added = _of_line(command, lines[0]) if lines else _of_aliases(names, is_typed)
+    added = _of_line(command, lines[0], given) if lines else _of_aliases(names, is_typed)
     parameters = {parameter.name for parameter in command.params}
     more = [*added.options]
     if added.tensor is not None and not is_typed:
@@ -210,12 +211,14 @@ def _bare(text: str) -> str:
     return text.partition("<")[2].removesuffix(">")
 
 
-def _of_line(command: click.Command, name: DumpName) -> _Added:
-    """Return the layouts, the type and the target of the data movement on a line.
+def _of_line(command: click.Command, name: DumpName, given: Mapping[str, Any]) -> _Added:
+    """Return the layouts, the type and the target of the operation on a line.
 
     Raises:
         LayoutError: there is none, or the command takes other layouts than it has.
     """
+    if command.name == "reduce":
+        return _of_reduction(name, given)
     module, operation = movement_on_line(name.file, name.line or 0)
     both = operation.source, operation.target
     ends = [end for end in both if end is not None and _has_layout(end)]
@@ -242,6 +245,38 @@ def _of_line(command: click.Command, name: DumpName) -> _Added:
     return _Added(
         {name.text: layouts}, f"tensor<{sizes_text(moved)}>", module.target_option, options
     )
+
+
+def _of_reduction(name: DumpName, given: Mapping[str, Any]) -> _Added:
+    """Return the layout, the type, the axis and the target of the reduction on a line.
+
+    Raises:
+        LayoutError: there is none.
+    """
+    from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+    from tt_layout.ir.file_aliases import split_module, whole_modules
+    from tt_layout.mlir.source import read_source
+
+    path, number = split_module(name.file)
+    for module in whole_modules(read_source(path), None, number, is_partial=True):
+        for full in AuditedModule(module, SharedWork()).operations:
+            operation = full.operation
+            if operation.line != name.line or not operation.name.endswith(".reduce"):
+                continue
+            held = full.function.type_of(operation.operands[0])
+            if held is not None and _has_layout(held):
+                ordering = operation.attributes.get("reduction_ordering")
+                said = {"axis": operation.integer("axis"), "ordering": ordering}
+                options = [
+                    text
+                    for option, value in said.items()
+                    if value is not None and _is_missing(given, option)
+                    for text in (f"--{option}", str(value))
+                ]
+                tensor = f"tensor<{sizes_text(held)}>"
+                layouts = {name.text: [str(held.encoding)]}
+                return _Added(layouts, tensor, module.target_option, options)
+    raise LayoutError("no reduction is on that line", FileLocation(name.file, name.line))
 
 
 _OF_PAIRS = ("conflicts", "convert", "diff")

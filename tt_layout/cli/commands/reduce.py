@@ -28,8 +28,8 @@ from tt_layout.reports.reduce import reduction_report
     Show in what order a reduction adds the elements along an axis.
 
     Sums of floats have the same bits only if they are added in one order: within threads, between
-    lanes and between warps. LAYOUT is in any notation, or FILE:ALIAS; --triton chooses the release
-    that compiles the reduction. diff --reduce compares two layouts.
+    lanes and between warps. LAYOUT is in any notation, FILE:ALIAS, or FILE:LINE of a reduction;
+    --triton chooses the release that compiles it. diff --reduce compares two layouts.
     """,
 )
 @click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")
