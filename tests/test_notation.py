@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -352,6 +353,24 @@ def test_each_notation_leads_to_each_other_and_back(count: int, seed: int) -> No
     assert count < 100 or len(tally) == len(TARGETS) ** 2, tally
 
 
+def cutlass_spellings(text: str) -> Iterator[str]:
+    """Yield a layout of CuTe's notation as CUTLASS's types, calls and prints spell it."""
+    swizzle, _, layout = text.rpartition(" o ")
+    shape, stride = layout.split(":")
+    types = (re.sub(r"\d+", r"_\g<0>", part).replace(")", ">") for part in (shape, stride))
+    of_types = "Layout<{},{}>".format(
+        *(part.replace("(", f"{name}<") for name, part in zip(("Shape", "Stride"), types))
+    )
+    of_calls = f"cute.make_layout({shape}, stride={stride})"
+    if not swizzle:
+        yield from (of_types, of_calls)
+        return
+    numbers = swizzle.removeprefix("Swizzle<").removesuffix(">")
+    yield f"composition({swizzle}{{}}, {of_types}{{}})"
+    yield f"cute.make_composed_layout(cute.make_swizzle({numbers}), 0, {of_calls})"
+    yield f"S<{numbers}> o 0 o {layout}"
+
+
 class Walk:
     """Translations of one layout, each made and compared once."""
 
@@ -378,6 +397,8 @@ class Walk:
             memory_space=encoding.memory_space,
             threads_per_warp=self.layout.get_in_dim_size("lane"),
         )
+        for text in cutlass_spellings(written.text) if target == "cute" else ():
+            self.check_same(read_layout(text, context), target)
         after = read_layout(written.text, context)
         self.check_same(after, target)
         return after

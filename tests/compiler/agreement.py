@@ -53,7 +53,7 @@ def ours(question: Mapping[str, Any], release: str | None, parse: Parse | None =
         answer.text = str(encoding)
         shape = shape_of(encoding, question)
         answer.bases = bases_of(encoding, shape, kind)
-        if kind != "tmem":
+        if kind != "tmem" and question.get("views", True):
             answer.tensor = digest(encoding.format_tensor_view(shape))
             answer.hardware = digest(encoding.format_hardware_view(shape))
     except tt_layout.LayoutError as error:
@@ -74,8 +74,9 @@ def shape_of(encoding: Encoding, question: Mapping[str, Any]) -> Sequence[int]:
 
 
 def bases_of(encoding: Encoding, shape: Sequence[int], kind: str) -> Bases:
-    """Return the bases; of tensor memory without ``block``, which the wheel does not tell."""
+    """Return the bases that the wheel tells: of tensor memory those without ``block``."""
     bases = dict(encoding.to_linear_layout(shape).bases)
+    bases.pop("partition", None)
     if kind == "tmem":
         del bases["block"]
     return bases

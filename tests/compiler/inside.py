@@ -76,9 +76,8 @@ class Compiler:
 
     def answer_layout(self, question: Question, partial: Partial) -> Answer:
         """Return text, bases and digests of both views, as far as the wheel gets."""
-        shape, kind = question["shape"], question["kind"]
         context = self.context()
-        head, tail = type_around(shape, question["elem"], kind)
+        head, tail = type_around(question["shape"], question["elem"], question["kind"])
         with open(self.path, "w") as file:
             typed = head + question["attr"] + tail
             file.write(f"module attributes {{{TARGET}}} {{\n")
@@ -90,11 +89,12 @@ class Compiler:
         answer = {"text": printed(module.str_nodebug()).removeprefix(head).removesuffix(tail)}
         partial(answer)
         try:
-            return {**answer, **self.layout_of(module, context, kind, shape)}
+            return {**answer, **self.layout_of(module, context, question)}
         except Exception as error:
             return {**answer, "no_layout": f"{type(error).__name__}: {error}"[:200]}
 
-    def layout_of(self, module: Any, context: Any, kind: str, shape: list[int]) -> Answer:
+    def layout_of(self, module: Any, context: Any, question: Question) -> Answer:
+        shape, kind, has_views = question["shape"], question["kind"], question.get("views", True)
         value = module.get_function("f").args(0)
         builder = self.gluon_ir.GluonOpBuilder(context)
         if kind == "tensor":
@@ -104,7 +104,7 @@ class Compiler:
         linear = builder.to_linear_layout(layout._to_ir(builder), shape)
         names = INPUTS[type(linear).__name__]
         answer: Answer = {"bases": {name: getattr(linear, own) for name, own in names.items()}}
-        if kind != "tmem" and hasattr(layout, "format_tensor_view"):
+        if kind != "tmem" and has_views and hasattr(layout, "format_tensor_view"):
             answer["tensor"] = digest(layout.format_tensor_view(shape))
             answer["hardware"] = digest(layout.format_hardware_view(shape))
         return answer

@@ -42,7 +42,8 @@ class Wheel:
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Return one answer for each question.
 
-        A question is either ``attr, shape, elem, kind`` or ``op, layouts``.  An answer has
+        A question is either ``attr, shape, elem, kind``, and ``views`` false where they are not
+        asked for, or ``op, layouts``.  An answer has
         ``text, bases, tensor, hardware`` (or ``value``) as far as the wheel got, then
         ``refused`` or ``no_layout`` with the reason, or ``abort``.
         """
