@@ -11,6 +11,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 KERNELS = EXAMPLES / "kernels"
 USUAL_BYTES = range(10_000, 40_000)  # of a kernel in a folder: 20 kB on average
 
+_KERNEL = re.compile(r"(?<=tt\.func public @)\w+")
 _VALUE = re.compile(r"%([A-Za-z0-9_]+)")
 _CONSTANT = re.compile(r"(arith\.constant (?:dense<)?)(\d{2,4})(?=>? : (?:tensor<[^,>]*x)?i32)")
 _BLOCKED = re.compile(
@@ -36,6 +37,25 @@ def write_dump(path: Path, size: int, *, are_different: bool = False) -> int:
             file.write(f"{header} ('builtin.module' operation) //----- //\n")
             kernel = kernels[count % len(kernels)]
             file.write((variant(kernel, count) if are_different else kernel) + "\n\n")
+            count += 1
+    return count
+
+
+def write_tuned(path: Path, size: int, kernels: str) -> int:
+    """Write configurations of kernels; return how many.
+
+    Args:
+        path: the dump.
+        size: its bytes.
+        kernels: what `tuned_kernels.py` prints.  Each round of it has its own names of functions,
+            so that no two modules are alike.
+    """
+    modules = re.split(r"(?m)^(?=#blocked = )", kernels)[1:]
+    count = 0
+    with path.open("w") as file:
+        while file.tell() < size:
+            text, turn = modules[count % len(modules)], count // len(modules)
+            file.write(_KERNEL.sub(rf"\g<0>_{turn}", text))
             count += 1
     return count
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumps import KERNELS, write_dump, write_folder
+from dumps import KERNELS, write_dump, write_folder, write_tuned
 from timing import alternate, machine, milliseconds, process_peak, process_seconds, write_table
 
 HERE = Path(__file__).resolve().parent
@@ -100,6 +100,7 @@ class Bench:
         large: rows and columns of the largest one.
         dump_bytes: of the large dump.
         dumps: of the folder.
+        configurations: of the autotuned kernels.
         ours, triton: the two workers; None without a wheel.
         triton_python: the wheel's interpreter.
     """
@@ -109,6 +110,7 @@ class Bench:
     large: int
     dump_bytes: int
     dumps: int
+    configurations: int
     ours: Worker
     triton: Worker | None
     triton_python: str | None
@@ -250,6 +252,23 @@ class Bench:
         for size in (self.dump_bytes, 4 * self.dump_bytes):
             yield self._dump(size, are_different=True)
 
+        yield from self._tuned()
+
+    def _tuned(self) -> Iterator[Row]:
+        """The audit of a dump of autotuned kernels."""
+        if self.triton_python is None:
+            return
+        command = [self.triton_python, str(HERE / "tuned_kernels.py"), str(self.configurations)]
+        kernels = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        for size in (self.dump_bytes, 4 * self.dump_bytes):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "tuned.mlir"
+                count = write_tuned(path, size, kernels)
+                audit = [sys.executable, "-m", "tt_layout", "audit", str(path)]
+                seconds, peak = process_peak(audit)
+            what = f"whole process, audit of {size / 1e6:.0f} MB, {count} autotuned kernels"
+            yield Row(what, f"{milliseconds(seconds)}, {peak:.0f} MB at most", "", "")
+
     def _dump(self, size: int, *, are_different: bool = False) -> Row:
         """The audit of a dump of many modules, alike or different."""
         with tempfile.TemporaryDirectory() as folder:
@@ -299,6 +318,7 @@ def main() -> None:
         large=512 if options.smoke else 8192,
         dump_bytes=1_000_000 if options.smoke else 50_000_000,
         dumps=50 if options.smoke else 2_000,
+        configurations=5 if options.smoke else 1_000,
         ours=Worker(sys.executable, "tt_layout"),
         triton=Worker(options.triton, "triton") if options.triton else None,
         triton_python=options.triton,
