@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from collections import deque
 from pathlib import Path
 
 import pytest
 from command import Run, runner
 from tiers import slow
+from work import bytes_of
 
 from tt_layout.cli import output
 from tt_layout.errors import NothingFoundError
+from tt_layout.ir.reader import iterate_ir
 from tt_layout.mlir import source
 
 KERNELS = Path(__file__).parent.parent / "examples" / "kernels"
@@ -95,3 +98,15 @@ print(tracemalloc.get_traced_memory()[1] / size)
 def test_a_text_is_in_memory_once() -> None:
     done = subprocess.run([sys.executable, "-c", READ], capture_output=True, text=True)
     assert float(done.stdout) < 1.5
+
+
+def test_aliases_of_modules_above_take_little_memory() -> None:
+    """They hold in the modules below, so they are kept to the end of a dump."""
+    aliases = "".join(f'#loc{n} = loc("a.py":{n}:1)\n' for n in range(50))
+
+    def kept(count: int) -> int:
+        text = "#smem = #ttg.shared_memory\nmodule {\n}\n" + aliases
+        dump = source.Source(text * count)
+        return bytes_of(lambda: deque(iterate_ir(dump), maxlen=1))
+
+    assert (kept(60) - kept(10)) / (50 * 50) < 60  # bytes for each

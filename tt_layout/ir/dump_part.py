@@ -10,6 +10,9 @@ from tt_layout.errors import LayoutError
 from tt_layout.mlir.aliases import Definition
 from tt_layout.mlir.source import Source
 
+_OFFSETS, _NONE = 3, -1
+"""Offsets of a definition in a row of them, and what stands for one that there is not."""
+
 
 class RawOperation:
     """An operation as offsets and numbers of types; filled as its text is walked over.
@@ -34,13 +37,14 @@ class PartDefinitions(Mapping[str, Definition]):
     """The alias definitions that hold in a part, of attributes or of types.
 
     What a part defines itself goes before what it has from the parts above it.  Those share one
-    table of all that they define, in which only what stands before a part holds in it.
+    table of all that they define, in which only what stands before a part holds in it; as the
+    offsets of `Definition` in a row, for it stays while the dump is read.
     """
 
     def __init__(self, start: int, above: PartDefinitions | None = None) -> None:
         self.defined: dict[str, Definition] = {}
         self._start = start
-        self._earlier: dict[str, list[Definition]] = above._earlier if above is not None else {}
+        self._earlier: dict[str, array[int]] = above._earlier if above is not None else {}
         self._last = above.last if above is not None else None
 
     @property
@@ -60,11 +64,13 @@ class PartDefinitions(Mapping[str, Definition]):
         known = self.defined.get(name)
         self.defined[name] = Definition(start, value) if known is None else known.again(start)
 
-    def below(self, start: int) -> PartDefinitions:
+    def below(self, offset: int) -> PartDefinitions:
         """Return those that hold in a part below, which begins at an offset."""
         for name, definition in self.defined.items():
-            self._earlier.setdefault(name, []).append(definition)
-        return PartDefinitions(start, self)
+            start, value, repeats = definition
+            offsets = start, value, _NONE if repeats is None else repeats
+            self._earlier.setdefault(name, array("q")).extend(offsets)
+        return PartDefinitions(offset, self)
 
     def moved(self, shift: int) -> PartDefinitions:
         """Return the part's own as they are in the same text further down."""
@@ -81,23 +87,21 @@ class PartDefinitions(Mapping[str, Definition]):
         if name in self.defined:
             return self.defined[name]
         above = self._earlier[name]
-        count = bisect_left(above, self._start, key=_start_of)
+        starts = range(0, len(above), _OFFSETS)
+        count = bisect_left(starts, self._start, key=above.__getitem__)
         if not count:
             raise KeyError(name)
-        return above[count - 1]
+        start, value, repeats = above[_OFFSETS * (count - 1) : _OFFSETS * count]
+        return Definition(start, value, None if repeats == _NONE else repeats)
 
     def __iter__(self) -> Iterator[str]:
         yield from self.defined
         for name, above in self._earlier.items():
-            if name not in self.defined and above[0].start < self._start:
+            if name not in self.defined and above[0] < self._start:
                 yield name
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-
-def _start_of(definition: Definition) -> int:
-    return definition.start
 
 
 class Part:
