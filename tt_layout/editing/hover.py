@@ -208,7 +208,7 @@ def _costs(row: MovementRow) -> Iterator[str]:
     if row.operation.bytes is not None:
         yield f"moves {size(row.operation.bytes)}"
     if row.executions.text != "1":
-        yield f"runs {row.executions.text} times"
+        yield f"runs {row.executions.times}"
 
 
 def _registers(piece: Piece, full: FullOperation) -> Iterator[str]:

@@ -145,8 +145,7 @@ def _in_triton(suggestion: Suggestion, gpu: str | None) -> str:
 
 def _worse_line(worse: Recost) -> str:
     """Return what a suggestion makes more expensive, or adds."""
-    text, line = safe(worse.executions.text), worse.operation.line
-    times = "once" if text == "1" else f"{text} times"
+    times, line = safe(worse.executions.times), worse.operation.line
     if worse.before is None:
         return f"but: a conversion of {-worse.saved:g} cycles is added before line {line}, {times}"
     name = short_operation(worse.operation.name)

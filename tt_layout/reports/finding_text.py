@@ -191,8 +191,7 @@ def _cost(group: Sequence[Finding], adviser: Adviser, *, is_short: bool) -> str:
 
 def _runs(executions: Executions) -> str:
     """Return how often the operation of a finding runs, in words."""
-    number, text = executions.number, executions.text
-    times = "once" if text == "1" else f"{text} times"
-    if number is not None and text != str(number):
+    number, times = executions.number, executions.times
+    if number is not None and executions.text != str(number):
         times += f" = {number}"
     return times + " in a loop" * is_in_loop(executions)

@@ -117,8 +117,8 @@ def _loop_heading(executions: Executions) -> str:
 def _times(executions: Executions) -> str:
     """Return how often an operation runs, and where that is so."""
     text, number = executions.text, executions.number
-    if text.startswith("unknown"):
-        return f"an unknown number of times{text.removeprefix('unknown')}"
+    if executions.is_unknown:
+        return executions.times
     equals = f" = {number}" if number is not None and text != str(number) else ""
     times = f"{text}{equals} {plural('time', text in ('1', 'at most 1'))}"
     if number is None or not executions.programs:

@@ -215,4 +215,4 @@ def _unknown(rows: Iterable[MovementRow], counts: Counts) -> Iterator[str]:
         if row.cost is None and row.cost_unknown is not None:
             yield f"line {row.operation.line}: {row.cost_unknown}"
         elif counts.runs(row).is_assumed and row.operation.group is not MovementKind.ALLOCATION:
-            yield f"line {row.operation.line}: it runs {row.executions.text} times"
+            yield f"line {row.operation.line}: it runs {row.executions.times}"

@@ -40,6 +40,7 @@ from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.releases import Release
+from tt_layout.wording import count
 
 AMD_SECTOR_BYTES = 64
 """The smallest request of AMD's memory; its lines are of 128 bytes, as NVIDIA's."""
@@ -184,7 +185,8 @@ def _entering(written: Written | None) -> str:
     if written is None:
         return ""
     more = _conflicts(written)
-    return f", {written.wavefronts} wavefronts" + f", {more} from conflicts" * bool(more)
+    wavefronts = count(written.wavefronts, "wavefront")
+    return f", {wavefronts}" + f", {more} from conflicts" * bool(more)
 
 
 def _entry(written: Written | None) -> EntryDetails:

@@ -168,7 +168,7 @@ class Programs:
             return Amount(None, self.reason)
         if self.grid is None or full is None:
             if runs.number is None:
-                return Amount(None, f"it runs {runs.text} times")
+                return Amount(None, f"it runs {runs.times}")
             return Amount(runs.number * self.number)
         try:
             answers = list(self.grid.answers(lambda e: run_count(e, full.operation)))
@@ -176,7 +176,7 @@ class Programs:
             return Amount(None, _because(error.unknown))
         numbers = [(count, answer.number) for count, answer in answers]
         if any(number is None for _, number in numbers):
-            return Amount(None, f"it runs {runs.text} times")
+            return Amount(None, f"it runs {runs.times}")
         assumed = [unknown for _, answer in answers for unknown in answer.assumed]
         total = sum(count * (number or 0) for count, number in numbers)
         return Amount(total, _reason(assumed), bool(assumed))

@@ -118,7 +118,7 @@ def in_all(terms: Sequence[tuple[float, Executions]]) -> str:
     others: dict[str, float] = {}
     for cycles, executions in terms:
         if executions.number is None and cycles:
-            text = executions.text if executions.text[:7] != "unknown" else "executions"
+            text = "executions" if executions.is_unknown else executions.text
             others[text] = others.get(text, 0) + cycles
     products = [f"{cycles:g} * {text}" for text, cycles in others.items() if cycles]
     return " + ".join(products + [f"{known:g}"] * (known != 0 or not products))

@@ -14,6 +14,10 @@ from tt_layout.audit.values.structure import Enclosing, LoopPart
 from tt_layout.audit.values.unknown import Unknown, UnknownError, place
 from tt_layout.ir.ssa.control_flow import BOUNDS, LOOPS, ONCE
 from tt_layout.ir.ssa.model import SsaOperation
+from tt_layout.wording import plural
+
+UNKNOWN = "unknown"
+"""How the text begins where there is no expression."""
 
 
 class Executions(NamedTuple):
@@ -31,6 +35,24 @@ class Executions(NamedTuple):
     text: str
     loop: LoopPart | None
     programs: tuple[str, ...] = ()
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether there is no expression of it either; the text says why."""
+        return self.text.startswith(UNKNOWN)
+
+    @property
+    def times(self) -> str:
+        """How often, in words.
+
+        Example:
+            >>> Executions(1, "1", None).times, Executions(None, "%n", None).times, UNPLACED.times
+            ('once', '%n times', 'an unknown number of times: it is in no function')
+        """
+        if self.is_unknown:
+            return f"an unknown number of times{self.text.removeprefix(UNKNOWN)}"
+        times = plural("time", self.text == "at most 1")
+        return "once" if self.text == "1" else f"{self.text} {times}"
 
 
 ASSUMED_TRIPS = 32
@@ -54,7 +76,7 @@ def is_in_loop(executions: Executions) -> bool:
     return executions.loop is not None and executions.loop.part == "body"
 
 
-UNPLACED = Executions(None, "unknown: it is in no function", None)
+UNPLACED = Executions(None, f"{UNKNOWN}: it is in no function", None)
 """Of an operation outside of any function."""
 
 
@@ -147,7 +169,7 @@ def _count(evaluator: Evaluator, operation: SsaOperation) -> int | None:
 def _text(factors: list[_Factor]) -> str:
     reasons = [factor.reason for factor in factors if factor.expression is None]
     if reasons:
-        return f"unknown: {', '.join(reasons)}"
+        return f"{UNKNOWN}: {', '.join(reasons)}"
     product, others = 1, []
     for factor in factors:
         assert factor.expression is not None
