@@ -68,6 +68,8 @@ def folders(kernels: int, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     """
     before = {f"k{at}": dump(f"k{at}", size=1024 << at % 3) for at in range(kernels)}
     before["k5-again"] = dump("k5", size=2048, wide=2)
+    for at in (4, 18):
+        before[f"k{at}"] = dump(f"k{at}", wide=1, size=1024 << at % 3)
     after = dict(before)
     for at in (3, 17, 25):
         after[f"k{at}"] = dump(f"k{at}", wide=1, size=1024 << at % 3)

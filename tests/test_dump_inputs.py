@@ -90,7 +90,7 @@ def test_only_if_nothing_could_be_read_is_it_an_error(run: Run, cache: Path) -> 
 def test_values_are_for_the_kernels_that_have_them(run: Run, cache: Path) -> None:
     outcome = run("audit", str(cache), "--value", "K=4096", "--format", "json")
     assert outcome.status == 0
-    assert json.loads(outcome.out)["kernels"][0]["cost"] == 56 * 128 + 128
+    assert json.loads(outcome.out)["kernels"][0]["cost"] == 2016 * 128 + 128
     outcome = run("audit", str(cache), "--value", "nobody=1")
     assert outcome.status == 2
     assert "nobody" in outcome.err

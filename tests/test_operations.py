@@ -397,3 +397,19 @@ def test_every_costed_operation_has_an_example() -> None:
 
 if __name__ == "__main__":
     write_tables()
+
+
+@pytest.mark.parametrize(("kind", "element", "cycles"), [("fadd", "f32", 3.5), ("add", "i32", 1)])
+def test_an_addition_of_floats_in_shared_memory_is_a_loop(
+    kind: str, element: str, cycles: float
+) -> None:
+    buffer, row = BUFFER_I.replace("i32", element), ROW_I.replace("i32", element)
+    mask = "tensor<64x64xi1, #row>"
+    head = f"%m: {buffer}, %x: {ROW_I}, %a: {row}, %k: {mask}"
+    body = f"%r = ttg.local_atomic_scatter_rmw {kind}, %m[%x], %a, %k {{axis = 0 : i32}} : "
+    body += f"({buffer}, {ROW_I}, {row}, {mask}) -> {row}"
+    [read] = parse_ir(module(head, body))
+    [cost] = [one.cost for one in audit_module(read).movements if "atomic" in one.operation.name]
+    assert cost is not None
+    assert cost.cycles == 4 * cost.details.data()["instructions"] * cycles
+    assert ("a loop of 3.5 cycles" in cost.text) == (element == "f32")

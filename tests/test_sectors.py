@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -78,16 +79,19 @@ def test_an_h100_counted_the_same(step: int, record_property: Any) -> None:
 # -- against a count one by one -------------------------------------------------------------
 
 
-def one_by_one(addresses: Any, active: Any, width: int) -> tuple[int, int, int, int]:
-    """Return requests, sectors, lines and bytes asked for."""
-    requests = sectors = lines = asked = 0
+def one_by_one(addresses: Any, active: Any, width: int) -> tuple[int, ...]:
+    """Return requests, sectors, lines, wavefronts and bytes asked for."""
+    requests = sectors = lines = wavefronts = asked = 0
     for row, on in zip(addresses, active):
         touched = {int(a) + byte for a, is_on in zip(row, on) if is_on for byte in range(width)}
         requests += bool(touched)
         sectors += len({byte // 32 for byte in touched})
-        lines += len({byte // 128 for byte in touched})
+        own = len({byte // 128 for byte in touched})
+        lines += own
+        words = Counter(word % 32 for word in {byte // 4 for byte in touched})
+        wavefronts += max(-(-own // 4), *words.values(), 0)
         asked += len(touched)
-    return requests, sectors, lines, asked
+    return requests, sectors, lines, wavefronts, asked
 
 
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16, 32])
@@ -97,11 +101,30 @@ def test_sectors_as_counted_one_by_one(width: int) -> None:
         addresses = r.integers(-span, span, (6, 32)) * width
         active = r.random((6, 32)) < r.choice([0.02, 0.5, 1.0])
         count = count_sectors(addresses, active, width)
-        numbers = count.requests, count.sectors, count.lines, count.asked_bytes
+        numbers = count.requests, count.sectors, count.lines, count.wavefronts, count.asked_bytes
         assert numbers == one_by_one(addresses, active, width)
         assert count.instructions == 6
         assert count.ideal_sectors <= count.sectors
         assert count.moved_bytes == 32 * count.sectors
+
+
+@pytest.mark.parametrize(
+    ("width", "stride", "cycles"),
+    [
+        (4, 4, 1),
+        (8, 8, 2),
+        (16, 16, 4),
+        (4, 8, 2),
+        (4, 32, 8),
+        (4, 128, 32),
+        (4, 132, 8),
+        (4, 0, 1),
+    ],
+)
+def test_wavefronts_as_an_h200_passed_them(width: int, stride: int, cycles: int) -> None:
+    """Reads that hit the first-level cache; 32 lines in different banks took 8.8 cycles."""
+    lanes = np.arange(32)[None] * stride
+    assert count_sectors(lanes, np.ones((1, 32), bool), width).wavefronts == cycles
 
 
 def test_the_order_of_lanes_does_not_matter() -> None:
@@ -125,6 +148,9 @@ def test_amd_counts_in_its_own_units() -> None:
     addresses = np.arange(64)[None] * 4
     count = count_sectors(addresses, np.ones((1, 64), bool), 4, sector_bytes=64)
     assert (count.sectors, count.lines, count.ideal_sectors, count.moved_bytes) == (4, 2, 4, 256)
+    spread = np.arange(64)[None] * 132
+    count = count_sectors(spread, np.ones((1, 64), bool), 4, sector_bytes=64, has_banks=False)
+    assert count.wavefronts == count.lines
 
 
 def random_layout(r: Random) -> LinearLayout:

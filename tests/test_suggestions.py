@@ -280,7 +280,7 @@ def test_the_report_says_why_and_what_instead(run: Run) -> None:
     assert (
         len(
             re.findall(
-                r"fix \(saves \d+ cycles in one program, 14 % of its bound: may pay\)",
+                r"fix \(saves \d+ cycles in one program, 21 % of its bound: may pay\)",
                 outcome.out,
             )
         )

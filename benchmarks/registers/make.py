@@ -1,19 +1,20 @@
 """Compile kernels for GPUs that are not there, and keep what their compilers say of registers.
 
-    TRITON_PYTHON benchmarks/registers/make.py FOLDER [TARGET...]
+    TRITON_PYTHON benchmarks/registers/make.py FOLDER [TARGET...] [--only REGEX]
 
 TRITON_PYTHON is the Python of an environment that holds triton==3.9.0; no GPU is needed.  FOLDER
 gets a dump for each kernel, and truth.jsonl: registers, and registers that were spilled, as
 ``cuobjdump -res-usage`` of the wheel (a quarter of the bytes of the stack) and the assembly of AMD
-(``.vgpr_count``, ``.vgpr_spill_count``) have them.  What is there is not made again.
+(``.vgpr_count``, ``.vgpr_spill_count``) have them.  What is there is not made again; REGEX chooses
+kernels by their names.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -61,7 +62,7 @@ def registers(kernel: Any) -> tuple[int, int]:
     )
 
 
-def main(folder: Path, targets: list[str]) -> None:
+def main(folder: Path, targets: list[str], only: str) -> None:
     """Compile what is not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
     truth = folder / "truth.jsonl"
@@ -69,7 +70,7 @@ def main(folder: Path, targets: list[str]) -> None:
     for variant in variants():
         for target in targets or TARGETS:
             name = f"{variant.name}-{target}"
-            if name in known:
+            if name in known or not re.search(only, name):
                 continue
             begun = time.monotonic()
             found: dict[str, Any] = {"name": name, "family": variant.kernel.__name__}
@@ -86,4 +87,9 @@ def main(folder: Path, targets: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("targets", nargs="*")
+    parser.add_argument("--only", default="", metavar="REGEX")
+    chosen = parser.parse_args()
+    main(chosen.folder, chosen.targets, chosen.only)

@@ -248,7 +248,7 @@ def sort_movements(audit: Audit, by: str) -> Audit:
 
     def key(row: MovementRow) -> tuple[float, int]:
         size = row.operation.bytes or 0
-        return (-size if by == "bytes" else -row.cost.weight if row.cost else 1), -size
+        return (-size if by == "bytes" else -row.cost.cycles if row.cost else 1), -size
 
     return replace(audit, movements=tuple(sorted(audit.movements, key=key)))
 

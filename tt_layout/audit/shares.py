@@ -181,8 +181,10 @@ class Shares:
             part = min(1.0, saved / total) if total else None
             return Share(part, Basis.CYCLES, spills)
         basis = Basis.TIME if time else Basis.BOUND
-        whole = time or bounds.cycles
-        part = saved * bounds.programs_per_multiprocessor / whole
+        programs = bounds.programs_per_multiprocessor
+        # Accesses at unknown addresses have a price that is more than what bounds count of them.
+        whole = time or max(bounds.cycles, self.cycles(function) * programs)
+        part = saved * programs / whole
         if bounds.programs is not None and (floor := bounds.of("DRAM")) is not None:
             part = min(part, 1 - floor.cycles / whole)
         largest = bounds.largest

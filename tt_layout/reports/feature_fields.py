@@ -79,7 +79,7 @@ def _share(family: type[object], facts: KernelFacts) -> float | None:
 
 def _wavefronts(facts: KernelFacts) -> float:
     rows = facts.costed(SharedDetails)
-    return sum(row.cost.weight * facts.runs(row) for row in rows if row.cost)
+    return sum(row.cost.cycles * facts.runs(row) for row in rows if row.cost)
 
 
 def _sectors(facts: KernelFacts, name: str) -> float:

@@ -8,6 +8,9 @@ The rule, which every measured load and store obeys (``docs/global-memory.md``):
     holder of each element: lanes, warps and CTAs that only repeat an element are switched off.
 4.  A thread moves ``vector`` neighbouring registers at once, at the address of the first.
 
+The load-store unit passes a request in *wavefronts*, as it does with shared memory: each of the 32
+banks hands over one word of 4 bytes of one line, and at most four lines are looked up in a cycle.
+
 Read next:    `tt_layout.audit.values.evaluator`, which finds the addresses in a dump.
 """
 
@@ -51,6 +54,8 @@ class SectorCounts:
         requests: instructions in which some lane is active.
         sectors: of ``sector_bytes`` that the requests touch, summed over the requests.
         lines: of ``line_bytes``, summed in the same way.
+        wavefronts: in which the requests pass: for each the larger of the different words that a
+            bank has to hand over and a quarter of the lines; without banks the lines.
         asked_bytes: different bytes that each request asks for, summed over the requests.
         ideal_sectors: the fewest that could hold what each request asks for.
         sector_bytes, line_bytes: the units.
@@ -60,6 +65,7 @@ class SectorCounts:
     requests: int
     sectors: int
     lines: int
+    wavefronts: int
     asked_bytes: int
     ideal_sectors: int
     sector_bytes: int = SECTOR_BYTES
@@ -135,6 +141,7 @@ def count_sectors(
     *,
     sector_bytes: int = SECTOR_BYTES,
     line_bytes: int = LINE_BYTES,
+    has_banks: bool = True,
 ) -> SectorCounts:
     """Count the requests and sectors of warp-wide accesses.
 
@@ -144,6 +151,7 @@ def count_sectors(
         active: which lanes take part, of the same shape.
         width_bytes: that each lane moves, a power of two up to ``sector_bytes``.
         sector_bytes, line_bytes: the units, powers of two.
+        has_banks: whether `BANKS` words of a line are handed over at once.
 
     Raises:
         LayoutError: an active lane's address is not a multiple of the width.
@@ -154,6 +162,12 @@ def count_sectors(
         >>> count = count_sectors(np.array([[0, 32, 64, 96]]), np.array([[1, 1, 1, 0]]), 4)
         >>> count.requests, count.sectors, count.lines, count.asked_bytes, count.ideal_sectors
         (1, 3, 1, 12, 1)
+
+        32 lanes read a word each from 32 lines, in one bank; then each in another bank:
+
+        >>> lanes, every = np.arange(32)[None], np.ones((1, 32), bool)
+        >>> [count_sectors(lanes * apart, every, 4).wavefronts for apart in (128, 132)]
+        [32, 8]
     """
     lanes = addresses.shape[-1] if addresses.ndim else 1
     rows = np.asarray(addresses, np.int64).reshape(-1, lanes)
@@ -164,18 +178,46 @@ def count_sectors(
         raise LayoutError(f"an access of {width_bytes} bytes at address {address} is misaligned")
     ordered = np.sort(np.where(on, rows, _OFF), axis=1)
     is_on = ordered != _OFF
-    different = _different(ordered, is_on)
-    asked = different * width_bytes
+    asked = _different(ordered, is_on) * width_bytes
+    lines = _different(ordered >> log2(line_bytes), is_on)
+    wavefronts = lines
+    if has_banks:
+        words = _most_of_a_bank(ordered, is_on, width_bytes)
+        wavefronts = np.maximum(words, -(-lines // LINES_AT_ONCE))
     return SectorCounts(
         instructions=len(rows),
         requests=int(is_on[:, 0].sum()),
         sectors=int(_different(ordered >> log2(sector_bytes), is_on).sum()),
-        lines=int(_different(ordered >> log2(line_bytes), is_on).sum()),
+        lines=int(lines.sum()),
+        wavefronts=int(wavefronts.sum()),
         asked_bytes=int(asked.sum()),
         ideal_sectors=int((-(-asked // sector_bytes)).sum()),
         sector_bytes=sector_bytes,
         line_bytes=line_bytes,
     )
+
+
+BANKS = 32
+WORD_BYTES = 4
+LINES_AT_ONCE = 4
+"""Lines that are looked up in a cycle: an H200 passed 3.65 of them, all in different banks."""
+
+
+def _most_of_a_bank(ordered: Ints, is_on: Bools, width_bytes: int) -> Ints:
+    """Return for each ascending row the most different words that one bank hands over.
+
+    What is wider than a word takes neighbouring banks, all of them as often.
+    """
+    unit = max(width_bytes, WORD_BYTES)
+    groups = BANKS * WORD_BYTES // unit
+    units = ordered >> log2(unit)
+    is_new = is_on.copy()
+    is_new[:, 1:] &= units[:, 1:] != units[:, :-1]
+    rows = np.arange(len(ordered))[:, None] * groups
+    slots = (rows + (units & groups - 1))[is_new]
+    found: Ints = np.bincount(slots, minlength=len(ordered) * groups).reshape(-1, groups)
+    most: Ints = found.max(axis=1, initial=0)
+    return most
 
 
 _OFF = np.iinfo(np.int64).max

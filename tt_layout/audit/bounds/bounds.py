@@ -162,7 +162,7 @@ def _bounds(
         speed = f"{rates.l2_bytes:.3g} bytes a cycle and SM"
         yield Bound("L2", asked / (rates.l2_bytes * sms), f"{asked:.3g} bytes at {speed}")
     for resource, cycles, unit in (
-        ("LSU", work.lsu_cycles / rates.lsu_cycles, "lines and wavefronts"),
+        ("LSU", work.lsu_cycles / rates.lsu_cycles, "wavefronts"),
         ("tensor cores", work.tensor_cycles, "cycles of matrix instructions"),
         ("FMA", work.fma / rates.fma, "cycles of additions and multiplications"),
         ("special functions", work.special / rates.special if rates.special else 0, "cycles"),

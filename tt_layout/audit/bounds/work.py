@@ -37,7 +37,7 @@ class Work(NamedTuple):
     """What one program asks for.
 
     Attributes:
-        lsu_cycles: wavefronts of shared memory, and lines of 128 bytes of global memory.
+        lsu_cycles: wavefronts of shared memory, and of global memory.
         l2_bytes: sectors of global memory, each access by itself.
         dram_bytes: the same; what programs share is counted for each.
         tensor_cycles: of matrix instructions.
@@ -151,13 +151,14 @@ def lsu_cycles(row: MovementRow, counts: Counts) -> float:
         return 0
     runs, details = counts.runs(row).number, cost.details
     if not isinstance(details, GlobalDetails):
-        return runs * cost.weight
-    lines = counts.traffic(row, "lines")
-    if lines is None:
-        lines = runs * (details.lines if details.lines is not None else _least_lines(row))
+        return runs * cost.cycles
+    found = counts.traffic(row, "lsu_wavefronts")
+    if found is None:
+        first = details.lsu_wavefronts
+        found = runs * (first if first is not None else _least_lines(row))
     # A copy passes the lines that it reads on to shared memory at once.
     entering = details.entry.wavefronts if details.entry is not None else None
-    return max(lines, runs * (entering or 0))
+    return max(found, runs * (entering or 0))
 
 
 def _least_lines(row: MovementRow) -> int:

@@ -28,6 +28,7 @@ class AccessShape(NamedTuple):
         one_holder: whether one holder of each element alone takes part.
         repeats: whether registers that repeat an element are moved again.
         sector_bytes, line_bytes: the units of memory.
+        has_banks: whether words of several lines are handed over at once, as NVIDIA does.
     """
 
     layout: LinearLayout
@@ -37,6 +38,7 @@ class AccessShape(NamedTuple):
     repeats: bool
     sector_bytes: int = SECTOR_BYTES
     line_bytes: int = LINE_BYTES
+    has_banks: bool = True
 
     @property
     def too_large(self) -> Unknown | None:

@@ -6,11 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.global_memory.global_access import (
-    LINE_BYTES,
-    MAX_VECTOR_BYTES,
-    SECTOR_BYTES,
-)
+from tt_layout.analyses.global_memory.global_access import LINE_BYTES, SECTOR_BYTES
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses, shape_lanes
 from tt_layout.audit.global_memory.async_copies import (
@@ -27,11 +23,16 @@ from tt_layout.audit.global_memory.limits import Limit, limit_of
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.global_memory.repeated_addresses import are_merged, merged_layout
 from tt_layout.audit.global_memory.scalars import scalar_layout, scalar_width
-from tt_layout.audit.global_memory.sectors import Sectors, access_sectors, run_bounds
+from tt_layout.audit.global_memory.sectors import (
+    Sectors,
+    access_sectors,
+    run_bounds,
+    wavefronts_apart,
+)
 from tt_layout.audit.global_memory.traffic import SectorBounds, Traffic, idle_warps, traffic
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.operations.cost import CYCLE_BYTES, Cost
+from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import EntryDetails, GlobalDetails
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.encodings import Encoding
@@ -163,16 +164,33 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     warps = shape.layout.get_in_dim_size("warp") * shape.layout.get_in_dim_size("block")
     counts = sectors.first or sectors.most
     lanes = shape.layout.get_in_dim_size("lane")
-    least = width.instructions * warps * lanes * width.width_bytes / shape.sector_bytes
-    weight = counts.sectors if counts is not None else least
+    all_bytes = width.instructions * warps * lanes * width.width_bytes
+    price = _price(sectors, shape, info, all_bytes)
     finding = None
     if limit is not None:
         finding = limit.finding(_verb(operation), width.width_bytes, operation.line)
     text += sector_text(sectors, shape)
     requests = counts.requests if counts is not None else width.instructions * warps
     is_single = not shape.layout.total_out_bits
-    extra = 0 if is_single else _extra(requests, width, sectors, shape) + _conflicts(written)
-    return Cost(text, weight, details, finding, extra, requests)
+    entering = (written.wavefronts, written.fewest) if written is not None else (0, 0)
+    asked = counts.asked_bytes if counts is not None else all_bytes
+    fewest = max(-(-asked // shape.line_bytes), entering[1])
+    cycles = max(price, entering[0])
+    extra = 0 if is_single else max(0, cycles - fewest)
+    return Cost(text, cycles, details, finding, extra, requests)
+
+
+def _price(sectors: Sectors, shape: AccessShape, info: AxisInfo, all_bytes: int) -> int:
+    """Return the wavefronts of an execution.
+
+    Where its addresses are not known its runs are taken to be far apart.
+    """
+    counts = sectors.first or sectors.most
+    if counts is not None:
+        return counts.wavefronts
+    if shape.too_large is None:
+        return wavefronts_apart(shape, info)
+    return -(-all_bytes // shape.line_bytes)
 
 
 def _conflicts(written: Written | None) -> int:
@@ -194,17 +212,6 @@ def _entry(written: Written | None) -> EntryDetails:
     if written is None:
         return EntryDetails(wavefronts=None, ideal_wavefronts=None)
     return EntryDetails(wavefronts=written.wavefronts, ideal_wavefronts=written.fewest)
-
-
-def _extra(requests: int, width: Width, sectors: Sectors, shape: AccessShape) -> float:
-    """Return the requests and sectors beyond those needed, in cycles.
-
-    A request takes a cycle at least, and a cycle moves `CYCLE_BYTES`.
-    """
-    fewest = -(-requests * width.width_bytes // MAX_VECTOR_BYTES)
-    first = sectors.first
-    more = (first.sectors - first.ideal_sectors) * shape.sector_bytes if first is not None else 0
-    return requests - fewest + more / CYCLE_BYTES
 
 
 def _known_width(kernel: Kernel, operation: SsaOperation) -> Width:
@@ -284,6 +291,7 @@ def _shape(
         repeats=is_old and is_repeated and not is_amd,
         sector_bytes=AMD_SECTOR_BYTES if is_amd else SECTOR_BYTES,
         line_bytes=LINE_BYTES,
+        has_banks=not is_amd,
     )
 
 
@@ -321,9 +329,11 @@ def _details(
         lines=first.lines if first is not None else None,
         asked_bytes=first.asked_bytes if first is not None else None,
         moved_bytes=first.moved_bytes if first is not None else None,
+        lsu_wavefronts=first.wavefronts if first is not None else None,
         total_requests=total.requests if total is not None else None,
         total_sectors=total.sectors if total is not None else None,
         total_lines=total.lines if total is not None else None,
+        total_lsu_wavefronts=total.wavefronts if total is not None else None,
         sectors_per_request=sectors.bounds,
         sector_bytes=shape.sector_bytes,
         unknown=tuple(names),

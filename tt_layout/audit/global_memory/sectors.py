@@ -30,6 +30,7 @@ class Total(NamedTuple):
     requests: int
     sectors: int
     lines: int
+    wavefronts: int
 
 
 class Sectors(NamedTuple):
@@ -93,7 +94,7 @@ def _sectors(
         if isinstance(first, Unknown):
             return Sectors(None, None, None, first, None)
         if not evaluator.structure.around(operation):
-            once = Total(first.requests, first.sectors, first.lines)
+            once = Total(first.requests, first.sectors, first.lines, first.wavefronts)
             return Sectors(first, None, once, None, None)
         total = _all_executions(evaluator, operation, shape, addresses)
         return Sectors(first, None, total, None, None)
@@ -115,13 +116,38 @@ def _all_executions(
         found = traffic(evaluator, operation, shape, addresses)
     except UnknownError:
         return None
-    requests, sectors, lines = found.counts
-    if sectors is None or lines is None or found.assumed:
+    requests, sectors, lines, wavefronts = found.counts
+    if sectors is None or lines is None or wavefronts is None or found.assumed:
         return None
-    return Total(requests, sectors, lines)
+    return Total(requests, sectors, lines, wavefronts)
 
 
 # -- without addresses ----------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def wavefronts_apart(shape: AccessShape, info: AxisInfo) -> int:
+    """Return the wavefronts of an execution whose runs are far apart, and well placed.
+
+    Rows of a tensor mostly are: their distance is a multiple of a line, and so all are in the
+    same banks.
+
+    Args:
+        shape: how the lanes of the access stand.
+        info: of its pointers.
+
+    Example:
+        Each of 32 lanes reads 2 bytes, and what is between them is not known:
+
+        >>> from tt_layout.algebra.linear_layout import LinearLayout
+        >>> layout = LinearLayout.from_bases([("lane", [[1], [2], [4], [8], [16]])], ["dim0"])
+        >>> wavefronts_apart(AccessShape(layout, 1, 2, False, False), AxisInfo((1,), (2,), (1,)))
+        32
+    """
+    runs, offsets, _ = _runs(shape, info)
+    rows = np.arange(len(runs))[:, None]
+    pairs = rows * (int(runs.max(initial=0)) + 1) + runs
+    return int(_pieces_of_runs(pairs, offsets, shape.line_bytes).sum())
 
 
 @lru_cache(maxsize=256)
@@ -148,7 +174,7 @@ def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
     rows = np.arange(len(runs))[:, None]
     pairs = rows * (int(runs.max(initial=0)) + 1) + runs
     counts = [
-        _sectors_of_runs(pairs, offsets + begin, shape)
+        _pieces_of_runs(pairs, offsets + begin, shape.sector_bytes)
         for begin in range(0, shape.sector_bytes, step)
     ]
     least, most = np.minimum.reduce(counts), np.maximum.reduce(counts)
@@ -190,12 +216,12 @@ def _active_elements(lanes: Lanes) -> Ints:
     return requests
 
 
-def _sectors_of_runs(pairs: Ints, offsets: Ints, shape: AccessShape) -> Ints:
-    """Return how many sectors each run of each request touches, in the order of their numbers."""
-    sectors = offsets // shape.sector_bytes
-    keys = np.sort((pairs * (int(sectors.max(initial=0)) + 1) + sectors).reshape(-1))
+def _pieces_of_runs(pairs: Ints, offsets: Ints, unit: int) -> Ints:
+    """Return how many pieces of memory each run of each request touches, in the order of runs."""
+    pieces = offsets // unit
+    keys = np.sort((pairs * (int(pieces.max(initial=0)) + 1) + pieces).reshape(-1))
     keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
-    owners = keys // (int(sectors.max(initial=0)) + 1)
+    owners = keys // (int(pieces.max(initial=0)) + 1)
     firsts = np.flatnonzero(np.concatenate([[True], owners[1:] != owners[:-1]]))
     counts: Ints = np.diff(np.append(firsts, len(owners)))
     return counts

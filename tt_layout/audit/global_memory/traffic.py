@@ -40,13 +40,13 @@ class Traffic(NamedTuple):
     """What all runs of an access in each of some programs ask of memory.
 
     Attributes:
-        counts: requests, sectors and lines; None where they are not known.
+        counts: requests, sectors, lines and wavefronts; None where they are not known.
         assumed: why it is not known which lanes take part, or whether branches are taken: the
             counts are those with all of them.
         unknown: why something is unknown.
     """
 
-    counts: tuple[int, int | None, int | None]
+    counts: tuple[int, int | None, int | None, int | None]
     assumed: tuple[Unknown, ...]
     unknown: Unknown | None
 
@@ -75,7 +75,7 @@ def traffic(
         raise UnknownError(shape.too_large)
     assumed: list[Unknown] = []
     unknown: list[Unknown] = []
-    total, counted = [0, 0, 0], 0
+    total, counted = [0, 0, 0, 0], 0
     for values in each_run(evaluator, operation, addresses.names, assumed):
         counted += shape_lanes(shape).elements.size
         if counted > MAX_ADDRESSES:
@@ -91,14 +91,15 @@ def traffic(
             unknown.append(count)
             total[0] += _requests(shape, placed, known)
         else:
-            total = [a + b for a, b in zip(total, (count.requests, count.sectors, count.lines))]
-    requests, sectors, lines = total
+            found = count.requests, count.sectors, count.lines, count.wavefronts
+            total = [a + b for a, b in zip(total, found)]
+    requests, sectors, lines, wavefronts = total
     if not unknown:
-        return Traffic((requests, sectors, lines), tuple(dict.fromkeys(assumed)), None)
+        return Traffic((requests, sectors, lines, wavefronts), tuple(dict.fromkeys(assumed)), None)
     is_exact = bounds is not None and bounds.least == bounds.most and not sectors
     of_runs = requests * bounds.least if bounds is not None and is_exact else None
     why = reduce(operator.or_, unknown)
-    return Traffic((requests, of_runs, None), tuple(dict.fromkeys(assumed)), why)
+    return Traffic((requests, of_runs, None, None), tuple(dict.fromkeys(assumed)), why)
 
 
 def idle_warps(
@@ -145,6 +146,7 @@ def count_run(
             shape.width_bytes,
             sector_bytes=shape.sector_bytes,
             line_bytes=shape.line_bytes,
+            has_banks=shape.has_banks,
         )
     except LayoutError as error:
         return Unknown.because(error.message)

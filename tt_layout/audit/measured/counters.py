@@ -38,6 +38,9 @@ GLOBAL_ACCESS = "global access"
 TRAFFIC = ("requests", "sectors", "lines")
 """What is counted of global memory besides instructions."""
 
+ASKED = (*TRAFFIC, "lsu_wavefronts")
+"""The same with wavefronts, which Nsight counts together with those of shared memory."""
+
 _L1 = "l1tex__{}_pipe_lsu_mem_global_op_{}.sum"
 _LSU = "l1tex__data_pipe_lsu_wavefronts"
 _SHARED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"

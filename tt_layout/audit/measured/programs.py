@@ -10,7 +10,7 @@ from tt_layout.audit.allocation.scratch import Surroundings, scratch_bytes
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import WholeAccess, whole_access
-from tt_layout.audit.measured.counters import TRAFFIC
+from tt_layout.audit.measured.counters import ASKED
 from tt_layout.audit.measured.idle_warps import IdleWarps
 from tt_layout.audit.measured.launch import Launch
 from tt_layout.audit.measured.no_lane_loads import no_lane_loads
@@ -185,15 +185,15 @@ class Programs:
         """Return what an access asks of global memory in all programs, by unit."""
         access = self._access(row)
         if self.number is None:
-            return dict.fromkeys(TRAFFIC, Amount(None, self.reason))
+            return dict.fromkeys(ASKED, Amount(None, self.reason))
         if self.grid is None or access is None:
             return self._of_first_program(row, self.number)
         try:
             answers = list(self.grid.answers(access.traffic))
         except UnknownError as error:
-            return dict.fromkeys(TRAFFIC, Amount(None, _because(error.unknown)))
+            return dict.fromkeys(ASKED, Amount(None, _because(error.unknown)))
         found = {}
-        for at, unit in enumerate(TRAFFIC):
+        for at, unit in enumerate(ASKED):
             numbers = [(count, answer.counts[at]) for count, answer in answers]
             unknown = [answer.unknown for _, answer in answers if answer.unknown is not None]
             assumed = [one for _, answer in answers for one in answer.assumed]
@@ -226,7 +226,7 @@ class Programs:
     def _of_first_program(self, row: MovementRow, programs: int) -> Mapping[str, Amount]:
         details = _details(row)
         found = {}
-        for unit in TRAFFIC:
+        for unit in ASKED:
             number = getattr(details, f"total_{unit}", None)
             known = Amount(number * programs) if number is not None else None
             found[unit] = known or Amount(None, way_out(details))

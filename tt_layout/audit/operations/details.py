@@ -189,7 +189,8 @@ class GlobalDetails(Details):
         bpermutes_per_warp: by which lanes exchange what a copy on AMD reads.
         requests, sectors, ideal_sectors, lines, asked_bytes, moved_bytes: of its first execution
             in one program; None where they are not known.
-        total_requests, total_sectors, total_lines: of all of them.
+        lsu_wavefronts: in which the load-store unit passes its first execution.
+        total_requests, total_sectors, total_lines, total_lsu_wavefronts: of all of them.
         sectors_per_request: least and most, where the addresses are not known.
         sector_bytes: of a sector.
         unknown: arguments that are missing, and what no argument helps with.
@@ -210,9 +211,11 @@ class GlobalDetails(Details):
     lines: int | None
     asked_bytes: int | None
     moved_bytes: int | None
+    lsu_wavefronts: int | None
     total_requests: int | None
     total_sectors: int | None
     total_lines: int | None
+    total_lsu_wavefronts: int | None
     sectors_per_request: tuple[int, int] | None
     sector_bytes: int
     unknown: tuple[str, ...]

@@ -3,10 +3,11 @@
 What: accesses to global memory of less than 16 bytes at a time, with the reason, its line,
     and a fix (`docs/global-memory.md`)
 
-Cost: the requests beyond those of 16 bytes, one each
+Cost: the wavefronts beyond those that the bytes fill, 128 in each
 
-Why: each instruction issues requests of its own; at 4 bytes of a thread there are four times as
-    many as at 16, and the load-store unit takes them one by one.
+Why: the load-store unit passes 128 bytes of a line in a cycle; 32 lanes that move less than 4
+    bytes each fill a part of that, and where their bytes are apart they touch every line several
+    times.  4 bytes of a thread in a row cost no more than 16, but four times the instructions.
 
 How to fix: the message names what limits the width: the layout, the alignment of a pointer, a
     stride or a mask that the compiler knows too little of, and the hint that tells it.
@@ -36,7 +37,7 @@ class NarrowAccess(Occurrence):
         access: what the access is, as a noun.
         width_bytes: that a thread moves at a time.
         limit: what limits it, and the way out.
-        cycles: that requests and sectors beyond those needed take.
+        cycles: the wavefronts beyond those that its bytes fill.
     """
 
     kind: ClassVar[str] = "narrow-loads"
@@ -73,5 +74,5 @@ class NarrowAccess(Occurrence):
 
     @property
     def cost(self) -> float:
-        """The requests and sectors beyond those needed, in cycles."""
+        """The wavefronts beyond those that its bytes fill."""
         return self.cycles

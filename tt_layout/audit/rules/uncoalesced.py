@@ -2,10 +2,10 @@
 
 What: accesses to global memory that touch more sectors than they need
 
-Cost: the bytes of the others, 64 in a cycle
+Cost: the wavefronts beyond those that the bytes fill, 128 in each
 
 Why: memory moves whole sectors of 32 bytes (64 on AMD).  What the access does not use of them is
-    moved for nothing.
+    moved for nothing, and lanes in different lines pass one after the other.
 
 How to fix: let neighbouring lanes access neighbouring addresses: another order of the layout, or
     of the pointers' dimensions, or another arrangement of the data.
@@ -37,7 +37,7 @@ class Uncoalesced(Occurrence):
         sectors, ideal: those touched, and those that the bytes fill.
         sector_bytes: of one.
         counts: what the access takes, in words; empty where the finding says why it is narrow.
-        cycles: that requests and sectors beyond those needed take.
+        cycles: the wavefronts beyond those that its bytes fill.
     """
 
     kind: ClassVar[str] = "uncoalesced"
@@ -82,5 +82,5 @@ class Uncoalesced(Occurrence):
 
     @property
     def cost(self) -> float:
-        """The requests and sectors beyond those needed, in cycles."""
+        """The wavefronts beyond those that its bytes fill."""
         return self.cycles

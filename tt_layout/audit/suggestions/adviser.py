@@ -10,7 +10,7 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.shares import Share, Shares
 from tt_layout.audit.suggestions.advice import Advice, Reason
 from tt_layout.audit.suggestions.needs import Needs, needs_of, needs_with
-from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 
 T = TypeVar("T")
@@ -60,7 +60,8 @@ class Adviser:
         None of findings that are not counted in cycles.
         """
         cycles = self.avoidable(group) or sum(one.weight for one in group)
-        return self.shares.of(group[0].function, cycles) if cycles else None
+        is_counted = cycles or all(map(_is_avoidable, group))
+        return self.shares.of(group[0].function, cycles) if is_counted else None
 
     def avoidable(self, findings: Sequence[Finding]) -> float:
         """Return the cycles of one program that what is said of findings of a kernel would save.
@@ -73,7 +74,7 @@ class Adviser:
             if best is not None:
                 key = cure_of(best)
                 saved[key] = max(saved.get(key, 0), best.saved)
-            elif any(one.is_avoidable for one in finding.occurrences):
+            elif _is_avoidable(finding):
                 saved[id(finding)] = finding.weight
         return sum(saved.values())
 
@@ -129,6 +130,11 @@ class Adviser:
         return after.exceeds(before) is None
 
 
+def _is_avoidable(finding: Finding) -> bool:
+    """Tell whether what a finding costs, perhaps nothing, is what its words tell how to save."""
+    return any(one.is_avoidable for one in finding.occurrences)
+
+
 WORTH = 10
 """How many times the cycles of global accesses that it adds to a loop a suggestion has to save."""
 
@@ -139,11 +145,19 @@ def cure_of(suggestion: Suggestion) -> tuple[object, ...]:
     return suggestion.where, suggestion.old, () if is_everywhere else suggestion.lines
 
 
+def _added(one: Recost) -> float:
+    """Return the cycles or requests that an access to global memory takes more."""
+    if one.after is None or not one.after.requests:
+        return 0
+    before = one.before.requests if one.before is not None else 0
+    return max(-one.saved, one.after.requests - before, 0)
+
+
 def _is_risky(suggestion: Suggestion) -> bool:
     """Tell whether it adds accesses to global memory in a loop for less than ten times that."""
     added = sum(
-        -one.saved * assumed_runs(one.executions)
-        for one in suggestion.worse
-        if is_in_loop(one.executions) and one.after is not None and one.after.requests
+        _added(one) * assumed_runs(one.executions)
+        for one in suggestion.recosts
+        if is_in_loop(one.executions)
     )
     return suggestion.saved < WORTH * added
