@@ -19,7 +19,6 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, target_names
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.difference import DifferenceReport
-from tt_layout.reports.reduce import reduction_difference
 
 
 @click.command(
@@ -69,6 +68,8 @@ def command(
     """Explain what changed between two layouts of one tensor."""
     try:
         if axis is not None:
+            from tt_layout.reports.reduce import reduction_difference
+
             report = reduction_difference(before, after, tensor, axis, target)
             emit(report, output_format)
             return 0 if report.has_same_bits else 1
