@@ -36,6 +36,8 @@ from tt_layout.wording import count
 NAMED = 3
 """Values at the peak that are named."""
 
+FIX = "fix: a smaller block, so that each has 8 to 32 elements per thread, before more warps"
+
 
 @dataclass(frozen=True)
 class Spills(Occurrence):
@@ -79,8 +81,8 @@ class Spills(Occurrence):
         text += f"; live here: {large}" * bool(large)
         alone = next((value for value in own.values if value.registers >= own.limit), None)
         if alone is not None:
-            text += f"; {alone.name} alone takes all; fix: a smaller block"
-        return text
+            text += f"; {alone.name} alone takes all"
+        return f"{text}; {FIX}" if own.values else text
 
     @property
     def link(self) -> str:
