@@ -8,8 +8,8 @@ import signal
 from typing import NoReturn
 
 GARBAGE = 100_000
-"""Objects that are made before garbage is looked for: most runs are over by then, and of a large
-dump the modules are let go that have been reported."""
+"""Objects that are made before garbage is collected: most runs end before, and of a large dump the
+modules that have been reported are freed."""
 
 
 def main() -> NoReturn:

@@ -26,7 +26,7 @@ FEW = 24
 """Dumps for which no other processes are started."""
 
 COLLECTED = 256
-"""Dumps after which a process looks for garbage everywhere, not in what the last one left alone."""
+"""Dumps after which a process collects garbage among all objects, not only those of the last."""
 
 _reader: FileReader | None = None
 _counts = count(1)

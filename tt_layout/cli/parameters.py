@@ -54,7 +54,7 @@ def files(incomplete: str) -> list[CompletionItem]:
 
 
 def starting(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Return those of some names that begin as what was typed."""
+    """Return those of some names that begin with what was typed."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]

@@ -1,4 +1,4 @@
-"""A figure as PDF, drawn from the same page_layout as the SVG: one page, nothing but vectors.
+"""A figure as PDF, drawn from the same arrangement as the SVG: one page, nothing but vectors.
 
 Text is in Courier, which every reader has; its characters are as wide as those of the other files.
 Cells without labels are an image of one pixel each, which readers enlarge.

@@ -1,4 +1,4 @@
-"""A figure as PNG, drawn with Pillow from the same page_layout as the SVG.
+"""A figure as PNG, drawn with Pillow from the same arrangement as the SVG.
 
 The picture has at most 256 colours, one byte per pixel: its fills, and on each of them as many
 shades of ink.  Labels are stamped for all cells at once, character by character.

@@ -235,7 +235,7 @@ another'
             return True  # so that using it reports what is wrong
 
     def _note(self, found: Sequence[int], names: Sequence[str]) -> str | None:
-        """Return that the last of these modules was taken; None where all have its aliases."""
+        """Note that the last of these modules was taken; None where all have its aliases."""
 
         def starts(number: int) -> list[int | None]:
             definitions = self._modules[number - 1].definitions

@@ -24,7 +24,7 @@ _VARYING = ("tt.get_program_id", "tt.get_num_programs")
 
 
 def constant_mask(kernel: Kernel, roles: Mapping[str, str]) -> Ints | None:
-    """Return the mask of an access, element by element; None where constants do not tell it.
+    """Return the mask of an access, element by element; None where constants do not determine it.
 
     Args:
         kernel: that the access is in.

@@ -146,7 +146,7 @@ class Origins:
         return self.types.get(name) or value_type("")
 
     def _joined(self, trace: Trace, seen: Iterable[Trace]) -> Trace | None:
-        """Return the first of the values that a value is one of that lacks something, too."""
+        """Return the first of the values that a value may be that lacks the property, too."""
         names = self.sources.joined.get(trace.name, ())
         traces = [trace._replace(name=name) for name in names]
         return next((t for t in traces if t not in seen and self.lacks(t)), None)

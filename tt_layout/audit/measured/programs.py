@@ -40,7 +40,7 @@ class Amount(NamedTuple):
     is_bound: bool = False
 
     def times(self, factor: float) -> Amount:
-        """Return so many times as much; nothing is known to be nothing."""
+        """Return so many times as much; 0 times anything is 0, even where it is not known."""
         if not factor:
             return Amount(0)
         return self._replace(number=None if self.number is None else self.number * factor)

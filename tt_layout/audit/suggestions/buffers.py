@@ -344,6 +344,6 @@ def _keeps_multiplications(concluded: Conclusions, trial: Trial) -> bool:
 
 
 def _instruction(product: Multiplication) -> tuple[object, ...]:
-    """Return what of a multiplication stays, whatever the swizzle that its descriptors tell."""
+    """Return what of a multiplication stays, whatever swizzle its descriptors state."""
     ways = [one.transposed if one is not None else None for one in product.descriptors]
     return product.line, product.instruction, product.refusal, *ways

@@ -189,7 +189,7 @@ class _Graph:
 
 
 def _cost(added: tuple[Recost, ...] | None, *, is_out: bool) -> float:
-    """Return what a conversion costs; without end if there can be none."""
+    """Return what a conversion costs; infinity if there can be none."""
     return inf if added is None or is_out else -_saved(added)
 
 

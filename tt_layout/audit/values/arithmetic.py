@@ -152,7 +152,7 @@ BINARY: dict[str, Binary] = {
 """Operation -> its result from two operands and their width, before it is wrapped."""
 
 MAY_OVERFLOW = frozenset({"arith.addi", "arith.subi", "arith.muli"})
-"""Operations of which an address hardly means the wrapped result."""
+"""Operations whose result, wrapped, is hardly ever meant in an address."""
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "eq": np.equal,

@@ -102,7 +102,7 @@ def _behind(region: Region, label: str) -> tuple[frozenset[str], list[str]]:
 def _reached(
     followers: Mapping[str, list[str]], label: str, without: str | None = None
 ) -> set[str]:
-    """Return the blocks that control may come to behind one, others than by way of another."""
+    """Return the blocks that control may come to behind one without coming to another."""
     found: set[str] = set()
     pending = [label]
     while pending:

@@ -139,7 +139,7 @@ def advanced(value: Shared, times: int, step: Ints) -> Shared:
 
 
 def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Shared, bool]:
-    """Return the result of an operation that some operands of differ between the programs.
+    """Return the result of an operation of which some operands differ between the programs.
 
     Args:
         a: the operation; its operands are not looked at.
