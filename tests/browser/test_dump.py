@@ -112,6 +112,15 @@ def test_both_charts_of_a_conflict_are_in_sight(open_file: Any) -> None:
     assert "44 % of its bound (may pay): " in page.page.inner_text("#findings")
 
 
+def test_on_paper_the_text_of_a_dump_ends_at_its_frame(open_file: Any) -> None:
+    """Its lines have places of their own: on a sheet's end they ran over what follows."""
+    page = open_dump(open_file, MODULE)
+    page.page.emulate_media(media="print")
+    style = "node => [getComputedStyle(node).breakInside, getComputedStyle(node).overflow]"
+    assert page.page.locator("#source").evaluate(style)[0] == "avoid"
+    assert page.page.locator("#source-lines").evaluate(style)[1] == "hidden"
+
+
 def test_the_best_fix_is_open_and_the_others_are_not(open_file: Any) -> None:
     page = open_file(
         page_of_dump(read_source(str(WORKLOADS / "attention_backward-gfx942.ttgir")), [])
