@@ -53,8 +53,8 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "summary": [
             *([audit.target_note] if audit.target_note is not None else []),
             *(text for summary in summaries(audit) for text in _head(summary, adviser)),
-            *_fits(audit),
         ],
+        "fits": list(_fits(audit)),
         "findings": list(_findings(adviser)),
         "movements": [_movement(row, audit, number_of) for row in audit.movements],
         "multiplications": list(_multiplications(audit)),

@@ -80,6 +80,7 @@ function fillReport(box) {
   byId("findings-title").textContent = findings.length
     ? `Findings (${findings.length})`
     : "No findings";
+  byId("fits").replaceChildren(...(dumpModules()[state.module].fits ?? []).map((text) => make("li", { textContent: text })));
   const functions = new Set(movements.map((movement) => movement.function));
   byId("movements").replaceChildren(
     ...movements.flatMap((movement, k) => {
@@ -232,16 +233,18 @@ function showMovement() {
 }
 
 /**
- * Return what is said of a finding: the best fix is open, the others are not.
+ * Return what is said of a finding: the best fix is open, other fixes and what leads to them are not.
  *
  * @param {string[]} advice
  */
 function adviceNodes(advice) {
-  const others = advice.findIndex((text, k) => isFix(text) && advice.slice(0, k).some(isFix));
-  const paragraphs = advice.map((text) => make("p", { className: "advice", textContent: text }));
-  if (others < 0) return paragraphs;
-  const more = make("details", {}, make("summary", { textContent: "Another fix" }), ...paragraphs.slice(others));
-  return [...paragraphs.slice(0, others), more];
+  const isMore = (text, k) => text.startsWith("in Triton ") || advice.slice(0, k + 1).filter(isFix).length > 1;
+  const lines = (texts) => texts.map((text) => make("p", { className: "advice", textContent: text }));
+  const more = advice.filter(isMore);
+  const open = lines(advice.filter((text, k) => !isMore(text, k)));
+  if (!more.length) return open;
+  const what = more.some(isFix) ? "Another fix" : "In Triton";
+  return [...open, make("details", {}, make("summary", { textContent: what }), ...lines(more))];
 }
 
 function isFix(text) {

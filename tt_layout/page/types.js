@@ -101,6 +101,7 @@
  * @property {DumpMovement[]} movements
  * @property {Multiplication[]} multiplications
  * @property {Array<[number, number]>} registers live ones of a thread, from each line on
+ * @property {string[]} [fits] the GPUs whose shared memory each kernel fits
  * @property {string} pressure how many registers a thread needs, in words
  * @property {Array<number | null>} [changed] the cycles before and after the pass that made it
  * @property {boolean} [isUnread] whether it is read when it is chosen
