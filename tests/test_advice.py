@@ -1,7 +1,6 @@
 """What is advised against narrow accesses is true of the program, and has an effect.
 
-Each case is an expression of offsets or of a mask; `test_hints.py` of ``tests/compiler`` compiles
-what is advised.
+Each case is an expression of offsets or of a mask; `test_hints` draws such at random.
 """
 
 from __future__ import annotations
@@ -73,6 +72,7 @@ def advised(text: str, **values: int) -> str:
     return str(limits[-1]["advice"])
 
 
+HELD = "#ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
 HINT = "tl.max_contiguous"
 CONSTANT = "tl.max_constancy"
 
@@ -191,6 +191,21 @@ def test_a_hint_is_true_of_the_mask(lines: str, says: str) -> None:
     text = advised(module(lines + "\n%o = arith.addi %bs, %r : INTS", MASKED))
     assert says in text
     assert "compare the offsets" not in text
+
+
+def test_no_mask_is_equal_that_an_argument_decides() -> None:
+    """No number that was tried for n makes a product 32, but others do."""
+    lines = (
+        constant("%two", 2)
+        + "%half = arith.divsi %q, %two : INTS\n"
+        + "%of = arith.muli %half, %ns : INTS\n"
+        + constant("%c", 32)
+        + "%m = arith.cmpi eq, %of, %c : INTS\n"
+        + constant("%z", 0)
+        + "%o = arith.addi %q, %z : INTS"
+    )
+    found = advised(module(lines, "%x = tt.load %p, %m : {pointers}", layout=HELD))
+    assert "8 neighbours always have one mask" not in found
 
 
 def test_a_triangle_belongs_into_where() -> None:

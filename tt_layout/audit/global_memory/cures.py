@@ -337,9 +337,9 @@ def _same_for_any_bound(access: Access, origin: Origin) -> int:
     holds = origin.trace.least
     if operation is None or origin.kind != "arith.cmpi":
         return holds
-    for bound, run in zip(operation.operands, reversed(operation.operands)):
-        if access.kernel.origins.rests_on_argument(bound):
-            holds = min(holds, access.facts(run, dim).constancy)
+    if any(map(access.kernel.origins.rests_on_argument, operation.operands)):
+        own = (access.facts(name, dim).constancy for name in operation.operands)
+        holds = min(holds, *own)
     return holds
 
 
