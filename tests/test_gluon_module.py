@@ -75,6 +75,13 @@ def test_what_gluon_cannot_say_is_listed(run: Run, tmp_path: Path) -> None:
     assert not constants(outcome.out)
 
 
+def test_what_an_older_release_refuses_has_its_reason(run: Run) -> None:
+    why = "# gl.amd.AMDWMMALayout needs Triton 3.7: 3.6 takes warps_per_cta, not warp_bases."
+    for name in ("matmul-gfx1250", "matmul-sm90"):
+        lines = run("translate", str(KERNELS / f"{name}.ttgir"), "--to", "gluon").out.splitlines()
+        assert (why in lines) == (name == "matmul-gfx1250")
+
+
 def test_another_notation_needs_a_layout(run: Run) -> None:
     outcome = run("translate", str(KERNELS / "matmul-sm90.ttgir"), "--to", "cute")
     assert outcome.status == 2

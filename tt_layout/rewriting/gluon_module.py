@@ -32,6 +32,9 @@ JSON_VERSION = 1
 _DOTS = ("dot", "warp_group_dot", "tc_gen5_mma", "dot_scaled", "tc_gen5_mma_scaled")
 """Operations, without dialect, whose first operands are A, B and perhaps D."""
 
+_WMMA = "gl.amd.AMDWMMALayout"
+"""A class whose parameters changed so that no call of it is of both forms."""
+
 _ALLOCATIONS = ("local_alloc", "tmem_alloc")
 
 _PLACES = {"tensor": "", "memdesc": "_smem"}
@@ -86,6 +89,8 @@ class GluonModule(Printed):
         yield Line()
         yield Line("from triton.experimental.gluon import language as gl")
         yield Line()
+        if any(_WMMA in layout.call for layout in self.layouts):
+            yield Line(f"# {_WMMA} needs Triton 3.7: 3.6 takes warps_per_cta, not warp_bases.")
         for layout in self.layouts:
             if layout.call:
                 yield Line(f"{layout.name}: gl.constexpr = {layout.call}")
