@@ -1,7 +1,7 @@
 """A pytest plugin: each case of a manifest is a test, and ``--tt-audit`` watches the kernels.
 
 Manifests are tests once the ini option ``tt_layout_manifests`` lists them, as patterns of paths
-below pytest's root folder:
+below the folder of pytest's settings, or below its root folder:
 
     [tool.pytest.ini_options]
     tt_layout_manifests = ["tests/goldens/layouts.yaml"]
@@ -61,14 +61,21 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     name = file_path.name
     if name != "layouts.yaml" and not name.endswith(".layouts.yaml"):
         return None
-    config = parent.config
-    patterns = config.getini(OPTION)
-    if not file_path.is_relative_to(config.rootpath):
-        return None
-    path = file_path.relative_to(config.rootpath).as_posix()
-    if not any(fnmatchcase(path, pattern) for pattern in patterns):
+    if not _is_listed(file_path, parent.config):
         return None
     return ManifestFile.from_parent(parent, path=file_path)
+
+
+def _is_listed(manifest: Path, config: pytest.Config) -> bool:
+    """Tell whether a pattern is of a manifest; ``--rootdir`` may name another folder."""
+    folders = [config.rootpath, *([config.inipath.parent] if config.inipath is not None else [])]
+    paths = [
+        manifest.relative_to(folder).as_posix()
+        for folder in folders
+        if manifest.is_relative_to(folder)
+    ]
+    patterns = config.getini(OPTION)
+    return any(fnmatchcase(path, pattern) for path in paths for pattern in patterns)
 
 
 class ManifestFile(pytest.File):
