@@ -262,6 +262,53 @@ def hostile_dumps() -> Iterator[Attack]:
             yield Attack(arguments, prepare=prepare)
 
 
+def odd_texts() -> Iterator[Attack]:
+    """Layouts, targets and dumps that the commands once took too long over, or quietly amiss."""
+    gluon = "gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])"
+    cluster = (
+        "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16"
+    )
+    texts = (
+        f"{'gl.SliceLayout(0, ' * 60}{gluon}{')' * 60}",
+        f"#ttg.slice<{{dim = 0, parent = {BLOCKED.replace('[1, 8]', '[]')}}}>",
+        BLOCKED.replace("[1, 8]", "[-0, 8]"),
+        BLOCKED.replace(", ", ",\f"),
+        BLOCKED.replace("{", ",{"),
+        "#ttg.amd_wmma<{version = 3, ctaLayout = {warp = [[1, 1], [2, 0]]}, isTranspose = true, "
+        "instrShape = [16, 16, 32]}>",
+        f"{cluster}, CGALayout = [[0, 0]]}}>",
+        f"{cluster}, CGALayout = [[{'0, ' * 5000}0]]}}>",
+        f"#ttg.linear<{{register = [{'[0, 1], ' * 2500}[0, 1]], "
+        "lane = [], warp = [], block = []}>",
+        "((2,2,2,2,2,2),1):((4,0,1,2,0,0),0)",
+        f"{'(' * 3000}1{')' * 3000}:1",
+        "tlx.swizzled_layout(3, 4, 3, [1, 0], unknown=1)",
+        "tlx.swizzled_shared_layout_encoding(8, 1, 8, [1, 0], [1, 1], [1, 1], [1, 0], [1, 0], 9)",
+        f"composition(Swizzle<3,3,3>{{}}, Layout<{'Shape<' * 900}_8{'>' * 900},_1>{{}})",
+        f"[('register', {[[0, 1]] * 3000})]",
+    )
+    for text, to in zip(texts, itertools.cycle(("cute", "gluon", "tlx", "3.7"))):
+        yield Attack(("translate", text, "-t", TYPE, "--to", to))
+    for target in (f"sm{'9' * 4300}", "cuda:", "hip:gfx", "sm-1", "\u0663"):
+        yield Attack(("conflicts", BLOCKED, SHARED, "-t", TYPE, "--target", target))
+    for place in ("constructor", "__proto__", "toString"):
+
+        def prepare(place: str = place) -> None:
+            Path("dump.mlir").write_text(DUMP.replace("#smem>\n", f'#smem> loc("{place}":1:1)\n'))
+
+        yield Attack(("plot", "-i", "dump.mlir", "-o", "out.html"), prepare=prepare)
+
+    def neighbours() -> None:
+        Path("a.layouts.yaml").write_text(MANIFEST)
+        Path("b.layouts.yaml").write_text("cases: [")
+
+    for form in FORMS:
+        yield Attack(("check", "a.layouts.yaml", "--format", form), prepare=neighbours)
+    for part in ("0:12,0:6", "-1:,::"):
+        view = ("-l", BLOCKED, "-t", "tensor<16x64xf16>", "--header", "--compact", "--slice", part)
+        yield Attack(view)
+
+
 SECTIONS: dict[str, Callable[[], Iterator[Attack]]] = {
     "commands x states of the streams": streams,
     "file names x places that take one": names,
@@ -270,6 +317,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Attack]]] = {
     "special files x places": special_files,
     "2^40 elements and rank 20 x commands": too_large,
     "hostile dumps x commands": hostile_dumps,
+    "odd texts x commands": odd_texts,
 }
 
 
