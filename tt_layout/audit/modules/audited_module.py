@@ -88,6 +88,7 @@ class AuditedModule:
         self._evaluators: dict[int, Evaluator] = {}
         self._kernels: dict[int, Kernel] = {}
         self._used: dict[int, Set[str]] = {}
+        self._executions: dict[tuple[int, int], Executions] = {}
 
     @cached_property
     def gpu(self) -> str | None:
@@ -204,10 +205,15 @@ class AuditedModule:
         """Return how often an operation runs in one program."""
         from tt_layout.audit.values.executions import UNPLACED, executions
 
-        full = self.in_full(operation)
-        if full is None:
-            return UNPLACED
-        return executions(self.evaluator(full.function), full.operation)
+        place = operation.line, operation.column
+        if place not in self._executions:
+            full = self.in_full(operation)
+            self._executions[place] = (
+                executions(self.evaluator(full.function), full.operation)
+                if full is not None
+                else UNPLACED
+            )
+        return self._executions[place]
 
 
 def _walk(

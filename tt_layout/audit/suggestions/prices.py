@@ -13,7 +13,6 @@ from tt_layout.audit.suggestions.trial import Exchange, Trial
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation
-from tt_layout.ir.types import IRType
 
 ACCESSES = frozenset(
     {
@@ -49,6 +48,7 @@ class Prices:
         self.rows = {(row.operation.line, row.operation.column): row for row in concluded.movements}
         self.trial = Trial(audited, exchange)
         self._converted: dict[tuple[str, bool], tuple[Recost, ...] | None] = {}
+        self._costs: dict[tuple[str, bool], Cost | None] = {}
 
     def is_flipped(self, name: str) -> bool:
         """Tell whether a value is a tensor that could be of the other layout."""
@@ -90,14 +90,16 @@ class Prices:
     def _conversion(self, name: str, *, is_back: bool) -> tuple[Recost, ...] | None:
         key = name, is_back
         if key not in self._converted:
-            old = self.flow.function.type_of(name)
-            assert old is not None
-            ends = (self.exchange.type(old), old) if is_back else (old, self.exchange.type(old))
-            self._converted[key] = self._added(name, *ends)
+            self._converted[key] = self._added(name, is_back=is_back)
         return self._converted[key]
 
-    def _added(self, name: str, before: IRType, after: IRType) -> tuple[Recost, ...] | None:
+    def _added(self, name: str, *, is_back: bool) -> tuple[Recost, ...] | None:
         """Return what a conversion costs that stands behind the definition of a value."""
+        old = self.flow.function.type_of(name)
+        assert old is not None
+        before, after = (
+            (self.exchange.type(old), old) if is_back else (old, self.exchange.type(old))
+        )
         place = self.flow.behind.get(name)
         if place is None:
             return None
@@ -111,11 +113,19 @@ class Prices:
             before,
             after,
         )
+        kind = old.text, is_back
+        if kind not in self._costs:
+            self._costs[kind] = self._cost(operation)
+        cost = self._costs[kind]
+        runs = self.audited.executions(operation)
+        return (Recost(operation, runs, None, cost),) if cost is not None else None
+
+    def _cost(self, conversion: Operation) -> Cost | None:
+        """Return what a conversion costs; None where that is not known."""
         try:
-            cost = conversion_cost(operation, self.audited)
+            return conversion_cost(conversion, self.audited)
         except LayoutError:
             return None
-        return (Recost(operation, self.audited.executions(operation), None, cost),)
 
 
 def _is_exact(cost: Cost) -> bool:
