@@ -282,6 +282,22 @@ def test_nothing_is_allocated_before_layouts_are_chosen() -> None:
     assert audit_module(module).shared_memory == ()
 
 
+def test_until_triton_3_8_a_shuffle_for_each_bit_turns_a_scan_round() -> None:
+    """16 registers of a reversed scan: as the wheels compile it for sm90, 160 shuffles and 32."""
+    lanes = [[4], [8], [16], [32], [64]]
+    bases = [
+        ("register", [[1], [2], [512], [1024]]),
+        ("lane", lanes),
+        ("warp", [[128], [256]]),
+    ]
+    layout = LinearLayout.from_bases(bases, ["dim0"])
+    found = [
+        scan(layout, 0, (32,), find_target("sm90"), (0,), is_reversed=True, turns_by_bits=by_bits)
+        for by_bits in (True, False)
+    ]
+    assert [one and one.shuffles for one in found] == [160 + 24, 32 + 24]
+
+
 def test_of_warps_that_repeat_a_scan_one_stores() -> None:
     """64 numbers over 4 warps: two of them store a partial result, all load it."""
     lanes = [[1], [2], [4], [8], [16]]

@@ -6,7 +6,8 @@ what its last lane has of every chunk, and all read what all have stored.
 
 Source:
     Triton 3.9, lib/Conversion/TritonGPUToLLVM/ScanOpToLLVM.cpp and ScanLoweringHelper in
-    lib/Analysis/Utility.cpp.
+    lib/Analysis/Utility.cpp; nine scans as the wheels 3.4, 3.6, 3.7, 3.8 and 3.9 compile them for
+    sm90.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ def scan(
     order: tuple[int, ...],
     *,
     is_reversed: bool = False,
+    turns_by_bits: bool = False,
 ) -> Exchange | None:
     """Return what scanning tensors along an axis moves between threads.
 
@@ -54,6 +56,8 @@ def scan(
         target: the GPU.
         order: the order of the blocked layout.
         is_reversed: whether it begins at the last element.
+        turns_by_bits: whether a shuffle for each bit of the lane turns a warp's elements round, as
+            until Triton 3.8, not one for all.
 
     Returns:
         None where a basis of the layout moves along several dimensions.
@@ -70,7 +74,10 @@ def scan(
     if scanned is None:
         return None
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
-    shuffles, bpermutes = scanned.shuffles(words, target, is_reversed=is_reversed)
+    turns: tuple[int, ...] = (target.lanes - 1,) if is_reversed else ()
+    if turns and turns_by_bits:
+        turns = tuple(1 << bit for bit in range(log2(target.lanes)))
+    shuffles, bpermutes = scanned.shuffles(words, target, turns)
     if scanned.warps == 1:
         return Exchange(shuffles=shuffles, bpermutes=bpermutes)
     sizes = [memory_bytes(bits) for bits in element_bits]
@@ -147,12 +154,13 @@ class _Scanned:
         del beside[self.axis]
         return prod(self.shares.warps) * prod(beside) * prod(self.repeats)
 
-    def shuffles(self, words: int, target: Target, *, is_reversed: bool) -> Shuffles:
+    def shuffles(self, words: int, target: Target, turns: Sequence[int]) -> Shuffles:
         """Return the shuffles of a warp, of which AMD's assembler leaves out what nobody needs.
 
         A chunk of one element, and a single lane, passes nothing on; the last block of chunks
-        carries nothing.  What is carried from the last lane of a warp to all others is read from
-        there.
+        carries nothing.  Where the scan begins at the last element, all are exchanged over each of
+        the distances in ``turns`` before and after it.  What is carried from the last lane of a
+        warp to all others is read from there.
         """
         is_amd = target.is_amd
         moves, carried = self.chunks * log2(self.lanes), 0
@@ -160,9 +168,9 @@ class _Scanned:
             moves += self.chunks * (not is_amd or self.thread > 1 < self.lanes)
         if self.warps == 1 and self.lanes > 1 < self.blocks:
             carried = self.chunks - (self.chunks // self.blocks if is_amd else 0)
-        turned = 2 * self.registers * is_reversed
+        turned = 2 * self.registers * len(turns)
         far = moves + carried * (self.lanes < target.lanes)
-        far += turned * target.is_far(target.lanes - 1)
+        far += 2 * self.registers * sum(target.is_far(distance) for distance in turns)
         return Shuffles(words * (moves + carried + turned), words * far if is_amd else 0)
 
     def places(self, order: Sequence[int]) -> tuple[int, ...]:

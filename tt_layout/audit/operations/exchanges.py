@@ -208,7 +208,15 @@ def _scan(operands: Operands) -> Exchange | None:
     if not isinstance(ir_type.encoding, Blocked):
         return None
     order, is_reversed = ir_type.encoding.order, operation.attributes.get("reverse") is True
-    return scan(source, axis, widths, operands.target, tuple(order), is_reversed=is_reversed)
+    return scan(
+        source,
+        axis,
+        widths,
+        operands.target,
+        tuple(order),
+        is_reversed=is_reversed,
+        turns_by_bits=ir_type.encoding.release < Release.V3_9,
+    )
 
 
 def _gather(operands: Operands) -> Exchange | None:
