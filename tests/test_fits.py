@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.stages import Pipelining, pipelining
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import read_functions
+from tt_layout.reports.fits import fit_text
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -218,3 +220,12 @@ def test_the_metadata_beside_a_dump_has_its_stages(run: Run, tmp_path: Path) -> 
     assert "  4 buffers, num_stages 4: 49152 bytes" in lines
     assert "  1 buffer: 12288 bytes" in lines
     assert "  for other GPUs the compiler chooses other layouts: needed is this dump's" in lines
+
+
+def test_the_page_says_in_a_line_how_deep_rings_may_be() -> None:
+    assert fit_text(fit("kernels/matmul-sm90.ttgir")) == (
+        "@matmul: 36864 bytes of shared memory; rings of up to 18 buffers fit sm90"
+    )
+    found = fit("kernels/matmul-sm90.ttgir")
+    gpus = tuple(gpu._replace(fits=gpu.gpu != "sm75") for gpu in found.gpus)
+    assert fit_text(replace(found, gpus=gpus)).endswith("; too much for sm75")

@@ -95,19 +95,13 @@ def _rings_text(found: KernelFit, known: KernelMetadata, depth: int) -> str:
 
 
 def fit_text(found: KernelFit) -> str:
-    """Return in a line whether a kernel fits its own GPU, how deep its rings may be, and others."""
+    """Return in a line how deep the rings of a kernel may be, and which GPUs it does not fit."""
     own = next((gpu for gpu in found.gpus if gpu.is_own), None)
-    rings = ""
+    text = f"@{found.function}: {found.bytes} bytes of shared memory"
     if own is not None and own.depth is not None:
-        rings = f" with rings of up to {count(own.depth, 'buffer')}"
-    does = [gpu.gpu for gpu in found.gpus if gpu.fits]
-    does_not = [gpu.gpu for gpu in found.gpus if not gpu.fits]
-    parts = [f"fit {', '.join(does)}"] if does else []
-    parts += [f"do not fit {', '.join(does_not)}"] if does_not else []
-    own_text = f"; {own.gpu}{rings}" if own is not None and rings else ""
-    return (
-        f"@{found.function}: its {found.bytes} bytes of shared memory {'; '.join(parts)}{own_text}"
-    )
+        text += f"; rings of up to {count(own.depth, 'buffer')} fit {own.gpu}"
+    others = [gpu.gpu for gpu in found.gpus if not gpu.fits]
+    return f"{text}; too much for {', '.join(others)}" if others else text
 
 
 def _cells(found: KernelFit, gpu: GpuFit) -> list[str]:
