@@ -10,6 +10,7 @@ from command import Run, runner
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.registers import RegisterPressure, module_registers
+from tt_layout.audit.summary import summaries
 from tt_layout.ir import parse_ir
 
 HEAD = """
@@ -198,3 +199,26 @@ def test_a_shared_load_is_moved_down_past_what_only_renames_it() -> None:
     apart = pressure(load + rename + wide + use)
     together = pressure(load + wide + rename + use)
     assert apart.live == together.live
+
+
+@pytest.mark.parametrize(("partition_warps", "total"), [(1, 8), (4, 8), (5, 12)])
+def test_warps_of_partitions_come_in_groups_of_four(partition_warps: int, total: int) -> None:
+    """As ``num_warps`` of Triton 3.9 has them, with a byte for each in ``shared``."""
+    body = f"""
+    ttg.warp_specialize(%p) attributes {{requestedRegisters = array<i32: 40>}}
+    default {{
+      %x = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+      tt.store %p, %x : tensor<4096x!tt.ptr<f32>, #a>
+      ttg.warp_yield
+    }}
+    partition0(%r: tensor<4096x!tt.ptr<f32>, #a>) num_warps({partition_warps}) {{
+      ttg.warp_return
+    }} : (tensor<4096x!tt.ptr<f32>, #a>) -> ()
+    """
+    [module] = parse_ir(HEAD.replace("TARGET", "cuda:100") + body + FOOT)
+    audit = audit_module(module)
+    [summary] = summaries(audit)
+    assert summary.occupancy is not None
+    assert summary.occupancy.warps == summary.occupancy.ctas * total
+    [memory] = audit.shared_memory
+    assert [one.bytes for one in memory.allocations if one.kind == "warps"] == [total - 4]

@@ -10,12 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tt_layout.audit.allocation.shared_memory import WARP_GROUP
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.registers import RegisterPressure
+from tt_layout.audit.registers.live_ranges import SPECIALIZED
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.module import gpu_of
+from tt_layout.ir.ssa import integers
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.multiprocessor import RegisterFile, Residence, register_file, residence
 from tt_layout.wording import count
@@ -110,7 +113,7 @@ def kernel_occupancy(
         known: what is known of it as compiled.
     """
     module = audited.module
-    warps = known.warps or module.number("total-num-warps") or module.number("num-warps")
+    warps = known.warps or module.number("total-num-warps") or _warps(audited, pressure.function)
     if audited.gpu is None or warps is None:
         return None
     if shared_bytes is None:
@@ -129,6 +132,20 @@ def kernel_occupancy(
         shared_bytes=shared_bytes,
         tensor_columns=columns,
     )
+
+
+def _warps(audited: AuditedModule, function: str) -> int | None:
+    """Return the warps of a CTA, with those of partitions, which come in groups of four."""
+    own = audited.module.number("num-warps")
+    if own is None:
+        return None
+    operations = (one for each in audited.functions if each.name == function for one in each.walk())
+    partitions = (
+        sum(integers(one.attributes.get("partitionNumWarps")))
+        for one in operations
+        if one.name == SPECIALIZED
+    )
+    return own + -(-max(partitions, default=0) // WARP_GROUP) * WARP_GROUP
 
 
 def _tensor_columns(found: Conclusions, function: str) -> Iterator[int]:

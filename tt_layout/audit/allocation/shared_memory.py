@@ -32,6 +32,9 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
 CALLS = frozenset({"tt.call", "func.call"})
 CAPTURE_ALIGNMENT = 8
 INDEX_ALIGNMENT = 4
+WARP_GROUP = 4
+"""Warps in units of which partitions are given theirs."""
+
 MAX_BUFFERS = 512
 """Buffers of one function that are placed; their number counts squared."""
 
@@ -237,7 +240,8 @@ class _Allocator:
         ]
         if any(counts):
             function = numbering.function
-            need = _need("warps", None, None, function.line, max(counts), INDEX_ALIGNMENT)
+            size = -(-max(counts) // WARP_GROUP) * WARP_GROUP
+            need = _need("warps", None, None, function.line, size, INDEX_ALIGNMENT)
             yield need.at((0, numbering.size), lines, None)
 
     def _pieces(self, operation: SsaOperation, function: SsaFunction) -> list[_Need]:
