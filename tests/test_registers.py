@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from command import Run, runner
 
+from tt_layout.analyses.multiplications.matrix_instructions import MatrixInstruction
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.operations.instruction_registers import register_refusal
 from tt_layout.audit.registers import RegisterPressure, module_registers
 from tt_layout.audit.summary import summaries
 from tt_layout.ir import parse_ir
@@ -222,3 +224,27 @@ def test_warps_of_partitions_come_in_groups_of_four(partition_warps: int, total:
     assert summary.occupancy.warps == summary.occupancy.ctas * total
     [memory] = audit.shared_memory
     assert [one.bytes for one in memory.allocations if one.kind == "warps"] == [total - 4]
+
+
+@pytest.mark.parametrize(
+    ("columns", "refused", "taken"), [(64, 56, 64), (128, 88, 96), (256, 152, 160)]
+)
+def test_wgmma_needs_registers_beside_its_result(columns: int, refused: int, taken: int) -> None:
+    """The limits with which Triton 3.9 compiled matmuls for sm90, and those with C7602."""
+    shape = (64, columns, 16)
+    wide = MatrixInstruction(name="wgmma", shape=shape, instructions=1, issuer="warp group")
+    assert register_refusal(wide, 32, refused) is not None
+    assert register_refusal(wide, 32, taken) is None
+
+
+def test_a_dot_without_its_registers_does_not_compile() -> None:
+    path = Path(__file__).parent.parent / "examples" / "kernels" / "matmul-sm90.ttgir"
+    text = path.read_text(encoding="utf-8")
+    errors = []
+    for most in (56, 64):
+        few = text.replace("attributes {", f"attributes {{ttg.maxnreg = {most} : i32, ", 1)
+        [module] = parse_ir(few)
+        errors.append([one.message for one in audit_module(module).findings if one.is_error])
+    assert errors[1] == []
+    [message] = errors[0]
+    assert "does not compile: wgmma of N = 64 needs 64 registers per thread" in message

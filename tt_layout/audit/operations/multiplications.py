@@ -8,6 +8,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.operations.instruction_registers import register_refusal
+from tt_layout.audit.registers.live_ranges import SPECIALIZED
+from tt_layout.audit.registers.pressure import limit_of
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.tensor_memory import TensorMemory
 from tt_layout.errors import LayoutError
@@ -42,7 +45,7 @@ class Multiplication:
         instruction: None where none is known.
         descriptors: of A and B; None where one is not in shared memory, or not known.
         executions: how often it runs in one program.
-        refusal: why the compiler has no instruction for it; None where it has.
+        refusal: why the compiler has no instruction for it, or no registers; None where it has.
         fma: what it is without an instruction; None of one that has one, or where it is not known.
         scales: of A and of B; None where there are none, or of one of them alone.
     """
@@ -118,6 +121,8 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
     *batch, rows, columns = d.shape
     depth = a.shape[-1] * (2 if _is_packed(full, "lhs") and not _is_transposed(a) else 1)
     instruction, descriptors, refusal = _instruction(full, audited, (a, b, d), types, depth)
+    if refusal is None and not any(outer.name == SPECIALIZED for outer, _ in full.within):
+        refusal = register_refusal(instruction, types[2].element_bits, limit_of(audited))
     sizes = (prod(batch), rows, columns, depth)
     precision = str(operation.attributes.get("inputPrecision"))
     return Multiplication(
