@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from work import calls_of
 
+import tt_layout.page
 from tt_layout.analyses.multiplications.instruction_operands import operands_of
 from tt_layout.audit.audit import audit_module
 from tt_layout.encodings import FORMS
@@ -446,3 +447,11 @@ def test_what_is_left_out_of_scripts_is_in_no_text() -> None:
         script = re.sub(_COMMENTS, "", _template(name))
         texts = re.findall("|".join([pattern, template, quoted]), script)
         assert [text for text in texts if re.search(_SPACED, text)] == []
+
+
+def test_regular_expressions_of_the_scripts_are_left_as_they_are() -> None:
+    text = playground()
+    sources = (Path(tt_layout.page.__file__).parent / name for name in SCRIPTS)
+    found = [one for path in sources for one in re.findall(r"/\^\S+\$/", path.read_text("utf-8"))]
+    assert len(found) > 10
+    assert [one for one in found if one not in text] == []

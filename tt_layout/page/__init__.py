@@ -112,16 +112,15 @@ _COMMENTS = re.compile(
     r"|/\*\* @type (?:(?!\*/).)*\*/ ",  # before what they give a type
     re.MULTILINE,
 )
-_WHITE_SPACE = re.compile(r"^[ \n]+|\n[ \n]*(?=[})\]])", re.MULTILINE)
+_WHITE_SPACE = re.compile(r"^[ \n]+|[,;]?\n[ \n]*(?=[})\]])", re.MULTILINE)
 """Indentation, empty lines, and the ends of lines before a closing bracket."""
 _CONTINUED = re.compile(r"(?<=[,;{(\[=?:])\n|(?<=&&|\|\||=>)\n|\n(?=[.?:]|&&|\|\|)")
 """The ends of lines behind or before which a script cannot end a statement."""
 _SPACED = re.compile(
     r" (=>|===|!==|&&|\|\||\?\?|[-+]=) "
     r"|(?:(?<=\))|(?<=\bif)|(?<=\bfor)|(?<=\bconst)|(?<=\breturn)) (?=[\[{(])"
-    r"|;(?=\})|,(?=[)\]}])"
 )
-"""Spaces around operators and before brackets, and signs before closing ones, which end nothing."""
+"""Spaces around operators and before brackets, which end nothing."""
 
 
 @dataclass(frozen=True)
