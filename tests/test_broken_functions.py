@@ -12,10 +12,12 @@ from tiers import slow
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.axis import axis_info
+from tt_layout.audit.registers.pressure import worst
 from tt_layout.ir.ssa import read_functions
 
-KERNELS = sorted(Path(__file__).parent.parent.glob("examples/kernels/*.ttgir"))
-NARROW = sorted(Path(__file__).parent.parent.glob("examples/narrow/*.ttgir"))
+EXAMPLES = Path(__file__).parent.parent / "examples"
+KERNELS = sorted(EXAMPLES.glob("kernels/*.ttgir"))
+NARROW = sorted(EXAMPLES.glob("narrow/*.ttgir"))
 WORD = re.compile(r"%[\w#]+|[a-z]+\.\w+|\d+|[{}()<>\[\],:=]|->")
 
 
@@ -101,3 +103,30 @@ def test_a_dot_of_what_is_no_matrix() -> None:
     }}"""
     for module in parse_ir(text):
         assert not audit_module(module).multiplications
+
+
+MUTATED = [
+    ("ci/dumps/scale", '"ttg.num-warps" = 4', '"ttg.num-warps" = 65536'),
+    (
+        "workloads/layer_norm-gfx950",
+        "{end = 2048 : i32, start = 0",
+        "{end = 2048 : i32, start = -1",
+    ),
+    ("intel/matmul", "tt.expand_dims %m {axis = 1", "tt.expand_dims %é {axis = 64"),
+    ("intel/matmul", "arith.muli %kb1, %ldb1", "arith.muli %kb1, %(ldb1"),
+    ("workloads/scan-gfx950", "f32 loc(#loc26)", "f32 loc(sums_16, %sums_17 : f32 loc(#loc26)"),
+    (
+        "kernels/softmax-sm80",
+        "tt.expand_dims %inside_10 {axis = 0",
+        "tt.expand_dims %inside_10 {axis = 9",
+    ),
+]
+"""An example, and a part of it that a mutation made another: what the audit once failed at."""
+
+
+@pytest.mark.parametrize(("name", "part", "other"), MUTATED, ids=lambda value: value[-12:])
+def test_mutated_examples_are_audited(name: str, part: str, other: str) -> None:
+    text = (EXAMPLES / f"{name}.ttgir").read_text(encoding="utf-8")
+    assert part in text
+    for module in parse_ir(text.replace(part, other)):
+        worst(audit_module(module).registers)

@@ -77,12 +77,14 @@ class Distances:
     def _of(self, operation: SsaOperation, dim: int) -> int:
         """Return the divisor of what an operation returns."""
         operands = operation.operands
+        if operation.name == "tt.splat" or operation.name == "arith.constant":
+            return SAME
+        if len(operands) < 1 + (operation.name == "arith.muli"):
+            return 1  # the dump is not a valid one
         if operation.name in _SUMS:
             return gcd(*(self.divisor(each, dim) for each in operands[:2]))
         if operation.name == "arith.muli":
             return self._product(operands[0], operands[1], dim)
-        if operation.name == "tt.splat" or operation.name == "arith.constant":
-            return SAME
         if operation.name == "tt.broadcast":
             shape = self._shape(operands[0])
             return SAME if shape[dim : dim + 1] == (1,) else self.divisor(operands[0], dim)

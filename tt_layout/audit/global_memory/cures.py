@@ -257,6 +257,8 @@ def _nothing(text: str) -> Cure:
 def _with(access: Access, trace: Trace, number: int) -> AxisInfo:
     """Return what is known of a value if it has what a trace wants."""
     info = access.kernel.known[trace.name]
+    if trace.dim >= info.rank:
+        return info  # the dump is not a valid one
     vectors = [list(vector) for vector in info.vectors]
     vectors[trace.wanted][trace.dim] = number
     if trace.wanted == CONTIGUITY:

@@ -158,7 +158,7 @@ def module_registers(
 
 def worst(found: Iterable[RegisterPressure]) -> RegisterPressure | None:
     """Return the function, or the partition of it, that lacks most registers."""
-    return max(found, key=lambda one: one.taken / one.limit, default=None)
+    return max(found, key=lambda one: one.taken / max(1, one.limit), default=None)
 
 
 def limit_of(audited: AuditedModule, most: int | None = None) -> int | None:
@@ -318,12 +318,12 @@ def _profile(found: LiveRanges, passing: float) -> list[int]:
         found: what is live.
         passing: the part of a value that counts whose elements are used up one by one.
     """
-    changes = [0.0] * len(found.lines)
+    changes = [0.0] * (len(found.lines) + 1)  # a value may live to the end, in no valid dump
     for each in found.ranges:
         words = each.words * (passing if each.is_passing else 1)
         changes[each.begin] += words
         changes[each.end] -= words
-    return [round(total) for total in accumulate(changes)]
+    return [round(total) for total in accumulate(changes[:-1])]
 
 
 def _largest(function: SsaFunction, live: Sequence[LiveRange]) -> Iterator[LiveValue]:

@@ -133,7 +133,7 @@ class Trials:
         """
         is_known = False
         for array in (a for t in self._trials(supposed or {}) for a in self._values(t, name)):
-            first = _groups(array, dim, run)[:, 0] if array.ndim > dim else array
+            first = _firsts(array, dim, run) if array.ndim > dim else array
             if (first % divisor).any():
                 return False
             is_known = True
@@ -245,6 +245,11 @@ class _Trial(Evaluator):
 def _groups(array: Ints, dim: int, size: int) -> Ints:
     """Return the groups of neighbours along a dimension, a row each."""
     return np.moveaxis(array, dim, -1).reshape(-1, size)
+
+
+def _firsts(array: Ints, dim: int, run: int) -> Ints:
+    """Return the first element of each run; all where there are no such runs."""
+    return _groups(array, dim, run if array.shape[dim] % run == 0 else 1)[:, 0]
 
 
 def _is_run(groups: Ints) -> bool:
