@@ -39,7 +39,7 @@ _BINARY: Mapping[str, Callable[[Array, Array], Array]] = {
     "lshr": np.right_shift,
     "shl": np.left_shift,
 }
-_ORDERED = {
+ORDERED = {
     "eq": np.equal,
     "ne": np.not_equal,
     "lt": np.less,
@@ -192,7 +192,7 @@ class Machine:
         if kind.parts:
             return [np.zeros(self.threads, np.int64) for _ in kind.parts]
         shape = (self.threads, kind.count) if kind.count else (self.threads,)
-        return np.full(shape, _constant(word, kind.bits) & _mask(kind.bits), np.int64)
+        return np.full(shape, _constant(word, kind.bits) & mask_of(kind.bits), np.int64)
 
     def _binary(self, word: str, line: _Line) -> Array:
         kind, a = self._typed(line)
@@ -201,8 +201,8 @@ class Machine:
         if word == "fadd":
             return self.trees.add(a, b, kind.bits)
         if word == "ashr":
-            return _signed(a, kind.bits) >> b & _mask(kind.bits)
-        return _BINARY[word](a, b) & _mask(kind.bits)
+            return signed(a, kind.bits) >> b & mask_of(kind.bits)
+        return _BINARY[word](a, b) & mask_of(kind.bits)
 
     def _do_icmp(self, line: _Line) -> Array:
         how = line.next()
@@ -210,8 +210,8 @@ class Machine:
         line.skip(",")
         b = self._value(line, kind)
         if how.startswith("s"):
-            a, b = _signed(a, kind.bits), _signed(b, kind.bits)
-        return _ORDERED[how if how in _ORDERED else how[1:]](a, b).astype(np.int64)
+            a, b = signed(a, kind.bits), signed(b, kind.bits)
+        return ORDERED[how if how in ORDERED else how[1:]](a, b).astype(np.int64)
 
     def _do_select(self, line: _Line) -> Array:
         _, condition = self._typed(line)
@@ -234,11 +234,11 @@ class Machine:
 
     def _do_sext(self, line: _Line) -> Array:
         kind, value, to = self._cast(line)
-        return _signed(value, kind.bits) & _mask(to.bits)
+        return signed(value, kind.bits) & mask_of(to.bits)
 
     def _do_trunc(self, line: _Line) -> Array:
         _, value, to = self._cast(line)
-        return value & _mask(to.bits)
+        return value & mask_of(to.bits)
 
     def _do_freeze(self, line: _Line) -> Array:
         return self._typed(line)[1]
@@ -292,7 +292,7 @@ class Machine:
         _, place = self._typed(line)
         line.skip(",")
         index, offset = self._typed(line)
-        return place + _signed(offset, index.bits) * kind.size
+        return place + signed(offset, index.bits) * kind.size
 
     def _memory(self, place: Array, is_shared: bool) -> list[tuple[Array, Array, Array]]:
         """Return for each memory the threads that reach into it, and where."""
@@ -443,7 +443,7 @@ class Machine:
 
     def _redux(self, values: Sequence[Array]) -> Array:
         self.shuffles.append(("redux", self.lanes - 1))
-        sums = values[0].reshape(-1, self.lanes).sum(axis=1) & _mask(32)
+        sums = values[0].reshape(-1, self.lanes).sum(axis=1) & mask_of(32)
         return np.repeat(sums, self.lanes)
 
     def _dpp(self, values: Sequence[Array]) -> Array:
@@ -624,11 +624,11 @@ def _constant(word: str, bits: int) -> int:
     return 0 if word.startswith("@") else int(word)
 
 
-def _mask(bits: int) -> int:
+def mask_of(bits: int) -> int:
     return (1 << bits) - 1 if bits < 64 else -1
 
 
-def _signed(value: Array, bits: int) -> Array:
+def signed(value: Array, bits: int) -> Array:
     if bits >= 64:
         return value
     half = 1 << bits - 1

@@ -2,10 +2,10 @@
 
 usage: lowering.py QUESTIONS
 
-A question has ``allocate``, ``convert``, ``assemble`` (source and destination), ``combine``,
-``llvm``, ``load``, ``messages``, ``multiply``, ``descriptors``, ``registers``, ``kernel``, ``tma``,
-``tdm``, ``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the module needs: ``shape,
-elem, target, warps, threads, ctas``.
+A question has ``allocate``, ``convert``, ``assemble`` (source and destination), ``assembly``,
+``combine``, ``llvm``, ``load``, ``messages``, ``multiply``, ``descriptors``, ``registers``,
+``kernel``, ``tma``, ``tdm``, ``coalesce``, ``operand``, ``blocked`` or ``nvmma``, and what the
+module needs: ``shape, elem, target, warps, threads, ctas``.
 """
 
 from __future__ import annotations
@@ -135,6 +135,11 @@ class Lowering(inside.Compiler):
     def answer_llvm(self, question: Question) -> Answer:
         """Return the LLVM IR of a whole module, as its optimizer leaves it."""
         return {"llvm": str(assembling.assembled(question["llvm"], "llir")[0]["llir"])}
+
+    def answer_assembly(self, question: Question) -> Answer:
+        """Return the assembly of a whole module: PTX or AMDGCN."""
+        last = "ptx" if "cuda:" in question["assembly"] else "amdgcn"
+        return {"assembly": str(assembling.assembled(question["assembly"], last)[0][last])}
 
     def answer_through(self, question: Question) -> Answer:
         """Return the instructions that store a tensor to shared memory, and load it, by name."""

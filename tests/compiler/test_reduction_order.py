@@ -1,8 +1,8 @@
 """The order of additions in reductions, against what releases of Triton make of random ones.
 
-The LLVM IR of each kernel is carried out with trees for floats (`llvm_ir`); what it stores for
-each result must be the tree that we say.  Of integers, whose additions LLVM may put in another
-order, the sums are compared.
+The LLVM IR of each kernel, or its PTX, is carried out with trees for floats (`llvm_ir`, `ptx`);
+what it stores for each result must be the tree that we say.  Of integers, whose additions LLVM may
+put in another order, the sums are compared.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from compiler.exchange_kernels import registers
 from compiler.instruction_kernels import Kernel
 from compiler.kernels import tensor
 from compiler.llvm_ir import Machine, Trees
+from compiler.ptx import PtxMachine
 from compiler.test_analyses import Lowerer
 from compiler.wheel import Question, Wheel
 from tt_layout import LayoutError, parse_layout
@@ -28,8 +29,12 @@ from tt_layout.hardware import find_target
 from tt_layout.mlir.types import element_bits
 from tt_layout.releases import Release
 
-TARGETS = ("sm80", "sm90", "sm100", "gfx942", "gfx950", "gfx1100", "gfx1250")
+NVIDIA = ("sm80", "sm90", "sm100")
+TARGETS = (*NVIDIA, "gfx942", "gfx950", "gfx1100", "gfx1250")
 SHAPES = ((64, 64), (32, 64), (16, 128), (8, 256), (2, 1024), (128, 16), (4, 16))
+MACHINES = {"llvm": Machine, "assembly": PtxMachine}
+"""What the wheel is asked for -> what carries it out."""
+
 ELEMENTS = ("f32", "f32", "f16", "f16", "i32")
 
 
@@ -39,7 +44,10 @@ def lowerer(wheel: Wheel) -> Lowerer:
 
 
 def reductions(
-    seed: int, targets: Sequence[str] = TARGETS, elements: Sequence[str] = ELEMENTS
+    seed: int,
+    targets: Sequence[str] = TARGETS,
+    elements: Sequence[str] = ELEMENTS,
+    stage: str = "llvm",
 ) -> Iterator[tuple[Question, dict[str, Any]]]:
     """Yield sums without end, the targets in turn: the question, and what it is of."""
     r = Random(seed)
@@ -52,7 +60,7 @@ def reductions(
             axis = r.randint(0, 1)
             add_sum(kernel, shape, element, layout, axis)
             facts = {"target": target, "shape": shape, "element": element, "axis": axis}
-            yield {"llvm": kernel.text()}, {**facts, "layout": layout, "warps": kernel.warps}
+            yield {stage: kernel.text()}, {**facts, "layout": layout, "warps": kernel.warps}
 
 
 def add_sum(kernel: Kernel, shape: tuple[int, ...], element: str, layout: str, axis: int) -> None:
@@ -71,17 +79,18 @@ def add_sum(kernel: Kernel, shape: tuple[int, ...], element: str, layout: str, a
     kernel.store(found, left, element, result)
 
 
-def carried_out(text: str, facts: dict[str, Any]) -> tuple[Any, Trees]:
+def carried_out(answer: dict[str, Any], facts: dict[str, Any]) -> tuple[Any, Trees]:
     """Return what a kernel stores when the elements are the leaves 1, 2, .., and the trees."""
     target, shape, element = find_target(facts["target"]), facts["shape"], facts["element"]
     count, left = shape[0] * shape[1], shape[1 - facts["axis"]]
     kind = f"<u{(element_bits(element) or 0) // 8}"
     given = np.arange(1, count + 1).astype(kind)
     out, trees = np.zeros(left, kind).view(np.uint8), Trees(count)
-    machine = Machine(
+    stage, carries_out = next((key, MACHINES[key]) for key in MACHINES if key in answer)
+    machine = carries_out(
         facts["warps"] * target.lanes, target.lanes, [given.view(np.uint8).copy(), out], trees
     )
-    machine.run(text)
+    machine.run(answer[stage])
     return machine.buffers[1].view(kind), trees
 
 
@@ -101,7 +110,7 @@ def expected(tree: ReductionTree, facts: dict[str, Any], trees: Trees) -> Any:
 
 def verdict(answer: dict[str, Any], facts: dict[str, Any], release: Release) -> str:
     """Return how what a kernel does compares with what we say."""
-    if "llvm" not in answer:
+    if not MACHINES.keys() & answer.keys():
         return "the wheel gives no code"
     layout = parse_layout(facts["layout"], release=str(release))
     element, axis = facts["element"], facts["axis"]
@@ -110,7 +119,7 @@ def verdict(answer: dict[str, Any], facts: dict[str, Any], release: Release) -> 
         tree = reduction_tree(linear, axis, element, find_target(facts["target"]), release)
     except LayoutError as error:
         return f"refused: {re.sub('[0-9]+', 'N', str(error))}"
-    stored, trees = carried_out(answer["llvm"], facts)
+    stored, trees = carried_out(answer, facts)
     if element.startswith("i"):
         leaves = np.arange(1, facts["shape"][0] * facts["shape"][1] + 1).reshape(facts["shape"])
         return "same sums" if (stored == leaves.sum(axis=axis)).all() else "other sums"
@@ -121,8 +130,12 @@ def verdict(answer: dict[str, Any], facts: dict[str, Any], release: Release) -> 
 
 def test_trees_of_random_reductions(lowerer: Lowerer, seed: int, tally: Counter[str]) -> None:
     """What a kernel of any target stores is the tree that we say."""
-    count, drawing = len(TARGETS), reductions(seed)
-    asked = [next(drawing) for _ in range(count)]
+    drawn = {"llvm": TARGETS, "assembly": NVIDIA}
+    asked = [
+        case
+        for stage, targets in drawn.items()
+        for case, _ in zip(reductions(seed, targets, stage=stage), targets)
+    ]
     answers = lowerer.ask([question for question, _ in asked])
     for answer, (_, facts) in zip(answers, asked):
         found = verdict(answer, facts, Release.V3_9)
