@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -121,3 +122,16 @@ def test_a_first_manifest_has_the_types_and_the_target_of_the_dump(
     assert run("init", "matmul.ttgir@last", "-o", "last.yaml").status == 0
     assert '  file: "matmul.ttgir@last"\n' in (tmp_path / "last.yaml").read_text(encoding="utf-8")
     assert run("check", "last.yaml", "--update").status == 0
+
+
+def test_what_every_other_way_makes_dearer_does_not_fail(run: Run) -> None:
+    dump = NARROW.parent / "kernels" / "attention-sm80.ttgir"
+    outcome = run("audit", str(dump), "--fail-on", "conversions")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert "usual epilogue: a direct store would take 512 cycles instead of 192" in outcome.out
+    assert "no findings" in outcome.out
+    assert "needed: 1 conversion through shared memory" in outcome.out
+    [module] = json.loads(run("audit", str(dump), "--format", "json").out)["modules"]
+    [note] = module["notes"]
+    assert (note["line"], note["cycles"], note["otherwise"]) == (179, 192, 512)
+    assert not module["findings"]

@@ -8,7 +8,7 @@ from itertools import chain
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.conclusions import Conclusions, MovementRow, Total
-from tt_layout.audit.findings import Finding
+from tt_layout.audit.findings import Finding, Note
 from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.modules.layouts import LayoutRow, layout_rows
@@ -43,6 +43,7 @@ class Audit:
         movements: the operations that move data, in the order of the text.
         totals: by kernel and operation.
         findings: what the reader should look at, errors first, then the most expensive.
+        notes: what would be findings, were not every other way dearer.
         arguments: names of the kernels' arguments, where values were given for some.
         multiplications: the operations that multiply matrices, in the order of the text.
         intensities: of the kernels that have any.
@@ -57,6 +58,7 @@ class Audit:
     movements: tuple[MovementRow, ...]
     totals: tuple[Total, ...]
     findings: tuple[Finding, ...]
+    notes: tuple[Note, ...] = ()
     arguments: tuple[str, ...] = ()
     multiplications: tuple[Multiplication, ...] = ()
     intensities: tuple[Intensity, ...] = ()
@@ -143,15 +145,16 @@ def audit_module(
     registers = compiled_registers(found.registers, audited, known)
     if registers != found.registers:
         found = found._replace(registers=registers)
-        findings = find(found, audited)
+        judged = find(found, audited)
     else:
-        findings = shared.modules.once(module, "findings", lambda: find(found, audited))
+        judged = shared.modules.once(module, "findings", lambda: find(found, audited))
     return Audit(
         module=module,
         layouts=found.layouts,
         movements=found.movements,
         totals=found.totals,
-        findings=findings,
+        findings=judged.findings,
+        notes=judged.notes,
         arguments=arguments,
         multiplications=found.multiplications,
         intensities=found.intensities,

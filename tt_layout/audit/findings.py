@@ -213,3 +213,29 @@ class Finding(NamedTuple):
     def weight(self) -> float:
         """Cycles wasted in one program: what findings of one urgency are sorted by."""
         return self.cost * (assumed_runs(self.runs) if self.runs is not None else 1)
+
+
+class Note(NamedTuple):
+    """What would be a finding, were not every other way dearer.
+
+    Attributes:
+        finding: what it would be.
+        cycles: of one program, of all that the cheapest other way would change.
+        otherwise: the cycles that these would take then.
+    """
+
+    finding: Finding
+    cycles: float
+    otherwise: float
+
+
+class Found(NamedTuple):
+    """What the rules say of a module.
+
+    Attributes:
+        findings: in the order in which a reader acts.
+        notes: what stays as it is, in the same order.
+    """
+
+    findings: tuple[Finding, ...]
+    notes: tuple[Note, ...]

@@ -24,6 +24,7 @@ class Summary:
         target: the GPU's name in `tt_layout.hardware`; None where the module names none.
         warps: the warps of a CTA; None where the module does not state them.
         findings: of the kernel, errors first, then the most expensive.
+        needed: what would be findings, were not every other way dearer.
         shared_bytes: shared memory of a CTA; None where it is not known.
         shared_limit: the most that a CTA may have; None where the GPU is not known.
         unknown_costs: data movements of which nothing is known.
@@ -43,6 +44,7 @@ class Summary:
     movements: int = 0
     registers: RegisterPressure | None = None
     occupancy: Occupancy | None = None
+    needed: tuple[Finding, ...] = ()
 
     @property
     def weight(self) -> float:
@@ -70,7 +72,9 @@ class Summary:
     @property
     def counts(self) -> str:
         """What was found, each kind with its number, and the shared memory."""
-        return f"{', '.join(_parts(self.findings)) or self._nothing}{self._shared_text()}"
+        found = [", ".join(_parts(self.findings))] * bool(self.findings)
+        found += [f"needed: {', '.join(_parts(self.needed))}"] * bool(self.needed)
+        return f"{'; '.join(found) or self._nothing}{self._shared_text()}"
 
     @property
     def _nothing(self) -> str:
@@ -147,6 +151,7 @@ def _summary(
         len(own),
         registers,
         _occupancy(audit, registers, shared),
+        tuple(one.finding for one in audit.notes if one.finding.function == name),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tt_layout.audit.findings import Finding
+from tt_layout.audit.findings import Finding, Note
 from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.advice import Anchor
 from tt_layout.audit.suggestions.adviser import Adviser
@@ -45,9 +45,6 @@ def _in_short(suggestion: Suggestion, share: Share) -> str:
 def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -> Iterator[str]:
     """Yield why a finding is there, and what would be better."""
     yield from _reason_lines(adviser, finding)
-    note = note_text(adviser, [finding])
-    if note is not None:
-        yield note
     suggestions = adviser.suggestions(finding)
     shares = {id(one): adviser.share(finding, one) for one in suggestions}
     large = [one for one in suggestions if not shares[id(one)].is_small]
@@ -60,7 +57,7 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -
             yield f"but: a multiprocessor holds {count(after.ctas, 'CTA')} instead of {before.ctas}"
     if suggestions and not shown:
         yield f"{_small(shares[id(suggestions[0])])}; --all shows it"
-    if not suggestions and note is None:
+    if not suggestions:
         yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
 
 
@@ -77,20 +74,17 @@ def _small(share: Share) -> str:
     return f"no change of layout pays here: the best saves {share.text}"
 
 
-def note_text(adviser: Adviser, group: Sequence[Finding]) -> str | None:
-    """Return that findings stay as they are where no other way takes fewer cycles, else None."""
-    others = adviser.dearer(group[0])
-    if not others:
-        return None
-    before, after = others[0].sums
-    reason = adviser.reason(group[0])
+def note_text(adviser: Adviser, note: Note, alike: Sequence[Finding]) -> str:
+    """Return why something stays as it is, with the lines of those alike."""
+    before, after = note.cycles, note.otherwise
+    reason = adviser.reason(note.finding)
     ends = {one.operation for one in reason.consumers} if reason is not None else set()
     what, way = "needed", "the cheapest other way"
     if ends and all(name in _STORES for name in ends):
         what, way = "usual epilogue", "a direct store"
     compared = f"{after:g} cycles instead of {before:g}" if after > before else f"{after:g}, too"
     text = f"{what}: {way} would take {compared}"
-    return f"{lines([one.line for one in group])}, {short_operation(group[0].name)}: {text}"
+    return f"{lines([one.line for one in alike])}, {short_operation(note.finding.name)}: {text}"
 
 
 _STORES = frozenset({"tt.store", "tt.atomic_rmw", "amdg.buffer_store", "tt.descriptor_store"})

@@ -7,7 +7,7 @@ from typing import Any
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.findings import Finding
+from tt_layout.audit.findings import Finding, Note
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.occupancy import Occupancy
 from tt_layout.audit.operations.multiplications import multiplication_data
@@ -48,6 +48,7 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         ],
         "totals": [asdict(total) for total in audit.totals],
         "findings": _findings(adviser),
+        "notes": [_note(note, adviser) for note in audit.notes],
         "summary": [_summary(summary, adviser) for summary in summaries(audit)],
     }
 
@@ -76,7 +77,6 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
                 "number": numbers[id(finding)],
                 **_finding(finding),
                 **share_data(adviser.share_of([finding])),
-                "note": note_text(adviser, [finding]),
                 "why": reason_data(adviser, finding),
                 "suggestion": better[0]["layout"] if better else None,
                 "suggestions": better,
@@ -89,6 +89,17 @@ def _numbers(audit: Audit) -> dict[int, int]:
     """Return the number that the report prints before each finding, by its identity."""
     groups = grouped(audit.findings)
     return {id(finding): number for number, group in enumerate(groups, 1) for finding in group}
+
+
+def _note(note: Note, adviser: Adviser) -> dict[str, Any]:
+    """Return what is no finding, for every other way is dearer."""
+    return {
+        **_finding(note.finding),
+        "text": note_text(adviser, note, [note.finding]),
+        "cycles": note.cycles,
+        "otherwise": note.otherwise,
+        "why": reason_data(adviser, note.finding),
+    }
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

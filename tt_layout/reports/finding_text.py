@@ -58,6 +58,15 @@ def all_findings(adviser: Adviser, program: ProgramSource) -> Iterator[Paragraph
             texts = (f"fixed by finding {before} as well",)
         more = _paragraphs(number, [*texts, _cost(group, adviser, is_short=False)])
         yield from (*_what(number, group, program), *more)
+    yield from _notes(adviser)
+
+
+def _notes(adviser: Adviser) -> Iterator[Paragraph]:
+    """Yield what stays as it is, those alike together."""
+    notes = {id(one.finding): one for one in adviser.audit.notes}
+    for group in grouped([one.finding for one in adviser.audit.notes]):
+        text = note_text(adviser, notes[id(group[0])], group)
+        yield Paragraph(text, GAP, 2 * len(GAP))
 
 
 # -- the first screen -------------------------------------------------------------------------
@@ -71,21 +80,18 @@ def first_findings(adviser: Adviser, program: ProgramSource, room: int) -> Itera
         program: where the text of the user's program is found.
         room: lines of `WIDTH` characters that there are for them.
     """
-    large, left_out, cured, notes = [], list[Finding](), list[Finding](), list[str]()
+    large, left_out, cured = [], list[Finding](), list[Finding]()
     cures = set[object]()
     for number, group in enumerate(grouped(adviser.audit.findings), 1):
-        note = note_text(adviser, group) if group[0].urgency == Urgency.CYCLES else None
         best = adviser.best(group[0])
-        if note is not None:
-            notes.append(note)
-        elif best is not None and cure_of(best) in cures:
+        if best is not None and cure_of(best) in cures:
             cured += group
         elif not _matters(group, adviser):
             left_out += group
         else:
             large.append((number, group))
             cures |= {cure_of(best)} if best is not None else set()
-    tail = [Paragraph(note, GAP, 2 * len(GAP)) for note in notes[:MAX_NOTES]]
+    tail = [*islice(_notes(adviser), MAX_NOTES)]
     if large and heights(tail, _fitted(*large[0], adviser, program, 0)) >= room:
         tail = []  # the first finding is more than any note
     room -= heights(tail) + bool(left_out or cured or len(large) > 1)

@@ -15,10 +15,11 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from tt_layout.audit.conclusions import Conclusions
-from tt_layout.audit.findings import Finding, Occurrence
+from tt_layout.audit.findings import Finding, Found, Note, Occurrence
 
 if TYPE_CHECKING:
     from tt_layout.audit.modules.audited_module import AuditedModule
+    from tt_layout.audit.suggestions.advice import Advice
 
 HEADINGS = ("What:", "Cost:", "Why:", "How to fix:", "When it does not pay:")
 """The parts of a rule's documentation: what is found and counted, why that is bad, the way out."""
@@ -52,8 +53,20 @@ def kinds() -> tuple[str, ...]:
     return tuple(rule.kind for rule in rules())
 
 
-def find(found: Conclusions, audited: AuditedModule) -> tuple[Finding, ...]:
-    """Return the findings of a module, in the order in which a reader acts."""
+def find(found: Conclusions, audited: AuditedModule) -> Found:
+    """Return the findings of a module, apart from what every other way only makes dearer."""
+    from tt_layout.audit.suggestions.advice import Advice
+
+    advice = Advice(found, audited)
+    judged = [(one, _note(one, advice)) for one in _found(found, audited)]
+    return Found(
+        tuple(one for one, note in judged if note is None),
+        tuple(note for _, note in judged if note is not None),
+    )
+
+
+def _found(found: Conclusions, audited: AuditedModule) -> list[Finding]:
+    """Return what the rules find, one for each data movement, in the order of the report."""
     merged: dict[object, Finding] = {}
     for rule in rules():
         for number, finding in enumerate(rule.find(found, audited)):
@@ -62,7 +75,13 @@ def find(found: Conclusions, audited: AuditedModule) -> tuple[Finding, ...]:
                 known = merged[key]
                 finding = known._replace(occurrences=known.occurrences + finding.occurrences)
             merged[key] = finding
-    return tuple(sorted(merged.values(), key=_rank))
+    return sorted(merged.values(), key=_rank)
+
+
+def _note(finding: Finding, advice: Advice) -> Note | None:
+    """Return what other ways would cost where each is dearer; None where one is not, or none is."""
+    others = [one.dearer(finding, advice) for one in finding.occurrences]
+    return Note(finding, *others[0][0].sums) if all(others) else None
 
 
 def _movement(finding: Finding) -> object:

@@ -92,10 +92,6 @@ class Adviser:
             self._needs[id(suggestion)] = suggestion, before, after
         return self._needs[id(suggestion)][1:]
 
-    def dearer(self, finding: Finding) -> list[Suggestion]:
-        """Return the other ways, the cheapest first, where each of them costs more."""
-        return list(self._once("dearer", finding, self._dearer))
-
     def _once(self, what: str, finding: Finding, answer: Callable[[Finding], T]) -> T:
         """Return an answer, which is the same for modules of one text but for the lines."""
         audited, movement = self.audit.audited, finding.movement
@@ -110,12 +106,6 @@ class Adviser:
             return None
         found = (one.reason(finding, self._advice) for one in finding.occurrences)
         return next((reason for reason in found if reason is not None), None)
-
-    def _dearer(self, finding: Finding) -> tuple[Suggestion, ...]:
-        if self._advice is None:
-            return ()
-        found = (one.dearer(finding, self._advice) for one in finding.occurrences)
-        return next((tuple(suggestions) for suggestions in found if suggestions), ())
 
     def _suggestions(self, finding: Finding) -> tuple[Suggestion, ...]:
         if self._advice is None:
