@@ -255,6 +255,7 @@ class GcnMachine(Machine):
         data, rest = (words[0], words[1:]) if is_load else (words[1], [words[0], *words[2:]])
         names = self._registers(data)
         if space == "scratch":
+            offset += int(self._get(rest[1])[0]) if rest[1][0] == "s" else 0
             for at, register in enumerate(names):
                 if is_load:
                     self._put(register, self.scratch[offset + 4 * at])
