@@ -44,3 +44,26 @@ def test_nothing_could_be_saved_without_an_alternative(path: Path) -> None:
         assert ("could be saved" in " ".join(finding.split())) == (
             "fix (" in finding or "fixed by" in finding
         ), finding
+
+
+@pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
+def test_a_first_screen_says_how_what_could_be_saved_is(path: Path) -> None:
+    text = " ".join(plain_text(AuditReport(path.name, audits(path))).split())
+    for finding in re.split(r" \d+\. ", text)[1:]:
+        if "could be saved" in finding:
+            assert "fix (" in finding or "--all says how" in finding, finding
+
+
+def test_the_first_fix_is_more_than_a_note() -> None:
+    """A note once took the lines of the fix, which left a saving without an alternative."""
+    path = EXAMPLES / "kernels" / "attention-gfx950.ttgir"
+    text = plain_text(AuditReport(path.name, audits(path)))
+    assert "fix (saves" in text
+    assert "usual epilogue" not in text
+
+
+def test_a_verdict_says_what_the_error_is() -> None:
+    path = EXAMPLES / "kernels" / "softmax-sm90.ttgir"
+    [module] = parse_ir(path.read_text("utf-8").replace('num-warps" = 4', 'num-warps" = 8'))
+    text = " ".join(plain_text(AuditReport(path.name, [audit_module(module)])).split())
+    assert "13 errors, the first on line 18: #blocked on tensor<4x1024xf16> is for 4 warps" in text

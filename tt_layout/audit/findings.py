@@ -81,7 +81,6 @@ class Occurrence:
         absence: what the line of a kernel says that there is none of, where no rule found anything:
             an adjective, perhaps empty, and a plural; None for nothing.
         no_way_out: what is printed where nothing cheaper was found; empty for nothing.
-        is_avoidable: whether its cost is what its words tell how to save.
     """
 
     kind: ClassVar[str]
@@ -90,7 +89,6 @@ class Occurrence:
     urgency: ClassVar[Urgency] = Urgency.CYCLES
     absence: ClassVar[tuple[str, str] | None] = None
     no_way_out: ClassVar[str] = ""
-    is_avoidable: ClassVar[bool] = False
 
     @classmethod
     def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
@@ -111,13 +109,18 @@ class Occurrence:
         return " "
 
     @property
+    def is_avoidable(self) -> bool:
+        """Whether its cost is what its words tell how to save."""
+        return False
+
+    @property
     def counted(self) -> Counted:
         """What the line of a kernel calls it."""
         raise NotImplementedError
 
-    def headline(self, number: int, line: int) -> str:
-        """Return what the verdict on a kernel says of so many, the first on a line."""
-        return f"{self.counted.text(number)}: see line {line}"
+    def headline(self, number: int, first: Finding) -> str:
+        """Return what the verdict on a kernel says of so many, of which the first is given."""
+        return f"{self.counted.text(number)}: see line {first.line}"
 
     @property
     def cost(self) -> float:

@@ -22,7 +22,7 @@ from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.mlir.source import Source
 from tt_layout.reports.allocation import allocation_lines
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
-from tt_layout.reports.finding_text import all_findings, first_findings, heights
+from tt_layout.reports.finding_text import SCREEN, all_findings, first_findings, heights
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.kernel_head import head_texts
 from tt_layout.reports.kernel_tables import kernel_lines
@@ -149,10 +149,6 @@ class AuditReport(Printed):
             yield Paragraph(safe(f"{text} {' -> '.join(map(str, at))}"), indent=4)
         yield from allocation_lines(audit)
         yield from layout_lines(audit, is_whole=self.is_whole)
-
-
-SCREEN = 14
-"""Lines of `WIDTH` characters that a kernel takes on a first screen, at most."""
 
 
 def kernel_heads(found: Iterable[Summary], adviser: Adviser) -> Iterator[Paragraph]:

@@ -20,7 +20,8 @@ MAX_SHOWN = 12  # groups of findings with advice, unless all are asked for
 MAX_LINES = 6  # lines of the dump that are listed of one group
 MAX_PLACES = 2  # places in the program that are
 MAX_NOTES = 2  # notes on a first screen
-WIDTH = 80  # characters in which the lines of a first screen are counted
+SCREEN = 14  # lines that a kernel takes on a first screen, at most
+WIDTH = 80  # characters in which these are counted
 
 
 def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
@@ -92,8 +93,8 @@ def first_findings(adviser: Adviser, program: ProgramSource, room: int) -> Itera
             large.append((number, group))
             cures |= {cure_of(best)} if best is not None else set()
     tail = [*islice(_notes(adviser), MAX_NOTES)]
-    if large and heights(tail, _fitted(*large[0], adviser, program, 0)) >= room:
-        tail = []  # the first finding is more than any note
+    if large and heights(tail, _fitted(*large[0], adviser, program, SCREEN)) >= room:
+        tail = []  # the first finding, and its way out, is more than any note
     room -= heights(tail) + bool(left_out or cured or len(large) > 1)
     shown = 0
     for number, group in large:
@@ -106,7 +107,8 @@ def first_findings(adviser: Adviser, program: ProgramSource, room: int) -> Itera
     yield from tail
     left_out += [finding for _, group in large[shown:] for finding in group]
     if left_out or cured:
-        yield Paragraph(_left_out(left_out, cured, adviser), GAP, 2 * len(GAP))
+        text = _left_out(left_out, cured, adviser, is_rest=bool(shown))
+        yield Paragraph(text, GAP, 2 * len(GAP))
 
 
 def _matters(group: Sequence[Finding], adviser: Adviser) -> bool:
@@ -121,15 +123,20 @@ def _fitted(
     """Return findings with as much about them as there is room for."""
     what = _what(number, group, program)
     texts = [*short_advice_lines(adviser, group[0])]
-    cost = _cost(group, adviser, is_short=True)
+    cost, best = _cost(group, adviser, is_short=True), adviser.best(group[0])
     while texts and heights(what, _paragraphs(number, [*texts, cost])) > room:
         texts.pop()
+    if best is not None and not texts:
+        cost += ": --all says how"
     return [*what, *_paragraphs(number, [*texts, cost])]
 
 
-def _left_out(findings: Sequence[Finding], cured: Sequence[Finding], adviser: Adviser) -> str:
+def _left_out(
+    findings: Sequence[Finding], cured: Sequence[Finding], adviser: Adviser, *, is_rest: bool
+) -> str:
     """Return in a line what is left out, and how many of it what is shown cures, too."""
-    text = f"and {count(len(findings) + len(cured), 'more finding')}"
+    number = len(findings) + len(cured)
+    text = f"and {count(number, 'more finding')}" if is_rest else count(number, "finding")
     if not findings:
         return f"{text} fixed by the same changes: --all lists {_them(cured)}"
     functions = {one.function for one in findings}

@@ -20,7 +20,7 @@ BUSY = 0.5
 
 def head_texts(summary: Summary, adviser: Adviser) -> Iterator[str]:
     """Yield the verdict, what was found, and what a multiprocessor holds of the kernel."""
-    yield f"{summary.who}: {verdict(summary, adviser)}"
+    yield f"{summary.who}: {safe(verdict(summary, adviser))}"
     yield summary.counts
     resources = [*_resources(summary)]
     if resources:
@@ -51,7 +51,7 @@ def verdict(summary: Summary, adviser: Adviser) -> str:
     if urgent:
         first = urgent[0].occurrences[0]
         alike = [one for one in urgent if one.occurrences[0].counted == first.counted]
-        return first.headline(len(alike), urgent[0].line)
+        return first.headline(len(alike), urgent[0])
     shares = adviser.shares
     bounds = shares.bounds(summary.function)
     bound = _bound_text(bounds, shares.measured(summary.function)) if bounds is not None else ""

@@ -8,6 +8,9 @@ from tt_layout.wording import count as counted
 SPECIALIZED = 16
 """The divisor of integer arguments that Triton compiles a kernel of its own for."""
 
+NO_FIX = "none"
+"""What stands in place of a fix where nothing helps."""
+
 _HOW = {
     "arith.remsi": "%",
     "arith.remui": "%",
@@ -92,7 +95,8 @@ def element_count(elements: int, threads: int) -> str:
 
 def nothing(held: int) -> str:
     """Return that nothing helps."""
-    return f"{held} elements are all that one instruction can move of this tensor: none"
+    held_text = f"{counted(held, 'element')} {'is' if held == 1 else 'are'} all"
+    return f"{held_text} that one instruction can move of this tensor: {NO_FIX}"
 
 
 # -- addresses ------------------------------------------------------------------------------

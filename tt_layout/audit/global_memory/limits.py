@@ -41,6 +41,11 @@ class Limit(NamedTuple):
     advice: str
     wanted_bytes: int = MAX_VECTOR_BYTES
 
+    @property
+    def has_fix(self) -> bool:
+        """Whether something helps."""
+        return not self.advice.endswith(f": {advice.NO_FIX}")
+
     def as_data(self) -> dict[str, Any]:
         """Return the limit as plain data."""
         place = self.location

@@ -37,6 +37,7 @@ class NarrowAccess(Occurrence):
         access: what the access is, as a noun.
         width_bytes: that a thread moves at a time.
         limit: what limits it, and the way out.
+        has_fix: whether there is one.
         cycles: the wavefronts beyond those that its bytes fill.
     """
 
@@ -44,11 +45,11 @@ class NarrowAccess(Occurrence):
     order: ClassVar[int] = 30
     heading: ClassVar[str] = "narrow"
     absence: ClassVar[tuple[str, str] | None] = "narrow", "accesses"
-    is_avoidable: ClassVar[bool] = True
 
     access: str
     width_bytes: int
     limit: str
+    has_fix: bool
     cycles: float
 
     @classmethod
@@ -59,13 +60,18 @@ class NarrowAccess(Occurrence):
             if cost is None or cost.finding is None:
                 continue
             if isinstance(cost.details, (GlobalDetails, SharedDetails)):
-                facts = row.access, cost.details.width_bytes, cost.finding, cost.extra
-                yield Finding.of_movement(row, cls(*facts))
+                facts = row.access, cost.details.width_bytes, cost.finding
+                yield Finding.of_movement(row, cls(*facts, _has_fix(cost.details), cost.extra))
 
     @property
     def words(self) -> str:
         """How wide it is, what limits it, and the way out."""
         return self.limit
+
+    @property
+    def is_avoidable(self) -> bool:
+        """Whether there is a way out, which its words name."""
+        return self.has_fix
 
     @property
     def counted(self) -> Counted:
@@ -76,3 +82,9 @@ class NarrowAccess(Occurrence):
     def cost(self) -> float:
         """The wavefronts beyond those that its bytes fill."""
         return self.cycles
+
+
+def _has_fix(details: GlobalDetails | SharedDetails) -> bool:
+    """Tell whether the finding about an access names a way out."""
+    limit = details.limited_by if isinstance(details, GlobalDetails) else None
+    return limit is None or limit.has_fix

@@ -26,7 +26,9 @@ from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.modules.layouts import LayoutRow, mismatches
 from tt_layout.errors import LayoutError
+from tt_layout.safe_text import shortened
 
+MAX_HEADLINE = 120  # characters of an error that stand in a verdict
 MAX_UNUSED = 1000  # aliases of a module that are read although no type uses them
 
 
@@ -78,6 +80,12 @@ class Refused(Occurrence):
     def counted(self) -> Counted:
         """Errors, of whatever they are."""
         return Counted("error")
+
+    def headline(self, number: int, first: Finding) -> str:
+        """Return how many errors there are, and what is wrong first."""
+        which = ", the first" * (number > 1)
+        what = shortened(first.message, MAX_HEADLINE)
+        return f"{self.counted.text(number)}{which} on line {first.line}: {what}"
 
 
 def _of_layout(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:

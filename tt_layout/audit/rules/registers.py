@@ -94,7 +94,7 @@ class Spills(Occurrence):
         """What the line of a kernel calls it."""
         return Counted("", "spills likely" if self.pressure.spilled is None else "spills")
 
-    def headline(self, number: int, line: int) -> str:
+    def headline(self, number: int, first: Finding) -> str:
         """Return how many registers are needed, and where."""
         return self.pressure.text
 

@@ -44,7 +44,6 @@ class Uncoalesced(Occurrence):
     order: ClassVar[int] = 40
     heading: ClassVar[str] = "uncoalesced"
     absence: ClassVar[tuple[str, str] | None] = "uncoalesced", "accesses"
-    is_avoidable: ClassVar[bool] = True
 
     access: str
     sectors: int
@@ -74,6 +73,11 @@ class Uncoalesced(Occurrence):
         is_sector = self.sector_bytes == SECTOR_BYTES
         unit = "sectors" if is_sector else f"{self.sector_bytes}-byte transactions"
         return f"touches {self.sectors} {unit}; {self.ideal} would do: {self.counts}"
+
+    @property
+    def is_avoidable(self) -> bool:
+        """Whether it is for its own words, not those of another rule, to say what to change."""
+        return bool(self.counts)
 
     @property
     def counted(self) -> Counted:
