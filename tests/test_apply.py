@@ -126,6 +126,25 @@ def test_names_stay_valid() -> None:
     assert "loc(" not in found
 
 
+def test_a_layout_of_one_warp_is_written_as_triton_reads_it() -> None:
+    """Triton prints ``ctaLayout = {}`` for it, and does not read that."""
+    mma = "#ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = []}}>"
+    old, new = (f"#ttg.dot_op<{{opIdx = 1, parent = {mma}, kWidth = {k}}}>" for k in (8, 16))
+    text = f"""\
+module attributes {{ttg.target = "hip:gfx1201", "ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}} {{
+  tt.func @f(%p: tensor<64x32x!tt.ptr<f16>, {new}>) {{
+    %v = arith.constant dense<1.0> : tensor<64x32xf16, {old}>
+    %w = ttg.convert_layout %v : tensor<64x32xf16, {old}> -> tensor<64x32xf16, {new}>
+    tt.store %p, %w : tensor<64x32x!tt.ptr<f16>, {new}>
+    tt.return
+  }}
+}}
+"""  # noqa: E501
+    assert f"#relaid = {new}\n" in cure(Source(text)).text
+    [found] = tt_layout.audit_ir(text).data()["modules"]
+    assert {finding["suggestion"] for finding in found["findings"]} == {None, new}
+
+
 def test_locations_go_with_what_is_computed_anew() -> None:
     lines = kernel("two-inputs").splitlines()
     text = "\n".join(f"{line} loc(#loc7)" if " = " in line and "%" in line else line

@@ -318,6 +318,19 @@ class Encoding:
     def _repr_html_(self) -> str:
         return as_html(str(self))
 
+    def written(self) -> str:
+        """Return text that the wheels of its releases read, which their own is not always.
+
+        Example:
+            >>> import tt_layout
+            >>> wmma = "#ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = []}}>"
+            >>> print(tt_layout.parse_layout(wmma))
+            #ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {}}>
+            >>> print(tt_layout.parse_layout(wmma).written())
+            #ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = []}}>
+        """
+        return (self.spelling or self.respell()).written()
+
     def respell(self) -> Spelling:
         """Return today's spelling, from the fields alone."""
         form = type(self).forms[-1]

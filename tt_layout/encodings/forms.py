@@ -52,6 +52,9 @@ class Spelled(Protocol):
     def spelling(self) -> Spelling | None:
         """How it was written; None for an encoding built in Python."""
 
+    def written(self) -> str:
+        """Return text that the wheels of its releases read."""
+
 
 class Kind(Protocol):
     """How the value of a key is read, and how it is printed."""
@@ -203,7 +206,7 @@ class LayoutKind:
 
     def write(self, value: Spelled) -> str:
         """Return the encoding's own text, with the keys that wheels leave out but need."""
-        return value.spelling.written() if value.spelling else str(value)
+        return value.written()
 
 
 INTEGER = IntegerKind()

@@ -36,7 +36,7 @@ def short_advice_lines(adviser: Adviser, finding: Finding) -> Iterator[str]:
 def _in_short(suggestion: Suggestion, share: Share) -> str:
     """Return a suggestion in a sentence; a layout that is long by its kind alone."""
     first = next(_suggestion_lines(suggestion, share))
-    encoding = str(suggestion.encoding)
+    encoding = suggestion.encoding.written()
     if len(encoding) > MAX_ENCODING:
         return f"{first} a {suggestion.encoding.mnemonic} layout, which --all prints"
     return f"{first} {encoding}"
@@ -119,7 +119,7 @@ def _suggestion_lines(suggestion: Suggestion, share: Share) -> Iterator[str]:
         what = f"use it in place of {old} on {lines(suggestion.lines)}"
         what = what if suggestion.lines else f"compute the value in it, rather than in {old}"
         yield f"fix ({saved}): keep the {side} layout and {what}:"
-    yield f"   {suggestion.encoding}"  # on a line of its own it can be copied
+    yield f"   {suggestion.encoding.written()}"  # on a line of its own it can be copied
     constructor = gluon(suggestion)
     if constructor is not None:
         yield f"in Gluon: {constructor}"
@@ -181,7 +181,7 @@ def suggestion_data(
     return {
         "where": suggestion.where,
         "old": suggestion.old,
-        "layout": str(suggestion.encoding),
+        "layout": suggestion.encoding.written(),
         "gluon": gluon(suggestion),
         "triton": moved_by(suggestion, gpu),
         "lines": list(suggestion.lines),

@@ -78,12 +78,12 @@ class DumpText:
         for name in self.module.aliases.attributes():
             encoding = self.module.aliases[name].encoding
             if isinstance(encoding, Encoding):
-                found.setdefault(str(encoding), f"#{name}")
+                found.setdefault(encoding.written(), f"#{name}")
         return dict(sorted(found.items(), key=lambda item: -len(item[0])))
 
     def written(self, encoding: Encoding) -> str:
         """Return a layout as it is written here: by aliases, as far as there are any."""
-        text = str(encoding)
+        text = encoding.written()
         for whole, alias in self._by_text.items():
             text = text.replace(whole, alias)
         return text
@@ -115,8 +115,8 @@ class DumpText:
 
     def define(self, encoding: Encoding, name: str) -> None:
         """Give a layout a name of its own, if it has none and is not short."""
-        text = str(encoding)
-        parents = {str(parent) for parent in encoding.parents()}
+        text = encoding.written()
+        parents = {parent.written() for parent in encoding.parents()}
         if text not in self._by_text and not parents & self._by_text.keys():
             self._aliases.append(f"#{name} = {self.written(encoding)}")
             self._by_text = {text: f"#{name}", **self._by_text}
@@ -166,7 +166,7 @@ class DumpText:
             if isinstance(alias.encoding, Encoding) and exchange.encoding(alias.encoding) == new:
                 line = self._lines[alias.line - 1]
                 start = line.index("=", alias.column - 1) + 1
-                self._edits[alias.line].add(_Edit(start, len(line), f" {new}"))
+                self._edits[alias.line].add(_Edit(start, len(line), f" {new.written()}"))
         for number, types in self._types.items():
             source = self._lines[number - 1]
             written = [source[one.start : one.end] for one in types]

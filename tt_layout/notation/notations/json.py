@@ -47,10 +47,9 @@ def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
 
 def _data(encoding: Encoding, tensor: TensorSpec) -> dict[str, Any]:
     layout = encoding.to_linear_layout(tensor.shape or (), element_bits=tensor.element_bits)
-    written = encoding.spelling.written() if encoding.spelling else str(encoding)
     return {
         "version": VERSION,
-        "attribute": written,
+        "attribute": encoding.written(),
         "release": str(encoding.release),
         "memory": encoding.memory_space,
         "shape": list(tensor.shape or ()),

@@ -31,7 +31,6 @@ from tt_layout.releases import Release, in_words
 def to_release(encoding: Encoding, release: Release, tensor: TensorSpec) -> Translation:
     """Return the text that a release gives the same layout; see `tt_layout.translate`."""
     after, translation = in_release(encoding, release, tensor)
-    assert after.spelling is not None
     return translation
 
 
@@ -70,8 +69,7 @@ def _in_release(
         if not left_out or _is_same(encoding, _without(candidate, after), tensor):
             raise
         raise refused(Reason.NO_PLACE, "; ".join(left_out)) from error
-    assert after.spelling is not None
-    return after, Translation(after.spelling.written(), shapes, left_out)
+    return after, Translation(after.written(), shapes, left_out)
 
 
 def _is_same(before: Encoding, after: Encoding, tensor: TensorSpec) -> bool:
