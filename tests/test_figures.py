@@ -24,7 +24,7 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
-from tt_layout.figures.model import NOTHING, PLAIN
+from tt_layout.figures.model import NOTHING, PLAIN, Figure
 from tt_layout.figures.page_layout import ADVANCE, FITS, cell_size, lay_out_figure
 from tt_layout.figures.pdf import to_pdf
 from tt_layout.figures.svg import tile_of, to_svg
@@ -201,6 +201,18 @@ def test_legends_name_what_is_drawn_and_nothing_else() -> None:
 
 
 HALF = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 8, colStride = 1>"
+
+
+def test_copies_in_registers_of_tensor_memory_take_no_room() -> None:
+    mma = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>"  # noqa: E501
+
+    def copied(k_width: int) -> Figure:
+        operand = f"#ttg.dot_op<{{opIdx = 0, parent = {mma}, kWidth = {k_width}}}>"
+        memory = HALF.replace("blockN = 8", "blockN = 128")
+        return draw(*(held(text, "tensor<64x64xf16>") for text in (memory, operand)))
+
+    assert bytes_of(lambda: copied(65536)) < 16 << 20
+    assert copied(65536).grids[0] == copied(64).grids[0]
 
 
 LANES = (

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints, all_values
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import padded
 from tt_layout.analyses.shared_memory.access import MATRIX_ROW_BYTES, AccessMap, Instruction
 from tt_layout.analyses.shared_memory.addresses import matrix_bits
@@ -21,7 +22,7 @@ from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.encodings.base import TensorMemoryBase
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, element_labels, named_colours
-from tt_layout.figures.model import NOTHING, Figure, Grid, legend_of_nothing, table
+from tt_layout.figures.model import NOTHING, Figure, Grid, check_cells, legend_of_nothing, table
 from tt_layout.hardware import find_target
 from tt_layout.views.shared import memory_of
 
@@ -116,14 +117,12 @@ def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store:
     """Return the rows of tensor memory that warp 0 reaches, and who holds each cell's element."""
     places = registers.layout.invert_and_compose(memory.layout)
     sizes = [places.get_in_dim_size(name) for name in ("register", "lane")]
-    names = places.get_out_dim_names()
-    bits = [vector for name in ("register", "lane") for vector in places.vectors(name)]
-    row, column = (all_values([v[names.index(name)] for v in bits]) for name in ("row", "col"))
+    number, row, column = _tensor_memory_cells(places)
     rows, columns = np.unique(row), np.unique(column)[:MAX_COLUMNS]
     holders = np.full((len(rows), len(columns)), NOTHING, np.int64)
     kept = np.flatnonzero(column <= columns[-1])[::-1]  # of several holders the first stays
     at = np.searchsorted(rows, row[kept]), np.searchsorted(columns, column[kept])
-    holders[at] = kept
+    holders[at] = number[kept]
     lanes = np.where(holders < 0, NOTHING, holders // sizes[0] % COLOURS)
     named = [f"T{n // sizes[0]}:{n % sizes[0]}" if n >= 0 else "" for n in holders.ravel().tolist()]
     cells = [f"R{r}:C{c}" for r in rows.tolist() for c in columns.tolist()]
@@ -141,6 +140,20 @@ def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store:
     notes = (f"warp 0; {more} more columns are not drawn",) if more else ("warp 0",)
     title = str(memory.encoding), str(registers.encoding), memory.placed.type_text
     return Figure(title, grids, legend, notes, ((0, 0), (0, 1)))
+
+
+def _tensor_memory_cells(places: LinearLayout) -> tuple[Ints, Ints, Ints]:
+    """Return the numbers of warp 0's locations but for copies, and the row and column of each.
+
+    Raises:
+        TooLargeError: there are more than a figure's cells.
+    """
+    bits = [vector for name in ("register", "lane") for vector in places.vectors(name)]
+    moving = [(1 << k, vector) for k, vector in enumerate(bits) if any(vector)]
+    check_cells(1 << len(moving))
+    names = places.get_out_dim_names()
+    rows, columns = ([v[names.index(name)] for _, v in moving] for name in ("row", "col"))
+    return all_values([n for n, _ in moving]), all_values(rows), all_values(columns)
 
 
 def _copy(places: AccessMap, instruction: Instruction) -> Copy:
