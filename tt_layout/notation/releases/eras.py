@@ -30,7 +30,7 @@ from tt_layout.releases import Release, in_words
 
 def to_release(encoding: Encoding, release: Release, tensor: TensorSpec) -> Translation:
     """Return the text that a release gives the same layout; see `tt_layout.translate`."""
-    after, translation = in_release(encoding, release, tensor)
+    _, translation = in_release(encoding, release, tensor)
     return translation
 
 
