@@ -76,6 +76,12 @@ def test_examples_are_whole_and_fill_the_window_and_large_cells_have_text(
 LARGE = 30  # pixels of a cell that need not be larger
 
 
+def test_the_cells_of_an_instruction_have_their_whole_text_on_a_laptop(open_file: Open) -> None:
+    [example] = [one for one in EXAMPLES if one.name == "mma.sync"]
+    [grid] = drawn(open_file(playground()), example, WINDOWS[0])
+    assert grid["label"]["lines"] in ("whole", "halves")
+
+
 def test_the_matrix_stands_beside_the_grids(open_file: Open) -> None:
     page = open_file(playground())
     for name in ("blocked", "a bank conflict", "mma.sync"):
@@ -166,8 +172,8 @@ def test_on_paper_there_are_no_controls_and_what_is_left_out_is_said(open_page: 
         "#hardware .about", has_text=re.compile(r"; rows 0 to \d+ of 4096")
     ).wait_for()
     assert ", dim0 down, dim1 across; rows 0 to " in page.page.inner_text("#tensor .about")
-    for part in ("controls", "theme", "edit", "keys"):
-        assert not page.page.is_visible(f"#{part}"), part
+    for part in ("#controls", "#theme", "#edit", "#keys", "details:not([open])"):
+        assert not page.page.locator(f"{part} >> visible=true").count(), part
     for part in ("tensor", "hardware", "legend", "matrix"):
         assert page.page.is_visible(f"#{part}"), part
     assert page.poor_contrasts() == []

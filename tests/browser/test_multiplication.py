@@ -57,6 +57,12 @@ def first_holder(label: str) -> str:
     return re.split(r"[|+ ]", label)[0]
 
 
+def headed(page: Opened) -> str:
+    """Return the title of a figure as the page has it: the instruction, and below it the sizes."""
+    sizes = page.page.inner_text("#multiplication .about").split(";")[0]
+    return f"{page.page.inner_text('#multiplication-title')} of {sizes}"
+
+
 def test_each_cell_names_whom_the_figure_names(open_file: Any) -> None:
     layouts = {name: placed(case) for name, case in CASES.items()}
     page: Opened = open_file(page_of(layouts, is_multiplied=True))
@@ -70,7 +76,7 @@ def test_each_cell_names_whom_the_figure_names(open_file: Any) -> None:
             expected = [[first_holder(label) for label in row] for row in grid.labels]
             assert [[first_holder(text) for text in row] for row in matrix["texts"]] == expected
         assert page.page.inner_text("#attribute") == figure.title[0]
-        assert page.page.inner_text("#multiplication-title") == figure.title[1]
+        assert headed(page) == figure.title[1]
         swatches = page.page.locator(".swatch").all_inner_texts()
         assert swatches == [text.split()[-1] for _, text in figure.legend][: len(swatches)]
         page.shot(f"multiplication-{name}")
@@ -274,7 +280,7 @@ def test_it_follows_what_is_edited(open_file: Any) -> None:
     page.fill("edit-attribute", KINDS["amd_mfma"][0])
     page.fill("edit-type", KINDS["amd_mfma"][1])
     figure = draw(DrawnLayout(placed(KINDS["amd_mfma"])), view="mma")
-    assert page.page.inner_text("#multiplication-title") == figure.title[1]
+    assert headed(page) == figure.title[1]
     page.fill("edit-attribute", KINDS["blocked"][0])
     assert not page.page.is_visible("#view")
     assert page.page.is_visible("#tensor")
@@ -283,7 +289,7 @@ def test_it_follows_what_is_edited(open_file: Any) -> None:
 def test_its_operands_are_of_the_element_that_is_asked_for(open_file: Any) -> None:
     page = open_file(page_of({"layout": placed(SMALL)}, is_multiplied=True, operand="i8"))
     figure = draw(DrawnLayout(placed(SMALL)), view="mma", operand="i8")
-    assert page.page.inner_text("#multiplication-title") == figure.title[1]
+    assert headed(page) == figure.title[1]
     assert "K = 32" in figure.title[1]
 
 

@@ -3,7 +3,7 @@
 // lights up in all of them.
 
 const MATRIX_COLOURS = ["lane", "warp", "thread", "register"];
-const PER_GAP = [48, 24]; // columns and rows for each of the gap between matrices: it always shows
+const PER_GAP = [48, 32]; // columns and rows for each of the gap between matrices: it always shows
 
 /** The first rows and columns of a matrix; of those before them the first. */
 class FirstPlane extends TensorPlane {
@@ -112,8 +112,10 @@ class MultiplicationSource {
   constructor({ title, about, parts }, colour, ground) {
     this.kind = "multiplication";
     this.hasShortLabels = true;
-    this.title = title[1];
-    this.about = about;
+    // The sizes are below the instruction, which so has one line.
+    const [instruction, sizes] = title[1].split(" of ");
+    this.title = instruction;
+    this.about = [sizes, about].filter(Boolean).join("; ");
     this.matrices = parts.map((part) => new Matrix(part, colour, ground));
     const [across, down] = [this.#arrange(0), this.#arrange(1)];
     this.columns = across.end;

@@ -112,12 +112,14 @@ function findingRow({ lines, message, kind, share }) {
   });
   const more = lines.length - shown.length;
   const location = movementOn(lines[0])?.location;
-  const from = location ? ` (${location.file.split("/").at(-1)}:${location.line})` : "";
+  const from = location && `(${location.file.split("/").at(-1)}:${location.line})`;
+  const which = [more > 0 && `and ${more} more`, from].filter(Boolean).join(" ");
+  const about = [which, share].filter(Boolean).join(", ");
   return make(
     "li",
     { className: kind },
     ...shown,
-    make("span", { textContent: `${more > 0 ? ` and ${more} more` : ""}${from}${share && `, ${share}`}: ${message}` }),
+    make("span", { textContent: `${about && ` ${about}`}: ${message}` }),
   );
 }
 
