@@ -200,7 +200,7 @@ def test_a_screen_has_room_for_a_dump_of_eighty_modules(run: Run) -> None:
         assert len(text.splitlines()) <= 20
         assert max(map(len, text.splitlines())) <= 80
     changed = re.findall(r"(\w+) +(\d+|-) -> (\d+)", run("audit", "--diff", "kernel.mlir").out)
-    assert changed[1] == ("TritonGPUCoalesce", "23744", "32324")
+    assert changed[1] == ("TritonGPUCoalesce", "21664", "32064")
     assert len(changed) == 10
     assert run("plot", "-i", "kernel.mlir", "-o", "kernel.html").status == 0
     page = Path("kernel.html").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 
-SAMPLE = 60  # attacks of a section; harness.py runs all
+SAMPLE = 40  # attacks of a section; harness.py runs all
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -13,13 +13,12 @@ TOY = '''\
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.encodings.base import DistributedEncoding, Shape, Violation
+from tt_layout.encodings.base import DistributedEncoding, Shape
 from tt_layout.encodings.forms import INTEGER, Form, Key
-from tt_layout.encodings.rules import check_power_of_two
+from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.releases import Release
 
 
@@ -41,16 +40,13 @@ class Toy(DistributedEncoding):
     lanes: int
 
     mnemonic = "toy"
+    rules = (Rule("lanes", Must.POWER),)
     forms = (Form("ttg.toy", Release.V3_9, (Key("lanes", INTEGER, field="lanes"),)),)
 
     @property
     def rank(self) -> int:
         """Always one."""
         return 1
-
-    def violations(self) -> Iterator[Violation]:
-        """Yield the rules that the fields break."""
-        yield from check_power_of_two(self, "lanes")
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the lanes, then registers; lanes beyond the tensor repeat it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 from tt_layout.hardware.backend import Backend
@@ -65,6 +64,8 @@ def _cdna(
         backend=BACKEND,
         chips=chips,
         lanes=64,
+        packed_sums=(16, 32),
+        adds_rows=True,
         banks=banks,
         most_shared_bytes=shared_kib * KIB,
         far_lanes=far_lanes,
@@ -94,6 +95,8 @@ def _rdna(
     load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
     transposing_reads: Mapping[int, TransposingRead] | None = None,
+    packed_sums: tuple[int, ...] = (16,),
+    adds_rows: bool = True,
     counts_dwords: bool = False,
     loops_atomics: bool = False,
     scatters_async_copies: bool = False,
@@ -105,6 +108,8 @@ def _rdna(
         title=title,
         backend=BACKEND,
         chips=chips,
+        packed_sums=packed_sums,
+        adds_rows=adds_rows,
         banks=banks,
         far_lanes=32,
         counts_by_ballots=True,
@@ -142,7 +147,7 @@ _READS_OF_GFX1250 = {
     2: TransposingRead("ds_load_tr16_b128", 16, _addresses("r0 r1 r2 l3 l4")),
 }
 
-_ROWS = (
+ROWS = (
     _cdna("gfx90a", "AMD CDNA2", "gfx90", load_evidence=Evidence.DOCUMENTED, source=_ROCM),
     _cdna("gfx942", "AMD CDNA3", "gfx94", conversion_lanes=_PAIRS_OF_QUADS),
     _cdna(
@@ -164,6 +169,7 @@ _ROWS = (
         "AMD RDNA1 and RDNA2",
         "gfx10",
         conversion_lanes=_PAIRS_OF_QUADS,
+        adds_rows=False,
         counts_dwords=True,
         loops_atomics=True,
         load_evidence=Evidence.ASSUMED,
@@ -186,6 +192,7 @@ _ROWS = (
         shared_kib=320,
         shared_partition_kib=64,
         transposing_reads=_READS_OF_GFX1250,
+        packed_sums=(16, 32),
         scatters_async_copies=True,
         load_evidence=Evidence.ASSUMED,
         source=(
@@ -193,18 +200,6 @@ _ROWS = (
             "assumed: phases of as many lanes as fill them"
         ),
     ),
-)
-
-_ADDS_ONE_BY_ONE = ("gfx10",)
-_PACKS_HALF_WORDS = ("gfx10", "gfx11", "gfx12")
-
-ROWS = tuple(
-    replace(
-        row,
-        packed_sums=(16,) if row.name in _PACKS_HALF_WORDS else (16, 32),
-        adds_rows=row.name not in _ADDS_ONE_BY_ONE,
-    )
-    for row in _ROWS
 )
 """A row each, oldest first.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.target import KIB, Evidence, Target, phases
@@ -33,6 +32,17 @@ BACKEND = Backend(
 )
 
 
+def _packed_sums(name: str) -> tuple[int, ...]:
+    """Return the bits of elements that a thread adds in pairs: half words, then words.
+
+    Example:
+        >>> _packed_sums("sm80"), _packed_sums("sm90"), _packed_sums("sm100")
+        ((), (16,), (16, 32))
+    """
+    capability = int(name.removeprefix("sm"))
+    return tuple(bits for bits, since in ((16, 90), (32, 100)) if capability >= since)
+
+
 def _nvidia(
     name: str,
     title: str,
@@ -54,6 +64,7 @@ def _nvidia(
         title=title,
         backend=BACKEND,
         chips=(name, *chips),
+        packed_sums=_packed_sums(name),
         load_phases=phases(32, 32),
         store_phases=phases(32, 32),
         most_shared_bytes=shared_kib * KIB if shared_kib is not None else None,
@@ -75,7 +86,7 @@ def _nvidia(
     )
 
 
-_ROWS = (
+ROWS = (
     _nvidia("sm70", "NVIDIA Volta", chips=("sm72",), shared_kib=96, combines_lanes=False),
     _nvidia("sm75", "NVIDIA Turing", "ldmatrix", shared_kib=64, combines_lanes=False),
     _nvidia(
@@ -127,15 +138,6 @@ _ROWS = (
         has_vector_atomics=True,
     ),
 )
-
-
-def _packed_sums(row: Target) -> tuple[int, ...]:
-    """Return the bits of elements that a thread adds in pairs: half words, then words."""
-    capability = int(row.name.removeprefix("sm"))
-    return tuple(bits for bits, since in ((16, 90), (32, 100)) if capability >= since)
-
-
-ROWS = tuple(replace(row, packed_sums=_packed_sums(row)) for row in _ROWS)
 """A row each, oldest first.
 
 Shared memory: CUDA C++ Programming Guide, Technical Specifications per Compute Capability; of sm107

@@ -126,7 +126,7 @@ def _audits(
     "--bits",
     "is_bits",
     is_flag=True,
-    help="With --diff, tell whether reductions give the same bits instead.",
+    help="With --diff, compare the bits that reductions give instead.",
 )
 @click.option(
     "--pass",
