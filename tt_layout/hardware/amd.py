@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from tt_layout.hardware.backend import Backend
@@ -95,11 +96,8 @@ def _rdna(
     load_phases: PhaseTable | None = None,
     conversion_lanes: tuple[tuple[int, ...], ...] = (),
     transposing_reads: Mapping[int, TransposingRead] | None = None,
-    packed_sums: tuple[int, ...] = (16,),
-    adds_rows: bool = True,
     counts_dwords: bool = False,
     loops_atomics: bool = False,
-    scatters_async_copies: bool = False,
     load_evidence: Evidence = Evidence.MEASURED,
     source: str = f"{_MEASURED}; of stores: as many lanes as fill the banks",
 ) -> Target:
@@ -108,8 +106,8 @@ def _rdna(
         title=title,
         backend=BACKEND,
         chips=chips,
-        packed_sums=packed_sums,
-        adds_rows=adds_rows,
+        packed_sums=(16,),
+        adds_rows=True,
         banks=banks,
         far_lanes=32,
         counts_by_ballots=True,
@@ -119,7 +117,6 @@ def _rdna(
         store_phases=phases(32, banks),
         counts_dwords=counts_dwords,
         loops_atomics=loops_atomics,
-        scatters_async_copies=scatters_async_copies,
         joins_global_accesses=True,
         pairs_accesses=True,
         transposing_reads=MappingProxyType(dict(transposing_reads or {})),
@@ -164,16 +161,18 @@ ROWS = (
         store_evidence=Evidence.ASSUMED,
         source=f"{_MEASURED}; of stores: phases over 32 banks, as on CDNA3",
     ),
-    _rdna(
-        "gfx10",
-        "AMD RDNA1 and RDNA2",
-        "gfx10",
-        conversion_lanes=_PAIRS_OF_QUADS,
+    replace(
+        _rdna(
+            "gfx10",
+            "AMD RDNA1 and RDNA2",
+            "gfx10",
+            conversion_lanes=_PAIRS_OF_QUADS,
+            counts_dwords=True,
+            loops_atomics=True,
+            load_evidence=Evidence.ASSUMED,
+            source=_ASSUMED,
+        ),
         adds_rows=False,
-        counts_dwords=True,
-        loops_atomics=True,
-        load_evidence=Evidence.ASSUMED,
-        source=_ASSUMED,
     ),
     _rdna(
         "gfx11",
@@ -184,21 +183,23 @@ ROWS = (
         loops_atomics=True,
     ),
     _rdna("gfx12", "AMD RDNA4", "gfx120"),
-    _rdna(
-        "gfx1250",
-        "AMD gfx1250",
-        "gfx125",
-        banks=64,
-        shared_kib=320,
-        shared_partition_kib=64,
-        transposing_reads=_READS_OF_GFX1250,
+    replace(
+        _rdna(
+            "gfx1250",
+            "AMD gfx1250",
+            "gfx125",
+            banks=64,
+            shared_kib=320,
+            shared_partition_kib=64,
+            transposing_reads=_READS_OF_GFX1250,
+            load_evidence=Evidence.ASSUMED,
+            source=(
+                "64 banks: Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp; "
+                "assumed: phases of as many lanes as fill them"
+            ),
+        ),
         packed_sums=(16, 32),
         scatters_async_copies=True,
-        load_evidence=Evidence.ASSUMED,
-        source=(
-            "64 banks: Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp; "
-            "assumed: phases of as many lanes as fill them"
-        ),
     ),
 )
 """A row each, oldest first.

@@ -32,14 +32,13 @@ BACKEND = Backend(
 )
 
 
-def _packed_sums(name: str) -> tuple[int, ...]:
+def _packed_sums(capability: int) -> tuple[int, ...]:
     """Return the bits of elements that a thread adds in pairs: half words, then words.
 
     Example:
-        >>> _packed_sums("sm80"), _packed_sums("sm90"), _packed_sums("sm100")
+        >>> _packed_sums(80), _packed_sums(90), _packed_sums(100)
         ((), (16,), (16, 32))
     """
-    capability = int(name.removeprefix("sm"))
     return tuple(bits for bits, since in ((16, 90), (32, 100)) if capability >= since)
 
 
@@ -51,30 +50,29 @@ def _nvidia(
     shared_kib: int | None = 227,
     shared_note: str = "",
     less_shared: tuple[str, ...] = (),
-    combines_lanes: bool = True,
     combines_extremes: bool = False,
     combines_floats: bool = False,
     global_vector_bytes: int = 16,
-    has_vector_atomics: bool = False,
     evidence: Evidence = Evidence.ASSUMED,
     source: str = _LIKE_HOPPER,
 ) -> Target:
+    capability = int(name.removeprefix("sm"))
     return Target(
         name=name,
         title=title,
         backend=BACKEND,
         chips=(name, *chips),
-        packed_sums=_packed_sums(name),
+        packed_sums=_packed_sums(capability),
         load_phases=phases(32, 32),
         store_phases=phases(32, 32),
         most_shared_bytes=shared_kib * KIB if shared_kib is not None else None,
         shared_note=shared_note,
         less_shared_bytes=tuple((chip, 99 * KIB) for chip in less_shared),
-        combines_lanes=combines_lanes,
+        combines_lanes=capability >= 80,
         combines_extremes=combines_extremes,
         combines_floats=combines_floats,
         global_vector_bytes=global_vector_bytes,
-        has_vector_atomics=has_vector_atomics,
+        has_vector_atomics=capability >= 90,
         merges_wide_loads=True,
         matrix_instructions=frozenset(matrix_instructions),
         mnemonics=("ld.shared", "st.shared"),
@@ -87,8 +85,8 @@ def _nvidia(
 
 
 ROWS = (
-    _nvidia("sm70", "NVIDIA Volta", chips=("sm72",), shared_kib=96, combines_lanes=False),
-    _nvidia("sm75", "NVIDIA Turing", "ldmatrix", shared_kib=64, combines_lanes=False),
+    _nvidia("sm70", "NVIDIA Volta", chips=("sm72",), shared_kib=96),
+    _nvidia("sm75", "NVIDIA Turing", "ldmatrix", shared_kib=64),
     _nvidia(
         "sm80",
         "NVIDIA Ampere and Ada",
@@ -102,7 +100,6 @@ ROWS = (
         "NVIDIA Hopper",
         "ldmatrix",
         "stmatrix",
-        has_vector_atomics=True,
         evidence=Evidence.MEASURED,
         source=f"counters of an H200: docs/bank-conflicts.md; {_CUDA_GUIDE}",
     ),
@@ -114,7 +111,6 @@ ROWS = (
         combines_extremes=True,
         combines_floats=True,
         global_vector_bytes=32,
-        has_vector_atomics=True,
     ),
     _nvidia(
         "sm107",
@@ -125,7 +121,6 @@ ROWS = (
         combines_extremes=True,
         combines_floats=True,
         global_vector_bytes=32,
-        has_vector_atomics=True,
     ),
     _nvidia(
         "sm110",
@@ -135,7 +130,6 @@ ROWS = (
         less_shared=("sm120", "sm121"),
         combines_extremes=True,
         global_vector_bytes=32,
-        has_vector_atomics=True,
     ),
 )
 """A row each, oldest first.

@@ -257,7 +257,8 @@ def filled(data: dict[str, Any], title: str) -> str:
 
 
 def _embedded_target(target: Target) -> dict[str, Any]:
-    """Return a GPU as the page gets it as data."""
+    """Return a GPU as the page gets it as data: phases of stores where loads have others."""
+    stores = {"storePhases": _embedded_phases(target.store_phases)}
     return {
         "name": target.name,
         "title": target.title,
@@ -266,7 +267,7 @@ def _embedded_target(target: Target) -> dict[str, Any]:
         "bankBytes": target.bank_bytes,
         "maxVectorBytes": target.max_vector_bytes,
         "loadPhases": _embedded_phases(target.load_phases),
-        "storePhases": _embedded_phases(target.store_phases),
+        **(stores if target.store_phases != target.load_phases else {}),
         "matrixPhase": target.matrix_phase._asdict(),
         "mergesWideLoads": target.merges_wide_loads,
         "pairsAccesses": target.pairs_accesses,

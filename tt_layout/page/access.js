@@ -469,7 +469,7 @@ function cost(places, target, isStore) {
 
 /** Return the phase of an access of some width, twice as large where two go together. */
 function mergedPhase(widthBytes, instruction, target, isStore) {
-  const table = isStore ? target.storePhases : target.loadPhases;
+  const table = (isStore && target.storePhases) || target.loadPhases;
   const narrowest = Math.min(...Object.keys(table).map(Number));
   const phase = table[Math.max(widthBytes, narrowest)];
   const lanes = 2 ** phase.masks.length;

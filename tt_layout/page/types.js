@@ -35,7 +35,7 @@
  * @property {number} bankBytes
  * @property {number} maxVectorBytes
  * @property {Record<number, Phase>} loadPhases
- * @property {Record<number, Phase>} storePhases
+ * @property {Record<number, Phase>} [storePhases] where they differ from those of loads
  * @property {Phase} matrixPhase
  * @property {boolean} mergesWideLoads
  * @property {boolean} pairsAccesses
