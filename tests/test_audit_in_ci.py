@@ -128,7 +128,7 @@ def test_what_every_other_way_makes_dearer_does_not_fail(run: Run) -> None:
     dump = NARROW.parent / "kernels" / "attention-sm80.ttgir"
     outcome = run("audit", str(dump), "--fail-on", "conversions")
     assert (outcome.status, outcome.err) == (0, "")
-    assert "usual epilogue: a direct store would take 512 cycles instead of 192" in outcome.out
+    assert "(usual epilogue): a direct store would take 512 cycles instead of 192" in outcome.out
     assert "no findings" in outcome.out
     assert "needed: 1 conversion through shared memory" in outcome.out
     [module] = json.loads(run("audit", str(dump), "--format", "json").out)["modules"]

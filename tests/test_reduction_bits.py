@@ -52,8 +52,8 @@ def test_another_number_of_warps_gives_other_bits(run: Run, tmp_path: Path) -> N
     assert done.status == 1
     assert done.out.splitlines()[2:] == [
         "2 reductions, 1 with other bits",
-        "  line 4, @f: sums of 1024 elements of f32, sm90, Triton 3.9; step 3: to 0-3 the first "
-        "adds 256-259, the second 512-515",
+        "  line 4, @f: sums of 1024 elements of f32, sm90, Triton 3.9; step 3: the first adds "
+        "256-259 to 0-3; the second adds 512-515",
         "only the order within reductions is compared: not that of loops, tt.dot and atomics",
     ]
     found = json.loads(run("audit", *files, "--diff", "--bits", "--format", "json").out)

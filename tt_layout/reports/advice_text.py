@@ -83,8 +83,8 @@ def note_text(adviser: Adviser, note: Note, alike: Sequence[Finding]) -> str:
     if ends and all(name in _STORES for name in ends):
         what, way = "usual epilogue", "a direct store"
     compared = f"{after:g} cycles instead of {before:g}" if after > before else f"{after:g}, too"
-    text = f"{what}: {way} would take {compared}"
-    return f"{lines([one.line for one in alike])}, {short_operation(note.finding.name)}: {text}"
+    where = f"{lines([one.line for one in alike])}, {short_operation(note.finding.name)}"
+    return f"{where} ({what}): {way} would take {compared}"
 
 
 _STORES = frozenset({"tt.store", "tt.atomic_rmw", "amdg.buffer_store", "tt.descriptor_store"})

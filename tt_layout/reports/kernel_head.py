@@ -92,4 +92,4 @@ def _gain_text(summary: Summary, adviser: Adviser) -> str:
         return "no cheaper way was found"
     least = "" if share.percent.startswith("less") else "at most "
     large = f"{least}{share.percent}{of_what} avoidable"
-    return f"{large}: nothing to gain here" if share.is_small else large
+    return f"{large}, nothing to gain here" if share.is_small else large

@@ -215,10 +215,10 @@ def difference_text(found: Difference) -> str:
 
     Example:
         >>> difference_text(Difference(2, (0, 1), (2, 3), (16, 17)))
-        'step 2: to 0, 1 the first adds 2, 3, the second 16, 17'
+        'step 2: the first adds 2, 3 to 0, 1; the second adds 16, 17'
     """
     terms, first, second = (ranges(part) for part in found[1:])
-    return f"step {found.step}: to {terms} the first adds {first}, the second {second}"
+    return f"step {found.step}: the first adds {first} to {terms}; the second adds {second}"
 
 
 def tree_data(tree: ReductionTree) -> dict[str, Any]:

@@ -37,7 +37,9 @@ from tt_layout.rewriting.report import AppliedReport, override_path
     metavar="N",
     help="The finding, as the audit counts it; by default the first with a suggestion. Repeatable.",
 )
-@click.option("--all", "is_all", is_flag=True, help="Every finding that has one that is not small.")
+@click.option(
+    "--all", "is_all", is_flag=True, help="Every finding with a suggestion, but for small ones."
+)
 @click.option("-o", "output", type=FileParameter(), metavar="FILE", help="Write to FILE.")
 @click.option(
     "--override",
