@@ -189,6 +189,9 @@ def test_a_load_has_its_first_request_and_a_finding_its_advice() -> None:
     load = module["movements"][0]
     assert load["request"]["starts"] == [16 * lane for lane in range(32)]
     assert load["request"]["width_bytes"] == 16
+    assert not module["findings"]  # its conversion is needed
+    dump = ROOT / "examples/kernels/matmul-sm90.ttgir"
+    [module] = embedded(page_of_dump(read_source(str(dump)), []))["dump"]["modules"]
     [conversion] = module["findings"]
     assert conversion["advice"][0].startswith("why: source layout from ")
 

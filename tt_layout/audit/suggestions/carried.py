@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tt_layout.audit.suggestions.flow import Flow, Use
 from tt_layout.ir.ssa.control_flow import Way
@@ -36,11 +37,11 @@ class Carried:
     @cached_property
     def _slots(self) -> Mapping[tuple[int, str], list[str]]:
         """What hands a value over, and the value: all that it becomes there."""
-        found: dict[tuple[int, str], list[str]] = {}
+        found = defaultdict[tuple[int, str], list[str]](list)
         for way in self._ways:
             for passed, received in zip(way.passed, way.received):
-                found.setdefault((id(way.by), passed), []).append(received.name)
-        return found
+                found[id(way.by), passed].append(received.name)
+        return dict(found)
 
     @cached_property
     def _passers(self) -> Mapping[int, int]:
@@ -68,6 +69,12 @@ class Carried:
             for passed, received in zip(way.passed, way.received):
                 found[self.leaders[received.name]][passed] = None
         return found
+
+
+@lru_cache(maxsize=1)
+def carried_by(flow: Flow) -> Carried:
+    """Return what the loops and branches of a function hand over; both sides of it are tried."""
+    return Carried(flow)
 
 
 def _others(way: Way) -> int:

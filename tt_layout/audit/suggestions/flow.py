@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -64,11 +65,11 @@ class Flow:
     @cached_property
     def uses(self) -> Mapping[str, Sequence[Use]]:
         """The operations that take each value."""
-        found: dict[str, list[Use]] = {}
+        found = defaultdict[str, list[Use]](list)
         for operation in self.function.walk():
             for number, name in enumerate(operation.operands):
-                found.setdefault(name, []).append(Use(operation, number))
-        return found
+                found[name].append(Use(operation, number))
+        return dict(found)
 
     @cached_property
     def _control(self) -> ControlFlow:

@@ -33,6 +33,7 @@ class Exchange:
     def __init__(self, layouts: Mapping[Encoding, Encoding]) -> None:
         self._layouts = dict(layouts)
         self._types: dict[IRType, IRType] = {}
+        self._texts: dict[Encoding, str] = {}
 
     @classmethod
     def between(cls, old: Encoding, new: Encoding) -> Exchange:
@@ -63,7 +64,11 @@ class Exchange:
         if old not in self._types:
             new = self.encoding(old.encoding)
             is_same = new == old.encoding
-            self._types[old] = old if is_same else old._replace(encoding=new, layout=str(new))
+            if not is_same and new not in self._texts:
+                self._texts[new] = str(new)
+            self._types[old] = (
+                old if is_same else old._replace(encoding=new, layout=self._texts[new])
+            )
         return self._types[old]
 
     def operation(self, old: Operation) -> Operation:
