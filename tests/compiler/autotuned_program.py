@@ -18,6 +18,7 @@ from triton.runtime import driver  # noqa: E402
 
 import tt_layout  # noqa: E402
 
+triton.runtime.cache.triton_key = lambda: ""  # the cache is new: hash no 0.4 GB for its names
 compiled = {}
 tried = []
 found = {}
@@ -56,16 +57,19 @@ def prune(configs, named_args, **others):
     return kept
 
 
-CONFIGS = [triton.Config({"N": 64}, num_warps=4, num_stages=stages) for stages in (3, 7, 8, 9)]
+CONFIGS = [
+    triton.Config({"N": 32, "B": 128}, num_warps=8, num_stages=stages) for stages in (3, 7, 8, 9)
+]
 
 
 @triton.autotune(CONFIGS, key=["K"], prune_configs_by={"early_config_prune": prune})
 @triton.jit
-def matmul(a, b, c, K, N: tl.constexpr):  # noqa: N803
-    rows, columns = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+def matmul(a, b, c, K, N: tl.constexpr, B: tl.constexpr):  # noqa: N803
+    rows, columns, inner = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :], tl.arange(0, B)
     total = tl.zeros((N, N), tl.float32)
-    for k in range(0, K, N):
-        left, right = tl.load(a + rows * K + k + columns), tl.load(b + (k + rows) * N + columns)
+    for k in range(0, K, B):
+        left = tl.load(a + rows * K + k + inner[None, :])
+        right = tl.load(b + (k + inner[:, None]) * N + columns)
         total = tl.dot(left, right, total)
     tl.store(c + rows * N + columns, total)
 

@@ -1,7 +1,8 @@
 """Compiles kernels with one thing changed at a time; it runs in the wheel's own Python.
 
-Its arguments are targets.  It writes a JSON object: target -> kernel -> what was changed -> the
-kernel's IR, as far as the compiler has chosen its layouts.
+Its arguments are targets, with commas between them, and what is changed; by default all of it.  It
+writes a JSON object: target -> kernel -> what was changed -> the kernel's IR, as far as the
+compiler has chosen its layouts.
 """
 
 # mypy: ignore-errors
@@ -113,14 +114,16 @@ def target_of(name):
     return GPUTarget("hip", name, 64 if name.startswith("gfx9") else 32)
 
 
+targets, *asked = sys.argv[1:]
 answer = {
     name: {
         fn.__name__: {
             what: chosen(fn, target_of(name), changed)
             for what, changed in CHANGES[fn.__name__].items()
+            if not changed or not asked or what in asked
         }
         for fn in (multiply, normalize)
     }
-    for name in sys.argv[1:]
+    for name in targets.split(",")
 }
 json.dump(answer, sys.stdout)
