@@ -67,3 +67,13 @@ def test_a_verdict_says_what_the_error_is() -> None:
     [module] = parse_ir(path.read_text("utf-8").replace('num-warps" = 4', 'num-warps" = 8'))
     text = " ".join(plain_text(AuditReport(path.name, [audit_module(module)])).split())
     assert "13 errors, the first on line 18: #blocked on tensor<4x1024xf16> is for 4 warps" in text
+
+
+def test_long_paths_do_not_make_a_screen_long() -> None:
+    path = EXAMPLES / "workloads" / "attention_backward-gfx950.ttgir"
+    folder = "/home/somebody/" + "a-folder-of-theirs/" * 8
+    [module] = parse_ir(path.read_text("utf-8").replace('"make.py"', f'"{folder}make.py"'))
+    report = AuditReport(path.name, [audit_module(module)])
+    lines = terminal_text(report, has_colours=False, width=WIDTH).splitlines()
+    assert len(lines) <= MOST, "\n".join(lines)
+    assert any(" 1. make.py:78:30, make.py:80:28, lines 115" in line for line in lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -22,6 +23,10 @@ MAX_PLACES = 2  # places in the program that are
 MAX_NOTES = 2  # notes on a first screen
 SCREEN = 14  # lines that a kernel takes on a first screen, at most
 WIDTH = 80  # characters in which these are counted
+
+
+_FOLDERS = re.compile(r"[^\s(]*/(?=[^\s/:]+:\d+:\d+)")
+"""What stands before the name of a file of the program."""
 
 
 def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
@@ -124,6 +129,8 @@ def _fitted(
     what = _what(number, group, program)
     texts = [*short_advice_lines(adviser, group[0])]
     cost, best = _cost(group, adviser, is_short=True), adviser.best(group[0])
+    if heights(what, _paragraphs(number, [cost])) > room:
+        what = [one._replace(text=_FOLDERS.sub("", one.text)) for one in what]
     while texts and heights(what, _paragraphs(number, [*texts, cost])) > room:
         texts.pop()
     if best is not None and not texts:
