@@ -41,10 +41,13 @@ Layout = Annotated[
     ),
 ]
 TensorType = Annotated[str, Field(description="the tensor, such as 128x64xf16")]
-Gpu = Annotated[str | None, Field(description="such as sm90 or gfx942; by default an sm90")]
+Gpu = Annotated[str | None, Field(description="such as sm90 or gfx942; by default sm90")]
 Values = Annotated[
     dict[str, int] | None,
-    Field(description="values of the kernel's arguments by name; of a pointer modulo 512"),
+    Field(
+        description="values of the kernel's arguments by name; for a pointer, its address"
+        " modulo 512"
+    ),
 ]
 
 DESCRIPTIONS = {
@@ -57,9 +60,9 @@ DESCRIPTIONS = {
     "apply_suggestion": "Return a dump with the suggestion for a finding carried out, audited"
     " again, and what it saves. Triton runs the new text with ir_override.",
     "conflicts": "Count the shared-memory bank conflicts of a store and a load of a tensor.",
-    "swizzle": "Find the layout of shared memory with the fewest bank conflicts.",
+    "swizzle": "Find the shared layout with the fewest bank conflicts.",
     "convert": "Show what it takes to convert a tensor from one layout to another: nothing,"
-    " shuffles, or a way through shared memory.",
+    " shuffles or shared memory.",
     "translate_layout": "Write a layout in another notation, or as another release of Triton"
     " spells it.",
     "picture": "Draw who holds each element of a tensor, as PNG.",
@@ -132,7 +135,7 @@ class AgentTools:
 
     @answering
     def explain(
-        self, dump: Text, line: Annotated[int, Field(description="of the dump, from 1", ge=1)]
+        self, dump: Text, line: Annotated[int, Field(description="line of the dump, from 1", ge=1)]
     ) -> str:
         """Return what is known of a line."""
         read = Dump(self._text(dump))
@@ -153,7 +156,7 @@ class AgentTools:
         dump: Text,
         values: Values = None,
         kernel: Annotated[
-            str | None, Field(description="its name, where the dump has several")
+            str | None, Field(description="name of the kernel, where the dump has several")
         ] = None,
     ) -> dict[str, int | float | str | bool | None]:
         """Return the features of a kernel."""

@@ -171,7 +171,7 @@ def unseen_if(origin: Origin, count: int, given: int | None, *, suffices: bool) 
     what = "breaks the run"
     if origin.trace.wanted == CONSTANCY:
         hint, what = f"tl.max_constancy(offsets, {count})", "changes within the run"
-    add = f"or, only if it always is one, add {hint}" if suffices else f"and add {hint}"
+    add = f"or, only if it always is, add {hint}" if suffices else f"and add {hint}"
     way = multiple(origin, given)
     return f"{how} {what} unless {name} is a multiple of {SPECIALIZED}: {way}, {add}"
 
@@ -217,7 +217,7 @@ def argument(origin: Origin, given: int | None) -> str:
     way = _COMBINED.get(origin.combined, "what is computed from it")
     if origin.combined == "tt.addptr":
         number = max(SPECIALIZED, number)
-    return f"{text}, or, only if {name} always is one, add tl.multiple_of({way}, {number})"
+    return f"{text}, or, only if {name} always is, add tl.multiple_of({way}, {number})"
 
 
 _COMBINED = {
@@ -275,7 +275,7 @@ def bound(origin: Origin, given: int | None) -> str:
     text = f"{multiple(origin, given)}, so that {least} neighbours have one mask"
     if origin.is_pointer:
         return text
-    return f"{text}, or, only if it always is one, add tl.max_constancy(mask, {least})"
+    return f"{text}, or, only if it always is, add tl.max_constancy(mask, {least})"
 
 
 def constant_bound(wanted: int, *, is_load: bool) -> str:
