@@ -42,6 +42,49 @@ def test_arguments_of_a_port_are_told_apart_by_their_names() -> None:
     assert str(read_layout(text, Context(shape=(64, 64)))) == expected
 
 
+MFMA = "tlx.amd_mfma_layout(version=4, instr_shape=[16, 16, 32], transposed=True, warps_per_cta=[2, 2])"  # noqa: E501
+CLASSES = {
+    MFMA: f"gl.amd.AMDMFMALayout{MFMA.removeprefix('tlx.amd_mfma_layout')}",
+    f"tlx.dot_operand_layout(0, {MFMA})": (
+        "gl.DotOperandLayout(0, gl.amd.AMDMFMALayout(4, [16, 16, 32], True, [2, 2]), 8)"
+    ),
+    f"tlx.slice_layout(1, parent={MFMA})": (
+        "gl.SliceLayout(1, gl.amd.AMDMFMALayout(4, [16, 16, 32], True, [2, 2]))"
+    ),
+    "tlx.padded_shared_layout_encoding.with_identity_for([(64, 16)], [64, 64])": (
+        "gl.PaddedSharedLayout.with_identity_for([[64, 16]], [64, 64], [1, 0])"
+    ),
+    "tlx.padded_shared_layout_encoding.with_identity_for([(64, 16)], [64, 64], order=[0, 1])": (
+        "gl.PaddedSharedLayout.with_identity_for([[64, 16]], [64, 64], [0, 1])"
+    ),
+    "tlx.nv_mma_shared_layout_encoding.make_default([64, 64], tl.float16)": (
+        "gl.NVMMASharedLayout.get_default_for([64, 64], gl.float16)"
+    ),
+    "tlx.nv_mma_shared_layout_encoding([64, 32], [0, 1], tl.float16, [1, 1], [1, 1], [1, 0], "
+    "False, True)": "gl.NVMMASharedLayout.get_default_for([64, 32], gl.float16, transposed=True)",
+    "tlx.nv_mma_shared_layout_encoding([64, 32], [1, 0], tl.float16, [1, 1], [1, 1], [1, 0], "
+    "fp4Padded=False, swizzled=False)": "gl.NVMMASharedLayout(0, 16)",
+}
+
+
+@pytest.mark.parametrize("text", CLASSES)
+def test_classes_of_tlx_are_those_of_gluon(text: str) -> None:
+    assert read_layout(text, Context()) == read_layout(CLASSES[text], Context())
+
+
+def test_classes_of_tlx_take_their_own_arguments() -> None:
+    rest = "tl.float16, [1, 1], {}, [1, 0], False, True)"
+    head = f"tlx.nv_mma_shared_layout_encoding([64, 32], {{}}, {rest}"
+    for text, message in {
+        head.format([1, 0], [2, 1]): "numCTASplit must be all ones",
+        head.format([1, 1], [1, 1]): "order must be",
+        "tlx.dot_operand_layout(0)": "cannot be called so",
+        "tlx.amd_mfma_layout(4, [16, 16, 32], True)": "needs warps_per_cta",
+    }.items():
+        with pytest.raises(LayoutError, match=message):
+            read_layout(text, Context())
+
+
 @pytest.mark.parametrize("notation", ["cute", "tlx"])
 def test_a_warp_of_64_lanes_is_noted_and_read_back(notation: str) -> None:
     encoding, shape = tt_layout.parse_layout(WIDE), (32, 64)

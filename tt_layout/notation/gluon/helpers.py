@@ -40,12 +40,21 @@ def expanded(call: Call) -> Call:
         raise LayoutError(f"{quoted(call.name)} cannot be called so: {error}") from None
 
 
-def _with_identity_for(
+def with_identity_for(
     interval_padding_pairs: Any,
     shape: Sequence[int],
     order: Sequence[int],
     cga_layout: Sequence[Sequence[int]] = (),
 ) -> Call:
+    """Return the padded layout of a tensor in an order.
+
+    Raises:
+        LayoutError: the order is no permutation, or the shape no powers of two.
+
+    Example:
+        >>> with_identity_for(((4, 1),), (2, 2), (1, 0)).positional
+        (((4, 1),), ((0, 1), (1, 0)), (), (2, 2))
+    """
     sizes, dims = integers("shape", shape), integers("order", order)
     if sorted(dims) != list(range(len(sizes))):
         raise LayoutError(f"order must be a permutation of 0..{len(sizes) - 1}, got {list(dims)}")
@@ -61,13 +70,22 @@ def _with_identity_for(
     return Call("PaddedSharedLayout", (interval_padding_pairs, offset, blocks, sizes))
 
 
-def _get_default_for(
+def default_for(
     block_shape: Sequence[int],
     dtype: str,
     transposed: bool = False,
     fp4_padded: bool = False,
     cga_layout: Sequence[Sequence[int]] | None = None,
 ) -> Call:
+    """Return the widest layout that TMA and the tensor cores of a block read.
+
+    Raises:
+        LayoutError: the type is no element's.
+
+    Example:
+        >>> default_for((64, 32), "gl.float16").positional
+        (64, 16, 2, False, False, ())
+    """
     sizes, element = integers("block_shape", block_shape), _ELEMENT.fullmatch(str(dtype))
     if element is None:
         raise LayoutError(f"dtype must be an element type such as gl.float16, got {quoted(dtype)}")
@@ -87,7 +105,7 @@ def _get_default_for(
 
 
 HELPERS: dict[str, Callable[..., Call]] = {
-    "with_identity_for": _with_identity_for,
-    "get_default_for": _get_default_for,
+    "with_identity_for": with_identity_for,
+    "get_default_for": default_for,
 }
 """Their names, and what they are."""

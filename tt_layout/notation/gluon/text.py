@@ -18,6 +18,7 @@ from tt_layout.notation.gluon.calls import Call, encoding_of_call
 from tt_layout.notation.gluon.constructors import CONSTRUCTORS, Constructor
 from tt_layout.notation.gluon.helpers import expanded
 from tt_layout.notation.gluon.signatures import own_name
+from tt_layout.notation.gluon.tlx_classes import gluon_call
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.releases.eras import in_release
 from tt_layout.notation.result import TensorSpec, Translation
@@ -144,4 +145,4 @@ def _read(tree: ast.expr) -> Any:
     if own_name(name) in WRAPPERS and len(positional) == 1 and not tree.keywords:
         return positional[0]
     keywords = {keyword.arg or "": _read(keyword.value) for keyword in tree.keywords}
-    return expanded(Call(name, positional, keywords))
+    return expanded(gluon_call(Call(name, positional, keywords)))

@@ -3,8 +3,9 @@
     tlx.swizzled_layout(3, 3, 3, order=[1, 0])        CuTe's Swizzle<B,M,S> over shared memory
     tlx.layout(shape=((32, 4), (8,)), stride=...)     a thread-value layout of registers
 
-A swizzle has the phases that it makes of rows of the tensor, and so depends on its shape.  The
-index of an element counts with the last dimension fastest, unlike CuTe's own.
+Its other classes are those of Gluon by other names.  A swizzle has the phases that it makes of
+rows of the tensor, and so depends on its shape.  The index of an element counts with the last
+dimension fastest, unlike CuTe's own.
 
 Source:      facebookexperimental/triton, third_party/tlx: Transforms/DumpLayout.cpp, and
              python/test/unit/language/test_tlx_layout.py.
@@ -27,15 +28,17 @@ from tt_layout.notation.context import Context
 from tt_layout.notation.cute.registers import registers_of, thread_value
 from tt_layout.notation.cute.text import Mode, cute_of, overlapping
 from tt_layout.notation.cute.writing import USUAL_LANES, flat_strides, lanes_note, modes_of
-from tt_layout.notation.gluon.calls import Call
+from tt_layout.notation.gluon.calls import Call, encoding_of_call
 from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.gluon.text import read_call
+from tt_layout.notation.gluon.tlx_classes import CLASSES, check_one_cta
 from tt_layout.notation.notation import Notation
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec, Translation
+from tt_layout.releases import LATEST
 
 NAMES = ("swizzled_layout", "swizzled_shared_layout_encoding", "make_default", "layout")
-_HEAD = re.compile(rf"\s*(?:\w+\.)*(?:{'|'.join(NAMES)})\s*\(")
+_HEAD = re.compile(rf"\s*(?:\w+\.)*(?:{'|'.join(map(re.escape, (*NAMES, *CLASSES)))})\s*\(")
 _SWIZZLE = ("B", "M", "S", "order")
 _PHASES = ("vectorSize", "perPhase", "maxPhase", "order")
 _CTAS = ("numCTAs", "numCTAsPerCGA", "numCTASplit", "numCTAOrder")
@@ -70,6 +73,8 @@ def read_tlx(text: str, shape: Shape | None, threads_per_warp: int = USUAL_LANES
     """
     call = read_call(text)
     name = own_name(call.name)
+    if name not in NAMES:
+        return encoding_of_call(call, LATEST)
     if name == "make_default":
         rank = _arguments(call, ("rank",))["rank"]
         order = tuple(row_major(rank)) if isinstance(rank, int) and 0 < rank < 32 else None
@@ -111,9 +116,7 @@ def _arguments(
 def _without_ctas(arguments: dict[str, Any]) -> Encoding:
     """Return the layout of phases; what it says of a cluster must be that there is none."""
     for word in _CTAS[:3]:
-        given = arguments.get(word, ())
-        if not isinstance(given, tuple) or any(count != 1 for count in given):
-            raise LayoutError(f"{word} must be all ones: clusters are not read, got {given}")
+        check_one_cta(word, arguments.get(word, ()))
     return _checked(arguments)
 
 
