@@ -51,6 +51,7 @@ def test_the_audit_of_the_result_has_what_was_promised(name: str, run: Run, tmp_
     assert run("audit", str(path)).status == 0
 
 
+@pytest.mark.slow
 def test_findings_have_the_number_that_the_report_prints(run: Run, tmp_path: Path) -> None:
     path = EXAMPLES / "workloads" / "attention_backward-gfx950.ttgir"
     [module] = json.loads(run("audit", str(path), "--format", "json").out)["modules"]
@@ -155,6 +156,7 @@ def test_locations_go_with_what_is_computed_anew() -> None:
                line.split("%relaid")[1] and "store" not in line)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_library_takes_text_and_a_kernel() -> None:
     text = DUMP.read_text(encoding="utf-8")
     applied = tt_layout.apply(text)

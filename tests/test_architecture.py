@@ -139,6 +139,7 @@ def test_imports_go_downwards() -> None:
     assert not upward, "\n".join(upward)
 
 
+@pytest.mark.slow
 def test_no_imports_in_a_circle() -> None:
     """Neither do rooms import each other in a circle, nor the modules of one room."""
     modules = [(importer, name) for importer, name, _ in arrows()]
@@ -204,6 +205,7 @@ def code_lines(text: list[str], node: ast.AST, first: int, last: int) -> int:
     return sum(1 for n in code if text[n - 1].strip() and not text[n - 1].lstrip().startswith("#"))
 
 
+@pytest.mark.slow
 def test_modules_and_functions_are_short() -> None:
     """What explains the code does not count: the essays at the heads of modules are welcome."""
     long = []
@@ -219,6 +221,7 @@ def test_modules_and_functions_are_short() -> None:
     assert not long, "\n".join(long)
 
 
+@pytest.mark.slow
 def test_only_the_command_line_prints_or_exits() -> None:
     forbidden = {"print", "sys.exit", "exit", "quit", "click.echo", "os._exit"}
     found = [
@@ -233,6 +236,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow
 def test_every_module_and_public_name_says_what_it_is() -> None:
     silent = [str(module) for module in MODULES if not ast.get_docstring(tree(module))]
     silent += [

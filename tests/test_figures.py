@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from command import BLOCKED, TYPE, Run, runner
 from test_terminal import SEED, SWIZZLED
+from tiers import slow
 from work import bytes_of, calls_of
 
 import tt_layout
@@ -401,7 +402,7 @@ def test_an_overview_has_no_labels_and_is_small(color_by: str) -> None:
     assert labels(ElementTree.fromstring(text)) == []
 
 
-@pytest.mark.parametrize("size", [16, 128])
+@pytest.mark.parametrize("size", [16, slow(128)])
 def test_png_has_the_size_of_the_setting(size: int) -> None:
     pytest.importorskip("PIL")
     from tt_layout.figures.png import to_png
@@ -429,6 +430,7 @@ def test_a_wide_figure_fits(fit: str) -> None:
     assert 0.8 * min(high, natural) < int(root.get("height", "")) <= min(high, natural)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", FITS)
 def test_headings_keep_their_size_however_much_cells_shrink(fit: str) -> None:
     pair = held(SEED, "tensor<64x128xf16>"), held(GALLERY["MMA"], "tensor<64x128xf32>")

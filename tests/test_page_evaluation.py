@@ -35,7 +35,7 @@ from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import LATEST, Release
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "triton-3.9.0-lit.jsonl"
-LAYOUTS = pytest.mark.parametrize("layouts", [40, slow(200)])
+LAYOUTS = pytest.mark.parametrize("layouts", [20, slow(200)])
 """How many layouts are tried."""
 POINTS = 256
 MOST_HOLDERS = 4096  # that the page looks for

@@ -254,6 +254,7 @@ def test_json_and_the_whole_ranking(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(text.splitlines()) > len(report["ranking"])
 
 
+@pytest.mark.slow
 def test_writer_alone_reads_back_and_more_writers(capsys: pytest.CaptureFixture[str]) -> None:
     _, alone, _ = run(capsys, ROWS, "-t", "tensor<64x64xf16>")
     assert "load: 4 x ld.shared.v4.b32" in alone

@@ -327,7 +327,7 @@ def test_copy(stride):
 """
 
 
-@pytest.mark.parametrize("workers", [[], slow(["-p", "xdist", "-n", "2"])])
+@pytest.mark.parametrize("workers", [slow([]), slow(["-p", "xdist", "-n", "2"])])
 def test_tests_are_watched(program: Path, workers: list[str]) -> None:
     (program / "test_copy.py").write_text(TESTS)
     plugins = "-p", "tt_layout.pytest_plugin", "-p", "no:cacheprovider", "-q"

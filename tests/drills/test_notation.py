@@ -121,4 +121,4 @@ def test_its_tests_pass(flat: Clone) -> None:
     told = flat.test("tests/test_notation.py").stdout
     assert "FAILED tests/test_notation.py::test_the_guide_has_every_notation" in told
     assert "\n1 failed, " in told
-    flat.passes("tests/test_architecture.py", "-k", "short or public_name")
+    flat.passes("tests/test_architecture.py", "-m", "", "-k", "short or public_name")
