@@ -387,6 +387,14 @@ def reading_options(function: _Function) -> _Function:
     return release_option(_lanes_option(function))
 
 
+def target_option(function: _Function) -> _Function:
+    """Add the option that names the GPU, where the lanes of a layout tell the usual one."""
+    from tt_layout.hardware import target_names
+
+    words = f"The GPU: {target_names()}; by default one whose warps have as many lanes."
+    return click.option("--target", type=TargetParameter(), help=words)(function)
+
+
 format_option = click.option(
     "--format",
     "output_format",

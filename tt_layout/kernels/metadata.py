@@ -63,6 +63,15 @@ class KernelMetadata(NamedTuple):
 NO_METADATA = KernelMetadata()
 """Nothing is known."""
 
+NUMBERS = {
+    "num_warps": "warps",
+    "shared": "shared_bytes",
+    "maxnreg": "most_registers",
+    "tmem_size": "tensor_columns",
+    "num_stages": "stages",
+}
+"""Key of Triton's metadata -> what holds it here."""
+
 
 def metadata_beside(path: str) -> KernelMetadata:
     """Return what is beside a dump; nothing where no such file is.
@@ -115,14 +124,8 @@ def metadata_of(values: Mapping[str, Any]) -> KernelMetadata:
         ('f', 4, 512, None)
     """
     name = values.get("name")
-    return KernelMetadata(
-        name if isinstance(name, str) and name else None,
-        _number(values.get("num_warps")),
-        _number(values.get("shared")),
-        _number(values.get("maxnreg")),
-        _number(values.get("tmem_size")),
-        _number(values.get("num_stages")),
-    )
+    numbers: dict[str, Any] = {field: _number(values.get(key)) for key, field in NUMBERS.items()}
+    return KernelMetadata(name if isinstance(name, str) and name else None, **numbers)
 
 
 def metadata_of_kernel(kernel: Any) -> KernelMetadata:
@@ -149,8 +152,7 @@ def _fields(metadata: Any) -> Mapping[str, Any]:
     """Return metadata by name: Triton's is a dictionary, or a tuple with names."""
     if isinstance(metadata, Mapping):
         return metadata
-    names = ("name", "num_warps", "shared", "maxnreg", "tmem_size", "num_stages")
-    return {name: getattr(metadata, name, None) for name in names}
+    return {name: getattr(metadata, name, None) for name in ("name", *NUMBERS)}
 
 
 def _registers(code: Any) -> CompiledRegisters | None:

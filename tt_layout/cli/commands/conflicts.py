@@ -8,15 +8,15 @@ from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import (
     LayoutParameter,
-    TargetParameter,
     format_option,
     reading_options,
+    target_option,
     type_option,
 )
 from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, target_names
+from tt_layout.hardware import DEFAULT_TARGET, Target, find_target
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.conflicts import KINDS, conflicts_report, target_of
 
@@ -34,11 +34,7 @@ from tt_layout.reports.conflicts import KINDS, conflicts_report, target_of
 @click.argument("register", type=LayoutParameter(), metavar="REGISTER_LAYOUT")
 @click.argument("shared", type=LayoutParameter(MemorySpace.SHARED), metavar="SHARED_LAYOUT")
 @type_option
-@click.option(
-    "--target",
-    type=TargetParameter(),
-    help=f"The GPU: {target_names()}; by default one whose warps have as many lanes.",
-)
+@target_option
 @click.option(
     "--access",
     type=click.Choice([*KINDS, "both"]),

@@ -9,14 +9,14 @@ from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
     LayoutParameter,
-    TargetParameter,
     format_option,
     reading_options,
+    target_option,
     type_option,
 )
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import Target, target_names
+from tt_layout.hardware import Target
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.reduce import reduction_report
 
@@ -41,11 +41,7 @@ from tt_layout.reports.reduce import reduction_report
     metavar="N",
     help="The dimension that is reduced; -1 is the last.",
 )
-@click.option(
-    "--target",
-    type=TargetParameter(),
-    help=f"The GPU: {target_names()}; by default one whose warps have as many lanes.",
-)
+@target_option
 @click.option(
     "--ordering",
     type=click.Choice(ORDERINGS),
