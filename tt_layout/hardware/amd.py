@@ -41,7 +41,7 @@ def _generation(chip: str) -> tuple[int, ...] | None:
     return (int(match[1]), int(match[2].ljust(2, "0"), 16)) if match is not None else None
 
 
-BACKEND = Backend(name="hip", vendor="AMD", prefix="gfx", version=_generation, warp_sizes=(32, 64))
+BACKEND = Backend(name="hip", vendor="AMD", prefix="gfx", version=_generation)
 
 
 def _cdna(

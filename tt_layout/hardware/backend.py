@@ -18,7 +18,6 @@ class Backend:
         prefix: what the names of its GPUs begin with.
         version: of the name of a GPU, the last number larger in newer ones of the same generation,
             which the others give; None for what is not a name of a GPU of the vendor.
-        warp_sizes: the lanes that a warp of its GPUs may have.
         is_numbered: whether its targets are numbers alone, as in ``cuda:90``; help names the ends
             of their range.
     """
@@ -27,7 +26,6 @@ class Backend:
     vendor: str
     prefix: str
     version: Callable[[str], Version | None] = field(compare=False)
-    warp_sizes: tuple[int, ...]
     is_numbered: bool = False
 
     def chip(self, written: str) -> str:

@@ -27,7 +27,6 @@ BACKEND = Backend(
     vendor="NVIDIA",
     prefix="sm",
     version=_capability,
-    warp_sizes=(32,),
     is_numbered=True,
 )
 

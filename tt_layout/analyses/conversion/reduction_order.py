@@ -28,6 +28,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tt_layout.algebra.arrays import all_values
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion.conversion import with_inputs
 from tt_layout.analyses.conversion.reduction import Combining, gathered, lane_instructions
@@ -287,11 +288,9 @@ def _one_by_one(layout: LinearLayout, axis: int, element: str, target: Target) -
     if _moving(layout, axis, "block"):
         raise LayoutError("Triton before 3.8 does not reduce across CTAs")
     _check_together(layout, axis)
-    offsets = [0]
-    for _, step in _moving(layout, axis, "register"):
-        offsets += [offset + step for offset in offsets]
-    if len(offsets) > 1:
-        yield Step(REGISTERS, tuple(offsets))
+    own = _moving(layout, axis, "register")
+    if own:
+        yield Step(REGISTERS, _offsets(own))
     yield from _crossings(layout, axis, LANES, element, target)
     parts = [(at, step) for at, (_, step) in enumerate(_moving(layout, axis, "warp"))]
     yield from _steps(parts, WARPS, target, has_all=1 << len(parts) == target.lanes)
@@ -342,10 +341,7 @@ def _crossings(
     bits = element_bits(element) or 0
     is_one = element.startswith("i") and bits <= target.shuffle_bits and target.combines_lanes
     if is_one and lane_instructions(layout, axis, Combining.INSTRUCTION, target):
-        offsets = [0]
-        for _, step in moving:
-            offsets += [offset + step for offset in offsets]
-        yield Step(place, tuple(offsets), "redux.sync.add")
+        yield Step(place, _offsets(moving), "redux.sync.add")
         return
     yield from _steps(moving, place, target, has_all=1 << len(moving) == target.lanes)
 
@@ -381,6 +377,11 @@ def _row_step(bit: int, target: Target) -> str:
 def _moving(layout: LinearLayout, axis: int, name: str) -> list[tuple[int, int]]:
     """Return the bits of an input that move along an axis, and how far."""
     return [(bit, vector[axis]) for bit, vector in enumerate(layout.vectors(name)) if vector[axis]]
+
+
+def _offsets(moving: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """Return how far off the elements are that some bits of an input tell apart."""
+    return tuple(all_values([step for _, step in moving]).tolist())
 
 
 def _without(layout: LinearLayout, axis: int, name: str) -> LinearLayout:
