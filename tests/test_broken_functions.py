@@ -120,6 +120,8 @@ MUTATED = [
         "tt.expand_dims %inside_10 {axis = 0",
         "tt.expand_dims %inside_10 {axis = 9",
     ),
+    ("workloads/layer_norm-sm100", "tt.addptr %out, %values :", "tt.addptr % :"),
+    ("intel/matmul", "tt.addptr %bp, %bo : tensor<", "tt.addptr %bp, %bo : tensor<<"),
 ]
 """An example, and a part of it that a mutation made another: what the audit once failed at."""
 

@@ -145,6 +145,10 @@ class Origins:
     def _type(self, name: str) -> ValueType:
         return self.types.get(name) or value_type("")
 
+    def _first_type(self, operation: SsaOperation) -> ValueType:
+        """Return the type of the first operand, which a damaged operation lacks."""
+        return self._type(next(iter(operation.operands), ""))
+
     def _joined(self, trace: Trace, seen: Iterable[Trace]) -> Trace | None:
         """Return the first of the values that a value may be that lacks the property, too."""
         names = self.sources.joined.get(trace.name, ())
@@ -239,7 +243,7 @@ class Origins:
         """Tell whether an operation makes all elements along a dimension equal."""
         if operation.name == "tt.splat":
             return True
-        before = self._type(operation.operands[0]).shape
+        before = self._first_type(operation).shape
         is_cast = operation.name == "tt.broadcast" and trace.dim < len(before)
         return is_cast and before[trace.dim] == 1
 
@@ -264,7 +268,7 @@ class Origins:
             return moved
         operands = self._operands(trace, operation)
         if operation.name == "tt.addptr":
-            bits = self._type(operation.operands[0]).bits or 8
+            bits = self._first_type(operation).bits or 8
             least = max(1, trace.least // max(1, bits // 8))
             return self._most_limiting(
                 [*operands[:1], *(t._replace(least=least) for t in operands[1:])]

@@ -103,11 +103,12 @@ def _why_gathered(
     if len(shape) < 2:
         return "they are for tensors of two dimensions or more"
     pointers, distances = full.operation.operands[0], distances_of(full.function)
-    if pointers not in distances.known:
+    known = distances.known.get(pointers)
+    if known is None or known.rank != len(shape):
         return "nothing is known of its addresses"
     width = (full.function.values[pointers].type.bits or 8) // 8
     pitches = [distances.divisor(pointers, dim) * width for dim in range(len(shape))]
-    return _broken_rule(distances.known[pointers], shape, pitches)
+    return _broken_rule(known, shape, pitches)
 
 
 def _broken_rule(known: AxisInfo, shape: tuple[int, ...], pitches: Sequence[int]) -> str:
