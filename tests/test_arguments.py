@@ -15,7 +15,6 @@ from tt_layout.analyses.layouts.builders import (
     coalesced_blocked,
     default_blocked,
     default_nvmma,
-    operand_shared,
 )
 from tt_layout.analyses.layouts.point import holders, locate
 from tt_layout.analyses.layouts.properties import layout_info, shared_info
@@ -35,9 +34,9 @@ TEXT: Any = "64"
 CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "width 0": (lambda: global_access(LAYOUT, 0), LayoutError, "element_bits"),
     "no shape": (lambda: default_blocked([]), LayoutError, "the shape"),
-    "no shape of nvmma": (lambda: default_nvmma([], 16), LayoutError, "the shape"),
+    "no shape of nvmma": (lambda: default_nvmma([], element_bits=16), LayoutError, "the shape"),
     "no shape coalesced": (
-        lambda: coalesced_blocked([], 16, 4),
+        lambda: coalesced_blocked([], 4, element_bits=16),
         LayoutError,
         "the shape",
     ),
@@ -83,12 +82,12 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         r"padding\[0\] must be 2 values",
     ),
     "a shape of nothing": (
-        lambda: default_nvmma([0, 0], 16),
+        lambda: default_nvmma([0, 0], element_bits=16),
         LayoutError,
         "every dimension must be a power of two",
     ),
     "half a basis": (
-        lambda: default_nvmma([64, 64], 16, cga=((1,),)),
+        lambda: default_nvmma([64, 64], element_bits=16, cga=((1,),)),
         LayoutError,
         "a basis of cga",
     ),
@@ -102,7 +101,7 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no bases": (lambda: LinearLayout.from_bases([ANY], ["x"]), TypeError, "bases must be"),
     "no size": (lambda: LinearLayout.identity_1d(NONE, "a", "b"), TypeError, "size must be"),
     "inverted and 3": (lambda: LAYOUT.invert_and_compose(ANY), TypeError, "the outer layout"),
-    "no operand": (lambda: operand_shared(NONE, [64, 32], 16), TypeError, "operand"),
+    "no operand": (lambda: tt_layout.operand_shared(NONE, "64x32xf16"), LayoutError, "operand"),
     "no encoding": (lambda: translate(NONE, "2.1"), TypeError, "encoding"),
     "no inputs": (lambda: LAYOUT.apply(NONE), TypeError, "inputs"),
     "composed with 3": (lambda: LAYOUT.compose(ANY), TypeError, "the outer layout"),

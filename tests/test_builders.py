@@ -13,7 +13,6 @@ from tt_layout.analyses.layouts.builders import (
     coalesced_blocked,
     default_blocked,
     default_nvmma,
-    operand_shared,
 )
 from tt_layout.encodings.dot_op import DotOperand
 
@@ -28,6 +27,10 @@ def operand(op_idx: int, parent: str, k_width: int) -> DotOperand:
     encoding = tt_layout.parse_layout(text.replace(", kWidth = 0", ""))
     assert isinstance(encoding, DotOperand)
     return encoding
+
+
+def typed(shape: list[int], bits: int) -> str:
+    return "x".join(map(str, (*shape, f"i{bits}")))
 
 
 MMA = "#ttg.nvidia_mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>"
@@ -76,7 +79,7 @@ def test_ctas_split_the_slowest_dimension_and_repeat_the_last() -> None:
 def test_coalesced_holds_16_bytes_unless_threads_would_idle(
     shape: list[int], bits: int, contiguity: int, held: int
 ) -> None:
-    assert coalesced_blocked(shape, bits, contiguity).size_per_thread == (1, held)
+    assert coalesced_blocked(shape, contiguity, element_bits=bits).size_per_thread == (1, held)
 
 
 @pytest.mark.parametrize(
@@ -105,21 +108,21 @@ def test_operands(
     order: list[int],
     expected: tuple[int, int, int],
 ) -> None:
-    found = operand_shared(encoding, shape, bits, order=order)
+    found = tt_layout.operand_shared(encoding, typed(shape, bits), order=order)
     assert (found.vec, found.per_phase, found.max_phase) == expected
 
 
 def test_transposition_swaps_vector_and_stride() -> None:
-    found = operand_shared(operand(0, MMA, 4), [64, 64], 16, need_transposition=True)
+    found = tt_layout.operand_shared(operand(0, MMA, 4), "64x64xf16", is_transposed=True)
     assert (found.vec, found.max_phase) == (8, 8)
-    found = operand_shared(operand(1, MFMA, 4), [64, 64], 16, need_transposition=True)
+    found = tt_layout.operand_shared(operand(1, MFMA, 4), "64x64xf16", is_transposed=True)
     assert found.vec == 4
 
 
 def test_volta_has_none() -> None:
     encoding = DotOperand(op_idx=0, parent=tt_layout.parse_layout(VOLTA, release="3.5"))
-    with pytest.raises(LayoutError, match="mma version 1"):
-        operand_shared(encoding, [64, 64], 16)
+    with pytest.raises(LayoutError, match="operands of Volta"):
+        tt_layout.operand_shared(encoding, "64x64xf16")
 
 
 @pytest.mark.parametrize(
@@ -137,17 +140,17 @@ def test_volta_has_none() -> None:
 def test_nvmma(
     shape: list[int], bits: int, order: list[int] | None, width: int, transposed: bool
 ) -> None:
-    found = default_nvmma(shape, bits, order=order)
+    found = default_nvmma(shape, element_bits=bits, order=order)
     assert (found.swizzling_byte_width, found.transposed) == (width, transposed)
     found.to_linear_layout(shape)
 
 
 def test_fp4_needs_whole_rows() -> None:
-    assert default_nvmma([64, 64], 8, fp4_padded=True).swizzling_byte_width == 128
+    assert default_nvmma([64, 64], element_bits=8, fp4_padded=True).swizzling_byte_width == 128
     with pytest.raises(LayoutError, match="128 bytes"):
-        default_nvmma([64, 32], 8, fp4_padded=True)
+        default_nvmma([64, 32], element_bits=8, fp4_padded=True)
     with pytest.raises(LayoutError, match="8-bit"):
-        default_nvmma([64, 64], 16, fp4_padded=True)
+        default_nvmma([64, 64], element_bits=16, fp4_padded=True)
 
 
 # -- the command ----------------------------------------------------------------------------

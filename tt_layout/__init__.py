@@ -70,6 +70,11 @@ from tt_layout.version import __version__
 if TYPE_CHECKING:
     from tt_layout.algebra.linear_layout import LinearLayout
     from tt_layout.algebra.padding import Padding
+    from tt_layout.analyses.layouts.builders import (
+        coalesced_blocked,
+        default_blocked,
+        default_nvmma,
+    )
     from tt_layout.analyses.layouts.properties import LayoutInfo, SharedInfo, TensorMemoryInfo
     from tt_layout.audit.axis import AxisInfo
     from tt_layout.encodings import Encoding
@@ -79,12 +84,6 @@ if TYPE_CHECKING:
     from tt_layout.ir.module import Module
     from tt_layout.ir.ssa import SsaFunction, read_functions
     from tt_layout.library.autotuning import autotune_prune
-    from tt_layout.library.builders import (
-        coalesced_blocked,
-        default_blocked,
-        default_nvmma,
-        operand_shared,
-    )
     from tt_layout.library.dumps import apply, axis_info, explore_ir
     from tt_layout.library.features import features
     from tt_layout.library.inputs import place
@@ -97,7 +96,7 @@ if TYPE_CHECKING:
         reduction_order,
         translate,
     )
-    from tt_layout.library.memory import bank_conflicts, find_swizzle
+    from tt_layout.library.memory import bank_conflicts, find_swizzle, operand_shared
     from tt_layout.library.parsing import parse_layout, to_linear_layout
     from tt_layout.library.pictures import Drawing, Page, draw, explore, playground
     from tt_layout.mlir.types import TensorType
@@ -151,11 +150,11 @@ _HOMES = {
     "autotune_prune": "tt_layout.library.autotuning",
     "axis_info": "tt_layout.library.dumps",
     "bank_conflicts": "tt_layout.library.memory",
-    "coalesced_blocked": "tt_layout.library.builders",
+    "coalesced_blocked": "tt_layout.analyses.layouts.builders",
     "compare_layouts": "tt_layout.library.layouts",
     "convert_layout": "tt_layout.library.layouts",
-    "default_blocked": "tt_layout.library.builders",
-    "default_nvmma": "tt_layout.library.builders",
+    "default_blocked": "tt_layout.analyses.layouts.builders",
+    "default_nvmma": "tt_layout.analyses.layouts.builders",
     "draw": "tt_layout.library.pictures",
     "elements_at": "tt_layout.library.layouts",
     "explore": "tt_layout.library.pictures",
@@ -164,7 +163,7 @@ _HOMES = {
     "find_swizzle": "tt_layout.library.memory",
     "layout_info": "tt_layout.library.layouts",
     "locations_of": "tt_layout.library.layouts",
-    "operand_shared": "tt_layout.library.builders",
+    "operand_shared": "tt_layout.library.memory",
     "parse_ir": "tt_layout.ir",
     "parse_layout": "tt_layout.library.parsing",
     "place": "tt_layout.library.inputs",

@@ -62,7 +62,7 @@ def signatures() -> dict[str, Signature]:
         "coalesced_blocked": Signature(
             tt_layout.coalesced_blocked,
             ("64x64xf16", 8),
-            {"num_warps": 4, "threads_per_warp": 32, "order": [1, 0]},
+            {"element_bits": 16, "num_warps": 4, "threads_per_warp": 32, "order": [1, 0]},
         ),
         "compare_layouts": Signature(tt_layout.compare_layouts, (BLOCKED, registers, [64, 64])),
         "convert_layout": Signature(
@@ -80,7 +80,9 @@ def signatures() -> dict[str, Signature]:
             },
         ),
         "default_nvmma": Signature(
-            tt_layout.default_nvmma, ("64x64xf16",), {"order": [1, 0], "fp4_padded": False}
+            tt_layout.default_nvmma,
+            ("64x64xf16",),
+            {"element_bits": 16, "order": [1, 0], "cga": ((0, 1),), "fp4_padded": False},
         ),
         "draw": Signature(
             tt_layout.draw,

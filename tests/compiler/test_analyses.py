@@ -22,7 +22,6 @@ from tt_layout.analyses.layouts.builders import (
     coalesced_blocked,
     default_blocked,
     default_nvmma,
-    operand_shared,
 )
 from tt_layout.analyses.layouts.properties import layout_info
 from tt_layout.encodings.dot_op import DotOperand
@@ -296,8 +295,8 @@ def test_coalesced_blocked(lowerer: Lowerer, seed: int) -> None:
         start = str(default_blocked(shape, num_warps=warps, threads_per_warp=lanes))
         layout = coalesced_blocked(
             shape,
-            element_bits(elem) or 0,
             adjacent,
+            element_bits=element_bits(elem),
             num_warps=warps,
             threads_per_warp=lanes,
             order=order,
@@ -325,9 +324,10 @@ def test_shared_memory_of_operands(lowerer: Lowerer, seed: int, tally: Counter[s
         assert isinstance(encoding, DotOperand)
         elem = r.choice(["i8", "f16", "f32", "f64"])
         start = default_blocked(shape, num_warps=warps, threads_per_warp=lanes, order=order)
+        typed = "x".join(map(str, (*shape, elem)))
         # The order of the source's lanes counts, which do not move along a size of 1.
         order = list(layout_info(start.to_linear_layout(shape)).thread_order)
-        found = operand_shared(encoding, shape, element_bits(elem) or 0, order=order)
+        found = tt_layout.operand_shared(encoding, typed, order=order)
         expected.append(str(found))
         questions.append(
             {"operand": [str(start), attr], "shape": shape, "elem": elem}
@@ -363,7 +363,7 @@ def test_default_nvmma(lowerer: Lowerer, seed: int) -> None:
 
 def our_nvmma(shape: list[int], bits: int, order: list[int] | None, fp4: bool) -> Answer | None:
     try:
-        layout = default_nvmma(shape, bits, order=order, fp4_padded=fp4)
+        layout = default_nvmma(shape, element_bits=bits, order=order, fp4_padded=fp4)
     except tt_layout.LayoutError:
         return None
     return {"width": layout.swizzling_byte_width, "bits": bits}

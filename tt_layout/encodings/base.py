@@ -184,7 +184,7 @@ class Encoding:
         try:
             meaning = self._meaning
             given, bits = sizes_of(shape)
-            sizes = self.checked_shape(integers("the shape", given))
+            sizes = self.checked_shape(given)
             element_bits = bits if element_bits is None else element_bits
             key = meaning, sizes, element_bits
             layout = _LAYOUTS.get(key)

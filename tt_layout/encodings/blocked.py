@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import combine_cta_cga_with_shape, dim_names, identity_nd
-from tt_layout.arguments import integers
 from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import (
     CGA_LAYOUT,
@@ -131,7 +130,7 @@ class Blocked(DistributedEncoding):
         layout = super().to_linear_layout(shape, element_bits=element_bits)
         if self.release > Release.V2_0:
             return layout
-        return self._wrapped(layout, integers("the shape", sizes_of(shape)[0]))
+        return self._wrapped(layout, sizes_of(shape)[0])
 
     def _wrapped(self, layout: LinearLayout, shape: Shape) -> LinearLayout:
         """Return the layout with the registers of 2.0 that leave their row.

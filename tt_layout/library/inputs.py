@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tt_layout.arguments import integer, integers
+from tt_layout.arguments import integer
 from tt_layout.encodings import DistributedEncoding, Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import Target, find_target
-from tt_layout.mlir.types import TensorType, parse_type, sizes_of
+from tt_layout.mlir.types import TensorType, parse_type, sizes_and_width, sizes_of
 from tt_layout.notation.context import Context
 from tt_layout.notation.objects import encoding_of
 from tt_layout.placement import PlacedLayout
@@ -43,23 +43,17 @@ def type_of(over: ShapeOrType, *, is_memory: bool = False) -> TensorType:
     """
     if isinstance(over, TensorType):
         return over
-    given, bits = sizes_of(over)
-    if isinstance(over, str) and bits is not None:
-        return parse_type(over)
-    sizes = _sizes(given)
-    text = "x".join(map(str, (*sizes, UNKNOWN_ELEMENT)))
-    return parse_type(f"!ttg.memdesc<{text}>" if is_memory else f"tensor<{text}>", name="<shape>")
-
-
-def _sizes(over: object) -> tuple[int, ...]:
     message = "expected a shape such as [64, 64] or a type such as '64x64xf16'"
     try:
-        sizes = integers("the shape", over)
+        sizes, bits = sizes_of(over)
     except TypeError as error:
         raise LayoutError(f"{message}; {error}") from None
+    if isinstance(over, str) and bits is not None:
+        return parse_type(over)
     if not sizes:
         raise LayoutError(f"{message}; the shape is empty")
-    return sizes
+    text = "x".join(map(str, (*sizes, UNKNOWN_ELEMENT)))
+    return parse_type(f"!ttg.memdesc<{text}>" if is_memory else f"tensor<{text}>", name="<shape>")
 
 
 def read(
@@ -151,9 +145,7 @@ def with_width(over: ShapeOrType) -> TensorType:
         LayoutError: only a shape was given.
     """
     tensor = type_of(over)
-    if tensor.element_bits is None:
-        shown = "x".join(map(str, tensor.shape))
-        raise LayoutError(f"the width of an element is needed: give a type such as '{shown}xf16'")
+    sizes_and_width(tensor)
     return tensor
 
 

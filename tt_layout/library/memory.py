@@ -1,11 +1,13 @@
-"""Shared memory: bank conflicts, and the layout without them."""
+"""Shared memory: bank conflicts, the layout without them, and that which the compiler chooses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tt_layout.analyses.layouts.builders import shared_of_operand
 from tt_layout.analyses.shared_memory.swizzle import find_swizzle as search
+from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, Target
@@ -131,3 +133,36 @@ def find_swizzle(
         max_candidates=max_candidates,
     )
     return SwizzleReport(found, hardware, has_ranking)
+
+
+def operand_shared(
+    operand: Layout,
+    shape_or_type: ShapeOrType,
+    *,
+    order: Sequence[int] | None = None,
+    is_transposed: bool = False,
+    release: Release | str | None = None,
+    threads_per_warp: int | None = None,
+) -> SwizzledShared:
+    """Return the shared memory through which the compiler takes a dot operand.
+
+    Args:
+        operand: its layout in registers, a ``#ttg.dot_op``.
+        shape_or_type: the tensor; a type, since the width of an element counts.
+        order: dimensions in shared memory, the fastest first; by default the last first.
+        is_transposed: whether the operand is read against its order.
+        release, threads_per_warp: as for `parse_layout`.
+
+    Raises:
+        LayoutError: it is another layout, or the order does not suit the shape.
+
+    Example:
+        >>> mma = "gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])"
+        >>> print(operand_shared(f"gl.DotOperandLayout(0, {mma}, 2)", "64x32xf16"))
+        #ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 4, order = [1, 0]}>
+    """
+    tensor = with_width(shape_or_type)
+    encoding = read(
+        operand, tensor, name="<operand>", release=release, threads_per_warp=threads_per_warp
+    )
+    return shared_of_operand(encoding, tensor, order, is_transposed)

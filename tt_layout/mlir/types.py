@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from tt_layout.arguments import integers
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import AliasNode, AttributeNode, Parser, WordNode
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     Sizes: TypeAlias = "Sequence[int] | npt.NDArray[np.integer[Any]]"
     ShapeOrType: TypeAlias = "Sizes | str | TensorType"
     """Sizes such as ``[64, 64]`` or ``"64x64"``, or a type such as ``"64x64xf16"``."""
+else:
+    ShapeOrType = Any  # `checks_arguments` reads annotations; `sizes_of` refuses what is neither
 
 _HEAD = re.compile(r"\s*(tensor|!(?:ttg|tt|triton_gpu)\.memdesc)\s*<")
 _DIM = re.compile(r"\s*(-?\d+|\?|\*)\s*x")
@@ -120,21 +123,45 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
     return TensorType(kind, shape, element, encoding, source.span(0, len(text)))
 
 
-def sizes_of(over: ShapeOrType) -> tuple[Sizes, int | None]:
+def sizes_of(over: ShapeOrType) -> tuple[tuple[int, ...], int | None]:
     """Return the sizes of a shape or a type, and the width of an element where that is known.
 
     Raises:
         LayoutError: a text is neither.
+        TypeError: it is not a sequence of integers.
 
     Example:
         >>> sizes_of("64x64"), sizes_of("64x64xfp16"), sizes_of([4])
-        (((64, 64), None), ((64, 64), 16), ([4], None))
+        (((64, 64), None), ((64, 64), 16), ((4,), None))
     """
     if isinstance(over, str):
         if _SIZES.fullmatch(over):
             return tuple(map(int, over.split("x"))), None
         over = parse_type(over)
-    return (over.shape, over.element_bits) if isinstance(over, TensorType) else (over, None)
+    if isinstance(over, TensorType):
+        return over.shape, over.element_bits
+    return integers("the shape", over), None
+
+
+def sizes_and_width(
+    over: ShapeOrType, element_bits: int | None = None
+) -> tuple[tuple[int, ...], int]:
+    """Return the sizes of a type and the width of an element, which may be given beside them.
+
+    Raises:
+        LayoutError: no width is known, or a text is neither a shape nor a type.
+        TypeError: it is not a sequence of integers.
+
+    Example:
+        >>> sizes_and_width("64x64xf16"), sizes_and_width([64, 64], 8)
+        (((64, 64), 16), ((64, 64), 8))
+    """
+    sizes, bits = sizes_of(over)
+    bits = bits if element_bits is None else element_bits
+    if bits is None:
+        shown = "x".join(map(str, sizes))
+        raise LayoutError(f"the width of an element is needed: give a type such as '{shown}xf16'")
+    return sizes, bits
 
 
 def _parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.algebra.tiles import row_major
 from tt_layout.arguments import checks_arguments
+from tt_layout.encodings import Encoding
 from tt_layout.encodings.amd_mfma import AmdMfma
 from tt_layout.encodings.amd_wmma import AmdWmma
 from tt_layout.encodings.base import Bases
@@ -24,6 +25,7 @@ from tt_layout.encodings.nvmma_shared import CORE_ROWS, NvmmaShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS
+from tt_layout.mlir.types import ShapeOrType, TensorType, sizes_and_width, sizes_of
 
 BANK_ROW_BITS = 8 * TARGETS[DEFAULT_TARGET].row_bytes
 WARP_LANES = TARGETS[DEFAULT_TARGET].lanes
@@ -54,16 +56,9 @@ def _check_powers(name: str, values: Sequence[int]) -> None:
             raise LayoutError(f"{name} must be a power of two, got {value}")
 
 
-def _check_sizes(shape: Sequence[int], cga: Bases) -> None:
-    _check_powers("every dimension", shape)
-    for basis in cga:
-        if len(basis) != len(shape):
-            raise LayoutError(f"a basis of cga must have {len(shape)} numbers, got {list(basis)}")
-
-
 @checks_arguments
 def default_blocked(
-    shape: Sequence[int],
+    shape_or_type: ShapeOrType,
     *,
     num_warps: int = 4,
     threads_per_warp: int = WARP_LANES,
@@ -77,7 +72,7 @@ def default_blocked(
     ``size_per_thread``, lanes before warps; the slowest takes what is left.
 
     Args:
-        shape: sizes of the dimensions, powers of two.
+        shape_or_type: the tensor.
         num_warps: warps per CTA.
         threads_per_warp: 32, or 64 on AMD's CDNA.
         size_per_thread: elements of a thread along each dimension; by default one.
@@ -92,6 +87,7 @@ def default_blocked(
         #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], \
 order = [1, 0]}>
     """
+    shape, _ = sizes_of(shape_or_type)
     rank = len(shape)
     order = _checked_order(order, rank)
     size = list(size_per_thread) if size_per_thread is not None else [1] * rank
@@ -145,10 +141,10 @@ def _default_ctas(
 
 @checks_arguments
 def coalesced_blocked(
-    shape: Sequence[int],
-    element_bits: int,
+    shape_or_type: ShapeOrType,
     contiguity: int,
     *,
+    element_bits: int | None = None,
     num_warps: int = 4,
     threads_per_warp: int = WARP_LANES,
     order: Sequence[int] | None = None,
@@ -156,26 +152,29 @@ def coalesced_blocked(
     """Return the blocked layout that coalescing gives the pointers of a load or store.
 
     Args:
-        shape: sizes of the dimensions, powers of two.
-        element_bits: width of an element.
-        contiguity: adjacent and aligned elements that are known to lie along the fastest
-            dimension.
+        shape_or_type: the tensor of the values.
+        contiguity: adjacent and aligned elements known to lie along the fastest dimension.
+        element_bits: width of an element, where that is not in a type.
         num_warps: warps per CTA.
         threads_per_warp: 32, or 64 on AMD's CDNA.
-        order: dimensions from the fastest to the slowest in memory; by default the last
-            first.
+        order: dimensions from the fastest to the slowest in memory; by default the last first.
+
+    Raises:
+        LayoutError: a number is not a power of two, the order does not suit the shape, or the
+            width of an element is not known.
 
     Example:
-        >>> coalesced_blocked([64, 64], 16, 64).size_per_thread
+        >>> coalesced_blocked("64x64xf16", 64).size_per_thread
         (1, 8)
     """
+    shape, bits = sizes_and_width(shape_or_type, element_bits)
     _check_powers("the contiguity", [contiguity])
     _check_powers("the number of warps", [num_warps])
     _check_powers("the number of lanes", [threads_per_warp])
     _check_powers("every dimension", shape)
     order = _checked_order(order, len(shape))
     fastest = order[0]
-    widest = max(1, VECTOR_BITS // max(8, element_bits))
+    widest = max(1, VECTOR_BITS // max(8, bits))
     share = math.prod(shape) // (num_warps * threads_per_warp)
     size = [1] * len(shape)
     size[fastest] = min(contiguity, shape[fastest], widest, max(1, share))
@@ -189,62 +188,36 @@ def coalesced_blocked(
 
 
 @checks_arguments
-def operand_shared(
-    operand: DotOperand,
-    shape: Sequence[int],
-    element_bits: int,
-    *,
-    order: Sequence[int] | None = None,
-    cga: Bases = (),
-    need_transposition: bool = False,
+def shared_of_operand(
+    operand: Encoding, tensor: TensorType, order: Sequence[int] | None, is_transposed: bool
 ) -> SwizzledShared:
-    """Return the shared memory through which the compiler takes a dot operand.
-
-    Args:
-        operand: the layout of the operand in registers.
-        shape: of the tensor.
-        element_bits: width of an element.
-        order: dimensions in shared memory, the fastest first; by default the last first.
-        cga: bases of the CTAs.
-        need_transposition: whether the operand is read against its order.
-
-    Raises:
-        LayoutError: the parent is mma version 1, or the order does not suit the shape.
-
-    Example:
-        >>> import tt_layout
-        >>> a = tt_layout.parse_layout("#ttg.dot_op<{opIdx = 0, parent = #ttg.nvidia_mma<{"
-        ...     "versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>, kWidth = 2}>")
-        >>> print(operand_shared(a, [64, 32], 16))
-        #ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 4, order = [1, 0]}>
-    """
+    """Return the shared memory of a dot operand; see `tt_layout.operand_shared`."""
+    if not isinstance(operand, DotOperand):
+        span = operand.origin.whole if operand.origin else None
+        raise LayoutError(f"expected a #ttg.dot_op, got #{operand.name}", span)
+    operand.check_layout()
+    shape, bits = sizes_and_width(tensor)
     order = _checked_order(order, len(shape))
-    _check_sizes(shape, cga)
-    if not is_power_of_two(element_bits):
-        raise LayoutError(f"an element must have a power of two of bits, got {element_bits}")
+    _check_powers("every dimension", shape)
+    if not is_power_of_two(bits):
+        raise LayoutError(f"an element must have a power of two of bits, got {bits}")
     parent = operand.parent
     if isinstance(parent, NvidiaMma):
-        extent = shape_per_cta(cga, shape)[order[0]]
-        swizzle = _nvidia_swizzle(operand, extent, order, element_bits, need_transposition)
+        swizzle = _nvidia_swizzle(operand, shape[order[0]], order, bits, is_transposed)
     elif isinstance(parent, AmdMfma):
-        swizzle = _mfma_swizzle(operand, parent, shape, order, element_bits, need_transposition)
+        swizzle = _mfma_swizzle(operand, parent, shape, order, bits, is_transposed)
     elif isinstance(parent, AmdWmma):
-        swizzle = _wmma_swizzle(operand, parent, shape, order, element_bits)
+        swizzle = _wmma_swizzle(operand, parent, shape, order, bits)
     else:
         swizzle = NO_SWIZZLE
     vec, per_phase, max_phase = swizzle
-    return SwizzledShared(
-        vec=vec, per_phase=per_phase, max_phase=max_phase, order=tuple(order), cga=cga
-    )
+    return SwizzledShared(vec=vec, per_phase=per_phase, max_phase=max_phase, order=tuple(order))
 
 
 def _nvidia_swizzle(
     operand: DotOperand, extent: int, order: Sequence[int], bits: int, transposes: bool
 ) -> tuple[int, int, int]:
     """Return vec, perPhase and maxPhase for ``ldmatrix`` and ``mma``."""
-    parent = operand.parent
-    if isinstance(parent, NvidiaMma) and parent.version_major < 2:
-        raise LayoutError("mma version 1 has no default shared memory")
     per_phase = max(BANK_ROW_BITS // (bits * extent), 1)
     vec, stride = 4 * operand.k_width, 4 if bits == 64 else 8
     if transposes:
@@ -289,9 +262,9 @@ def _wmma_swizzle(
 
 @checks_arguments
 def default_nvmma(
-    shape: Sequence[int],
-    element_bits: int,
+    shape_or_type: ShapeOrType,
     *,
+    element_bits: int | None = None,
     order: Sequence[int] | None = None,
     cga: Bases = (),
     fp4_padded: bool = False,
@@ -299,34 +272,39 @@ def default_nvmma(
     """Return the shared memory from which wgmma, tcgen05 and TMA read by default.
 
     Args:
-        shape: of the tensor.
-        element_bits: width of an element.
+        shape_or_type: the tensor.
+        element_bits: width of an element, where that is not in a type.
         order: dimensions, the fastest first: the last first, or 0 first for transposed.
         cga: bases of the CTAs.
         fp4_padded: whether packed fp4 is spread out.
 
     Raises:
-        LayoutError: the order does not suit the shape, or fp4 does not.
+        LayoutError: the order does not suit the shape, fp4 does not, or the width of an element
+            is not known.
 
     Example:
-        >>> print(default_nvmma([64, 32], 16))
+        >>> print(default_nvmma("64x32xf16"))
         #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
     """
+    shape, bits = sizes_and_width(shape_or_type, element_bits)
     order = _checked_order(order, len(shape))
-    _check_sizes(shape, cga)
+    _check_powers("every dimension", shape)
     rank = len(shape)
+    for basis in cga:
+        if len(basis) != rank:
+            raise LayoutError(f"a basis of cga must have {rank} numbers, got {list(basis)}")
     extent = shape_per_cta(cga, shape)
-    row = extent[order[0]] * (2 if fp4_padded else 1) * element_bits // 8
+    row = extent[order[0]] * (2 if fp4_padded else 1) * bits // 8
     width = next((w for w in (128, 64, 32) if row >= w and row % w == 0), 0)
     if rank < 2 or math.prod(extent[d] for d in order[1:]) < CORE_ROWS:
         width = 0
-    if fp4_padded and (width, element_bits) != (128, 8):
+    if fp4_padded and (width, bits) != (128, 8):
         message = "fp4Padded needs 8-bit elements, and rows of whole 128 bytes once spread out"
         raise LayoutError(f"{message}, got rows of {row}")
     return NvmmaShared(
         swizzling_byte_width=width,
         transposed=rank > 1 and order[0] == 0,
-        element_bit_width=element_bits,
+        element_bit_width=bits,
         fp4_padded=fp4_padded,
         cga=cga,
         rank_key=None if rank == 2 or cga else rank,

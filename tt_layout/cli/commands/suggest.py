@@ -18,7 +18,7 @@ from tt_layout.cli.parameters import (
 )
 from tt_layout.encodings import Encoding, TensorMemoryBase
 from tt_layout.errors import LayoutError
-from tt_layout.mlir.types import TensorType
+from tt_layout.mlir.types import TensorType, sizes_and_width
 from tt_layout.reports.suggestion import SuggestionReport
 
 order_option = click.option(
@@ -52,13 +52,6 @@ def _emit(kind: str, tensor: TensorType, output_format: str, build: Callable[[],
     emit(SuggestionReport(kind, encoding), output_format)
 
 
-def _bits(tensor: TensorType) -> int:
-    if tensor.element_bits is None:
-        message = f"the width of an element must be known, but {tensor.element_type} has none"
-        raise LayoutError(message, tensor.span)
-    return tensor.element_bits
-
-
 @command.command(
     "blocked",
     help="Print the default blocked layout of a shape.",
@@ -75,26 +68,11 @@ def _bits(tensor: TensorType) -> int:
 @order_option
 @click.option("--num-ctas", default=1, show_default=True, help="CTAs of a cluster.")
 @format_option
-def blocked(
-    tensor: TensorType,
-    num_warps: int,
-    threads_per_warp: int,
-    size_per_thread: list[int] | None,
-    order: list[int] | None,
-    num_ctas: int,
-    output_format: str,
-) -> None:
+def blocked(tensor: TensorType, output_format: str, **options: Any) -> None:
     """Print the default blocked layout of a shape."""
     from tt_layout.analyses.layouts.builders import default_blocked
 
-    options: dict[str, Any] = {
-        "num_warps": num_warps,
-        "threads_per_warp": threads_per_warp,
-        "size_per_thread": size_per_thread,
-        "order": order,
-        "num_ctas": num_ctas,
-    }
-    _emit("blocked", tensor, output_format, lambda: default_blocked(tensor.shape, **options))
+    _emit("blocked", tensor, output_format, lambda: default_blocked(tensor, **options))
 
 
 @command.command(
@@ -117,28 +95,11 @@ def blocked(
 @threads_option
 @order_option
 @format_option
-def coalesced(
-    tensor: TensorType,
-    contiguity: int,
-    num_warps: int,
-    threads_per_warp: int,
-    order: list[int] | None,
-    output_format: str,
-) -> None:
+def coalesced(tensor: TensorType, output_format: str, **options: Any) -> None:
     """Print the blocked layout that coalescing gives the pointers of a load or store."""
     from tt_layout.analyses.layouts.builders import coalesced_blocked
 
-    bits = _bits(tensor)
-    options: dict[str, Any] = {
-        "num_warps": num_warps,
-        "threads_per_warp": threads_per_warp,
-        "order": order,
-    }
-
-    def build() -> Encoding:
-        return coalesced_blocked(tensor.shape, bits, contiguity, **options)
-
-    _emit("coalesced", tensor, output_format, build)
+    _emit("coalesced", tensor, output_format, lambda: coalesced_blocked(tensor, **options))
 
 
 @command.command(
@@ -163,21 +124,14 @@ def shared(
     output_format: str,
 ) -> None:
     """Print the swizzled shared layout of a dot operand."""
-    from tt_layout.analyses.layouts.builders import operand_shared
-    from tt_layout.encodings.dot_op import DotOperand
+    from tt_layout.analyses.layouts.builders import shared_of_operand
 
-    if not isinstance(operand, DotOperand):
-        span = operand.origin.whole if operand.origin else None
-        raise LayoutError(f"expected a #ttg.dot_op, got #{operand.name}", span)
-    operand.check_layout()
-    bits = _bits(tensor)
-
-    def build() -> Encoding:
-        return operand_shared(
-            operand, tensor.shape, bits, order=order, need_transposition=transposed
-        )
-
-    _emit("shared", tensor, output_format, build)
+    _emit(
+        "shared",
+        tensor,
+        output_format,
+        lambda: shared_of_operand(operand, tensor, order, transposed),
+    )
 
 
 @command.command(
@@ -189,18 +143,11 @@ def shared(
 @order_option
 @click.option("--fp4-padded", is_flag=True, help="Packed fp4 is spread out.")
 @format_option
-def nvmma(
-    tensor: TensorType, order: list[int] | None, fp4_padded: bool, output_format: str
-) -> None:
+def nvmma(tensor: TensorType, output_format: str, **options: Any) -> None:
     """Print the shared layout that wgmma, tcgen05 and TMA use by default."""
     from tt_layout.analyses.layouts.builders import default_nvmma
 
-    bits = _bits(tensor)
-
-    def build() -> Encoding:
-        return default_nvmma(tensor.shape, bits, order=order, fp4_padded=fp4_padded)
-
-    _emit("nvmma", tensor, output_format, build)
+    _emit("nvmma", tensor, output_format, lambda: default_nvmma(tensor, **options))
 
 
 @command.command(
@@ -238,8 +185,8 @@ def tmem(
     span = memory.origin.whole if memory.origin else None
     if not isinstance(memory, TensorMemoryBase):
         raise LayoutError(f"expected a layout of tensor memory, got #{memory.name}", span)
-    bits = _bits(tensor)
     try:
+        _, bits = sizes_and_width(tensor)
         found = register_layouts(
             place(memory, tensor).layout,
             bits,

@@ -93,7 +93,7 @@ def default_for(
     blocks = tuple(integers("cga_layout", basis) for basis in cga_layout or ())
     made = default_nvmma(
         sizes,
-        int(element[1]),
+        element_bits=int(element[1]),
         order=(0, *dims[:0:-1]) if transposed else dims[::-1],
         cga=blocks,
         fp4_padded=fp4_padded,
