@@ -319,6 +319,24 @@ def test_joined_loads_of_a_scan_take_two_wavefronts_at_128_bits() -> None:
     assert load.wavefronts == 8 * 4 * 2
 
 
+@pytest.mark.parametrize(
+    ("bits", "names"),
+    [
+        (32, ["ds_read_b128", "ds_read_b96"]),
+        (16, ["ds_read_b96", "ds_read_u16"]),
+        (64, ["ds_read_b128", "ds_read_b64"]),
+    ],
+)
+def test_amd_joins_12_bytes_that_a_scan_loads(bits: int, names: list[str]) -> None:
+    """Seven numbers that all lanes load: as the wheel 3.9 compiles them for gfx942 and gfx950."""
+    lanes = [[1 << bit] for bit in range(6)]
+    bases = [("register", [[256]]), ("lane", lanes), ("warp", [[64], [128]])]
+    layout = LinearLayout.from_bases(bases, ["dim0"])
+    found = scan(layout, 0, (bits,), find_target("gfx942"), (0,))
+    assert found is not None
+    assert [step.instruction for step in found.loads] == names
+
+
 def test_a_sum_of_64_bits_is_loaded_in_one_wavefront() -> None:
     """All lanes load the same, as an H100 counted of a sum of i64 by threads."""
     lanes = [[1], [2], [4], [8], [16]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.linear_layout import LinearLayout, next_power_of_two
 from tt_layout.analyses.conversion.compiled_conversion import Step
 from tt_layout.analyses.shared_memory.access import BASE_ALIGNMENT, AccessMap, vector_instruction
 from tt_layout.analyses.shared_memory.banks import cost
@@ -87,6 +87,8 @@ def paired_steps(
 ) -> Iterator[Step]:
     """Yield the accesses of a lane at several distances from its place, as AMD joins them.
 
+    Those of three words are taken to be as long as those of four.
+
     Args:
         lanes: offsets of single bits of the lane, in elements.
         element_bytes: bytes of an element.
@@ -105,7 +107,9 @@ def paired_steps(
     pieces = join_neighbours(distances, element_bytes, alignment, pairs=True)
     for (width, form), count in pair_up(pieces, pairs=True).items():
         accesses = count * (2 if form else 1)
-        one = scalar_step(lanes, width, accesses, warps, target, is_store=is_store)
+        one = scalar_step(
+            lanes, next_power_of_two(width - 1), accesses, warps, target, is_store=is_store
+        )
         name = target.instruction_name(width, is_store, form=form)
         yield replace(one, instruction=name, instructions=count)
 

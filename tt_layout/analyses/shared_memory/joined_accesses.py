@@ -4,7 +4,8 @@ A thread accesses shared memory at constant distances from few addresses.  Of th
 one address
 
 1.  neighbours become one, of 16 bytes at most, where the address is known to be aligned to that
-    (AMD's may be aligned to half, or to less than 4 bytes); then,
+    (AMD's may be aligned to half, or to less than 4 bytes; and there, 12 bytes become one, too);
+    then,
 2.  on AMD, two of 4 or 8 bytes become one instruction (``ds_read2_b32``) where both distances
     are a multiple of the width and the distance between them is small, or a multiple of 64.
 
@@ -27,6 +28,10 @@ STRIDE = 64
 MAX_DISTANCE = 255
 """The largest distance that an instruction for two addresses has room for, in its units."""
 WORD = 4
+TRIPLE = 3 * WORD
+"""The width of ``ds_read_b96``."""
+FEWER = {16: 8, 8: 6, 6: 4, 4: 3, 3: 2, 2: 1}
+"""How many accesses may be joined where so many cannot be."""
 
 
 class Piece(NamedTuple):
@@ -76,7 +81,7 @@ def join_neighbours(
         while count > 1 and not (
             _are_neighbours(distances, at, count, width) and _may_be(count * width, own, pairs)
         ):
-            count //= 2
+            count = FEWER[count]
         joined = count * width
         pieces.append(Piece(start, joined, count > 1 and joined > own >= WORD))
         at += count
@@ -91,6 +96,8 @@ def _are_neighbours(distances: Sequence[int], at: int, count: int, width: int) -
 
 def _may_be(width: int, alignment: int, pairs: bool) -> bool:
     """Tell whether LLVM makes an access so wide at an address so aligned."""
+    if width & width - 1:
+        return width == TRIPLE and pairs and alignment >= MAX_WIDTH
     if not pairs or width <= WORD or not alignment:
         return alignment >= width
     return 2 * alignment >= width or alignment < WORD
