@@ -11,6 +11,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from work import calls_of
 
 from tt_layout.encodings.alias_table import alias_table
 from tt_layout.golden import runner as golden_runner
+from tt_layout.golden.facts import SAME_FACTS
 from tt_layout.golden.manifest import read_manifest
 from tt_layout.golden.report import annotation
 from tt_layout.golden.runner import run_checks
@@ -99,6 +101,7 @@ def both(*plants: Callable[[], None]) -> Callable[[], None]:
 
 
 MANIFEST_EDIT = "layouts.yaml"
+UNEXPLAINED = "layouts.facts.json does not say what this "
 PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] = {
     "a parameter": (
         edit(MANIFEST_EDIT, "sizePerThread = [1, 2]", "sizePerThread = [1, 4]"),
@@ -163,7 +166,7 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
         edit(MANIFEST_EDIT, "tensor<16x16xf16>", "tensor<32x16xf16>"),
         1,
         {
-            f"changed: {name}.{view}": ("type: was 16x16, is 32x16",)
+            f"changed: {name}.{view}": ("type: was tensor<16x16xf16>, is tensor<32x16xf16>",)
             for name in ("blocked", "swizzled", "linear", "file")
             for view in ("tensor", "hardware")
         },
@@ -206,7 +209,7 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
     "a slice": (
         edit(MANIFEST_EDIT, f"'{LINEAR}'", f"'{LINEAR}'\n  slice: '0:4,0:4'"),
         1,
-        {"changed: linear.tensor": ("the golden shows the whole view, the case a part",)},
+        {"changed: linear.tensor": ("slice: was none, is 0:4,0:4",)},
     ),
     "a deleted golden": (
         remove("linear.tensor.txt"),
@@ -235,39 +238,36 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
         1,
         {
             "changed: blocked.tensor": (
-                "does not match its heading: line 3 is not what that prints",
+                "layouts.facts.json does not say what this blocked.tensor.txt was made from; "
+                "--update writes it, and explains the next change",
             )
         },
-    ),
-    "an edited heading": (
-        edit("blocked.tensor.txt", "threadsPerWarp = [4, 8]", "threadsPerWarp = [8, 4]"),
-        1,
-        {"changed: blocked.tensor": ("does not match its heading: line 2 is not what",)},
-    ),
-    "no heading": (
-        edit("blocked.tensor.txt", "Print layout", "print layout"),
-        1,
-        {"changed: blocked.tensor": ("line 1 is not the heading of a view",)},
-    ),
-    "a heading without a layout": (
-        edit("blocked.tensor.txt", "ttg.blocked", "ttg.blocker"),
-        1,
-        {"changed: blocked.tensor": ("does not match its heading: the layout cannot be read",)},
     ),
     "a golden that is not text": (
         write("blocked.tensor.txt", b"\xff\x00"),
         1,
-        {"changed: blocked.tensor": ("the golden file is not text: byte 0 is not UTF-8",)},
+        {"changed: blocked.tensor": (UNEXPLAINED,)},
     ),
     "an empty golden": (
         write("blocked.tensor.txt", b""),
         1,
-        {"changed: blocked.tensor": ("line 1 is not the heading of a view",)},
+        {"changed: blocked.tensor": (UNEXPLAINED,)},
     ),
     "no line end": (
         edit("swizzled.tensor.txt", ")]]\n", ")]]"),
         1,
-        {"changed: swizzled.tensor": ("does not match its heading: line 17 is not what",)},
+        {"changed: swizzled.tensor": (UNEXPLAINED,)},
+    ),
+    "another alias": (
+        both(
+            edit(MANIFEST_EDIT, "alias: kept", "alias: same"),
+            edit("kernel.mlir", "#other = ", f"#same = {BLOCKED}\n#other = "),
+        ),
+        1,
+        {
+            f"changed: file.{view}": ("alias: was #kept, is #same",)
+            for view in ("tensor", "hardware")
+        },
     ),
     "CRLF": (
         edit("swizzled.hardware.txt", "\n", "\r\n"),
@@ -283,7 +283,7 @@ PLANTED: dict[str, tuple[Callable[[], None], int, dict[str, tuple[str, ...]]]] =
         {
             "changed: swizzled.hardware": (
                 "the golden has CRLF line endings",
-                "does not match its heading: line 4 is not what that prints",
+                "layouts.facts.json does not say what this swizzled.hardware.txt was made from",
             )
         },
     ),
@@ -473,6 +473,116 @@ def test_a_report_for_programs_says_why_a_manifest_cannot_be_read(
         assert ET.fromstring(outcome.out).find(".//error") is not None
 
 
+# -- what golden files were made from -------------------------------------------------------
+
+FACTS = Path("layouts.facts.json")
+
+
+def test_facts_are_a_line_for_each_golden_file_in_order(folder: Path, run: Run) -> None:
+    text = FACTS.read_text()
+    known = json.loads(text)
+    assert list(known) == sorted(path.stem for path in folder.glob("*.txt"))
+    assert text.count("\n") == len(known) + 2
+    assert known["file.tensor"][1] == {
+        "type": "tensor<16x16xf16>", "attribute": BLOCKED, "alias": "#kept",
+    }  # fmt: skip
+    changed = FACTS.stat().st_mtime_ns
+    assert run("check", "--update").status == 0
+    assert FACTS.stat().st_mtime_ns == changed, "it is not written where nothing changed"
+
+
+def test_an_update_of_some_keeps_what_is_known_of_others(folder: Path, run: Run) -> None:
+    edit("layouts.yaml", "maxPhase = 4", "maxPhase = 2")()
+    edit("layouts.yaml", f"- name: linear\n  layout: '{LINEAR}'\n", "")()
+    before = json.loads(FACTS.read_text())
+    assert run("check", "--update", "--only", "swizzled.tensor").status == 0
+    after = json.loads(FACTS.read_text())
+    assert before.keys() - after.keys() == {"linear.tensor", "linear.hardware"}
+    assert [name for name in after if after[name] != before[name]] == ["swizzled.tensor"]
+    assert "maxPhase: was 4, is 2" in run("check", "--only", "swizzled.hardware").out
+
+
+DAMAGES = ("", "[", "[]", "{}", '{"swizzled.tensor": 5}', "\x00", "[" * 9999)
+
+
+@pytest.mark.parametrize("damage", sampled(DAMAGES, 4))
+def test_without_facts_the_lines_are_shown_and_how_to_know_more(
+    damage: str, folder: Path, run: Run
+) -> None:
+    """Golden files that are older than facts, and facts that were merged wrongly."""
+    FACTS.write_text(damage)
+    edit("layouts.yaml", "maxPhase = 4", "maxPhase = 2")()
+    lines = run("check", "--only", "swizzled.tensor").out.splitlines()
+    assert lines[1].startswith(f"  {UNEXPLAINED}swizzled.tensor.txt was made from; --update")
+    assert lines[2] == "  --- swizzled.tensor.txt"
+    edit("layouts.yaml", "maxPhase = 2", "maxPhase = 4")()
+    assert run("check", "--update").out == "8 passed\n"
+    edit("layouts.yaml", "maxPhase = 4", "maxPhase = 2")()
+    assert "maxPhase: was 4, is 2" in run("check").out
+
+
+@pytest.mark.parametrize("kind", sampled(["link", "folder", "socket", "itself", "pipe"], 4))
+def test_a_file_of_facts_that_is_none_is_not_read_and_not_replaced(
+    kind: str, folder: Path, run: Run
+) -> None:
+    FACTS.unlink()
+    if kind == "link":
+        (folder.parent / "secret.json").write_text("{}")
+        FACTS.symlink_to(folder.parent / "secret.json")
+    else:
+        make_special(kind, FACTS)
+    edit("layouts.yaml", "maxPhase = 4", "maxPhase = 2")()
+    assert UNEXPLAINED in run("check").out
+    outcome = run("check", "--update")
+    assert outcome.status == 2
+    assert outcome.err.startswith("layouts.facts.json: error: cannot write: ")
+
+
+def test_what_another_version_printed_is_told_from_a_change(folder: Path, run: Run) -> None:
+    edit("blocked.tensor.txt", "T9:1", "T5:1")()
+    known = json.loads(FACTS.read_text())
+    known["blocked.tensor"][0] = blake2b(
+        Path("blocked.tensor.txt").read_bytes(), digest_size=8
+    ).hexdigest()
+    FACTS.write_text(json.dumps(known))
+    assert f"  {SAME_FACTS}\n  --- blocked.tensor.txt\n" in run("check").out
+
+
+def test_a_change_of_the_release_is_said(folder: Path, run: Run) -> None:
+    """From 3.9 on a tensor smaller than the tile takes fewer registers."""
+    narrow = "threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
+    Path("layouts.yaml").write_text(
+        f"cases:\n- {{name: a, layout: '#ttg.blocked<{{sizePerThread = [4], {narrow}',"
+        " type: 'tensor<2xf16>', triton: 3.8}\n"
+    )
+    run("check", "--update")
+    edit("layouts.yaml", "3.8", "3.9")()
+    assert "\n  triton: was 3.8, is 3.9\n" in run("check", "--only", "a").out
+
+
+def test_included_manifests_have_their_own_facts(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("below").mkdir()
+    Path("layouts.yaml").write_text("include: [below/x.layouts.yaml]\n")
+    case = f"cases:\n- {{name: a, layout: '{BLOCKED}', type: 'tensor<4x4xf16>'}}\n"
+    Path("below/x.layouts.yaml").write_text(case)
+    assert run("check", "--update").status == 0
+    assert sorted(path.name for path in tmp_path.rglob("*.json")) == ["x.layouts.facts.json"]
+    edit("below/x.layouts.yaml", "4x4", "8x4")()
+    assert "type: was tensor<4x4xf16>, is tensor<8x4xf16>" in run("check").out
+    assert "type: was tensor<4x4xf16>" in run("check", "below/x.layouts.yaml").out
+
+
+def test_our_own_goldens_have_facts() -> None:
+    known = json.loads((GOLDENS / FACTS).read_text())
+    checks = read_manifest(str(GOLDENS / "layouts.yaml")).checks
+    digests = {c.id: blake2b(c.golden.read_bytes(), digest_size=8).hexdigest() for c in checks}
+    hint = "tt-layout check tests/goldens/layouts.yaml --update"
+    assert {name: digest for name, (digest, _) in known.items()} == digests, hint
+
+
 # -- formats --------------------------------------------------------------------------------
 
 
@@ -541,11 +651,12 @@ def test_junit(broken: Path, run: Run) -> None:
 
 
 def test_control_characters_reach_no_report(folder: Path, run: Run) -> None:
-    edit("file.tensor.txt", "#kept", "#ke\x1bt")()
-    assert "alias: was #ke?t, is #kept" in run("check").out
-    assert "alias: was #ke?t, is #kept" in run("check", "--format", "github").out
+    edit("layouts.facts.json", "#kept", "#ke\\u001bt")()
+    PLANTED["another alias"][0]()
+    assert "alias: was #ke?t, is #same" in run("check").out
+    assert "alias: was #ke?t, is #same" in run("check", "--format", "github").out
     report = run("check", "--format", "junit").out
-    assert "alias: was #ke\ufffdt, is #kept" in report
+    assert "alias: was #ke\ufffdt, is #same" in report
     assert len(ET.fromstring(report)[0]) == 8
 
 

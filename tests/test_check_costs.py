@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command import Outcome, Run, runner
 
-from tt_layout.golden.cost_facts import (
-    CONVERT,
-    INFO,
-    conflict_facts,
-    convert_facts,
-    info_facts,
-)
-from tt_layout.reports.convert import MEANINGS
+from tt_layout.encodings import Encoding
+from tt_layout.encodings.parsing import parse_layout
+from tt_layout.golden.costs import conflict_facts, conversion_facts, info_facts
+from tt_layout.hardware import find_target
+from tt_layout.mlir.types import TensorType, parse_type
+from tt_layout.reports.conflicts import conflicts_report
+from tt_layout.reports.convert import ConversionReport, conversion_report
+from tt_layout.reports.info import info_report
+from tt_layout.reports.report import plain_text
 
 TYPE = "tensor<64x64xf16>"
 AS_JSON = ("--format", "json")
@@ -204,11 +204,14 @@ def test_facts_and_keys_of_an_info_are_said(folder: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     "text", ["", "x\n", "- x\n+ y\n", "#ttg.x<{}>\nreplication", "store: \n\n"]
 )
-def test_of_a_golden_that_is_none_only_the_diff_is_shown(
+def test_of_a_golden_that_was_edited_the_diff_is_shown_and_how_to_know_more(
     check: str, text: str, folder: Path, run: Run
 ) -> None:
     Path(f"{check}.txt").write_text(text)
-    assert said(run, check) == []
+    assert said(run, check) == [
+        f"layouts.facts.json does not say what this {check}.txt was made from; "
+        "--update writes it, and explains the next change"
+    ]
 
 
 def test_line_ends_are_told_from_costs(folder: Path, run: Run) -> None:
@@ -219,52 +222,57 @@ def test_line_ends_are_told_from_costs(folder: Path, run: Run) -> None:
     assert "was" not in outcome.out
 
 
-READERS: dict[str, tuple[Callable[[str], dict[str, str]], set[str], list[list[str]]]] = {
-    "info": (info_facts, set(INFO), [
-        [ROWS, "-t", TYPE],
-        [SHARED, "-t", "!ttg.memdesc<64x64xf16>"],
-        [PADDED, "-t", TYPE],
-        ["#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, colStride = 1>",
-         "-t", "!ttg.memdesc<64x32xf32>"],
-    ]),
-    "convert": (convert_facts, set(CONVERT), [
-        [ROWS, COLUMNS, "-t", TYPE],
-        [ROWS, ROWS.replace("[1, 8], threads", "[1, 4], threads"), "-t", TYPE],
-    ]),
+PLACED = {
+    ROWS: TYPE,
+    SHARED: "!ttg.memdesc<64x64xf16>",
+    PADDED: TYPE,
+    "#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, colStride = 1>":
+        "!ttg.memdesc<64x32xf32>",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", READERS)
-def test_every_fact_is_found_somewhere(kind: str, run: Run) -> None:
-    read, labels, commands = READERS[kind]
-    assert {label for command in commands for label in read(run(kind, *command).out)} == labels
+def _conversion(src: Encoding, dst: Encoding, tensor: TensorType) -> ConversionReport:
+    report = conversion_report(src, dst, tensor)
+    assert isinstance(report, ConversionReport)
+    return report
+
+
+def test_every_fact_is_known_of_some_layout_or_conversion() -> None:
+    infos = [info_facts(info_report(parse_layout(a), parse_type(b))) for a, b in PLACED.items()]
+    tensor, rows = parse_type(TYPE), parse_layout(ROWS)
+    others = (COLUMNS, ROWS.replace("[1, 8], threads", "[1, 4], threads"))
+    conversions = [_conversion(rows, parse_layout(one), tensor) for one in others]
+    for found in (infos, [conversion_facts(one) for one in conversions]):
+        known = {label for facts in found for label, value in facts.items() if value}
+        assert known == {label for facts in found for label in facts}
 
 
 @pytest.mark.parametrize("shared", [SHARED, SHARED.replace("8, order", "2, order"), PADDED])
 @pytest.mark.parametrize("register", [ROWS, PAIRS, DOWN, COLUMNS, LINEAR])
-def test_facts_of_conflicts_are_the_numbers_of_the_json(
-    register: str, shared: str, run: Run
-) -> None:
-    command = ("conflicts", register, shared, "-t", TYPE)
-    facts, known = conflict_facts(run(*command).out), json.loads(run(*command, *AS_JSON).out)
-    assert facts["target"] == known["target"]
+def test_facts_of_conflicts_are_in_the_text(register: str, shared: str) -> None:
+    layouts = parse_layout(register), parse_layout(shared)
+    report = conflicts_report(*layouts, parse_type(TYPE), find_target("sm90"))
+    facts, lines = conflict_facts(report), plain_text(report).splitlines()
+    assert lines[-1].startswith(f"target: {facts['target']}, ")
     for kind in ("store", "load"):
-        access = known[kind]
-        count, turns = access["instructions"], access["wavefronts_per_instruction"]
-        assert facts[f"{kind} instructions per warp"] == f"{count} x {access['instruction']}"
-        assert float(facts[f"{kind} wavefronts per instruction"]) == pytest.approx(turns, abs=1e-3)
-        assert float(facts[f"{kind} wavefronts per warp"]) == pytest.approx(count * turns, abs=0.1)
-        excess = facts[f"{kind} wavefronts due to conflicts"].replace("none", "0")
-        assert float(excess) == pytest.approx(access["extra_wavefronts_per_instruction"], abs=1e-3)
+        instructions = facts[f"{kind} instructions per warp"]
+        [at] = [n for n, x in enumerate(lines) if x.startswith(f"{kind}: {instructions} per warp")]
+        cycles, extra = (
+            facts[f"{kind} wavefronts {what}"] for what in ("per instruction", "due to conflicts")
+        )
+        assert lines[at + 1].startswith(f"  {cycles} wavefront")
+        assert lines[at + 1].endswith("conflict-free") == (not extra)
+        assert f": {extra} extra " in lines[at + 1] or not extra
 
 
 @pytest.mark.parametrize("dst", [ROWS, COLUMNS, LINEAR, PERMUTED])
-def test_facts_of_a_conversion_are_the_numbers_of_the_json(dst: str, run: Run) -> None:
-    command = ("convert", LINEAR, dst, "-t", TYPE)
-    facts, known = convert_facts(run(*command).out), json.loads(run(*command, *AS_JSON).out)
-    assert facts["conversion"] == MEANINGS[known["kind"]]
-    assert facts.get("bytes between threads", "0") == str(known["cost"]["moved_bytes"])
-    assert facts.get("wavefronts to load", "0") == str(known["cost"]["load_wavefronts"])
+def test_facts_of_a_conversion_are_in_the_text(dst: str) -> None:
+    report = _conversion(parse_layout(LINEAR), parse_layout(dst), parse_type(TYPE))
+    facts, text = conversion_facts(report), plain_text(report)
+    assert f"\n{facts['conversion']}\n" in text
+    moved, load = facts["bytes between threads"], facts["wavefronts to load"]
+    assert f"\n  moves {moved} bytes between threads\n" in text or moved == "0"
+    assert f" to store and {load} to load, per CTA\n" in text or not load
 
 
 # -- manifests --------------------------------------------------------------------------------

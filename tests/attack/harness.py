@@ -164,6 +164,7 @@ def payloads() -> Iterator[Attack]:
 
             def golden(payload: str = payload) -> None:
                 Path("a.tensor.txt").write_text(payload * 3)
+                Path("layouts.facts.json").write_text(json.dumps({"a.tensor": [payload, payload]}))
 
             yield Attack(("check", "--format", form), "", golden, form == "junit")
 

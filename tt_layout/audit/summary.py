@@ -62,9 +62,14 @@ class Summary:
         return f"{self.who}: {self.counts}"
 
     @property
+    def name(self) -> str:
+        """The kernel."""
+        return f"@{self.function}" if self.function is not None else "outside of functions"
+
+    @property
     def who(self) -> str:
         """The kernel, its GPU and its warps."""
-        who = [f"@{self.function}" if self.function is not None else "outside of functions"]
+        who = [self.name]
         who += [self.target] if self.target is not None else []
         who += [count(self.warps, "warp")] if self.warps is not None else []
         return ", ".join(who)

@@ -7,10 +7,11 @@ One way through, a value per stage:
     manifest   nodes -> cases
     kinds      the kinds of output that a case may have
     inputs     a case -> its layouts, type and release
-    views      what the kinds tensor and hardware print
-    costs      what the kinds info, conflicts and convert print
+    views      what the kinds tensor and hardware print, and the facts that explain it
+    costs      the same of the kinds info, conflicts and convert
+    audits     the same of the kind audit
+    facts      facts before and now -> what their change means, in words
+    kept       the facts of a manifest's golden files, in a file beside it
     runner     case and kind -> outcome
-    explain    what a changed view means, in words
-    cost_facts what a changed cost means, in words
     report     outcomes -> text, JSON, JUnit or annotations
 """

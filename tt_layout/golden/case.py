@@ -37,6 +37,10 @@ class Case:
         node = self.get(key)
         return node.text if isinstance(node, ScalarNode) else None
 
+    def texts(self, *keys: str) -> dict[str, str]:
+        """Return the text of each of these keys that the case has."""
+        return {key: text for key in keys if (text := self.text(key)) is not None}
+
     def span(self, key: str) -> Span:
         """Return where the value of a key stands; where the case does, if it has none."""
         node = self.get(key)

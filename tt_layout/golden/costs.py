@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion.conversion import classify, with_inputs
+from tt_layout.analyses.layouts.properties import LayoutInfo, SharedInfo
 from tt_layout.analyses.shared_memory.banks import registers_first
 from tt_layout.encodings import Encoding
 from tt_layout.golden.case import Case
+from tt_layout.golden.facts import ATTRIBUTE, RELEASE, Printed
 from tt_layout.golden.inputs import (
     encoding,
     layout_key,
@@ -18,29 +22,109 @@ from tt_layout.golden.inputs import (
 from tt_layout.hardware import DEFAULT_TARGET, find_target
 from tt_layout.placement import place
 from tt_layout.reports.conflicts import ConflictsReport, conflicts_report
-from tt_layout.reports.convert import ConversionReport, TransferReport, conversion_report
-from tt_layout.reports.info import Info, InfoReport, info_report
-from tt_layout.reports.report import plain_text
+from tt_layout.reports.convert import (
+    MEANINGS,
+    ConversionReport,
+    conversion_report,
+    scratch_text,
+)
+from tt_layout.reports.info import (
+    Info,
+    InfoReport,
+    elements_text,
+    info_report,
+    padding_text,
+    replicated_text,
+    size_text,
+)
+from tt_layout.reports.report import Report, plain_text
+from tt_layout.wording import count, shown
 
 
-def info(case: Case) -> bytes:
+def info(case: Case) -> Printed:
     """Return the properties of the layout of a case, as ``tt-layout info`` prints them."""
-    return plain_text(info_of(case)).encode()
+    report = info_report(encoding(case), tensor_type(case))
+    return _printed(case, report, info_facts(report))
 
 
-def conflicts(case: Case) -> bytes:
+def conflicts(case: Case) -> Printed:
     """Return the bank conflicts of a case, as ``tt-layout conflicts`` prints them."""
-    return plain_text(conflicts_of(case)).encode()
+    report = conflicts_of(case)
+    return _printed(case, report, conflict_facts(report))
 
 
-def convert(case: Case) -> bytes:
+def convert(case: Case) -> Printed:
     """Return what a conversion takes, as ``tt-layout convert`` prints it."""
-    return plain_text(conversion_of(case)).encode()
+    report = conversion_of(case)
+    return _printed(case, report, conversion_facts(report))
 
 
-def info_of(case: Case) -> InfoReport[Info]:
-    """Return the properties of the layout of a case."""
-    return info_report(encoding(case), tensor_type(case))
+def _printed(case: Case, report: Report, facts: dict[str, object]) -> Printed:
+    """Return a report with the facts that it has, and the release whose rules it keeps."""
+    known = {label: str(value) for label, value in facts.items() if value}
+    return Printed(plain_text(report).encode(), known | case.texts(RELEASE))
+
+
+def info_facts(report: InfoReport[Info]) -> dict[str, object]:
+    """Return what a change of the properties of a layout is told by."""
+    info, access = report.info, report.access
+    facts: dict[str, object]
+    if isinstance(info, LayoutInfo):
+        facts = {"elements per thread": elements_text(info), "replication": replicated_text(info)}
+    elif isinstance(info, SharedInfo):
+        facts = {"size per CTA": size_text(info), "padding": padding_text(info)}
+    else:
+        facts = {"tensor memory": info.bytes and f"{info.bytes} bytes"}
+    if access is not None:
+        facts |= {
+            "global memory vector": count(access.vector, "element"),
+            "global memory instructions per warp": access.instructions,
+            "sectors per instruction": access.sectors,
+            "touched bytes used": f"{access.efficiency:.0%}",
+        }
+    return {**facts, ATTRIBUTE: report.placed.encoding}
+
+
+def conflict_facts(report: ConflictsReport) -> dict[str, object]:
+    """Return what a change of bank conflicts is told by, of each access, and the target."""
+    data, unit = report.data(), report.conflicts.store.target.cycle
+    facts: dict[str, object] = {}
+    for kind in report.kinds:
+        access = data[kind]
+        times, cycles = access["instructions"], access["wavefronts_per_instruction"]
+        extra = access["extra_wavefronts_per_instruction"]
+        facts |= {
+            f"{kind} {unit}s per warp": shown(times * cycles),
+            f"{kind} {unit}s per instruction": shown(cycles),
+            f"{kind} {unit}s due to conflicts": extra and shown(extra),
+            f"{kind} instructions per warp": f"{times} x {access['instruction']}",
+        }
+    return {**facts, "target": data["target"]}
+
+
+def conversion_facts(report: ConversionReport) -> dict[str, object]:
+    """Return what a change of a conversion is told by."""
+    data = report.data()
+    cost, compiled = data["cost"] or {}, data["compiled"] or {}
+    store, load = (compiled.get(kind) or {} for kind in ("store", "load"))
+    return {
+        "conversion": MEANINGS[report.conversion.kind],
+        "bytes between threads": str(cost.get("moved_bytes", "")),
+        "shuffles per warp": cost.get("shuffles"),
+        "compiled wavefronts of stores": store.get("wavefronts"),
+        "compiled wavefronts of loads": load.get("wavefronts"),
+        "wavefronts to store": cost.get("store_wavefronts"),
+        "wavefronts to load": cost.get("load_wavefronts"),
+        "scratch per CTA": report.scratch and scratch_text(report.scratch),
+        "stores per warp": _instructions(store),
+        "loads per warp": _instructions(load),
+        "layout": report.src,
+        "to": report.dst,
+    }
+
+
+def _instructions(step: dict[str, Any]) -> str:
+    return "{instructions} x {instruction}".format_map(step) if step else ""
 
 
 def conflicts_of(case: Case) -> ConflictsReport:
@@ -53,14 +137,16 @@ def conflicts_of(case: Case) -> ConflictsReport:
         return conflicts_report(*layouts, tensor_type(case), target)
 
 
-def conversion_of(case: Case) -> ConversionReport | TransferReport:
-    """Return what the conversion of a case takes."""
+def conversion_of(case: Case) -> ConversionReport:
+    """Return what the conversion of a case takes, between layouts in registers."""
     src, dst = encoding(case), other_encoding(case, "to")
     before, after = _in_registers(case, layout_key(case), src), _in_registers(case, "to", dst)
     with pointing_at(case, "to"):
         classify(before, after)
     with pointing_at(case, "target"):
-        return conversion_report(src, dst, tensor_type(case), target_name(case))
+        report = conversion_report(src, dst, tensor_type(case), target_name(case))
+    assert isinstance(report, ConversionReport)
+    return report
 
 
 def _in_registers(case: Case, key: str, layout: Encoding) -> LinearLayout:

@@ -1,6 +1,6 @@
 """The kinds of output that a case may have: one entry each.
 
-A new kind is one more entry in `KINDS` and a module with its functions.  The reader of
+A new kind is one more entry in `KINDS` and a module with its function.  The reader of
 manifests, the runner, the reports, the orphans and the JSON Schema's test follow from it.
 """
 
@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tt_layout.golden.case import Case
 from tt_layout.views.kinds import KINDS as VIEW_KINDS
 from tt_layout.views.selection import SLICE
+
+if TYPE_CHECKING:
+    from tt_layout.golden.facts import Printed
 
 _EITHER = "in any notation, or an alias of the case's file"
 DEFAULT_KINDS = ("tensor",)
@@ -68,11 +71,9 @@ class Kind:
     Attributes:
         name: as written in ``views`` and in the names of golden files.
         summary: what it prints.
-        text: ``module:function``; the function takes a case and returns the bytes.
-        explain: ``module:function``; takes the golden text and the case, and returns what
-            the difference means, in words.  None where there is no such explanation.
+        text: ``module:function``; the function takes a case and returns what it prints.
         keys: what its cases take besides `CASE_KEYS`.
-        view: the name of the view that both functions take as well; none for other kinds.
+        view: the name of the view that the function takes as well; none for other kinds.
         is_of_layout: whether it is of a layout and a type, rather than of the case's file;
             None where it is of either, as the case has it.
         exceeded: ``module:function`` of a kind without golden files: the function takes a case
@@ -82,7 +83,6 @@ class Kind:
     name: str
     summary: str
     text: str = ""
-    explain: str | None = None
     keys: tuple[CaseKey, ...] = ()
     view: tuple[str, ...] = ()
     is_of_layout: bool | None = True
@@ -93,9 +93,9 @@ class Kind:
         """The keys that its cases must have besides those of every case."""
         return tuple(key.name for key in self.keys if key.is_needed)
 
-    def printed(self, case: Case) -> bytes:
+    def printed(self, case: Case) -> Printed:
         """Return what the case must print; raise LayoutError if it cannot be run."""
-        function: Callable[..., bytes] = _load(self.text)
+        function: Callable[..., Printed] = _load(self.text)
         return function(case, *self.view)
 
     def violations(self, case: Case) -> tuple[str, ...] | None:
@@ -104,13 +104,6 @@ class Kind:
             return None
         function: Callable[..., tuple[str, ...]] = _load(self.exceeded)
         return function(case)
-
-    def words(self, golden: str, case: Case) -> tuple[str, ...]:
-        """Return what the difference to a golden means; nothing where that is not known."""
-        if self.explain is None:
-            return ()
-        function: Callable[..., tuple[str, ...]] = _load(self.explain)
-        return function(golden, case, *self.view)
 
 
 def _load(place: str) -> Any:
@@ -133,7 +126,6 @@ KINDS = {
                 view.name,
                 view.summary,
                 "tt_layout.golden.views:printed",
-                "tt_layout.golden.explain:view",
                 tuple(map(_selecting_key, view.selects)),
                 (view.name,),
             )
@@ -143,27 +135,23 @@ KINDS = {
             "info",
             "what the layout is made of, and how global memory is accessed",
             "tt_layout.golden.costs:info",
-            "tt_layout.golden.cost_facts:info",
         ),
         Kind(
             "conflicts",
             "the shared-memory bank conflicts of a store and a load",
             "tt_layout.golden.costs:conflicts",
-            "tt_layout.golden.cost_facts:conflicts",
             (WITH, TARGET, LINE),
         ),
         Kind(
             "convert",
             "what converting to another layout takes",
             "tt_layout.golden.costs:convert",
-            "tt_layout.golden.cost_facts:convert",
             (TO, TARGET, LINE),
         ),
         Kind(
             "audit",
             "what the kernels of the case's file do badly",
             "tt_layout.golden.audits:audit",
-            "tt_layout.golden.audits:words",
             (VALUES,),
             is_of_layout=False,
         ),

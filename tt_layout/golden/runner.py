@@ -14,7 +14,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.golden.facts import Printed, differences
 from tt_layout.golden.files import read_golden, remove_actual, write_actual, write_golden
+from tt_layout.golden.kept import Kept, facts_of, file_of, keep, kept_of
 from tt_layout.golden.kinds import KINDS
 from tt_layout.golden.manifest import Check, Manifest, owned, read_manifest
 from tt_layout.worker import begin_worker
@@ -39,6 +41,7 @@ class Outcome:
         before: the bytes of the golden file, if it was read and is not as printed.
         after: the bytes printed, if the golden file is not that.
         error: why the case cannot be run.
+        kept: what is kept of the golden file if it is, or becomes, what was printed.
         seconds: that the check took; None of what was not run.
     """
 
@@ -49,6 +52,7 @@ class Outcome:
     before: bytes | None = None
     after: bytes | None = None
     error: LayoutError | None = None
+    kept: Kept | None = None
     seconds: float | None = None
 
     @property
@@ -123,7 +127,7 @@ def _outcome(check: Check) -> Outcome:
         if words is not None:
             state = "exceeded" if words else "passed"
             return Outcome(state=state, golden=check.golden, check=check, words=words)
-        after = KINDS[check.kind].printed(check.case)
+        printed = KINDS[check.kind].printed(check.case)
         before = read_golden(check.golden)
     except LayoutError as error:
         located = check.case.located(error)
@@ -132,34 +136,29 @@ def _outcome(check: Check) -> Outcome:
         file = str(check.golden if error.filename is None else error.filename)
         unreadable = LayoutError(f"cannot read: {error.strerror or error}", FileLocation(file))
         return Outcome(state="error", golden=check.golden, check=check, error=unreadable)
-    if before == after:
-        return Outcome(state="passed", golden=check.golden, check=check)
+    found = Outcome(state="passed", golden=check.golden, check=check, kept=kept_of(printed))
+    if before == printed.text:
+        return found
     if before is None:
         words = ("the case has no golden file",)
-        return Outcome(state="missing", golden=check.golden, check=check, words=words, after=after)
-    return Outcome(
-        state="changed",
-        golden=check.golden,
-        check=check,
-        words=_words(check, before, after),
-        before=before,
-        after=after,
-    )
+        return replace(found, state="missing", words=words, after=printed.text)
+    words = _words(check, before, printed)
+    return replace(found, state="changed", words=words, before=before, after=printed.text)
 
 
-def _words(check: Check, before: bytes, after: bytes) -> tuple[str, ...]:
+def _words(check: Check, before: bytes, printed: Printed) -> tuple[str, ...]:
     """Return what a difference means."""
     crlf: tuple[str, ...] = ()
     if b"\r\n" in before:
         crlf = ("the golden has CRLF line endings; add '*.txt -text' to .gitattributes",)
         before = before.replace(b"\r\n", b"\n")
-        if before == after:
+        if before == printed.text:
             return crlf
-    try:
-        text = before.decode()
-    except UnicodeDecodeError as error:
-        return (*crlf, f"the golden file is not text: byte {error.start} is not UTF-8")
-    return (*crlf, *KINDS[check.kind].words(text, check.case))
+    facts = facts_of(check, before)
+    if facts is None:
+        message = f"{file_of(check).name} does not say what this {check.golden.name} was made from"
+        return (*crlf, f"{message}; --update writes it, and explains the next change")
+    return (*crlf, *differences(facts, printed.facts))
 
 
 def run_checks(checks: Sequence[Check], jobs: int = 1) -> Iterator[Outcome]:
@@ -263,6 +262,16 @@ def accept(outcome: Outcome) -> Outcome:
     if outcome.state in ("passed", "written"):
         remove_actual(outcome.new)
     return outcome
+
+
+def keep_facts(manifest: Manifest, outcomes: Sequence[Outcome]) -> None:
+    """Write what the golden files were made from that are as printed.
+
+    Raises:
+        LayoutError: the file cannot be written.
+    """
+    right = [one for one in outcomes if one.state in ("passed", "written")]
+    keep(manifest.checks, {one.id: one.kept for one in right if one.kept is not None})
 
 
 def orphans(manifest: Manifest) -> tuple[Outcome, ...]:

@@ -66,7 +66,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
 def _head(summary: Summary, adviser: Adviser) -> tuple[str, str]:
     """Return what is said of a kernel: the verdict, and what was counted."""
     verdict, *others = head_texts(summary, adviser)
-    return verdict, "; ".join(others)
+    return f"{summary.who}: {verdict}", "; ".join(others)
 
 
 def _fits(audit: Audit) -> Iterator[str]:

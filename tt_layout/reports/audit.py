@@ -155,7 +155,7 @@ def kernel_heads(found: Iterable[Summary], adviser: Adviser) -> Iterator[Paragra
     """Yield what stands above the findings of each kernel of a module."""
     for summary in found:
         first, *others = head_texts(summary, adviser)
-        yield Paragraph(first, indent=4, colour=summary_colour(summary))
+        yield Paragraph(f"{summary.who}: {first}", indent=4, colour=summary_colour(summary))
         yield from (Paragraph(text, GAP, 4) for text in others)
 
 

@@ -21,17 +21,12 @@ from tt_layout.mlir.types import TensorType
 from tt_layout.placement import buffer_shape
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
-from tt_layout.reports.template import Template
 from tt_layout.wording import bits_in_words, count, ranges
 
 JSON_VERSION = 1
 KINDS = ("store", "load")
 
-INSTRUCTIONS = Template("{kind}: {times} x {name} per warp, {width} per lane")
-CONFLICT_FREE = Template("  {cycles} {unit} per instruction, conflict-free")
-CONFLICTS = Template("  {cycles} {unit} per instruction, at least {ideal}: {extra} extra {extras}")
 MISALIGNED = "; misaligned by the padding, which traps"
-TARGET = Template("target: {name}, {title}; {evidence}")
 SEGMENTS = "partition that each warp reaches at one step (documented, not measured):"
 MAX_COLLISIONS = 4
 
@@ -149,16 +144,15 @@ def access_lines(access: Access) -> Iterator[Line]:
     """Yield what an access consists of, what it costs, and which lanes collide."""
     kind = "store" if access.is_store else "load"
     width = count(access.width_bytes, "byte")
-    text = INSTRUCTIONS.write(kind=kind, times=access.instructions, name=access.name, width=width)
+    text = f"{kind}: {access.instructions} x {access.name} per warp, {width} per lane"
     yield Line(text + MISALIGNED * access.instruction.is_misaligned)
-    cycles, unit = count(access.wavefronts_per_instruction, access.target.cycle).split()
+    text = f"  {count(access.wavefronts_per_instruction, access.target.cycle)} per instruction"
     if not access.extra_wavefronts_per_instruction:
-        yield Line(CONFLICT_FREE.write(cycles=cycles, unit=unit), "green")
+        yield Line(f"{text}, conflict-free", "green")
         return
     extra, extras = count(access.extra_wavefronts_per_instruction, access.target.cycle).split()
-    ideal = access.ideal_wavefronts_per_instruction
-    text = CONFLICTS.write(cycles=cycles, unit=unit, ideal=ideal, extra=extra, extras=extras)
-    yield Line(text, "red")
+    least = access.ideal_wavefronts_per_instruction
+    yield Line(f"{text}, at least {least}: {extra} extra {extras}", "red")
     if access.colliding_bits:
         yield Line(f"  {selecting_bits(access)}")
     yield from _collisions(access)
@@ -208,8 +202,7 @@ def picture(access: Access) -> Iterator[Line]:
 def evidence(target: Target) -> str:
     """Return what the numbers of a target rest on."""
     source = "" if target.verified else f" ({target.source})"
-    grounds = f"{target.standing}{source}"
-    return TARGET.write(name=target.name, title=target.title, evidence=grounds)
+    return f"target: {target.name}, {target.title}; {target.standing}{source}"
 
 
 def access_data(access: Access) -> dict[str, Any]:

@@ -29,21 +29,8 @@ from tt_layout.placement import place
 from tt_layout.reports.conflicts import access_data, access_lines, conflicts_report, evidence
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
-from tt_layout.reports.template import Template
 
 JSON_VERSION = 1
-
-SRC, DST = Template("- {layout}"), Template("+ {layout}")
-MOVED = Template("  moves {bytes} bytes between threads")
-SHUFFLES = Template("  at least {shuffles} shuffles per warp")
-LEAST = Template("  at least {store} {unit} to store and {load} to load, per CTA")
-SCRATCH = Template("  {size} of scratch per CTA on {target}, {rounds}")
-STEPS_OF_SUB_GROUPS = Template("  on Intel's GPUs a {step}")
-STEP = Template("  {kind}: {instructions} per warp")
-COUNTED_STEP = Template("  {kind}: {instructions} per warp, {cycles} {unit} per CTA")
-CONFLICTING_STEP = Template(
-    "  {kind}: {instructions} per warp, {cycles} {unit} per CTA, {extra} from conflicts"
-)
 
 TRANSFERS = {
     MovementKind.LOCAL_STORE: "a store from registers to shared memory",
@@ -81,8 +68,8 @@ class TransferReport(Printed):
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
-        yield Line(SRC.write(layout=self.src), "red")
-        yield Line(DST.write(layout=self.dst), "green")
+        yield Line(f"- {self.src}", "red")
+        yield Line(f"+ {self.dst}", "green")
         yield Line(TRANSFERS[self.kind])
         for line in access_lines(self.access):
             yield line._replace(text=f"  {line.text}")
@@ -128,19 +115,16 @@ class ConversionReport(Printed):
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
         found, cost = self.conversion, self.cost
-        yield Line(SRC.write(layout=self.src), "red")
-        yield Line(DST.write(layout=self.dst), "green")
+        yield Line(f"- {self.src}", "red")
+        yield Line(f"+ {self.dst}", "green")
         yield Line(MEANINGS[found.kind], "red" if found.needs_shared_memory else "green")
         yield from (Line(f"  {move}") for move in found.moves)
         if cost is not None and found.moves:
-            yield Line(MOVED.write(bytes=cost.moved_bytes))
+            yield Line(f"  moves {cost.moved_bytes} bytes between threads")
             yield from self._cost_lines(cost)
         if self.scratch is not None:
-            buffer = self.scratch
-            rounds = "one round" if buffer.rounds == 1 else f"{buffer.rounds} rounds"
-            rounds = f"{rounds} of {buffer.store} and {buffer.load}"
-            size = f"{buffer.bytes} bytes"
-            yield Line(SCRATCH.write(size=size, target=self.target, rounds=rounds))
+            where = f" of scratch per CTA on {self.target}"
+            yield Line(f"  {scratch_text(self.scratch, where)}")
         if self.compiled is not None:
             for name, step in (("store", self.compiled.store), ("load", self.compiled.load)):
                 if step is not None:
@@ -149,23 +133,21 @@ class ConversionReport(Printed):
     def _cost_lines(self, cost: ConversionCost) -> Iterator[Line]:
         if self.target is None:  # each vendor counts in its own way
             if self.sub_group_step is not None:
-                yield Line(STEPS_OF_SUB_GROUPS.write(step=self.sub_group_step))
+                yield Line(f"  on Intel's GPUs a {self.sub_group_step}")
             return
         if cost.shuffles:
-            yield Line(SHUFFLES.write(shuffles=cost.shuffles))
+            yield Line(f"  at least {cost.shuffles} shuffles per warp")
         if cost.store_wavefronts:
-            store, load = cost.store_wavefronts, cost.load_wavefronts
-            yield Line(LEAST.write(store=store, unit=f"{self.cycle}s", load=load))
+            store = f"{cost.store_wavefronts} {self.cycle}s to store"
+            yield Line(f"  at least {store} and {cost.load_wavefronts} to load, per CTA")
 
     def _step(self, kind: str, step: Step) -> str:
-        instructions = f"{step.instructions} x {step.instruction}"
-        values = {"kind": kind, "instructions": instructions, "unit": f"{self.cycle}s"}
-        if step.wavefronts is None:
-            return STEP.write(**values)
-        if not step.extra_wavefronts:
-            return COUNTED_STEP.write(**values, cycles=step.wavefronts)
-        extra = step.extra_wavefronts
-        return CONFLICTING_STEP.write(**values, cycles=step.wavefronts, extra=extra)
+        text = f"  {kind}: {step.instructions} x {step.instruction} per warp"
+        if step.wavefronts is not None:
+            text += f", {step.wavefronts} {self.cycle}s per CTA"
+        if step.extra_wavefronts:
+            text += f", {step.extra_wavefronts} from conflicts"
+        return text
 
     @property
     def cycle(self) -> str:
@@ -186,6 +168,17 @@ class ConversionReport(Printed):
             "scratch": asdict(self.scratch) if self.scratch else None,
             "compiled": asdict(self.compiled) if self.compiled else None,
         }
+
+
+def scratch_text(buffer: Scratch, where: str = "") -> str:
+    """Return the size of a buffer, and how often it is filled and read.
+
+    Example:
+        >>> scratch_text(Scratch(bytes=2048, rounds=2, store="st.shared", load="ld.shared"))
+        '2048 bytes, 2 rounds of st.shared and ld.shared'
+    """
+    rounds = "one round" if buffer.rounds == 1 else f"{buffer.rounds} rounds"
+    return f"{buffer.bytes} bytes{where}, {rounds} of {buffer.store} and {buffer.load}"
 
 
 def conversion_report(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tt_layout.audit.audit import Audit
@@ -13,6 +14,7 @@ from tt_layout.reports.audit import kernel_heads
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.finding_text import all_findings
 from tt_layout.reports.fitted import Fitted
+from tt_layout.reports.kernel_head import head_texts
 from tt_layout.reports.program_source import NO_PROGRAM
 from tt_layout.reports.report import Line
 
@@ -27,14 +29,24 @@ class FindingsReport:
 
     audits: Sequence[Audit]
 
+    @cached_property
+    def advisers(self) -> tuple[Adviser, ...]:
+        """What is advised of each module."""
+        return tuple(map(Adviser, self.audits))
+
     def lines(self) -> Iterator[Line | Fitted]:
         """Yield a line for each kernel, then the findings of its module."""
-        for number, audit in enumerate(self.audits):
+        for number, adviser in enumerate(self.advisers):
             if number:
                 yield Line()
-            adviser = Adviser(audit)
-            yield from kernel_heads(summaries(audit), adviser)
+            yield from kernel_heads(summaries(adviser.audit), adviser)
             yield from all_findings(adviser, NO_PROGRAM)
+
+    def heads(self) -> Iterator[tuple[str, str]]:
+        """Yield the name of each kernel with what is said of it above its findings."""
+        for adviser in self.advisers:
+            for summary in summaries(adviser.audit):
+                yield summary.name, "; ".join(head_texts(summary, adviser))
 
     def data(self) -> dict[str, Any]:
         """Return summaries and findings as plain data."""

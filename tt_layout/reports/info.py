@@ -22,30 +22,10 @@ from tt_layout.mlir.types import TensorType
 from tt_layout.placement import PlacedLayout, alignment_of, place
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
-from tt_layout.reports.template import Template
 from tt_layout.wording import count
 
 JSON_VERSION = 1
 LABEL_WIDTH = 24
-
-
-def _labelled(label: str, value: str = "{value}") -> Template:
-    return Template(f"{label:{LABEL_WIDTH}}{value}")
-
-
-ELEMENTS = _labelled("elements per thread")
-REPLICATION = _labelled("replication", "{inputs}; {locations} per element")
-NO_REPLICATION = _labelled("replication", "{inputs}")
-VECTOR = _labelled("  vector", "{elements}, {bytes} bytes")
-INSTRUCTIONS = _labelled("  instructions per warp")
-SECTORS = _labelled(
-    "  each of them",
-    "{sectors} sectors of 32 bytes in {lines} lines of 128; at least {ideal} sectors; {used} of "
-    "the bytes used",
-)
-SIZE = _labelled("size per CTA")
-PADDING = _labelled("padding")
-RESERVED = _labelled("reserved")
 
 Info = LayoutInfo | SharedInfo | TensorMemoryInfo
 InfoT = TypeVar("InfoT", bound=Info, covariant=True)
@@ -146,13 +126,34 @@ def _sizes(values: Sequence[int] | None) -> str:
     )
 
 
-def _register_lines(info: LayoutInfo) -> Iterator[str]:
-    elements = f"{info.registers}"
+def elements_text(info: LayoutInfo) -> str:
+    """Return how many elements a thread has, and in how many bytes."""
+    text = f"{info.registers}"
     if info.unique_registers < info.registers:
-        elements += f", {info.unique_registers} of them distinct"
-    if info.bytes_per_thread is not None:
-        elements += f" ({info.bytes_per_thread} bytes)"
-    yield ELEMENTS.write(value=elements)
+        text += f", {info.unique_registers} of them distinct"
+    return text if info.bytes_per_thread is None else f"{text} ({info.bytes_per_thread} bytes)"
+
+
+def replicated_text(info: LayoutInfo) -> str:
+    """Return which inputs repeat elements, and how often."""
+    repeats = [f"{name}s x {times}" for name, times in info.replication.items() if times > 1]
+    return ", ".join(repeats) or "none"
+
+
+def size_text(info: SharedInfo) -> str:
+    """Return how large a buffer in shared memory is, with its padding."""
+    elements = f"{info.padded_elements} elements"
+    return elements if info.bytes is None else f"{info.bytes} bytes ({elements})"
+
+
+def padding_text(info: SharedInfo) -> str:
+    """Return where a buffer in shared memory is padded; empty where it is not."""
+    pairs = ", ".join(f"{pad} after every {interval}" for interval, pad in info.padding)
+    return f"{pairs} elements" if pairs else ""
+
+
+def _register_lines(info: LayoutInfo) -> Iterator[str]:
+    yield _line("elements per thread", elements_text(info))
     yield _line("  by dimension", _sizes(info.elements_per_thread))
     yield _line("size per thread", _sizes(info.size_per_thread))
     yield _line("threads per warp", _sizes(info.threads_per_warp))
@@ -163,37 +164,28 @@ def _register_lines(info: LayoutInfo) -> Iterator[str]:
     yield _line("order", f"{list(orders[0])}; lanes {list(orders[1])}, warps {list(orders[2])}")
     yield _line("contiguity per thread", _sizes(info.contiguity_per_thread))
     yield _line("contiguity per warp", _sizes(info.contiguity_per_warp))
-    repeats = [f"{name}s x {times}" for name, times in info.replication.items() if times > 1]
-    if repeats:
-        locations = f"{info.locations_per_element} locations"
-        yield REPLICATION.write(inputs=", ".join(repeats), locations=locations)
-    else:
-        yield NO_REPLICATION.write(inputs="none")
+    locations = f"; {info.locations_per_element} locations per element"
+    is_replicated = info.locations_per_element > 1
+    yield _line("replication", replicated_text(info) + locations * is_replicated)
 
 
 def _access_lines(access: GlobalAccess) -> Iterator[str]:
     yield _line("global memory order", list(access.memory_order))
-    width = count(access.vector, "element")
-    yield VECTOR.write(elements=width, bytes=access.vector_bytes)
-    yield INSTRUCTIONS.write(value=access.instructions)
-    yield SECTORS.write(
-        sectors=access.sectors,
-        lines=access.lines,
-        ideal=access.ideal_sectors,
-        used=f"{access.efficiency:.0%}",
-    )
+    yield _line("  vector", f"{count(access.vector, 'element')}, {access.vector_bytes} bytes")
+    yield _line("  instructions per warp", access.instructions)
+    sectors = f"{access.sectors} sectors of 32 bytes in {access.lines} lines of 128"
+    used = f"{access.efficiency:.0%} of the bytes used"
+    yield _line("  each of them", f"{sectors}; at least {access.ideal_sectors} sectors; {used}")
 
 
 def _shared_lines(info: SharedInfo) -> Iterator[str]:
-    size = f"{info.padded_elements} elements"
-    yield SIZE.write(value=size if info.bytes is None else f"{info.bytes} bytes ({size})")
+    yield _line("size per CTA", size_text(info))
     if info.partitions > 1:
         yield _line("  in each of", f"{info.partitions} partitions")
     if info.buffers > 1:
         yield _line("  buffers", f"{info.buffers} of {info.elements} elements each")
     if info.padding:
-        pairs = ", ".join(f"{pad} after every {interval}" for interval, pad in info.padding)
-        yield PADDING.write(value=f"{pairs} elements")
+        yield _line("padding", padding_text(info))
     yield _line("alignment", f"{info.alignment} bytes")
     yield _line("order", list(info.order))
     if info.unused > 1:
@@ -212,7 +204,7 @@ def _tensor_memory_lines(info: TensorMemoryInfo) -> Iterator[str]:
     if info.buffers > 1:
         yield _line("  buffers", info.buffers)
     if info.bytes is not None:
-        yield RESERVED.write(value=f"{info.bytes} bytes")
+        yield _line("reserved", f"{info.bytes} bytes")
     yield _line("replication", f"{info.locations_per_element} cells per element")
 
 

@@ -20,7 +20,7 @@ BUSY = 0.5
 
 def head_texts(summary: Summary, adviser: Adviser) -> Iterator[str]:
     """Yield the verdict, what was found, and what a multiprocessor holds of the kernel."""
-    yield f"{summary.who}: {safe(verdict(summary, adviser))}"
+    yield safe(verdict(summary, adviser))
     yield summary.counts
     resources = [*_resources(summary)]
     if resources:

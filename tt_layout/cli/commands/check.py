@@ -25,6 +25,7 @@ from tt_layout.golden.runner import (
     Results,
     accept,
     default_jobs,
+    keep_facts,
     keep_in,
     leave,
     orphans,
@@ -108,6 +109,8 @@ def command(
     keep = _keep(update, keep_actual)
     found = () if only else orphans(cases)
     results = _run(cases, checks, keep, jobs or default_jobs(), found)
+    if update:
+        keep_facts(cases, results.outcomes)
     _write(FORMATS[output_format](results), output)
     if output is not None:
         click.echo(summary(results), err=True)
