@@ -15,6 +15,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from tt_layout.encodings import Encoding
+from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError
 from tt_layout.ir import Module, parse_ir
 from tt_layout.mlir.types import TensorType
@@ -77,7 +78,9 @@ def fits(encoding: Encoding, kind: str, shape: tuple[int, ...], element: str) ->
     from tt_layout.mlir.source import Source
 
     span = Source(element).span(0, 1)
-    tensor = TensorType("memdesc" if kind == "memdesc" else "tensor", shape, element, None, span)
+    tensor = TensorType(
+        TypeKind.MEMORY if kind == "memdesc" else TypeKind.TENSOR, shape, element, None, span
+    )
     if kind in ("ptr", "tensordesc"):
         return None
     try:

@@ -55,6 +55,7 @@ from tt_layout.audit.values.unknown import Unknown
 from tt_layout.encodings.base import SharedEncoding
 from tt_layout.encodings.cga import rank_by, split_of_bases
 from tt_layout.encodings.slice import Slice
+from tt_layout.enums import TypeKind
 from tt_layout.errors import FileLocation, SeveralError, shown
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
@@ -833,7 +834,7 @@ def test_the_remainder_by_one_number() -> None:
     body = "    %c = arith.constant 3 : i32\n    %r = arith.remsi %x, %c : i32"
     [function] = read_functions(module_of(body))
     [operation] = [one for one in function.body[0].operations if one.name == "arith.remsi"]
-    integer = ValueType("scalar", (), "i32", None)
+    integer = ValueType(TypeKind.SCALAR, (), "i32", None)
     application = Application(operation, (), (), integer, 0, lambda _: None)
     found = _remainder(application, (shared_values([3, 6], [0, 1]), np.array([3])))
     assert isinstance(found, np.ndarray)

@@ -1,4 +1,4 @@
-"""Enums whose members are the words that reports print, and the one that every room needs."""
+"""Enums whose members are the words that reports print, and those that every room needs."""
 
 from __future__ import annotations
 
@@ -30,3 +30,15 @@ class MemorySpace(TextEnum):
     SHARED = "shared memory"
     TENSOR = "tensor memory"
     GLOBAL = "global memory"
+
+
+class TypeKind(TextEnum):
+    """What a type of a dump is a type of."""
+
+    TENSOR = "tensor"
+    MEMORY = "memdesc"
+    POINTER = "ptr"
+    """To a tensor, as block pointers are; one to an element is a scalar."""
+    DESCRIPTOR = "tensordesc"
+    SCALAR = "scalar"
+    OTHER = "other"

@@ -157,9 +157,9 @@ def buffer_shape(encoding: Encoding, tensor: TensorType) -> tuple[int, ...]:
     """
     has_index = encoding.may_be_multi_buffered and len(tensor.shape) == (encoding.rank or 0) + 1
     is_shared = isinstance(encoding, SharedEncoding)
-    if tensor.kind == "tensor" and has_index and is_shared and encoding.release < Release.V3_3:
+    if tensor.is_tensor and has_index and is_shared and encoding.release < Release.V3_3:
         return tensor.shape[1:]  # until 2.3 there were no memdescs; later spellings agree
-    if tensor.kind == "tensor":
+    if tensor.is_tensor:
         return tensor.shape
     if isinstance(encoding, DistributedEncoding):
         message = f"#{encoding.name} is for tensors in registers, but a memdesc is in memory"

@@ -291,7 +291,7 @@ def _has_layout(end: IRType) -> bool:
 def _refuse_parts(operation: Operation, name: DumpName) -> None:
     """Refuse an access to a part of a buffer, whose layout is that of the whole."""
     for end in (operation.source, operation.target):
-        if end is not None and end.allocation is not None and end.kind == "memdesc":
+        if end is not None and end.allocation is not None and end.is_memory:
             whole = end.tensor_type().shape
             if whole != end.shape:
                 message = "the access is to a part of a buffer; tt-layout audit costs it"

@@ -74,7 +74,7 @@ def _titles(encodings: Sequence[Encoding]) -> list[str]:
 
 def _types(encodings: Sequence[Encoding], tensor: TensorType) -> list[TensorType]:
     """Return the type of each; of registers beside memory, the tensor that is stored or loaded."""
-    if tensor.kind == "tensor" or len(encodings) == 1:
+    if tensor.is_tensor or len(encodings) == 1:
         return [tensor for _ in encodings]
     buffers = [e for e in encodings if not isinstance(e, DistributedEncoding)]
     shape = buffer_shape(buffers[0], tensor) if buffers else tensor.shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tt_layout.enums import TypeKind
 from tt_layout.ir.attributes import module_attributes
 from tt_layout.ir.dump_part import Part
 from tt_layout.ir.module import Function, LazyAliases, Module, TypeUses
@@ -55,7 +56,7 @@ def _type_uses(source: Source, part: Part, types: list[IRType | None]) -> TypeUs
         kept = [i for i, number in enumerate(numbers) if number not in missing]
         offsets = type(offsets)("q", (offsets[i] for i in kept))
         numbers = type(numbers)("l", (numbers[i] for i in kept))
-    placeholder = IRType("", "tensor", (), "", None, None)
+    placeholder = IRType("", TypeKind.TENSOR, (), "", None, None)
     return TypeUses(source, [t or placeholder for t in types], offsets, numbers)
 
 

@@ -106,9 +106,7 @@ class Operation(NamedTuple):
         if self.group is MovementKind.ALLOCATION:
             return None
         types = self.source, self.target
-        return next(
-            (t for t in types if t is not None and t.kind == "tensor"), types[1] or types[0]
-        )
+        return next((t for t in types if t is not None and t.is_tensor), types[1] or types[0])
 
     @property
     def bytes(self) -> int | None:
@@ -116,7 +114,7 @@ class Operation(NamedTuple):
         if self.group is MovementKind.ALLOCATION:
             return 0
         if self.movement.is_fused:
-            sizes = [type_bytes(each) for each in self.types if each.kind == "memdesc"]
+            sizes = [type_bytes(each) for each in self.types if each.is_memory]
             known = [size for size in sizes if size is not None]
             return sum(known) if len(known) == len(sizes) else None
         if self.moved is not None and self.group is MovementKind.CONVERSION:
@@ -138,7 +136,7 @@ def is_pointer(ir_type: IRType | None) -> bool:
 def in_memory(ir_type: IRType | None) -> bool:
     """Tell whether a value of the type is in shared or tensor memory."""
     return ir_type is not None and (
-        ir_type.kind == "memdesc" or isinstance(ir_type.encoding, SharedEncoding)
+        ir_type.is_memory or isinstance(ir_type.encoding, SharedEncoding)
     )
 
 
@@ -179,7 +177,7 @@ def source_and_target(
 
 
 def _source(movement: DataMovement, operands: Sequence[IRType]) -> IRType | None:
-    tensors = [t for t in operands if t.kind == "tensor" and not in_memory(t)]
+    tensors = [t for t in operands if t.is_tensor and not in_memory(t)]
     if movement.source == REGISTERS:
         if tensors and movement.is_indexed:
             return tensors[min(1, len(tensors) - 1)]  # a mask may follow
@@ -198,7 +196,7 @@ def _target(
 ) -> IRType | None:
     if movement.target == REGISTERS:
         # Until 3.9 the one type of a load is that of the pointers, or of the result.
-        return next((t for t in (*after, *before) if t.kind == "tensor"), None)
+        return next((t for t in (*after, *before) if t.is_tensor), None)
     if movement.target == MEMORY:
         return _moved_memory([*before, *after])
     return None

@@ -14,6 +14,7 @@ from functools import cached_property
 from tt_layout.encodings import FORMS, Encoding, read_encoding
 from tt_layout.encodings.forks import WRAPPERS
 from tt_layout.encodings.registry import may_be_layout
+from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError, UnknownKeyError
 from tt_layout.ir.dump_part import Part, PartDefinitions
 from tt_layout.ir.ignored_keys import MAX_IGNORED, without_ignored
@@ -256,7 +257,7 @@ class Scope:
         try:
             syntax = parse_syntax(source, offset)
         except LayoutError as error:
-            kind = "tensor" if text.startswith("tensor") else "memdesc"
+            kind = TypeKind.TENSOR if text.startswith("tensor") else TypeKind.MEMORY
             return IRType(text, kind, (), "", None, error)
         layout = encoding = None
         if syntax.layout is not None:

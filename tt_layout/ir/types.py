@@ -20,23 +20,25 @@ import re
 from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
+from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import STRING, Source
 from tt_layout.mlir.syntax import AliasNode, Node, Parser, WordNode
 from tt_layout.mlir.types import TensorType, element_bits
 
 KINDS = {
-    "tensor": "tensor",
-    "!ttg.memdesc": "memdesc",
-    "!tt.memdesc": "memdesc",
-    "!triton_gpu.memdesc": "memdesc",
-    "!tt.ptr": "ptr",
-    "!tt.tensordesc": "tensordesc",
-    "!ttng.tensordesc_im2col": "tensordesc",
-    "": "memdesc",
+    "tensor": TypeKind.TENSOR,
+    "!ttg.memdesc": TypeKind.MEMORY,
+    "!tt.memdesc": TypeKind.MEMORY,
+    "!triton_gpu.memdesc": TypeKind.MEMORY,
+    "!tt.ptr": TypeKind.POINTER,
+    "!tt.tensordesc": TypeKind.DESCRIPTOR,
+    "!ttng.tensordesc_im2col": TypeKind.DESCRIPTOR,
+    "": TypeKind.MEMORY,
 }
 """How a type begins -> its kind; nothing before ``<`` is how some operations shorten it."""
 
+_AROUND_TENSORS = (TypeKind.POINTER, TypeKind.DESCRIPTOR)
 _HEAD = re.compile(r"([!\w.]*)\s*<")
 _INNER = re.compile(r"\s*tensor\s*<")
 _DIM = re.compile(r"\s*(\d+|\?|\*)\s*x")
@@ -66,12 +68,27 @@ class IRType(NamedTuple):
     """
 
     text: str
-    kind: str
+    kind: TypeKind
     shape: tuple[int, ...]
     element_type: str
     layout: str | None
     encoding: Encoding | LayoutError | None
     allocation: tuple[int, ...] | None = None
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it is a tensor in registers."""
+        return self.kind is TypeKind.TENSOR
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether it is a buffer in memory, a memdesc."""
+        return self.kind is TypeKind.MEMORY
+
+    @property
+    def is_descriptor(self) -> bool:
+        """Whether it describes a tensor in global memory."""
+        return self.kind is TypeKind.DESCRIPTOR
 
     @property
     def element_bits(self) -> int | None:
@@ -91,7 +108,7 @@ class IRType(NamedTuple):
         What points to a tensor stands for the tensor, a descriptor for its shared memory.
 
         Example:
-            >>> part = IRType("..", "memdesc", (8, 8), "f16", "#s", None, (3, 16, 16))
+            >>> part = IRType("..", TypeKind.MEMORY, (8, 8), "f16", "#s", None, (3, 16, 16))
             >>> part.tensor_type().span.text
             '!ttg.memdesc<16x16xf16>'
         """
@@ -99,9 +116,10 @@ class IRType(NamedTuple):
         if whole:
             more = len(shape) - len(whole)
             shape = (*shape[: max(0, more)], *whole[max(0, -more) :])
-        kind = "tensor" if self.kind in ("tensor", "ptr") else "memdesc"
+        is_tensor = self.kind in (TypeKind.TENSOR, TypeKind.POINTER)
+        kind = TypeKind.TENSOR if is_tensor else TypeKind.MEMORY
         sizes = "".join(f"{size}x" for size in shape)
-        text = f"{'!ttg.' * (kind == 'memdesc')}{kind}<{sizes}{self.element_type}>"
+        text = f"{'' if is_tensor else '!ttg.'}{kind}<{sizes}{self.element_type}>"
         return TensorType(kind, shape, self.element_type, None, Source(text).span(0, len(text)))
 
     @property
@@ -116,7 +134,7 @@ class IRType(NamedTuple):
 class TypeSyntax(NamedTuple):
     """A type before its layout is looked up; ``layout`` is the layout's syntax tree."""
 
-    kind: str
+    kind: TypeKind
     shape: tuple[int, ...]
     element_type: str
     layout: Node | None
@@ -136,7 +154,7 @@ def parse_syntax(source: Source, offset: int) -> TypeSyntax:
     head = _HEAD.match(source.text, offset)
     assert head is not None
     kind = KINDS[head.group(1)]
-    inner = _INNER.match(source.text, head.end()) if kind in ("ptr", "tensordesc") else None
+    inner = _INNER.match(source.text, head.end()) if kind in _AROUND_TENSORS else None
     shape, position = _parse_shape(source, (inner or head).end())
     element, position = _parse_element(source, position)
     parser = Parser(source, position)

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from tt_layout.arguments import integers
+from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import AliasNode, AttributeNode, Parser, WordNode
@@ -61,11 +62,16 @@ class TensorType(NamedTuple):
         (2, 64, 64)
     """
 
-    kind: str
+    kind: TypeKind
     shape: tuple[int, ...]
     element_type: str
     encoding: AttributeNode | AliasNode | None
     span: Span
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it is a tensor in registers."""
+        return self.kind is TypeKind.TENSOR
 
     @property
     def element_bits(self) -> int | None:
@@ -119,7 +125,7 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
     encoding = _parse_rest(parser) if match.group(1) != "tensor" else _parse_encoding(parser)
     parser.expect(">", "to close the type")
     parser.expect_end("type")
-    kind = "tensor" if match.group(1) == "tensor" else "memdesc"
+    kind = TypeKind.TENSOR if match.group(1) == "tensor" else TypeKind.MEMORY
     return TensorType(kind, shape, element, encoding, source.span(0, len(text)))
 
 

@@ -45,7 +45,7 @@ class Context(NamedTuple):
         if tensor is None:
             return self
         space = self.memory_space or (
-            MemorySpace.REGISTERS if tensor.kind == "tensor" else MemorySpace.SHARED
+            MemorySpace.REGISTERS if tensor.is_tensor else MemorySpace.SHARED
         )
         return self._replace(
             shape=tensor.shape, element_bits=tensor.element_bits, memory_space=space

@@ -29,7 +29,6 @@ from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 
 MAX_NAME = 64
 """Characters of a layout in a type that a page takes as its name."""
-_PLACED = ("tensor", "memdesc")
 
 
 def page_of(
@@ -180,7 +179,9 @@ def _layouts(module: Module, names: list[str]) -> Iterator[_Used]:
     lines: dict[int, set[int]] = {}
     for use in module.types:
         lines.setdefault(id(use.type), set()).add(use.line)
-    types = [(t, lines.get(id(t), set())) for t in module.types.distinct if t.kind in _PLACED]
+    types = [
+        (t, lines.get(id(t), set())) for t in module.types.distinct if t.is_tensor or t.is_memory
+    ]
     for alias in module.aliases.values():
         if isinstance(alias.encoding, LayoutError):
             raise alias.encoding

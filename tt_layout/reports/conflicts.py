@@ -106,7 +106,7 @@ def conflicts_report(
     registers, memory = registers_first(one, other)
     size = element_bytes(tensor)
     try:
-        shape = buffer_shape(memory, tensor) if tensor.kind == "memdesc" else tensor.shape
+        shape = tensor.shape if tensor.is_tensor else buffer_shape(memory, tensor)
         offsets = map_access(registers, memory, shape, size)
     except LayoutError as error:
         raise error.at(tensor.span) from None

@@ -36,7 +36,8 @@ def short_type(ir_type: IRType | None) -> str:
     """Return the type that a data movement moves: its sizes and what pointers point at.
 
     Example:
-        >>> short_type(IRType("", "tensor", (64, 32), "!tt.ptr<f16>", None, None))
+        >>> from tt_layout.enums import TypeKind
+        >>> short_type(IRType("", TypeKind.TENSOR, (64, 32), "!tt.ptr<f16>", None, None))
         '64x32xf16'
     """
     if ir_type is None:

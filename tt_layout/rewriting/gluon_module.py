@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-from tt_layout.encodings import Encoding
+from tt_layout.encodings import Encoding, TensorMemoryBase
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
@@ -36,8 +36,6 @@ _WMMA = "gl.amd.AMDWMMALayout"
 """A class whose parameters changed so that no call of it is of both forms."""
 
 _ALLOCATIONS = ("local_alloc", "tmem_alloc")
-
-_PLACES = {"tensor": "", "memdesc": "_smem"}
 
 
 class GluonLayout(NamedTuple):
@@ -188,8 +186,9 @@ def _names(audited: AuditedModule, used: dict[Encoding, list[IRType]]) -> dict[E
             for role, name in zip(("a", "b", "acc"), _parts(full.operation)):
                 ir_type = full.function.type_of(name)
                 if ir_type is not None and isinstance(ir_type.encoding, Encoding):
-                    place = "_tmem" if "tensor_memory" in str(ir_type.encoding) else ""
-                    place = place or _PLACES.get(ir_type.kind, "")
+                    place = "_smem" if ir_type.is_memory else ""
+                    if isinstance(ir_type.encoding, TensorMemoryBase):
+                        place = "_tmem"
                     wanted.setdefault(ir_type.encoding, role + place)
     for encoding, types in used.items():
         wanted.setdefault(encoding, _plain_name(types[0].layout or encoding.mnemonic))

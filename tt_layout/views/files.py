@@ -140,7 +140,7 @@ def _types_by_layout(module: Module) -> dict[str, list[IRType]]:
     """Return the distinct types that can be shown, by their layout as written."""
     types: dict[str, list[IRType]] = {}
     for ir_type in module.types.distinct:
-        if ir_type.kind in ("tensor", "memdesc"):
+        if ir_type.is_tensor or ir_type.is_memory:
             types.setdefault(ir_type.layout or "", []).append(ir_type)
     return types
 

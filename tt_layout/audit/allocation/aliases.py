@@ -40,7 +40,7 @@ def aliases(numbering: Numbering, allocations: Sequence[SsaOperation]) -> dict[s
 def _edges(numbering: Numbering) -> Iterator[Edge]:
     values = numbering.function.values
     for source, target, _ in ControlFlow(numbering.function).edges:
-        if values[target].type.kind == "memdesc":
+        if values[target].type.is_memory:
             yield source, target
     for operation in numbering.operations:
         if operation.name == "arith.select":
@@ -56,4 +56,4 @@ def _is_view(operation: SsaOperation) -> bool:
     results = operation.results
     if operation.regions or operation.name in ALLOCATIONS:
         return False
-    return bool(results and operation.operands) and results[0].type.kind == "memdesc"
+    return bool(results and operation.operands) and results[0].type.is_memory

@@ -93,7 +93,7 @@ def _atomic(operation: SsaOperation, around: Surroundings) -> int | None:
 
 
 def _buffer_atomic(operation: SsaOperation, around: Surroundings) -> int | None:
-    is_tensor = bool(operation.results) and operation.results[0].type.kind == "tensor"
+    is_tensor = bool(operation.results) and operation.results[0].type.is_tensor
     return _atomic(operation, around) if is_tensor else 0
 
 
@@ -112,12 +112,12 @@ def _capture_bytes(name: str, around: Surroundings) -> int | None:
     if value is None:
         return None
     kind = value.type
-    if kind.kind == "memdesc":
+    if kind.is_memory:
         return POINTER_BYTES + 4 * len(kind.shape) * ("tensor_memory" not in value.text)
-    if ir_type is not None and ir_type.kind == "tensordesc":
+    if ir_type is not None and ir_type.is_descriptor:
         is_pointer = around.target.is_nvidia
         return POINTER_BYTES if is_pointer else DESCRIPTOR_WORDS[len(ir_type.shape) > 2] * 4
-    if kind.kind == "tensor" or kind.pointee is not None or "tensordesc" in value.text:
+    if kind.is_tensor or kind.pointee is not None or "tensordesc" in value.text:
         return POINTER_BYTES
     bits = element_bits(kind.element)
     return memory_bytes(bits) if bits is not None else None

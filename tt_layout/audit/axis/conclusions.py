@@ -58,14 +58,14 @@ def _concluded(step: Step) -> AxisInfo | None:
 
 def rank_of(type_: ValueType) -> int:
     """Return the number of dimensions that the analysis sees: one of whatever is not a tensor."""
-    if type_.pointee is not None and type_.kind == "scalar":
+    if type_.pointee is not None and type_.is_scalar:
         type_ = value_type(type_.pointee)
-    return len(type_.shape) if type_.kind == "tensor" else 1
+    return len(type_.shape) if type_.is_tensor else 1
 
 
 def _fits(info: AxisInfo, type_: ValueType) -> bool:
     """Tell whether a record has as many dimensions as a type, if that is one of a tensor."""
-    rank = len(type_.shape) if type_.kind == "tensor" else info.rank
+    rank = len(type_.shape) if type_.is_tensor else info.rank
     return len(info.contiguity) == len(info.divisibility) == len(info.constancy) == rank
 
 

@@ -126,7 +126,7 @@ def _choice(step: Step) -> AxisInfo:
     condition, left, right = step.operands[:3]
     if condition.constant is not None:
         return right if condition.constant == 0 else left
-    by_element = step.types[0].kind == "tensor"
+    by_element = step.types[0].is_tensor
     dims = range(left.rank)
     most = condition.constancy if by_element else (0,) * left.rank
     contiguity = [gcd(left.contiguity[d], right.contiguity[d], most[d]) for d in dims]

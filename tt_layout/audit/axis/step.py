@@ -27,7 +27,7 @@ class Step(NamedTuple):
     @property
     def is_tensor(self) -> bool:
         """Whether the result is a tensor."""
-        return self.result.kind == "tensor"
+        return self.result.is_tensor
 
     @property
     def whole(self) -> tuple[int, ...]:

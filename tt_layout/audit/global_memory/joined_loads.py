@@ -28,7 +28,7 @@ def is_scalar(function: SsaFunction, operation: SsaOperation) -> bool:
     pointer = function.values.get(operation.operands[0])
     return (
         pointer is not None
-        and pointer.type.kind == "scalar"
+        and pointer.type.is_scalar
         and pointer.type.pointee is not None
         and pointer.type.bits is not None
     )

@@ -114,7 +114,7 @@ class _Barriers:
         values = self._function.values
         names = [*operation.operands, *(value.name for value in operation.results)]
         for name in names:
-            while name in values and values[name].type.kind == "memdesc":
+            while name in values and values[name].type.is_memory:
                 definition = self._function.definitions.get(name)
                 views = definition is not None and definition.name != "ttg.local_alloc"
                 if definition is None or not views or not definition.operands:

@@ -191,7 +191,7 @@ def _unknown(accesses: Iterable[str], reason: str) -> Iterator[Part]:
 def _warps(row: MovementRow, audited: AuditedModule) -> int:
     """Return the warps of a CTA that execute an operation."""
     for end in (*row.operation.types, row.operation.target):
-        layout = audited.layouts.linear(end) if end is not None and end.kind == "tensor" else None
+        layout = audited.layouts.linear(end) if end is not None and end.is_tensor else None
         if layout is not None:
             return layout.get_in_dim_size("warp")
     return audited.module.number("num-warps") or 1

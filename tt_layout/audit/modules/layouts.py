@@ -9,6 +9,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.layouts.properties import contiguity_per_thread
 from tt_layout.encodings import DistributedEncoding, Encoding
 from tt_layout.encodings.nvmma_shared import NvmmaShared
+from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError, PlaceholderError
 from tt_layout.ir.module import Module
 from tt_layout.ir.types import IRType
@@ -109,8 +110,9 @@ GATHERED_ROWS = 8
 
 def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError | None:
     fitted = _of_rank(encoding.rank, ir_type)
-    if ir_type.kind == "tensordesc" and isinstance(encoding, DistributedEncoding):
-        fitted = fitted._replace(kind="tensor")  # Intel's loads bring it to registers at once
+    if ir_type.is_descriptor and isinstance(encoding, DistributedEncoding):
+        # Intel's loads bring it to registers at once.
+        fitted = fitted._replace(kind=TypeKind.TENSOR)
     try:
         return place(encoding, fitted.tensor_type())
     except LayoutError as error:
@@ -123,7 +125,7 @@ def _of_rank(rank: int | None, ir_type: IRType) -> IRType:
     A descriptor may have more dimensions than the buffer that it is copied to: leading ones, of
     one element each.
     """
-    more = len(ir_type.shape) - rank if ir_type.kind == "tensordesc" and rank is not None else 0
+    more = len(ir_type.shape) - rank if ir_type.is_descriptor and rank is not None else 0
     if more <= 0 or any(size != 1 for size in ir_type.shape[:more]):
         return ir_type
     return ir_type._replace(shape=ir_type.shape[more:])
@@ -134,7 +136,7 @@ def _is_row_of(encoding: Encoding, ir_type: IRType) -> bool:
 
     Its layout is that of the rows together.
     """
-    is_row = ir_type.kind == "tensordesc" and ir_type.shape[:1] == (1,)
+    is_row = ir_type.is_descriptor and ir_type.shape[:1] == (1,)
     if not is_row or not isinstance(encoding, NvmmaShared):
         return False
     ctas = 1 << len(encoding.cga)

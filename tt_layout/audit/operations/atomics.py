@@ -52,7 +52,7 @@ def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
         if operation.name not in SCALAR_ATOMICS or len(operation.operands) < 2:
             continue
         value = function.values.get(operation.operands[1])
-        if value is not None and value.type.kind == "scalar":
+        if value is not None and value.type.is_scalar:
             moved = scalar_type(value.text)
             yield Operation(operation.name, function.name, *place, (moved,), moved, None)
 
@@ -127,9 +127,9 @@ def handed_on(
         return None
     size = memory_bytes(bits)
     words = -(-bits // target.shuffle_bits)
-    if result.type.kind != "tensor" and warps == 1:
+    if not result.type.is_tensor and warps == 1:
         return Exchange(shuffles=words)
-    if result.type.kind != "tensor":
+    if not result.type.is_tensor:
         same = (0,) * log2(target.lanes)
         store = scalar_step(same, size, 1, 1, target, is_store=True)
         load = scalar_step(same, size, 1, warps, target, is_store=False)

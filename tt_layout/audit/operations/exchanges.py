@@ -18,6 +18,7 @@ from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import ExchangeDetails
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.blocked import Blocked
+from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir import data_movements
@@ -65,7 +66,7 @@ def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
 
 def scalar_type(text: str) -> IRType:
     """Return the type of a number, which has no layout."""
-    return IRType(text, "tensor", (), text, None, None)
+    return IRType(text, TypeKind.TENSOR, (), text, None, None)
 
 
 def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
@@ -156,7 +157,7 @@ def _reduction(operands: Operands) -> Exchange | None:
     operation = operands.operation
     source, axis, widths = operands.linear(operation.operands[0]), operands.axis, operands.widths
     result = operands.linear(operation.results[0].name)
-    is_scalar = operation.results[0].type.kind == "scalar"
+    is_scalar = operation.results[0].type.is_scalar
     if source is None or axis is None or widths is None or (result is None and not is_scalar):
         return None
     how = combining(operation, operands.target)

@@ -261,7 +261,7 @@ def _scales(full: FullOperation, d: Operand) -> list[IRType]:
 
     types = [full.function.type_of(name) for name in full.operation.operands]
     if full.operation.name.endswith("tc_gen5_mma_scaled"):
-        return [t for t in types if t is not None and t.kind == "memdesc"][3:5]
+        return [t for t in types if t is not None and t.is_memory][3:5]
     if not full.operation.name.endswith("dot_scaled"):
         return []
     laid_out = [t for t in types if t is not None and isinstance(t.encoding, Encoding)]

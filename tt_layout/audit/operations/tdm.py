@@ -62,7 +62,7 @@ def _fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         UnsupportedError: the mover cannot do it.
     """
     full, warps = audited.in_full(operation), audited.module.number("num-warps")
-    memories = [each for each in operation.types if each.kind == "memdesc"]
+    memories = [each for each in operation.types if each.is_memory]
     stated = str(full.operation.attributes.get(HINTS)) if full is not None else ""
     hints = [int(number) for number in re.findall(r"\d+", stated.partition(":")[2])]
     if warps is None or not memories or len(memories) != len(hints):
@@ -137,7 +137,7 @@ def _messages(
         return None
     shape = _block(placed)
     to_global = operation.target is None
-    rows = next((each for each in operation.types if each.kind == "tensor"), None)
+    rows = next((each for each in operation.types if each.is_tensor), None)
     if rows is None:
         hint = _hint(operation, audited)
         active = warps if hint is None else hinted_warps(hint, warps)

@@ -34,10 +34,10 @@ def tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if not isinstance(placed.encoding, NvmmaShared):
         return None
     name = operation.name.rpartition(".")[2]
-    descriptor = next((each for each in operation.types if each.kind == "tensordesc"), None)
+    descriptor = next((each for each in operation.types if each.is_descriptor), None)
     try:
         if name in INDEXED:
-            rows = next((each for each in operation.types if each.kind == "tensor"), None)
+            rows = next((each for each in operation.types if each.is_tensor), None)
             indices = audited.layouts.linear(rows)
             if indices is None:
                 return None

@@ -253,7 +253,7 @@ class _Sizes:
         return self._known[key]
 
     def _words(self, ir_type: IRType | None) -> int:
-        if ir_type is None or ir_type.kind != "tensor":
+        if ir_type is None or not ir_type.is_tensor:
             return 0
         linear = self._layouts.linear(ir_type)
         bits = ir_type.element_bits or WORD_BITS

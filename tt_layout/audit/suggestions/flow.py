@@ -113,7 +113,7 @@ class Flow:
     def is_tensor(self, name: str) -> bool:
         """Tell whether a value is a tensor in registers."""
         ir_type = self.function.type_of(name)
-        return ir_type is not None and ir_type.kind == "tensor"
+        return ir_type is not None and ir_type.is_tensor
 
     def is_free(self, name: str, budget: int = MAX_REGION) -> bool:
         """Tell whether a value can be computed anew in any layout, without a load or a loop."""

@@ -53,7 +53,7 @@ class Prices:
     def is_flipped(self, name: str) -> bool:
         """Tell whether a value is a tensor that could be of the other layout."""
         old = self.flow.function.type_of(name)
-        return old is not None and old.kind == "tensor" and self.exchange.type(old) is not old
+        return old is not None and old.is_tensor and self.exchange.type(old) is not old
 
     def own(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
         """Return what an operation costs before and after; None where it cannot change."""

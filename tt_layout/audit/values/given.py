@@ -49,7 +49,7 @@ class GivenValues:
         """
         value = self.values.get(name)
         if value is None:
-            is_allocated = type_.kind == "scalar" and "tt.divisibility" in attributes
+            is_allocated = type_.is_scalar and "tt.divisibility" in attributes
             return 0 if is_allocated and type_.pointee is not None else None
         _check_type(name, value, type_)
         divisor = attributes.get("tt.divisibility")
@@ -60,11 +60,11 @@ class GivenValues:
 
 
 def _check_type(name: str, value: int, type_: ValueType) -> None:
-    is_scalar = type_.kind == "scalar"
+    is_scalar = type_.is_scalar
     if is_scalar and type_.pointee is not None:
         low, high = 0, (1 << 63) - 1
     elif not is_scalar or type_.integer_bits is None:
-        kind = "a tensor" if type_.kind == "tensor" else type_.element
+        kind = "a tensor" if type_.is_tensor else type_.element
         raise LayoutError(f"the value of {name} must be an integer or pointer, but is {kind}")
     elif type_.integer_bits == 1:
         low, high = 0, 1

@@ -160,9 +160,9 @@ class Trials:
             number, is_exact = supposed.get(value.name, (_divisor(value.type, own), False))
             turn, more = (trial + at) % len(MULTIPLIERS), at // len(MULTIPLIERS)
             multiplier = MULTIPLIERS[turn] + DISTINCT * more
-            if value.type.kind == "scalar" and _is_address(value.type):
+            if value.type.is_scalar and _is_address(value.type):
                 values[value.name[1:]] = number if is_exact else number * multiplier
-            elif value.type.kind == "scalar" and value.type.integer_bits == 1:
+            elif value.type.is_scalar and value.type.integer_bits == 1:
                 values[value.name[1:]] = (trial + at) % 2
         return GivenValues(values)
 
@@ -184,7 +184,7 @@ class Trials:
     def _factor(self, trials: list[_Trial], steps: list[int | None]) -> str:
         """Return the argument whose value neighbours are apart by in every trial so far."""
         for value in self._function.arguments:
-            if value.type.integer_bits is not None and value.type.kind == "scalar":
+            if value.type.integer_bits is not None and value.type.is_scalar:
                 values = [trial.scalar(value.name) for trial in trials[: len(steps)]]
                 if values == steps and len(set(steps)) > 1:
                     return value.name

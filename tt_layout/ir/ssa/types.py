@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from tt_layout.enums import TypeKind
 from tt_layout.mlir.types import element_bits
 
 _TENSOR = re.compile(
@@ -20,16 +21,31 @@ class ValueType(NamedTuple):
     """A type without its layout.
 
     Attributes:
-        kind: ``scalar``, ``tensor``, ``memdesc``, or ``other`` (tokens, descriptors, unknown).
+        kind: a descriptor is ``other``, as is what is not known.
         shape: sizes of the dimensions; empty for a scalar.
         element: the element type as written, of a scalar the type itself.
         pointee: what an element points at; None where it is not a pointer.
     """
 
-    kind: str
+    kind: TypeKind
     shape: tuple[int, ...]
     element: str
     pointee: str | None
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it is a tensor in registers."""
+        return self.kind is TypeKind.TENSOR
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether it is a buffer in memory, a memdesc."""
+        return self.kind is TypeKind.MEMORY
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it is one number or pointer."""
+        return self.kind is TypeKind.SCALAR
 
     @property
     def is_integer(self) -> bool:
@@ -66,10 +82,11 @@ def value_type(text: str) -> ValueType:
     match = _TENSOR.match(text)
     if match is None:
         pointer = _POINTER.fullmatch(text)
-        kind = "scalar" if pointer or (not text.startswith("!") and text) else "other"
+        is_scalar = pointer is not None or (text != "" and not text.startswith("!"))
+        kind = TypeKind.SCALAR if is_scalar else TypeKind.OTHER
         return ValueType(kind, (), text, pointer.group(1).strip() if pointer else None)
     shape = tuple(int(size) for size in match.group(2).split("x")[:-1])
-    kind = "tensor" if match.group(1) == "tensor" else "memdesc"
+    kind = TypeKind.TENSOR if match.group(1) == "tensor" else TypeKind.MEMORY
     pointer = _POINTER.match(text, match.end())
     if pointer is not None:
         return ValueType(kind, shape, pointer.group(), pointer.group(1).strip())
@@ -85,7 +102,7 @@ def with_element(text: str, element: str) -> str:
         ('tensor<8xf16, #a>', 'i1')
     """
     old = value_type(text)
-    if old.kind != "tensor":
+    if not old.is_tensor:
         return element
     match = _TENSOR.match(text)
     assert match is not None
