@@ -184,7 +184,7 @@ def test_amd_pairs_the_loads_of_a_scan_at_their_distances() -> None:
     }}) : ({source}) -> {source}"""
     [row] = audit_module(module_of(body, target="hip:gfx942", warps=4)).movements
     assert row.cost is not None
-    loads = "1 x ds_read_b128, 1 x ds_read_b64, 1 x ds_read_b32"
+    loads = "1 x ds_read_b128, 1 x ds_read_b96"
     assert loads in row.cost.text
 
 
