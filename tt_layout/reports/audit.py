@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.audit import Audit, audit_module
@@ -37,6 +39,9 @@ from tt_layout.wording import count
 if TYPE_CHECKING:
     from tt_layout.reports.measured import Measurements
 
+FEW = 12
+"""Modules of a dump that have a first screen each; more of them have a line for each kernel."""
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class AuditReport(Printed):
@@ -50,6 +55,7 @@ class AuditReport(Printed):
         histories: of each compilation of a dump of passes, asked for after the audits.
         lists_passes: whether each of their modules has a line of its own.
         hint: the last line, for a reader at a terminal; None for none.
+        top: how many kernels of many modules are listed; None for all.
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
         measured: what Nsight Compute counted; None without it.
@@ -65,6 +71,7 @@ class AuditReport(Printed):
     histories: Iterable[PassHistory] = ()
     lists_passes: bool = False
     hint: str | None = None
+    top: int | None = None
 
     def __eq__(self, other: object) -> bool:
         """Tell whether another report says the same."""
@@ -86,16 +93,41 @@ class AuditReport(Printed):
         return _audit_again, (self.file, audits[0].module.source, lines, values, audits[0].known)
 
     def lines(self) -> Iterator[Line | Fitted]:
-        """Yield the lines and tables of every module, an empty line between them."""
-        for number, audit in enumerate(self.audits):
+        """Yield the lines and tables of every module, or of the worst of many."""
+        audits = iter(self.audits)
+        first = deque(islice(audits, FEW + 1))
+        rest = chain((first.popleft() for _ in range(len(first))), audits)
+        if len(first) > FEW and not self._shows_each:
+            yield from self._in_brief(rest)
+        else:
+            yield from self._each(rest)
+            for history in self.histories:
+                yield Line()
+                yield from module_lines(history, is_whole=self.lists_passes)
+        if self.hint is not None:
+            yield Line(safe(self.hint))
+
+    @property
+    def _shows_each(self) -> bool:
+        """Whether more is asked for than the first screens."""
+        shows_more = self.is_whole or self.has_tables or self.lists_passes
+        return shows_more or self.measured is not None
+
+    def _in_brief(self, audits: Iterator[Audit]) -> Iterator[Line | Fitted]:
+        """Yield a line for each kernel of many modules, and the worst modules below."""
+        from tt_layout.reports.many_modules import in_brief
+
+        overview, worst = in_brief(self.file, audits, self.top)
+        yield from overview.lines()
+        yield Line()
+        yield from self._each(worst)
+
+    def _each(self, audits: Iterable[Audit]) -> Iterator[Line | Fitted]:
+        """Yield the lines and tables of modules, an empty line between them."""
+        for number, audit in enumerate(audits):
             if number:
                 yield Line()
             yield from self._module_lines(audit)
-        for history in self.histories:
-            yield Line()
-            yield from module_lines(history, is_whole=self.lists_passes)
-        if self.hint is not None:
-            yield Line(safe(self.hint))
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit-json.md``."""

@@ -164,7 +164,7 @@ def _audits(
     "--top",
     type=click.IntRange(min=1),
     metavar="N",
-    help="List only the N worst kernels of several files.",
+    help="List only the N worst kernels of several files or many modules.",
 )
 @click.option(
     "--tables",
@@ -315,6 +315,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         histories=passes.histories() if has_histories else (),
         lists_passes=chosen.is_passes,
         hint=_page_command(file) if sys.stdout.isatty() else None,
+        top=chosen.top,
     )
     emit(report, output_format)
     return tell_failures(watcher)

@@ -1,0 +1,95 @@
+"""Dumps of many modules: a line for each kernel, the worst in full, suggestions for these alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import Run, runner
+
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.reports import many_modules
+from tt_layout.reports.audit import FEW
+
+LAYOUT = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], {}}}>"
+ROWS = LAYOUT.format("[1, 4]", "order = [1, 0]")
+COLUMNS = LAYOUT.format("[4, 1]", "order = [0, 1]")
+MODULE = """\
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+  tt.func @f{0}(%x: tensor<{1}x64xf32, {2}>) {{
+    %y = ttg.convert_layout %x : tensor<{1}x64xf32, {2}> -> tensor<{1}x64xf32, {3}>
+    tt.return
+  }}
+}}
+"""
+
+
+def dump(count: int) -> str:
+    """Write modules whose costs differ, the most expensive in the middle; return their file."""
+    path = Path("tuned.mlir")
+    sizes = [16 << min(n, count - n) for n in range(count)]
+    path.write_text("".join(MODULE.format(n, size, ROWS, COLUMNS) for n, size in enumerate(sizes)))
+    return str(path)
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> Run:
+    monkeypatch.chdir(tmp_path)
+    return runner(capsysbinary, monkeypatch)
+
+
+@pytest.fixture
+def advised(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """The lines of the modules for whose findings suggestions were looked for."""
+    lines: set[int] = set()
+    suggestions = Adviser.suggestions
+
+    def noted(adviser: Adviser, finding: object) -> object:
+        lines.add(adviser.audit.module.line)
+        return suggestions(adviser, finding)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Adviser, "suggestions", noted)
+    return lines
+
+
+def rows(out: str) -> list[list[str]]:
+    """Return the words of each row of the table."""
+    table = out.partition("\n\n")[0]
+    return [line.split() for line in table.splitlines() if "@" in line]
+
+
+def test_each_kernel_has_a_line_and_the_worst_are_shown(run: Run, advised: set[int]) -> None:
+    out = run("audit", dump(FEW + 1)).out
+    kernels = [row[1] for row in rows(out)]
+    assert sorted(kernels) == sorted(f"@f{n}" for n in range(FEW + 1))
+    costs = [int(row[0]) for row in rows(out)]
+    assert costs == sorted(costs, reverse=True)
+    reports = out.split("\n\n")[1:]
+    assert [report.splitlines()[1].split(",")[0] for report in reports] == kernels[:3]
+    assert len(advised) == many_modules.WORST == 3
+
+
+def test_top_lists_the_worst_only(run: Run) -> None:
+    out = run("audit", "--top", "2", dump(FEW + 1)).out
+    assert [row[1] for row in rows(out)] == ["@f6", "@f7"]
+    assert "and 11 more kernels" in out
+
+
+def test_tables_are_of_each(run: Run) -> None:
+    out = run("audit", "--tables", dump(FEW + 1)).out
+    assert out.count(", sm90, 4 warps: ") == FEW + 1
+
+
+def test_few_modules_have_a_screen_each(run: Run) -> None:
+    assert run("audit", dump(FEW)).out.count("tuned.mlir:") == FEW
+
+
+def test_data_and_exit_status_are_of_all(run: Run) -> None:
+    file = dump(FEW + 1)
+    found = json.loads(run("audit", file, "--format", "json").out)
+    assert len(found["modules"]) == FEW + 1
+    assert run("audit", file, "--fail-on", "conversions").status == 1
+    assert run("audit", file, "--fail-on", "conversions=1e9").status == 2  # no number of cycles

@@ -1,0 +1,57 @@
+"""Dumps of many modules, as autotuning makes them: a line for each kernel, and the worst in full.
+
+Screens of hundreds of kernels help nobody, and what would be cheaper takes longer to find than
+what is expensive: it is looked for in the modules that are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from heapq import nsmallest
+from itertools import count
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit
+from tt_layout.reports.kernel_overview import KernelLine, KernelOverview
+
+WORST = 3
+"""Modules that are shown in full, of those with the worst kernels."""
+
+
+class ManyModules(NamedTuple):
+    """The modules of a dump, in brief.
+
+    Attributes:
+        overview: a line for each of their kernels, the worst first.
+        worst: the audits of the worst modules, the worst first.
+    """
+
+    overview: KernelOverview
+    worst: tuple[Audit, ...]
+
+
+def in_brief(file: str, audits: Iterable[Audit], top: int | None) -> ManyModules:
+    """Return the modules of a dump in brief, each let go once it was looked at.
+
+    Args:
+        file: the name of the dump.
+        audits: of its modules.
+        top: how many kernels are listed; None for all.
+    """
+    kernels: list[KernelLine] = []
+    numbers = count()
+
+    def ranked() -> Iterator[tuple[tuple[object, ...], int, Audit]]:
+        for audit in audits:
+            own = [_brief(one) for one in KernelLine.of_audit(file, audit)]
+            kernels.extend(own)
+            if own:
+                yield min(one.rank for one in own), next(numbers), audit
+
+    worst = tuple(audit for _, _, audit in nsmallest(WORST, ranked()))
+    return ManyModules(KernelOverview(sorted(kernels, key=lambda one: one.rank), (), top), worst)
+
+
+def _brief(kernel: KernelLine) -> KernelLine:
+    """Return what the table shows of a kernel: of its findings where the worst is."""
+    return kernel._replace(text="", signature="", findings=kernel.findings[:1])
