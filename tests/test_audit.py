@@ -50,7 +50,7 @@ def golden(name: str, form: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "form"), [one if at % 2 == 0 else slow(*one) for at, one in enumerate(GOLDENS)]
+    ("name", "form"), [one if at % 4 == 0 else slow(*one) for at, one in enumerate(GOLDENS)]
 )
 def test_goldens(name: str, form: str, run: Run) -> None:
     outcome = run("audit", f"{name}.ttgir", "--tables", "--format", form)
@@ -200,6 +200,7 @@ def test_contiguity_is_that_of_info(run: Run) -> None:
     assert row["contiguity"] == info["contiguity_per_thread"] == [1, 1]
 
 
+@pytest.mark.slow
 def test_aliases_that_nothing_uses_are_read_only_so_far(run: Run) -> None:
     text = "".join(f"#a{n} = #ttg.blocked<{{order = [{n}]}}>\n" for n in range(1005))
     out = run("audit", "-", "--all", stdin=f"{text}module {{\n}}\n".encode()).out

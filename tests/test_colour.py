@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from vision import least_distances
 
 from tt_layout.colour import (
@@ -118,6 +119,7 @@ def phases(placed: PlacedLayout, axis: int) -> Numbers | None:
     return added if added.any() else None
 
 
+@pytest.mark.slow
 def test_neighbouring_phases_of_every_swizzle_are_told_apart() -> None:
     layouts = corpus()
     assert len(layouts) >= 80, len(layouts)

@@ -69,7 +69,7 @@ def steps(row: dict[str, Any]) -> tuple[Step, Step]:
     return found.store or none, found.load or none
 
 
-@pytest.mark.parametrize("every", [8, slow(1)])
+@pytest.mark.parametrize("every", [24, slow(1)])
 def test_every_measured_conversion(every: int) -> None:
     """Stores of 160, loads of 155 of 160; the rest take what two tables say."""
     for index, row in list(enumerate(rows()))[::every]:
@@ -78,7 +78,7 @@ def test_every_measured_conversion(every: int) -> None:
         assert load.wavefronts == row["load"][1] - EXPLAINED.get(index, 0), (index, row)
 
 
-@pytest.mark.parametrize("every", [8, slow(1)])
+@pytest.mark.parametrize("every", [24, slow(1)])
 def test_instructions_of_measured_conversions(every: int) -> None:
     """Four warps execute the instructions; the counter of stores leaves stmatrix out."""
     for index, row in list(enumerate(rows()))[::every]:
@@ -89,6 +89,7 @@ def test_instructions_of_measured_conversions(every: int) -> None:
         assert sunk == (2 if index in SUNK_LOADS else 0), (index, row)
 
 
+@pytest.mark.slow
 def test_the_measured_conversions_take_every_instruction() -> None:
     names: Counter[str] = Counter()
     for row in rows():

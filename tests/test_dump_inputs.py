@@ -170,6 +170,7 @@ class Compiled:
         self.name = "matmul_kernel"
 
 
+@pytest.mark.slow
 def test_the_library_takes_all_that_holds_a_dump() -> None:
     path = NARROW / "matmul.ttgir"
     text = path.read_text(encoding="utf-8")

@@ -79,7 +79,7 @@ def test_after_edits_the_same_is_said_as_of_the_whole_text(count: int, seed: int
         assert said(kept[which].diagnoses()) == said_anew(kept[which].text), kept[which].text
 
 
-@pytest.mark.parametrize("count", [4, slow(20)])
+@pytest.mark.parametrize("count", [2, slow(20)])
 def test_dumps_of_passes_are_read_in_pieces(count: int, seed: int) -> None:
     random, dump = Random(seed), Dump(PASSES)
     for _ in range(count):
@@ -88,6 +88,7 @@ def test_dumps_of_passes_are_read_in_pieces(count: int, seed: int) -> None:
         assert said(dump.diagnoses()) == said_anew(dump.text), dump.text
 
 
+@pytest.mark.slow
 def test_an_edit_reads_its_own_piece_only() -> None:
     text = "".join(HEADER.format(at) + SOFTMAX.replace("softmax", f"s{at}") for at in range(12))
     dump = Dump(text)

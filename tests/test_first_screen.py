@@ -26,7 +26,7 @@ def audits(path: Path) -> tuple[Audit, ...]:
     return tuple(audit_module(module) for module in parse_ir(path.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("path", sampled(DUMPS, 8), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(DUMPS, 16), ids=lambda path: path.stem)
 def test_a_first_screen_is_short(path: Path) -> None:
     report = AuditReport(path.name, audits(path))
     lines = terminal_text(report, has_colours=False, width=WIDTH).splitlines()
@@ -36,7 +36,7 @@ def test_a_first_screen_is_short(path: Path) -> None:
     assert verdict.startswith("@")
 
 
-@pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(DUMPS, 12), ids=lambda path: path.stem)
 def test_nothing_could_be_saved_without_an_alternative(path: Path) -> None:
     text = plain_text(AuditReport(path.name, audits(path), is_whole=True))
     findings = text.partition("\n\n")[0]
@@ -46,7 +46,7 @@ def test_nothing_could_be_saved_without_an_alternative(path: Path) -> None:
         ), finding
 
 
-@pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(DUMPS, 12), ids=lambda path: path.stem)
 def test_a_first_screen_says_how_what_could_be_saved_is(path: Path) -> None:
     text = " ".join(plain_text(AuditReport(path.name, audits(path))).split())
     for finding in re.split(r" \d+\. ", text)[1:]:
@@ -69,6 +69,7 @@ def test_a_verdict_says_what_the_error_is() -> None:
     assert "13 errors, the first on line 18: #blocked on tensor<4x1024xf16> is for 4 warps" in text
 
 
+@pytest.mark.slow
 def test_long_paths_do_not_make_a_screen_long() -> None:
     path = EXAMPLES / "workloads" / "attention_backward-gfx950.ttgir"
     folder = "/home/somebody/" + "a-folder-of-theirs/" * 8

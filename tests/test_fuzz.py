@@ -20,9 +20,9 @@ from tt_layout.mlir.types import parse_type
 from tt_layout.views.kinds import KINDS
 from tt_layout.views.view import BareLayout
 
-ATTRIBUTES = [400, slow(5000)]
-FILES = [300, slow(3000)]
-TYPES = [300, slow(3000)]
+ATTRIBUTES = [150, slow(5000)]
+FILES = [120, slow(3000)]
+TYPES = [150, slow(3000)]
 COUNTED = 800  # then one in four
 CALLS_FOR_ONE = 500_000  # half a second, as machines are
 MAX_VIEW_BYTES = 1 << 17  # longer views are made by the same code, only slower

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from command import Run, runner
+from tiers import slow
 
 from tt_layout import parse_ir, parse_layout
 from tt_layout.rewriting.gluon_module import gluon_module
@@ -34,7 +35,7 @@ def constants(text: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", ["matmul-sm90", "attention-sm100", "attention-gfx950"])
+@pytest.mark.parametrize("name", ["matmul-sm90", slow("attention-sm100"), slow("attention-gfx950")])
 def test_each_constant_is_a_layout_of_the_dump(name: str, run: Run) -> None:
     path = KERNELS / f"{name}.ttgir"
     outcome = run("translate", str(path), "--to", "gluon")

@@ -46,7 +46,7 @@ def test_shared_values_are_written_out_while_they_are_short() -> None:
     assert trip_count(shared_quotients(1)) == "%s / %s + %s"
 
 
-@pytest.mark.parametrize("kind", sampled(DUMPS, 4))
+@pytest.mark.parametrize("kind", sampled(DUMPS, 5))
 def test_an_audit_takes_work_in_proportion_to_the_dump(kind: str) -> None:
     def calls(size: int) -> int:
         return calls_of(lambda: audit_ir(DUMPS[kind](size)))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command import Run, runner
+from tiers import sampled
 
 from tt_layout.audit.audit import audit_module
 from tt_layout.ir import parse_ir
@@ -37,7 +38,7 @@ def report_of(path: Path) -> AuditReport:
     return AuditReport(path.name, audits, has_tables=True)
 
 
-@pytest.mark.parametrize("path", DUMPS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
 def test_it_fits_and_has_its_findings_on_the_first_screen(path: Path) -> None:
     report = report_of(path)
     for width in (80, 120):

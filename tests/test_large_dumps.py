@@ -63,7 +63,7 @@ def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPa
     return runner(capsysbinary, monkeypatch)
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("form", ["text", slow("json")])
 def test_a_long_report_waits_in_a_file(
     form: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,7 +78,7 @@ def choose(seed: int) -> random.Random:
     return random.Random(seed)
 
 
-@pytest.fixture(params=[9, slow(1)])
+@pytest.fixture(params=[25, slow(1)])
 def step(request: pytest.FixtureRequest) -> int:
     """Return which part of the maps is tried: every step-th."""
     return int(request.param)

@@ -108,6 +108,7 @@ def test_swizzles_are_written_in_gluon_too(run: Run) -> None:
     assert lines[1].startswith("  gl.SwizzledSharedLayout(vec=8")
 
 
+@pytest.mark.slow
 def test_the_best_linear_layout_is_shown_where_it_is_better(run: Run) -> None:
     same = run("swizzle", ROWS, "-t", "tensor<64x64xf16>").out
     assert "no linear layout takes fewer wavefronts\n" in same

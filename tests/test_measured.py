@@ -283,6 +283,7 @@ def test_too_large_cells_are_refused() -> None:
 KERNELS = 12
 
 
+@pytest.mark.slow
 def test_kernels_that_ran_on_a_gpu(run: Run) -> None:
     """Requests and sectors are those that an H100 counted, but where the dump divides by zero."""
     units = [(kind, unit) for kind in ("load", "store") for unit in ("requests", "sectors")]

@@ -311,6 +311,7 @@ def test_the_page_of_a_dump_has_the_live_registers_of_its_lines() -> None:
     assert live[-1] == 0
 
 
+@pytest.mark.slow
 def test_the_page_of_a_dump_has_the_cycles_of_its_data_movements() -> None:
     source = read_source(str(ROOT / "examples" / "workloads" / "int8_matmul-gfx942.ttgir"))
     [module] = embedded(page_of_dump(source, []))["dump"]["modules"]

@@ -35,7 +35,7 @@ from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import LATEST, Release
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus" / "triton-3.9.0-lit.jsonl"
-LAYOUTS = pytest.mark.parametrize("layouts", [20, slow(200)])
+LAYOUTS = pytest.mark.parametrize("layouts", [8, slow(200)])
 """How many layouts are tried."""
 POINTS = 256
 MOST_HOLDERS = 4096  # that the page looks for
@@ -166,7 +166,7 @@ def intel_rows(count: int) -> list[Row]:
     return [{**common, "attr": str(one), "shape": shape} for one, shape, _ in chosen]
 
 
-@pytest.mark.parametrize("every", [20, slow(1)])
+@pytest.mark.parametrize("every", [60, slow(1)])
 def test_attributes_are_read_alike(every: int) -> None:
     """All that are stored, of every kind, and the corpus where it is."""
     stored: list[Row] = [dict(row) for row in read_rows()]
@@ -259,7 +259,7 @@ def multiplied(placed: PlacedLayout) -> Row | None:
     return answer
 
 
-@pytest.mark.parametrize("every", [20, slow(3)])
+@pytest.mark.parametrize("every", [60, slow(3)])
 def test_multiplications_are_worked_out_alike(every: int, seed: int) -> None:
     """Of every attribute that is stored, over its type and as old releases spell it."""
     chance = random.Random(seed)

@@ -39,7 +39,7 @@ ROWS = (
     "order = [1, 0]}>"
 )
 MAX_BITS = 14
-STEPS = pytest.mark.parametrize("step", [12, slow(1)])
+STEPS = pytest.mark.parametrize("step", [30, slow(1)])
 """Of the stored layouts, every step-th is asked."""
 
 INPUTS = ("register", "lane", "warp", "block")

@@ -94,7 +94,7 @@ def threaded(
     return values[0]
 
 
-@pytest.mark.parametrize("count", [7, slow(140)])
+@pytest.mark.parametrize("count", [4, slow(140)])
 def test_trees_of_random_layouts(seed: int, count: int) -> None:
     r = Random(seed)
     for number in range(count):

@@ -80,7 +80,7 @@ def random_register(rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize(
-    "seed", [seed if seed in (12, 42, 70) else slow(seed) for seed in range(0, 100, 2)]
+    "seed", [seed if seed in (12,) else slow(seed) for seed in range(0, 100, 2)]
 )
 def test_each_family_reaches_its_optimum(seed: int) -> None:
     rng = random.Random(seed)
@@ -154,6 +154,7 @@ def test_optimum_costs_what_bank_conflicts_says_of_its_text() -> None:
     assert search.optimum.wavefronts == stored.wavefronts + loaded.wavefronts == 128
 
 
+@pytest.mark.slow
 def test_ties_go_to_less_memory() -> None:
     search = find_swizzle([ROWS], [COLUMNS], [64, 64], elem_bytes=2, family="all")
     ranks = [(c.wavefronts, c.memory_bytes) for c in search.ranking]
@@ -162,6 +163,7 @@ def test_ties_go_to_less_memory() -> None:
     assert search.best.encoding.name == "ttg.swizzled_shared"
 
 
+@pytest.mark.slow
 def test_several_readers_and_targets() -> None:
     search = find_swizzle([ROWS], [ROWS, COLUMNS], [64, 64], elem_bytes=2)
     assert [a.is_store for a in search.optimum.accesses] == [True, False, False]
@@ -240,6 +242,7 @@ def test_none_is_free_of_conflicts(capsys: pytest.CaptureFixture[str]) -> None:
     assert "none in this family is conflict-free" in out
 
 
+@pytest.mark.slow
 def test_json_and_the_whole_ranking(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = (ROWS, COLUMNS, "-t", "tensor<64x64xf16>", "--format", "json", "--all")
     status, out, _ = run(capsys, *arguments)

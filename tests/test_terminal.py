@@ -191,9 +191,9 @@ WIDTHS = (1, 7, 24, 40, 80, 200)
     ("layout", "tensor"),
     [
         (BLOCKED, TYPE),
-        (SEED, "tensor<16x64xf16>"),
+        slow(SEED, "tensor<16x64xf16>"),
         (SLICE, "tensor<64xf16>"),
-        (DEEP, "tensor<2x4x8x16xf32>"),
+        slow(DEEP, "tensor<2x4x8x16xf32>"),
         (SWIZZLED, "!ttg.memdesc<3x8x16xf16>"),
         (PADDED, "!ttg.memdesc<4x16xf16>"),
         (SCALES, "!ttg.memdesc<64x4xi8>"),
@@ -361,6 +361,7 @@ def test_header_numbers_the_columns_of_shared_memory(run: Run) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_columns_that_fit_beside_the_longest_row_number_are_not_cut() -> None:
     selection = Selection(slices=((9998, 10002), None))
     tensor = parse_type("tensor<16384x4xf16>")

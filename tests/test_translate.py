@@ -231,7 +231,7 @@ SHARES = pytest.mark.parametrize("share", [120, slow(12)])
 """Of the corpora; tests/compiler takes all of them."""
 
 
-@pytest.mark.parametrize("cases", [15, slow(75)])
+@pytest.mark.parametrize("cases", [6, slow(75)])
 def test_random_layouts_are_read_back(cases: int, seed: int, tally: Counter[str]) -> None:
     for case in random_cases(seed, cases):
         own = given(case.question(), "3.9")

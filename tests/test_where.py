@@ -27,7 +27,7 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
     return runner(capfdbinary, monkeypatch)
 
 
-STEPS = pytest.mark.parametrize("step", [16, slow(1)])
+STEPS = pytest.mark.parametrize("step", [64, slow(1)])
 
 
 def stored_layouts(step: int) -> list[LinearLayout]:
