@@ -32,7 +32,7 @@ from tt_layout.analyses.shared_memory.access import AccessMap, choose_instructio
 from tt_layout.analyses.shared_memory.addresses import first_instruction
 from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
 from tt_layout.analyses.tensor_memory.registers import _packed, register_layouts
-from tt_layout.audit.allocation.shared_memory import Allocation, SharedMemory
+from tt_layout.audit.allocation.shared_memory import Allocation, AllocationKind, SharedMemory
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.axis.info import AxisInfo
@@ -868,7 +868,7 @@ def test_the_first_request_is_the_first_that_takes_part() -> None:
 
 def test_allocations_of_the_peak_are_live_with_the_last_byte() -> None:
     def allocation(offset: int, live: tuple[int, int]) -> Allocation:
-        return Allocation("buffer", None, "%a", 1, 64, 16, live, 1, 1, offset)
+        return Allocation(AllocationKind.BUFFER, None, "%a", 1, 64, 16, live, 1, 1, offset)
 
     first, second, third = (
         allocation(offset, live) for offset, live in ((0, (0, 2)), (64, (3, 5)), (0, (4, 6)))

@@ -32,7 +32,7 @@ def _hints(piece: Piece) -> Iterator[Hint]:
         for row in audit.movements:
             if row.cost is not None:
                 text, _, more = row.cost.text.partition("; ")
-                runs = f"runs {row.executions.times}" * (row.executions.text != "1")
+                runs = f"runs {row.executions.times}" * (not row.executions.is_once)
                 yield Hint(row.operation.line, text, tuple(fact for fact in (more, runs) if fact))
         for product in audit.multiplications:
             if product.instruction is not None:

@@ -207,7 +207,7 @@ def _costs(row: MovementRow) -> Iterator[str]:
         yield row.refusal or f"cost not known: {row.cost_unknown}"
     if row.operation.bytes is not None:
         yield f"moves {size(row.operation.bytes)}"
-    if row.executions.text != "1":
+    if not row.executions.is_once:
         yield f"runs {row.executions.times}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tt_layout.audit.allocation import Allocation, SharedMemory
+from tt_layout.audit.allocation import Allocation, AllocationKind, SharedMemory
 from tt_layout.audit.audit import Audit
 from tt_layout.reports.dump_text import short_operation
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
@@ -41,14 +41,15 @@ def allocation_text(allocation: Allocation) -> str:
     """Return what a piece of shared memory is for.
 
     Example:
-        >>> allocation_text(Allocation("scratch", "tt.reduce", None, 7, 64, 128, (3, 4), 7, 7))
+        >>> allocation_text(Allocation(AllocationKind.SCRATCH, "tt.reduce", None, 7, 64, 128))
         'scratch of reduce'
     """
-    if allocation.kind == "warps":
+    if allocation.kind is AllocationKind.WARPS:
         return "what specialised warps do"
     operation = short_operation(allocation.operation or "")
     if allocation.value is None:
-        return f"{'scratch of' if allocation.kind == 'scratch' else 'all of'} {operation}"
+        is_scratch = allocation.kind is AllocationKind.SCRATCH
+        return f"{'scratch of' if is_scratch else 'all of'} {operation}"
     return allocation.value
 
 

@@ -9,6 +9,7 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.values.executions import UNPLACED, Executions
+from tt_layout.audit.values.structure import Part
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Location, Operation, layout_of
@@ -17,6 +18,12 @@ from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import plural
+
+_BESIDE_LOOPS = {
+    Part.BODY: "loop",
+    Part.PROLOGUE: "before the loop",
+    Part.EPILOGUE: "after the loop",
+}
 
 
 def kernel_lines(audit: Audit, *, by_line: bool) -> Iterator[Line | Fitted]:
@@ -71,7 +78,7 @@ def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) ->
             cells += [heading] if heading else []
         if row.operation.line in wrong:
             colours[len(cells)] = wrong[row.operation.line]
-        mark = "| " * (by_line and loop is not None and loop.part == "body")
+        mark = "| " * (by_line and loop is not None and loop.is_body)
         cells.append(
             [
                 f"{mark}{row.operation.line}",
@@ -106,12 +113,11 @@ def _places(locations: Sequence[Location | None]) -> tuple[str, list[str]]:
 
 def _loop_heading(executions: Executions) -> str:
     """Return what stands above data movements that run as often; empty for what runs once."""
-    loop, text = executions.loop, executions.text
+    loop = executions.loop
     if loop is None:
-        return "" if text in ("1", UNPLACED.text) else _times(executions)
-    where = {"body": "loop", "prologue": "before the loop", "epilogue": "after the loop"}[loop.part]
-    times = f", {_times(executions)}" if text != "1" else ""
-    return f"{where} of line {loop.line}{times}"
+        return _times(executions) if _is_repeated(executions) else ""
+    times = f", {_times(executions)}" if not executions.is_once else ""
+    return f"{_BESIDE_LOOPS[loop.part]} of line {loop.line}{times}"
 
 
 def _times(executions: Executions) -> str:
@@ -129,7 +135,11 @@ def _times(executions: Executions) -> str:
 
 def is_repeated(row: MovementRow) -> bool:
     """Tell whether an operation is inside, before or after a loop, or may not run."""
-    return row.executions.loop is not None or row.executions.text not in ("1", UNPLACED.text)
+    return row.executions.loop is not None or _is_repeated(row.executions)
+
+
+def _is_repeated(executions: Executions) -> bool:
+    return not executions.is_once and executions != UNPLACED
 
 
 def runs(executions: Executions) -> str:
@@ -137,7 +147,7 @@ def runs(executions: Executions) -> str:
     text, number, loop = executions.text, executions.number, executions.loop
     if number is not None and text != str(number):
         text += f" = {number}"
-    return f"{text}, {loop.part}" if loop is not None and loop.part != "body" else text
+    return f"{text}, {loop.part}" if loop is not None and not loop.is_body else text
 
 
 def cost_text(row: MovementRow) -> str:
@@ -166,7 +176,7 @@ def _multiplication_table(found: Sequence[Multiplication]) -> Table:
     header = ["line", file, "operation", "of", "A", "B", "FLOPs", "runs", "instructions"]
     rows = [_multiplication_cells(one, place) for one, place in zip(found, places)]
     table = Table(header, rows, ["line", "FLOPs"], has_tail=True)
-    is_once = all(one.executions.text == "1" and one.executions.loop is None for one in found)
+    is_once = all(one.executions.is_once and one.executions.loop is None for one in found)
     return table.without(*["runs"] * is_once, *[file] * (not any(places)))
 
 

@@ -24,6 +24,7 @@ from tt_layout.analyses.conversion.conversion import ConversionKind, classify, w
 from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.analyses.conversion.shuffles import conversion_shuffles
 from tt_layout.analyses.shared_memory.access import (
+    AccessKind,
     AccessMap,
     Instruction,
     matrix_instruction,
@@ -104,7 +105,7 @@ def _compiled(
     src: LinearLayout, dst: LinearLayout, bits: int, target: Target
 ) -> CompiledConversion:
     found = classify(src, dst)
-    if found.kind == "shuffles":
+    if found.kind is ConversionKind.SHUFFLES:
         return CompiledConversion(**conversion_shuffles(src, dst, bits, target)._asdict())
     if not found.needs_shared_memory:
         return CompiledConversion()
@@ -165,8 +166,9 @@ def _instruction(
 ) -> Instruction:
     """Return an access as the instruction for which the buffer was made."""
     if kind.vector_lanes:
-        transposed = kind.name.endswith(".trans")
-        found = matrix_instruction(places, "matrix.trans" if transposed else "matrix")
+        is_transposed = kind.name.endswith(".trans")
+        form = AccessKind.TRANSPOSED if is_transposed else AccessKind.MATRIX
+        found = matrix_instruction(places, form)
         assert found is not None, "the buffer was made for this instruction"
         return found
     return vector_instruction(places, target, is_store=is_store)

@@ -341,7 +341,7 @@ def conversion_cost(
     element_bytes = memory_bytes(element_bits)
     moved, most = _missing_elements(without_replication(src), without_replication(dst))
     shuffles = stores = loads = 0
-    if found.kind == "shuffles":
+    if found.kind is ConversionKind.SHUFFLES:
         shuffles = -(-most * max(8, element_bits) // gpu.shuffle_bits)
     if found.needs_shared_memory:
         stores = _wavefronts(src, ("register", "lane", "warp"), element_bytes, gpu.row_bytes)

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
 from tt_layout.algebra.span import F2Span
+from tt_layout.enums import TextEnum
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 
@@ -100,12 +101,26 @@ class Form(NamedTuple):
         return 2 if self.addresses else 1
 
 
+class AccessKind(TextEnum):
+    """Kinds of instructions for shared memory; those of ``ldmatrix`` are called as they end."""
+
+    VECTOR = "vector"
+    MATRIX = "matrix"
+    TRANSPOSED = "matrix.trans"
+    TRANSPOSED_BYTES = "matrix.trans.b8"
+    TRANSPOSING_READ = "transposing"
+    """AMD's."""
+
+
+MATRICES = (AccessKind.MATRIX, AccessKind.TRANSPOSED, AccessKind.TRANSPOSED_BYTES)
+
+
 @dataclass(frozen=True)
 class Instruction:
     """The instructions that an access consists of.
 
     Attributes:
-        kind: ``vector``, ``matrix``, ``matrix.trans``, ``matrix.trans.b8`` or ``transposing``.
+        kind: what they are.
         forms: of one kind mostly one; where paddings lie between neighbours, several.
         addresses: byte offsets of single bits of the locations that give an address: the lanes,
             or the eight rows of each matrix.
@@ -114,7 +129,7 @@ class Instruction:
         is_misaligned: whether addresses are not multiples of the width, where that traps.
     """
 
-    kind: str
+    kind: AccessKind
     forms: tuple[Form, ...]
     addresses: tuple[int, ...]
     element_bytes: int
@@ -139,7 +154,7 @@ class Instruction:
         """Return how many instructions of each name there are, per warp."""
         if self.matrices:
             return {self._matrix_name(is_store): self.count}
-        if self.kind == "transposing":
+        if self.kind is AccessKind.TRANSPOSING_READ:
             return {target.transposing_reads[self.element_bytes].name: self.count}
         word_bits = min(64, max(32, 8 * self.element_bytes))
         return {
@@ -151,7 +166,7 @@ class Instruction:
 
     def _matrix_name(self, is_store: bool) -> str:
         name = f"{'st' if is_store else 'ld'}matrix"
-        if self.kind != "matrix.trans.b8":
+        if self.kind is not AccessKind.TRANSPOSED_BYTES:
             return f"{name}.x{self.matrices}{self.kind.removeprefix('matrix')}"
         if is_store:
             return f"{name}.m16n8.x{self.matrices}.trans.b8"
@@ -210,8 +225,9 @@ def choose_instruction(offsets: AccessMap, target: Target, is_store: bool) -> In
     """
     name = "stmatrix" if is_store else "ldmatrix"
     if name in target.matrix_instructions and not offsets.padding:
-        for kind in ("matrix", "matrix.trans", "matrix.trans.b8"):
-            has_kind = not kind.endswith("b8") or f"{name}.b8" in target.matrix_instructions
+        for kind in MATRICES:
+            is_bytes = kind is AccessKind.TRANSPOSED_BYTES
+            has_kind = not is_bytes or f"{name}.b8" in target.matrix_instructions
             found = matrix_instruction(offsets, kind, is_store=is_store) if has_kind else None
             if found is not None:
                 return found
@@ -239,7 +255,7 @@ def vector_instruction(offsets: AccessMap, target: Target, *, is_store: bool) ->
         forms = (Form(vector * offsets.element_bytes, count),)
     width = vector * offsets.element_bytes
     return Instruction(
-        "vector",
+        AccessKind.VECTOR,
         forms,
         tuple(lane * offsets.element_bytes for lane in offsets.lane),
         offsets.element_bytes,
@@ -248,27 +264,28 @@ def vector_instruction(offsets: AccessMap, target: Target, *, is_store: bool) ->
 
 
 def matrix_instruction(
-    offsets: AccessMap, kind: str, *, is_store: bool = False
+    offsets: AccessMap, kind: AccessKind, *, is_store: bool = False
 ) -> Instruction | None:
     """Return an access as instructions of ``ldmatrix`` or ``stmatrix``; None if it has no tile.
 
     Args:
         offsets: the access.
-        kind: ``matrix``, ``matrix.trans`` or ``matrix.trans.b8``.
+        kind: one of `MATRICES`.
         is_store: whether it is a store, whose tile of transposed bytes is half as large.
 
     Example:
         >>> rows = AccessMap((1, 64), (2, 4, 8, 16, 32), (), element_bytes=2)
-        >>> matrix_instruction(rows, "matrix").matrices
+        >>> matrix_instruction(rows, AccessKind.MATRIX).matrices
         2
-        >>> matrix_instruction(rows, "matrix.trans") is None
+        >>> matrix_instruction(rows, AccessKind.TRANSPOSED) is None
         True
     """
     size, registers = offsets.element_bytes, len(offsets.register)
-    if kind == "matrix":
+    if kind is AccessKind.MATRIX:
         rows = _matrix_rows(offsets)
     else:
-        rows = _transposed_rows(offsets, is_bytes=kind.endswith("b8"), is_store=is_store)
+        is_bytes = kind is AccessKind.TRANSPOSED_BYTES
+        rows = _transposed_rows(offsets, is_bytes=is_bytes, is_store=is_store)
     if rows is None:
         return None
     moved = min(MATRIX_ROW_BYTES // size, 1 << registers)
@@ -302,7 +319,7 @@ def transposing_read(offsets: AccessMap, target: Target) -> Instruction | None:
     addresses = tuple(bits[place][bit] * offsets.element_bytes for place, bit in read.addresses)
     count = (1 << len(offsets.register)) // moved
     form = Form(read.width_bytes, count)
-    return Instruction("transposing", (form,), addresses, offsets.element_bytes)
+    return Instruction(AccessKind.TRANSPOSING_READ, (form,), addresses, offsets.element_bytes)
 
 
 def _has_tile(offsets: AccessMap, lanes: Sequence[int], registers: Sequence[int]) -> bool:

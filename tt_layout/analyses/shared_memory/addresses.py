@@ -13,7 +13,12 @@ from tt_layout.algebra.arrays import Ints, all_values
 from tt_layout.algebra.linear_layout import log2
 from tt_layout.algebra.padding import padded
 from tt_layout.algebra.span import F2Span
-from tt_layout.analyses.shared_memory.access import MATRIX_ROW_BYTES, AccessMap, Instruction
+from tt_layout.analyses.shared_memory.access import (
+    MATRIX_ROW_BYTES,
+    AccessKind,
+    AccessMap,
+    Instruction,
+)
 from tt_layout.hardware import Phase, Target
 
 MATRIX_ROWS = 8
@@ -137,7 +142,7 @@ def worst_phase(lanes: Ints, words: Ints, banks: int) -> tuple[Ints, Ints]:
 def matrix_bits(offsets: AccessMap, instruction: Instruction) -> list[int]:
     """Return the bits of byte offsets that lead from one matrix of an instruction to the next."""
     size = offsets.element_bytes
-    if instruction.kind == "matrix.trans":
+    if instruction.kind is AccessKind.TRANSPOSED:
         further = offsets.register[1:]
     else:
         further = tuple(basis for basis in offsets.register if basis * size >= PACKED_BYTES)

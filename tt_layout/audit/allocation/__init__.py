@@ -7,6 +7,11 @@ Source:
 from __future__ import annotations
 
 from tt_layout.audit.allocation.module_memory import module_memory
-from tt_layout.audit.allocation.shared_memory import Allocation, SharedMemory, shared_memory
+from tt_layout.audit.allocation.shared_memory import (
+    Allocation,
+    AllocationKind,
+    SharedMemory,
+    shared_memory,
+)
 
-__all__ = ["Allocation", "SharedMemory", "module_memory", "shared_memory"]
+__all__ = ["Allocation", "AllocationKind", "SharedMemory", "module_memory", "shared_memory"]

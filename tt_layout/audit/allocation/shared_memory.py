@@ -26,6 +26,7 @@ from tt_layout.audit.allocation.scratch import (
     scratch_bytes,
 )
 from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.enums import TextEnum
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
 
@@ -42,12 +43,24 @@ MAX_BYTES = 1 << 40
 """What no machine has, and no sum of a few of which overflows."""
 
 
+class AllocationKind(TextEnum):
+    """What a piece of shared memory is for, in the order in which equally large ones are placed."""
+
+    BUFFER = "buffer"
+    """Of the program."""
+    WARPS = "warps"
+    """A byte for each warp of specialised partitions."""
+    SCRATCH = "scratch"
+    """Of an operation."""
+    CALL = "call"
+    """Of a function that has some of its own."""
+
+
 class Allocation(NamedTuple):
     """A piece of shared memory.
 
     Attributes:
-        kind: ``buffer`` of the program, ``scratch`` of an operation, ``call`` of a function that
-            has some of its own, ``warps``: a byte for each warp of specialised partitions.
+        kind: what it is for.
         operation: the operation that it is for; None for the whole function.
         value: what holds it; None for scratch.
         line: of the operation.
@@ -59,15 +72,15 @@ class Allocation(NamedTuple):
         is_everywhere: whether it is needed throughout the function.
     """
 
-    kind: str
+    kind: AllocationKind
     operation: str | None
     value: str | None
     line: int
     bytes: int | None
     alignment: int
-    live: Interval
-    first_line: int
-    last_line: int
+    live: Interval = (0, 0)
+    first_line: int = 0
+    last_line: int = 0
     offset: int | None = None
     is_everywhere: bool = False
 
@@ -193,7 +206,8 @@ class _Allocator:
         sizes = [allocation.bytes for allocation in found]
         known = [size for size in sizes if size is not None and size < MAX_BYTES]
         if len(known) == len(sizes) <= MAX_BUFFERS:
-            order = sorted(range(len(needs)), key=lambda k: _ORDER.index(found[k].kind))
+            kinds = list(AllocationKind)
+            order = sorted(range(len(needs)), key=lambda k: kinds.index(found[k].kind))
             buffers = [needs[k].buffer() for k in order]
             offsets = place_buffers(buffers, self._target.shared_partition_bytes)
             for k, offset in zip(order, offsets):
@@ -241,39 +255,37 @@ class _Allocator:
         if any(counts):
             function = numbering.function
             size = -(-max(counts) // WARP_GROUP) * WARP_GROUP
-            need = _need("warps", None, None, function.line, size, INDEX_ALIGNMENT)
-            yield need.at((0, numbering.size), lines, None)
+            indices = Allocation(
+                AllocationKind.WARPS, None, None, function.line, size, INDEX_ALIGNMENT
+            )
+            yield _Need(indices).at((0, numbering.size), lines, None)
 
     def _pieces(self, operation: SsaOperation, function: SsaFunction) -> list[_Need]:
         """Return a need for each partition that an allocation is in."""
         piece = allocated(operation, function, self._layouts) or Piece(None, 1)
         name, value = operation.name, operation.results[0].name
-        need = _need("buffer", name, value, operation.line, piece.bytes, piece.alignment)
-        return [
-            need._replace(tensor=id(operation) if piece.partitions > 1 else None)
-        ] * piece.partitions
+        kind, line = AllocationKind.BUFFER, operation.line
+        own = Allocation(kind, name, value, line, piece.bytes, piece.alignment)
+        tensor = id(operation) if piece.partitions > 1 else None
+        return [_Need(own, tensor=tensor)] * piece.partitions
 
     def _own_need(self, operation: SsaOperation, around: Surroundings) -> _Need | None:
         """Return what an operation needs while it runs."""
         name, line = operation.name, operation.line
         if name in CALLS:
             size = self._size_of(_callee(operation))
-            kind, alignment = "call", SCRATCH_ALIGNMENT
+            kind, alignment = AllocationKind.CALL, SCRATCH_ALIGNMENT
         else:
             size = scratch_bytes(operation, around)
-            kind = "scratch"
+            kind = AllocationKind.SCRATCH
             alignment = CAPTURE_ALIGNMENT if name == SPECIALIZED else SCRATCH_ALIGNMENT
-        return _need(kind, name, None, line, size, alignment) if size != 0 else None
+        return _Need(Allocation(kind, name, None, line, size, alignment)) if size != 0 else None
 
     def _size_of(self, callee: str) -> int | None:
         """Return the bytes of a function; None of one that the functions placed so far call."""
         if callee not in self._functions:
             return 0
         return self._known[callee].bytes if callee in self._known else None
-
-
-_ORDER = ("buffer", "warps", "scratch", "call")
-"""Kinds of allocations, in the order in which the compiler places equally large ones."""
 
 
 class _Need(NamedTuple):
@@ -296,14 +308,8 @@ class _Need(NamedTuple):
     def buffer(self) -> Buffer:
         own = self.allocation
         assert own.bytes is not None, "only known sizes are placed"
-        live = (0, FOREVER) if own.kind == "warps" else own.live
+        live = (0, FOREVER) if own.kind is AllocationKind.WARPS else own.live
         return Buffer(own.bytes, own.alignment, live, self.concurrent, self.tensor)
-
-
-def _need(
-    kind: str, operation: str | None, value: str | None, line: int, size: int | None, alignment: int
-) -> _Need:
-    return _Need(Allocation(kind, operation, value, line, size, alignment, (0, 0), line, line))
 
 
 def _extent(allocations: Sequence[Allocation]) -> int | None:

@@ -20,7 +20,7 @@ from tt_layout.audit.global_memory.async_copies import (
 from tt_layout.audit.global_memory.constant_masks import constant_mask, kept_instructions
 from tt_layout.audit.global_memory.joined_loads import is_scalar
 from tt_layout.audit.global_memory.limits import Limit, limit_of
-from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
+from tt_layout.audit.global_memory.operands import FORMS, address_of, in_todays_form, operands
 from tt_layout.audit.global_memory.repeated_addresses import are_merged, merged_layout
 from tt_layout.audit.global_memory.scalars import scalar_layout, scalar_width
 from tt_layout.audit.global_memory.sectors import (
@@ -241,7 +241,7 @@ def _what_is_missing(kernel: Kernel, operation: SsaOperation) -> str:
     roles = operands(operation)
     if "pointer" not in roles:
         return "it has no pointer"
-    name = roles.get("offsets", roles["pointer"])
+    name = address_of(roles)
     ir_type = kernel.function.type_of(name)
     if ir_type is None:
         return f"the type of {name} is not known"
@@ -272,7 +272,7 @@ def _shape(
     is_merged: bool,
 ) -> AccessShape:
     """Return how the lanes of an access stand; of a number by a layout of one element."""
-    ir_type = kernel.function.type_of(roles.get("offsets", roles["pointer"]))
+    ir_type = kernel.function.type_of(address_of(roles))
     if layout is None and ir_type is not None:
         layout = kernel.layouts.linear(ir_type)
     assert layout is not None
@@ -297,7 +297,7 @@ def _shape(
 
 def _runs(kernel: Kernel, roles: Mapping[str, str], width: Width) -> AxisInfo:
     """Return what is known of the addresses, their divisibility in bytes."""
-    info = kernel.known[roles.get("offsets", roles["pointer"])]
+    info = kernel.known[address_of(roles)]
     if "offsets" not in roles:
         return info
     base = kernel.known[roles["pointer"]].divisibility[0]

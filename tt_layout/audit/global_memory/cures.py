@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory import advice
-from tt_layout.audit.global_memory.operands import operands
+from tt_layout.audit.global_memory.operands import address_of, operands
 from tt_layout.audit.global_memory.origins import CONSTANCY, CONTIGUITY, DIVISIBILITY, Origin, Trace
 from tt_layout.audit.global_memory.width import Bounds, Kernel, Width, bounds_along
 from tt_layout.audit.values.trials import Facts, Supposed
@@ -72,7 +72,7 @@ class Access:
     @property
     def address(self) -> str:
         """The value that determines the addresses of the elements."""
-        return self.roles.get("offsets", self.roles["pointer"])
+        return address_of(self.roles)
 
     @property
     def element_bytes(self) -> int:

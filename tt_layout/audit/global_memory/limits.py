@@ -15,7 +15,7 @@ from tt_layout.analyses.global_memory.global_access import MAX_VECTOR_BYTES, fas
 from tt_layout.analyses.layouts.builders import default_blocked
 from tt_layout.audit.global_memory import advice
 from tt_layout.audit.global_memory.cures import Access, cured, limit_name
-from tt_layout.audit.global_memory.operands import operands
+from tt_layout.audit.global_memory.operands import address_of, operands
 from tt_layout.audit.global_memory.width import Kernel, Width, bounds_along
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
@@ -75,7 +75,7 @@ def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | N
     bounds = width.bounds
     wanted = min(max(1, MAX_VECTOR_BYTES // width.element_bytes), bounds.instruction)
     roles = operands(operation)
-    ir_type = kernel.function.type_of(roles.get("offsets", roles["pointer"]))
+    ir_type = kernel.function.type_of(address_of(roles))
     layout = kernel.layouts.linear(ir_type)
     if width.elements >= wanted or layout is None or ir_type is None:
         return None

@@ -90,6 +90,16 @@ def operands(operation: SsaOperation) -> dict[str, str]:
     return {**dict(zip(form.custom, rest)), **named}
 
 
+def address_of(roles: Mapping[str, str]) -> str:
+    """Return the operand that differs between lanes: offsets from a pointer, or pointers.
+
+    Example:
+        >>> address_of({"pointer": "%p", "offsets": "%o"}), address_of({"pointer": "%p"})
+        ('%o', '%p')
+    """
+    return roles.get("offsets", roles["pointer"])
+
+
 def in_todays_form(operation: SsaOperation) -> SsaOperation:
     """Return an access of an old release as today's operation that does the same.
 

@@ -34,7 +34,7 @@ from tt_layout.analyses.shared_memory.access import access_map, compiler_vector
 from tt_layout.audit.axis import AxisInfo, axis_info, unhinted_axis_info
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.global_memory.joined_loads import joined_loads
-from tt_layout.audit.global_memory.operands import operands
+from tt_layout.audit.global_memory.operands import address_of, operands
 from tt_layout.audit.global_memory.origins import Origins
 from tt_layout.audit.global_memory.sources import Sources
 from tt_layout.audit.modules.layouts import PlacedLayouts
@@ -145,7 +145,7 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
     if "pointer" not in roles or not kernel.known.keys() >= set(roles.values()):
         return None
     element = kernel.function.values[roles["pointer"]].type
-    address = roles.get("offsets", roles["pointer"])
+    address = address_of(roles)
     ir_type = kernel.function.type_of(address)
     is_tensor = ir_type is not None and isinstance(ir_type.encoding, DistributedEncoding)
     layout = kernel.layouts.linear(ir_type) if is_tensor and ir_type is not None else None
@@ -177,7 +177,7 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
 def bounds_along(kernel: Kernel, operation: SsaOperation, layout: LinearLayout, dim: int) -> Bounds:
     """Return what bounds an access along a dimension."""
     roles, values = operands(operation), kernel.function.values
-    pointer, address = roles["pointer"], roles.get("offsets", roles["pointer"])
+    pointer, address = roles["pointer"], address_of(roles)
     bits = values[pointer].type.bits or 8
     element_bytes = max(1, bits // 8)
     info = kernel.known[address]
@@ -328,7 +328,7 @@ def _registers(
     equal: tuple[int, ...] = (1,) * layout.num_out_dims
     if kernel.target.joins_global_accesses and operation.name.endswith(("tt.load", "buffer_load")):
         names = [
-            roles.get("offsets", roles["pointer"]),
+            address_of(roles),
             *[roles[r] for r in ("mask",) if r in roles],
         ]
         infos = [kernel.known[name] for name in names]

@@ -127,8 +127,8 @@ def mover(value: Any) -> Mover | None:
     """Return what moves the lines of the dump that are in a value; None where it has none.
 
     Example:
-        >>> from tt_layout.audit.values.structure import LoopPart
-        >>> move = mover({"loop": LoopPart(5, "body"), "at": Location("a.py", 5, 1)})
+        >>> from tt_layout.audit.values.structure import LoopPart, Part
+        >>> move = mover({"loop": LoopPart(5, Part.BODY), "at": Location("a.py", 5, 1)})
         >>> move(10)
         {'loop': LoopPart(line=15, part='body'), 'at': Location(file='a.py', line=5, column=1)}
     """

@@ -37,6 +37,11 @@ class Executions(NamedTuple):
     programs: tuple[str, ...] = ()
 
     @property
+    def is_once(self) -> bool:
+        """Whether it runs exactly once."""
+        return self.text == "1"
+
+    @property
     def is_unknown(self) -> bool:
         """Whether there is no expression of it either; the text says why."""
         return self.text.startswith(UNKNOWN)
@@ -52,7 +57,7 @@ class Executions(NamedTuple):
         if self.is_unknown:
             return f"an unknown number of times{self.text.removeprefix(UNKNOWN)}"
         times = plural("time", self.text == "at most 1")
-        return "once" if self.text == "1" else f"{self.text} {times}"
+        return "once" if self.is_once else f"{self.text} {times}"
 
 
 ASSUMED_TRIPS = 32
@@ -73,7 +78,7 @@ def assumed_runs(executions: Executions) -> int:
 
 def is_in_loop(executions: Executions) -> bool:
     """Tell whether something is in the body of a loop."""
-    return executions.loop is not None and executions.loop.part == "body"
+    return executions.loop is not None and executions.loop.is_body
 
 
 UNPLACED = Executions(None, f"{UNKNOWN}: it is in no function", None)

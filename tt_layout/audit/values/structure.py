@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from tt_layout.enums import TextEnum
 from tt_layout.ir.ssa.control_flow import LOOPS, ControlFlow
 from tt_layout.ir.ssa.model import Region, SsaFunction, SsaOperation
 
@@ -46,17 +47,30 @@ class Enclosing(NamedTuple):
     span: tuple[int, int]
 
 
+class Part(TextEnum):
+    """Where something is beside a loop."""
+
+    BODY = "body"
+    PROLOGUE = "prologue"
+    EPILOGUE = "epilogue"
+
+
 class LoopPart(NamedTuple):
     """Whether an operation is inside, before or after a loop.
 
     Attributes:
         line: of the loop.
-        part: ``body``, of the innermost loop; or ``prologue``, ``epilogue`` of the next one,
-            or else of the last one.
+        part: the body of the innermost loop; or the prologue of the next one, or else the
+            epilogue of the last one.
     """
 
     line: int
-    part: str
+    part: Part
+
+    @property
+    def is_body(self) -> bool:
+        """Whether it is inside the loop."""
+        return self.part is Part.BODY
 
 
 class Structure:
@@ -153,7 +167,7 @@ class Structure:
         around = self.around(operation)
         loop = next((e.operation for e in around if e.operation.name in LOOPS), None)
         if loop is not None:
-            return LoopPart(loop.line, "body")
+            return LoopPart(loop.line, Part.BODY)
         before = None
         current = operation
         for enclosing in (*around, None):
@@ -161,12 +175,12 @@ class Structure:
             begin, end = self._spans[id(current)]
             after = self._between(end, span[1])
             if after:
-                return LoopPart(after[0], "prologue")
+                return LoopPart(after[0], Part.PROLOGUE)
             before = before or self._between(span[0], begin)[-1:]
             if enclosing is None or enclosing.operation.name == _PARTITIONED:
                 break
             current = enclosing.operation
-        return LoopPart(before[0], "epilogue") if before else None
+        return LoopPart(before[0], Part.EPILOGUE) if before else None
 
     def _between(self, begin: int, end: int) -> list[int]:
         """Return the lines of the loops that begin and end within a stretch of operations."""
