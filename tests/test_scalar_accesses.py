@@ -116,3 +116,46 @@ def test_amd_loads_neighbours_at_once(
     [module] = parse_ir(NEIGHBOURS.replace("TARGET", target).replace("LANES", str(lanes)))
     found = costs(audit_module(module))
     assert [(one["width_bytes"], one["instructions"]) for one in found] == expected
+
+
+INDICES = """
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "TARGET",
+                   "ttg.threads-per-warp" = LANES : i32} {
+tt.func public @f(%index: !tt.ptr<i64>, %x: !tt.ptr<f32>, %h: !tt.ptr<f16>, %i: i32) {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %p = tt.addptr %index, %i : !tt.ptr<i64>, i32
+  %chunk = tt.load %p : !tt.ptr<i64>
+  %place = arith.trunci %chunk : i64 to i32
+  %half = tt.load %h : !tt.ptr<f16>
+  %h1 = tt.addptr %h, %c1 : !tt.ptr<f16>, i32
+  %other = tt.load %h1 : !tt.ptr<f16>
+  %a = arith.sitofp %place : i32 to f32
+  %b = arith.extf %half : f16 to f32
+  %c = arith.extf %other : f16 to f32
+  %x1 = tt.addptr %x, %c1 : !tt.ptr<f32>, i32
+  %x2 = tt.addptr %x, %c2 : !tt.ptr<f32>, i32
+  tt.store %x, %a : !tt.ptr<f32>
+  tt.store %x1, %b : !tt.ptr<f32>
+  tt.store %x2, %c : !tt.ptr<f32>
+  tt.return
+}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "lanes", "expected"),
+    [
+        ("cuda:90", 32, [(8, 1), (2, 1), (2, 1), (4, 1), (4, 1), (4, 1)]),
+        # of the index 32 bits; two halves; three stores, at the last of them
+        ("hip:gfx950", 64, [(4, 1), (4, 1), (2, 0), (4, 0), (4, 0), (12, 1)]),
+    ],
+)
+def test_amd_narrows_an_index_and_joins_halves_and_stores(
+    target: str, lanes: int, expected: list[tuple[int, int]]
+) -> None:
+    """As the wheel 3.9 compiles them for gfx942, gfx950 and gfx1250."""
+    [module] = parse_ir(INDICES.replace("TARGET", target).replace("LANES", str(lanes)))
+    found = costs(audit_module(module))
+    assert [(one["width_bytes"], one["instructions"]) for one in found] == expected

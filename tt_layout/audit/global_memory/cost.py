@@ -18,7 +18,7 @@ from tt_layout.audit.global_memory.async_copies import (
     written_wavefronts,
 )
 from tt_layout.audit.global_memory.constant_masks import constant_mask, kept_instructions
-from tt_layout.audit.global_memory.joined_loads import is_scalar
+from tt_layout.audit.global_memory.joined_scalars import is_scalar
 from tt_layout.audit.global_memory.limits import Limit, limit_of
 from tt_layout.audit.global_memory.operands import FORMS, address_of, in_todays_form, operands
 from tt_layout.audit.global_memory.repeated_addresses import are_merged, merged_layout

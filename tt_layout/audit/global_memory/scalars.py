@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
-from tt_layout.audit.global_memory.joined_loads import is_scalar
+from tt_layout.audit.global_memory.joined_scalars import is_scalar
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.width import Bounds, Kernel, Width
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
@@ -27,14 +27,14 @@ _UNBOUNDED = Bounds(1, 1, 1, None, None, 1, 1)
 def scalar_width(kernel: Kernel, operation: SsaOperation) -> Width:
     """Return the one instruction of a load or store of a number.
 
-    AMD's loads of neighbours are one instruction, that of the first of them.
+    Of neighbours that AMD's backend joins it is that of the first load, or the last store.
     """
     pointer = kernel.function.values[operands(operation)["pointer"]].type
     size = max(1, (pointer.bits or 8) // 8)
-    numbers = 1
-    if kernel.target.joins_global_accesses and operation.name == "tt.load":
-        numbers = kernel.joined_loads.get(operation.line, 1)
+    numbers = kernel.joined_scalars.get(operation.line, 1)
     width = size * max(1, numbers)
+    if numbers < 2 and kernel.is_narrowed(operation):
+        width //= 2
     name, attributes = operation.name, operation.attributes
     access = Access(name, pointer.pointee or "", width, 1, attributes, kernel.target)
     bounds, instructions = _UNBOUNDED, min(1, numbers)

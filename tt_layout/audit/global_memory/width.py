@@ -33,7 +33,7 @@ from tt_layout.analyses.global_memory.global_access import (
 from tt_layout.analyses.shared_memory.access import access_map, compiler_vector
 from tt_layout.audit.axis import AxisInfo, axis_info, unhinted_axis_info
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
-from tt_layout.audit.global_memory.joined_loads import joined_loads
+from tt_layout.audit.global_memory.joined_scalars import joined_scalars, narrowed_values
 from tt_layout.audit.global_memory.operands import address_of, operands
 from tt_layout.audit.global_memory.origins import Origins
 from tt_layout.audit.global_memory.sources import Sources
@@ -122,9 +122,21 @@ class Kernel:
         return Trials(self.function, self.given, self.layouts)
 
     @cached_property
-    def joined_loads(self) -> Mapping[int, int]:
-        """How many numbers the loads that AMD's backend joins load, by their lines."""
-        return joined_loads(self.function)
+    def narrowed(self) -> frozenset[str]:
+        """The values of 64 bits of which AMD's backend loads 32."""
+        is_own = self.target.joins_global_accesses
+        return narrowed_values(self.function) if is_own else frozenset()
+
+    @cached_property
+    def joined_scalars(self) -> Mapping[int, int]:
+        """How many numbers the accesses that AMD's backend joins move, by their lines."""
+        is_own = self.target.joins_global_accesses
+        return joined_scalars(self.function, self.narrowed) if is_own else {}
+
+    def is_narrowed(self, operation: SsaOperation) -> bool:
+        """Tell whether AMD's backend loads only half of the bits of each number."""
+        results = operation.results
+        return operation.name == "tt.load" and any(r.name in self.narrowed for r in results)
 
     def supposing(self, supposed: Mapping[str, AxisInfo]) -> Kernel:
         """Return the kernel as if more were known of some of its values."""
@@ -161,6 +173,8 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
     registers = 1 << len(layout.vectors("register"))
     registers = registers if repeats else _registers(kernel, operation, roles, layout)
     width = vector * element_bytes
+    if vector == 1 and kernel.is_narrowed(operation):
+        width //= 2
     name, attributes = operation.name, operation.attributes
     access = Access(name, element.pointee or "", width, vector, attributes, kernel.target)
     return Width(
@@ -323,10 +337,12 @@ def _registers(
 ) -> int:
     """Return how many elements a thread moves, each counted once.
 
-    Of AMD's loads LLVM also leaves out those whose address another register is known to have.
+    Of AMD's loads LLVM also leaves out those whose address another register is known to have, and
+    of its stores those that another one overwrites, with no branch of another mask between them.
     """
     equal: tuple[int, ...] = (1,) * layout.num_out_dims
-    if kernel.target.joins_global_accesses and operation.name.endswith(("tt.load", "buffer_load")):
+    is_plain = operation.name.endswith(("tt.load", "buffer_load", "tt.store"))
+    if kernel.target.joins_global_accesses and is_plain:
         names = [
             address_of(roles),
             *[roles[r] for r in ("mask",) if r in roles],
@@ -334,8 +350,10 @@ def _registers(
         infos = [kernel.known[name] for name in names]
         equal = tuple(min(info.constancy[d] for info in infos) for d in range(len(equal)))
     moves = [
-        vector
+        any(step and step >= run for step, run in zip(vector, equal))
         for vector in layout.vectors("register")
-        if any(step and step >= run for step, run in zip(vector, equal))
+        if any(vector)
     ]
-    return 1 << len(moves)
+    if operation.name == "tt.store" and "mask" in roles and True in moves:
+        moves[moves.index(True) :] = [True] * (len(moves) - moves.index(True))
+    return 1 << sum(moves)

@@ -20,7 +20,7 @@ from tt_layout.analyses.conversion.exchange import Exchange, scalar_step, throug
 from tt_layout.analyses.layouts.properties import order_of
 from tt_layout.audit.global_memory.cost import global_cost
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
-from tt_layout.audit.global_memory.joined_loads import is_scalar
+from tt_layout.audit.global_memory.joined_scalars import is_scalar
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.operations.cost import Cost

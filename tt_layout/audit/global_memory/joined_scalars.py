@@ -1,0 +1,130 @@
+"""Loads and stores of numbers that AMD's backend joins, and those that it narrows.
+
+The begin and the end of a sequence stand next to each other, and so do the two numbers of a chunk's
+index: LLVM loads them at once.  Of 64 bits that are only made 32 it loads these.
+
+Source:
+    Assembly of Triton 3.9 for gfx942, gfx950 and gfx1250.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from tt_layout.analyses.global_memory.global_access import MAX_VECTOR_BYTES
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
+
+NAMES = frozenset({"tt.load", "tt.store"})
+"""Operations that may be on one number, besides atomics."""
+
+WORD_BYTES = 4
+"""What is joined are words and halves of them, and pairs of numbers that are narrowed."""
+
+
+class _Place(NamedTuple):
+    """What a number is joined by: its operation, its size in bytes and the pointer before it."""
+
+    name: str
+    size: int
+    base: str
+
+
+def is_scalar(function: SsaFunction, operation: SsaOperation) -> bool:
+    """Tell whether an operation loads or stores a single number."""
+    if operation.name not in NAMES or not operation.operands:
+        return False
+    pointer = function.values.get(operation.operands[0])
+    return (
+        pointer is not None
+        and pointer.type.is_scalar
+        and pointer.type.pointee is not None
+        and pointer.type.bits is not None
+    )
+
+
+def narrowed_values(function: SsaFunction) -> frozenset[str]:
+    """Return the values of 64 bits of which nothing needs more than 32."""
+    narrowed: set[str] = set()
+    whole: set[str] = set()
+    for operation in function.walk():
+        is_cut = operation.name == "arith.trunci"
+        if is_cut and _bits(function, operation.results[0].name) == 8 * WORD_BYTES:
+            narrowed.update(o for o in operation.operands if _bits(function, o) == 16 * WORD_BYTES)
+        else:
+            whole.update(operation.operands)
+    return frozenset(narrowed - whole)
+
+
+def joined_scalars(function: SsaFunction, narrowed: frozenset[str]) -> Mapping[int, int]:
+    """Return how many numbers the accesses that LLVM joins move, by their lines; 0 of the others.
+
+    It joins accesses without a mask at one pointer and the constant offsets next to it: loads
+    with nothing between them that writes to memory, stores with nothing that reads it either.
+
+    Args:
+        function: that they are in.
+        narrowed: as `narrowed_values` returns them.
+    """
+    found: dict[int, int] = {}
+    for block in function.blocks():
+        runs: dict[_Place, dict[int, SsaOperation]] = {}
+        for operation in (*block.operations, None):
+            place, offset = _place(function, operation, narrowed)
+            for other in [o for o in runs if o != place and _is_between(operation, o)]:
+                found.update(_neighbours(other, runs.pop(other)))
+            if operation is not None and place is not None:
+                runs.setdefault(place, {}).setdefault(offset, operation)
+    return found
+
+
+def _bits(function: SsaFunction, name: str) -> int | None:
+    value = function.values.get(name)
+    return value.type.integer_bits if value is not None else None
+
+
+def _place(
+    function: SsaFunction, access: SsaOperation | None, narrowed: frozenset[str]
+) -> tuple[_Place | None, int]:
+    """Return what an access to a number may be joined by, and its offset; None where by nothing."""
+    if access is None or not is_scalar(function, access):
+        return None, 0
+    base, offset = access.operands[0], 0
+    size = max(1, (function.values[base].type.bits or 8) // 8)
+    is_pair = any(result.name in narrowed for result in access.results)
+    is_masked = len(access.operands) > 1 + (access.name == "tt.store")
+    if is_masked or not (is_pair or size in (WORD_BYTES, WORD_BYTES // 2)):
+        return None, 0
+    while (made := function.definitions.get(base)) is not None and made.name == "tt.addptr":
+        step = function.definitions.get(made.operands[1])
+        more = step.integer("value") if step is not None else None
+        if step is None or step.name != "arith.constant" or more is None:
+            break
+        base, offset = made.operands[0], offset + more
+    return _Place(access.name, size, base), offset
+
+
+def _neighbours(place: _Place, accesses: Mapping[int, SsaOperation]) -> Iterator[tuple[int, int]]:
+    """Yield lines of accesses, and how many numbers the instruction of each moves."""
+    offsets = sorted(accesses)
+    is_store = place.name == "tt.store"
+    while offsets:
+        length = 1
+        while length < len(offsets) and offsets[length] == offsets[0] + length:
+            length += 1
+        length = min(length, MAX_VECTOR_BYTES // place.size)
+        if not (is_store and length * place.size == 3 * WORD_BYTES):
+            length = 1 << length.bit_length() - 1
+        own = [accesses[offset].line for offset in offsets[:length]]
+        if length > 1:
+            whole = max(own) if is_store else min(own)
+            yield from ((line, length if line == whole else 0) for line in own)
+        offsets = offsets[length:]
+
+
+def _is_between(operation: SsaOperation | None, place: _Place) -> bool:
+    """Tell whether accesses behind an operation cannot be joined with those before it."""
+    if operation is None or operation.regions or "atomic" in operation.name:
+        return True
+    reads = "load" in operation.name and place.name == "tt.store"
+    return reads or not operation.results
