@@ -184,6 +184,33 @@ def test_a_circle_is_named_whole() -> None:
     assert circles([("a", "b"), ("a", "c"), ("b", "c")]) == []
 
 
+def constants_between(body: list[ast.stmt]) -> list[int]:
+    """Return the lines of constants between definitions; none where some are made by these."""
+    definitions = [node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    if not definitions:
+        return []
+    names = {node.name for node in definitions}
+    first, last = definitions[0].lineno, definitions[-1].lineno
+    constants = [
+        node
+        for node in body
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and first < node.lineno < last
+    ]
+    used = {n.id for node in constants for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return [] if used & names else [node.lineno for node in constants]
+
+
+@pytest.mark.slow
+def test_constants_are_above_functions() -> None:
+    found = [f"{m}:{line}" for m in MODULES for line in constants_between(tree(m).body)]
+    assert not found, "\n".join(found)
+
+
+def test_a_constant_between_functions_is_found() -> None:
+    assert constants_between(ast.parse("def f(): ...\nA = 1\ndef g(): ...").body) == [2]
+    assert constants_between(ast.parse("def f(): ...\nA = 1\nB = f()\ndef g(): ...").body) == []
+
+
 def docstrings(node: ast.AST) -> Iterator[ast.expr]:
     """Yield the strings that stand as statements of their own."""
     for child in ast.walk(node):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
 
 def shown(number: int | float) -> str:
     """Return a number with up to three digits behind the point.
@@ -55,9 +57,6 @@ def duration(seconds: float) -> str:
         if seconds >= size_:
             return f"{seconds / size_:.3g} {unit}"
     return f"{seconds * 1e9:.3g} ns"
-
-
-_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def size(number: int) -> str:

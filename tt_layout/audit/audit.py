@@ -32,6 +32,9 @@ from tt_layout.ir.operations import Operation
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.safe_text import shortened
 
+SORTS = ("line", "cost", "bytes")
+"""Orders that data movements can be shown in."""
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -238,10 +241,6 @@ def _movement_row(operation: Operation, audited: AuditedModule) -> MovementRow:
         return row._replace(refusal=error.message)
     except LayoutError as error:
         return row._replace(cost_unknown=error.message)
-
-
-SORTS = ("line", "cost", "bytes")
-"""Orders that data movements can be shown in."""
 
 
 def sort_movements(audit: Audit, by: str) -> Audit:

@@ -12,6 +12,10 @@ from tt_layout.audit.operations.details import GlobalDetails, SingleAtomicDetail
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation, attribute_of
 
+_ACCESSES = (GlobalDetails, SingleAtomicDetails)
+
+Identity = tuple[str | int | float | None, ...]
+
 
 class Change(NamedTuple):
     """A data movement that only one of two modules has, or has at that cost.
@@ -61,9 +65,6 @@ def width_bytes(row: MovementRow) -> int | None:
     return details.width_bytes if isinstance(details, _ACCESSES) else None
 
 
-_ACCESSES = (GlobalDetails, SingleAtomicDetails)
-
-
 def changes(before: Audit, after: Audit) -> list[Change]:
     """Return the data movements that one module has and the other has not.
 
@@ -92,9 +93,6 @@ def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:
         function = row.operation.function
         found[function] = found.get(function, 0.0) + (row.cycles or 0)
     return found
-
-
-Identity = tuple[str | int | float | None, ...]
 
 
 def _identity(row: MovementRow) -> Identity:

@@ -31,6 +31,13 @@ COLLECTED = 256
 _reader: FileReader | None = None
 _counts = count(1)
 
+Settings = tuple[bool, "Release | None", "GivenValues | None"]
+
+Result = tuple[str, "FileKernels | PassedOver"]
+"""The name of a dump, and what is found in it."""
+
+Results = Iterable[Result]
+
 
 def files_of(names: Sequence[str]) -> list[str]:
     """Return the files among names, and the dumps below the folders among them.
@@ -92,13 +99,6 @@ def overview(
     if given is not None:
         check_names(given, arguments)
     return KernelOverview(sorted(kernels, key=lambda k: k.rank), sorted(passed + unread), top)
-
-
-Settings = tuple[bool, "Release | None", "GivenValues | None"]
-
-
-Result = tuple[str, "FileKernels | PassedOver"]
-"""The name of a dump, and what is found in it."""
 
 
 def _kept(files: Sequence[str], settings: Settings, folder: str) -> Iterator[Result]:
@@ -165,9 +165,6 @@ def _read_in_process(file: str) -> Result:
     found = _read(file)
     gc.collect(0 if next(_counts) % COLLECTED else 2)
     return found
-
-
-Results = Iterable[Result]
 
 
 @contextmanager

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_NAMED = 4  # types that a note names
 
+_OF_PAIRS = ("conflicts", "convert", "diff")
+
 
 class DumpCommand(click.Command):
     """A command whose layouts may be those of a dump."""
@@ -277,9 +279,6 @@ def _of_reduction(name: DumpName, given: Mapping[str, Any]) -> _Added:
                 layouts = {name.text: [str(held.encoding)]}
                 return _Added(layouts, tensor, module.target_option, options)
     raise LayoutError("no reduction is on that line", FileLocation(name.file, name.line))
-
-
-_OF_PAIRS = ("conflicts", "convert", "diff")
 
 
 def _has_layout(end: IRType) -> bool:

@@ -46,6 +46,10 @@ INTERRUPTED = 130
 _LONG_OPTION = re.compile(r"-(alias-names|use-hw-view|help|version)(=.*)?", re.DOTALL)
 _SHORT_OPTION = re.compile(r"--?([ltio])(?:=(.*))?", re.DOTALL)
 
+_DISPLAY = ("color", "color_by", "compact", "header", "legend")
+"""The options that choose how views are displayed."""
+_PAGER = "no_pager"
+
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status."""
@@ -176,11 +180,6 @@ def _is_layout(text: str) -> bool:
     from tt_layout.notation.registry import is_notation
 
     return is_notation(text)
-
-
-_DISPLAY = ("color", "color_by", "compact", "header", "legend")
-"""The options that choose how views are displayed."""
-_PAGER = "no_pager"
 
 
 def _display_options(function: Any) -> Any:

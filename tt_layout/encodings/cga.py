@@ -24,6 +24,14 @@ SPLIT_NAMES = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
 
 RankOf = Callable[[Values], int]
 
+CGA_LAYOUT = Key(
+    "CGALayout", BASES, field="cga", default=(), omitted=lambda values: not values["CGALayout"]
+)
+"""Since 3.6: printed where there is more than one CTA."""
+
+PRINTED_SPLIT = tuple(Key(name, INTEGERS, part_of="cga", default=()) for name in SPLIT_NAMES)
+"""Of 2.2 and 2.3: printed always, empty by default."""
+
 
 class HasCga(Protocol):
     """An encoding that determines how the CTAs of a cluster are arranged."""
@@ -43,15 +51,6 @@ class HasCga(Protocol):
 def rank_by(*names: str) -> RankOf:
     """Return the function that reads the rank off the first list given."""
     return lambda values: next((len(values[n]) for n in names if values.get(n)), 0)
-
-
-CGA_LAYOUT = Key(
-    "CGALayout", BASES, field="cga", default=(), omitted=lambda values: not values["CGALayout"]
-)
-"""Since 3.6: printed where there is more than one CTA."""
-
-PRINTED_SPLIT = tuple(Key(name, INTEGERS, part_of="cga", default=()) for name in SPLIT_NAMES)
-"""Of 2.2 and 2.3: printed always, empty by default."""
 
 
 def own_rank(values: Values) -> int:

@@ -26,6 +26,9 @@ MAX_LABELLED = 128
 
 MAX_CELLS = 1 << 22
 
+LARGEST = 1536
+"""Rows or columns of an overview from which on only what repeats itself is drawn."""
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -114,10 +117,6 @@ def legend_of_nothing(grids: Iterable[Grid], meaning: str) -> Legend:
     """
     is_drawn = any((grid.colours == NOTHING).any() for grid in grids)
     return ((NOTHING, meaning),) if is_drawn else ()
-
-
-LARGEST = 1536
-"""Rows or columns of an overview from which on only what repeats itself is drawn."""
 
 
 def period(colours: Ints) -> int:

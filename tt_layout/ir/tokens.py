@@ -21,15 +21,14 @@ _MOVES = "|".join(sorted(DATA_MOVEMENTS, key=len, reverse=True))
 DEPTH = 7  # of <...> in a type; what nests deeper is left to the parser
 MAX_GROUPS = 200  # of <...> beside each other in a type, for the same reason
 
+_IN_NAME = r"[\w.$@%\#!^-]"
+"""A character before a word that is only the end of a name."""
+
 
 def rest_of_group(depth: int = DEPTH) -> str:
     """Return a pattern of what follows a ``<``; others are nested in it at most so deep."""
     inner = rf"(?:<{rest_of_group(depth - 1)}[^<>]*){{0,{MAX_GROUPS}}}" if depth else ""
     return rf"[^<>]*{inner}>"
-
-
-_IN_NAME = r"[\w.$@%\#!^-]"
-"""A character before a word that is only the end of a name."""
 
 
 def _after(*words: str) -> str:

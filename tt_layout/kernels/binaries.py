@@ -24,6 +24,9 @@ _SIZED = 4
 _STACK, _REGISTERS = 0x11, 0x2F
 """The records of the bytes of the stack, and of the registers, of a function."""
 
+_COUNT = re.compile(r"^\s*(?:- )?\.vgpr_count:\s+(\d{1,9})\s*$", re.MULTILINE)
+_SPILLED = re.compile(r"^\s*(?:- )?\.vgpr_spill_count:\s+(\d{1,9})\s*$", re.MULTILINE)
+
 
 class CompiledRegisters(NamedTuple):
     """The registers of a compiled kernel.
@@ -82,10 +85,6 @@ def _records_of(data: bytes, at: int, end: int) -> Iterator[tuple[int, int]]:
             _, value = struct.unpack_from("<II", data, at)
             yield kind, value
         at += length
-
-
-_COUNT = re.compile(r"^\s*(?:- )?\.vgpr_count:\s+(\d{1,9})\s*$", re.MULTILINE)
-_SPILLED = re.compile(r"^\s*(?:- )?\.vgpr_spill_count:\s+(\d{1,9})\s*$", re.MULTILINE)
 
 
 def assembly_registers(text: str) -> CompiledRegisters | None:

@@ -40,6 +40,11 @@ WHAT_DUMPS_ARE = "no .mlir, .ttir, .ttgir or .ndjson file, and no log with MLIR 
 
 _NAMES = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
+_STREAMS = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
+"""Names of descriptors, which may be of a pipe or a terminal."""
+
+_BINARY = getattr(os, "O_BINARY", 0)
+
 
 @dataclass(frozen=True)
 class Source:
@@ -159,10 +164,6 @@ def _cut(line: str, indent: int, width: int) -> tuple[str, int, int]:
     return before + line[start:end] + after, caret, min(width, end - indent)
 
 
-_STREAMS = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
-"""Names of descriptors, which may be of a pipe or a terminal."""
-
-
 def read_source(path: str) -> Source:
     """Return the text of a file, or of standard input for ``-``.
 
@@ -256,9 +257,6 @@ def open_file(path: str) -> BinaryIO:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         raise OSError(f"it is {_NAMES.get(stat.S_IFMT(mode), 'a device')}, not a file")
     return os.fdopen(descriptor, "rb")
-
-
-_BINARY = getattr(os, "O_BINARY", 0)
 
 
 def _read(file: BinaryIO, name: str) -> str:

@@ -30,6 +30,9 @@ from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 MAX_NAME = 64
 """Characters of a layout in a type that a page takes as its name."""
 
+_Key = tuple["str | None", "Encoding | LayoutError | None", str]
+"""A layout as written and as read, and the type that it is placed over: an entry of the page."""
+
 
 def page_of(
     named: dict[str, PlacedLayout],
@@ -142,10 +145,6 @@ def _passes(run: PassRun, shared: SharedWork) -> Iterator[dict[str, Any]]:
         made = change.after
         cycles = [one and round(one) for one in (change.before.cycles, made.cycles)]
         yield {"number": made.number, "line": made.line, "pass": change.name, "cycles": cycles}
-
-
-_Key = tuple["str | None", "Encoding | LayoutError | None", str]
-"""A layout as written and as read, and the type that it is placed over: an entry of the page."""
 
 
 def _key_of(ir_type: IRType) -> _Key:

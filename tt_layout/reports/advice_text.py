@@ -21,6 +21,8 @@ MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for
 MAX_ENCODING = 160  # characters of a layout that stands in a sentence
 MAX_ANCHORS = 4  # operations that are named on one side of a conversion
 
+_STORES = frozenset({"tt.store", "tt.atomic_rmw", "amdg.buffer_store", "tt.descriptor_store"})
+
 
 def short_advice_lines(adviser: Adviser, finding: Finding) -> Iterator[str]:
     """Yield the best way out, where it pays, and then why a finding is there."""
@@ -85,9 +87,6 @@ def note_text(adviser: Adviser, note: Note, alike: Sequence[Finding]) -> str:
     compared = f"{after:g} cycles instead of {before:g}" if after > before else f"{after:g}, too"
     where = f"{lines([one.line for one in alike])}, {short_operation(note.finding.name)}"
     return f"{where} ({what}): {way} would take {compared}"
-
-
-_STORES = frozenset({"tt.store", "tt.atomic_rmw", "amdg.buffer_store", "tt.descriptor_store"})
 
 
 def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:

@@ -24,6 +24,9 @@ from tt_layout.reports.kernel_head import verdict
 
 JSON_VERSION = 1
 
+MAX_ADVISED = 32
+"""Findings of a module, the most expensive, of which suggestions are looked for."""
+
 
 def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
     """Return the audit of a module."""
@@ -51,10 +54,6 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "notes": [_note(note, adviser) for note in audit.notes],
         "summary": [_summary(summary, adviser) for summary in summaries(audit)],
     }
-
-
-MAX_ADVISED = 32
-"""Findings of a module, the most expensive, of which suggestions are looked for."""
 
 
 def _findings(adviser: Adviser) -> list[dict[str, Any]]:

@@ -19,6 +19,8 @@ from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 
+_ALIAS = re.compile(r"#\w+(?![\w.])")
+
 
 class NamedModule(NamedTuple):
     """A module, and the file that it is in."""
@@ -66,9 +68,6 @@ def compared(
     }
     named = [NamedModule(file, audit.module) for file, audit in zip(files, audits)]
     return Comparison(named[0], named[1], found, totals_of(before, after), other, by)
-
-
-_ALIAS = re.compile(r"#\w+(?![\w.])")
 
 
 @dataclass(frozen=True, repr=False)

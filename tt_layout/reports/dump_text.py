@@ -14,6 +14,8 @@ _OPERAND = re.compile(
     r"#(?:ttg|triton_gpu)\.dot_op<\{opIdx = (\d), parent = (.*?)(?:, kWidth = (\d+))?\}>"
 )
 
+_ENDINGS = ("_global_to_local", "_local_to_global")
+
 
 def short_layout(text: str) -> str:
     """Return a layout as tables show it: slices and operands in a few characters.
@@ -47,9 +49,6 @@ def short_type(ir_type: IRType | None) -> str:
         element = element.removeprefix("!tt.ptr<").partition(",")[0].removesuffix(">")
     whole = f" of {'x'.join(map(str, ir_type.allocation))}" if ir_type.allocation else ""
     return safe("".join(f"{size}x" for size in ir_type.shape) + element + whole)
-
-
-_ENDINGS = ("_global_to_local", "_local_to_global")
 
 
 def short_operation(name: str) -> str:

@@ -27,6 +27,8 @@ FEATURES_VERSION = 1
 Value = int | float | str | bool | None
 NUMBER, INTEGER, TEXT, TRUTH = "number", "integer", "string", "boolean"
 
+RESOURCES = ("DRAM", "L2", "LSU", "tensor cores", "FMA", "special functions")
+
 
 class Feature(NamedTuple):
     """One field of the object of a kernel.
@@ -206,9 +208,6 @@ def _resources() -> Iterator[Feature]:
         yield _row(f"occupancy_{name}", INTEGER, f"summary.occupancy.{path}", text)
     text = "what allows no more, joined by `+`"
     yield Feature("occupancy_limited_by", TEXT, text, lambda facts: facts.limited_by)
-
-
-RESOURCES = ("DRAM", "L2", "LSU", "tensor cores", "FMA", "special functions")
 
 
 def _costs() -> Iterator[Feature]:

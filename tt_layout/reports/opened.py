@@ -16,6 +16,8 @@ from tt_layout.kernels.seen import Launch, SeenKernel
 from tt_layout.kernels.trace import ProgramText, Trace, is_trace_name, read_trace
 from tt_layout.mlir.source import Source, read_source
 
+NO_TEXT = "the log has no TTGIR of the kernel"
+
 
 class OpenedDump(NamedTuple):
     """A dump, and what is known of it besides.
@@ -85,9 +87,6 @@ def open_dumps(name: str) -> Opened:
     if not dumps:
         raise LayoutError("; ".join(reason for _, reason in unread), FileLocation(path))
     return Opened(tuple(dumps), tuple(unread))
-
-
-NO_TEXT = "the log has no TTGIR of the kernel"
 
 
 def _dump(name: str, kernel: SeenKernel, trace: Trace) -> OpenedDump:

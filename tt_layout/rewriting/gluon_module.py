@@ -37,6 +37,9 @@ _WMMA = "gl.amd.AMDWMMALayout"
 
 _ALLOCATIONS = ("local_alloc", "tmem_alloc")
 
+_SLICE = re.compile(r"#\w+\.slice<\{dim = (\d+), parent = (.*)\}>")
+_WORDS = re.compile(r"\w+")
+
 
 class GluonLayout(NamedTuple):
     """A layout of a dump.
@@ -206,10 +209,6 @@ def _parts(operation: SsaOperation) -> tuple[str, ...]:
     result = tuple(value.name for value in operation.results[:1])
     is_stored = _bare(operation.name).startswith("tc_gen5")
     return operation.operands[:2] + (operation.operands[2:3] if is_stored else result)
-
-
-_SLICE = re.compile(r"#\w+\.slice<\{dim = (\d+), parent = (.*)\}>")
-_WORDS = re.compile(r"\w+")
 
 
 def _plain_name(layout: str) -> str:

@@ -39,6 +39,8 @@ INPUTS = ("register", "lane", "warp", "block")
 MAX_EXCHANGES = 1  # bits that may change between register and lane for shuffles to be chosen
 _UNITS = {"lane": "lanes per warp", "warp": "warps", "block": "CTAs"}
 
+Position = tuple[str, int]
+
 
 class ConversionKind(TextEnum):
     """Classes of conversions, the cheapest first."""
@@ -48,9 +50,6 @@ class ConversionKind(TextEnum):
     SHUFFLES = "shuffles"
     SHARED_MEMORY = "shared memory"
     ACROSS_CTAS = "across CTAs"
-
-
-Position = tuple[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)

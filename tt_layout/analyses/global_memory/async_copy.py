@@ -42,6 +42,8 @@ WIDTHS = (4, 8, 16)
 
 _BLOCK = 1 << 12  # instructions looked at together: a bound on memory
 
+_NO_ROW = np.iinfo(np.int64).max
+
 
 def async_copy_wavefronts(
     global_addresses: Ints, shared_addresses: Ints, active: Booleans, width_bytes: int
@@ -111,9 +113,6 @@ def zero_fill_wavefronts(
         lanes = np.broadcast_to(np.arange(shared_addresses.shape[1]), shared_addresses.shape)
         counts = _wavefronts(lanes, shared_addresses, active, width_bytes)
     return counts * (active & filled).any(axis=1)
-
-
-_NO_ROW = np.iinfo(np.int64).max
 
 
 def _wavefronts(source: Ints, target: Ints, active: Booleans, width: int) -> Ints:

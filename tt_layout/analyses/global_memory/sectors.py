@@ -30,6 +30,14 @@ from tt_layout.errors import LayoutError
 
 Bools = npt.NDArray[np.bool_]
 
+BANKS = 32
+WORD_BYTES = 4
+LINES_AT_ONCE = 4
+"""Lines that are looked up in a cycle: an H200 passed 3.65 of them, all in different banks."""
+
+_OFF = np.iinfo(np.int64).max
+"""Stands for the address of a lane that is switched off, and sorts behind the others."""
+
 
 @dataclass(frozen=True)
 class Lanes:
@@ -197,12 +205,6 @@ def count_sectors(
     )
 
 
-BANKS = 32
-WORD_BYTES = 4
-LINES_AT_ONCE = 4
-"""Lines that are looked up in a cycle: an H200 passed 3.65 of them, all in different banks."""
-
-
 def _most_of_a_bank(ordered: Ints, is_on: Bools, width_bytes: int) -> Ints:
     """Return for each ascending row the most different words that one bank hands over.
 
@@ -218,10 +220,6 @@ def _most_of_a_bank(ordered: Ints, is_on: Bools, width_bytes: int) -> Ints:
     found: Ints = np.bincount(slots, minlength=len(ordered) * groups).reshape(-1, groups)
     most: Ints = found.max(axis=1, initial=0)
     return most
-
-
-_OFF = np.iinfo(np.int64).max
-"""Stands for the address of a lane that is switched off, and sorts behind the others."""
 
 
 def _different(ordered: Ints, is_on: Bools) -> Ints:

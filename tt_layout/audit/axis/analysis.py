@@ -43,6 +43,8 @@ HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 
 _HINTS = frozenset(HINTS)
 
+_UNKNOWN = value_type("")
+
 
 @checks_arguments
 def axis_info(
@@ -153,9 +155,6 @@ def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
     if any(len(vector) != info.rank for vector in vectors):
         return info
     return AxisInfo.of_vectors(vectors, info.constant)
-
-
-_UNKNOWN = value_type("")
 
 
 class _Visitor:

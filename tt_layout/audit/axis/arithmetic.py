@@ -23,6 +23,8 @@ from tt_layout.audit.axis.step import Rule, Step
 
 PerDimension = Callable[[Step, AxisInfo, AxisInfo, int], int]
 
+_WIDTH = 64
+
 
 def _one(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     return 1
@@ -207,8 +209,6 @@ def _zero_remainder(left: AxisInfo, right: AxisInfo) -> int | None:
 
 
 # -- shifts ---------------------------------------------------------------------------------
-
-_WIDTH = 64
 
 
 def _shift_contiguity(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:

@@ -25,6 +25,15 @@ from tt_layout.ir.ssa import Attribute, integers
 _RANGE_DIVISOR = 1 << 30
 """What divides a range that begins at zero: the greatest power of two of 32 bits."""
 
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
 
 def _same(step: Step) -> AxisInfo | None:
     """Return what is known of the operand, where the result has the same dimensions."""
@@ -75,15 +84,6 @@ def _constant_value(attribute: Attribute | None) -> int | None:
 
 
 # -- comparisons and choices ----------------------------------------------------------------
-
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-}
 
 
 def _comparison(step: Step) -> AxisInfo | None:

@@ -29,6 +29,8 @@ from tt_layout.audit.values.unknown import Known, Unknown, UnknownError, unknown
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 
+_WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
+
 
 class Footprint(NamedTuple):
     """What a launch touches of global memory.
@@ -67,9 +69,6 @@ def footprint(audit: Audit, function: str | None, grid: Sequence[int]) -> Footpr
         else:
             groups.setdefault((found.pointer, row.operation.group in _WRITES), []).append(found)
     return Footprint(sum(map(_together, groups.values())), tuple(unknown))
-
-
-_WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
 
 
 class _Launch(NamedTuple):

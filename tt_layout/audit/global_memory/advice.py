@@ -31,6 +31,26 @@ _HOW = {
 }
 """Operation -> how the language writes it."""
 
+_ONCE = (
+    ("atomic", "combine them first, and apply the result once"),
+    ("local_to_global", "copy them once"),
+    ("store", "store one of them"),
+    ("to_local", "copy them once, and broadcast what is read from shared memory"),
+)
+"""A part of an operation's name -> what to do with elements that have one address."""
+
+_NO_HINT = "none, because no hint is true of them"
+
+_COMBINED = {
+    "arith.muli": "the product",
+    "arith.addi": "the sum",
+    "tt.addptr": "the pointer",
+}
+"""Operation that takes an argument -> what to call its result, which a hint can be about.
+
+A hint about an argument itself is lost: it is no operation that could carry it.
+"""
+
 
 def _name(value: str) -> str:
     return value.lstrip("%")
@@ -100,15 +120,6 @@ def nothing(held: int) -> str:
 
 
 # -- addresses ------------------------------------------------------------------------------
-
-
-_ONCE = (
-    ("atomic", "combine them first, and apply the result once"),
-    ("local_to_global", "copy them once"),
-    ("store", "store one of them"),
-    ("to_local", "copy them once, and broadcast what is read from shared memory"),
-)
-"""A part of an operation's name -> what to do with elements that have one address."""
 
 
 def _once(operation: str) -> str:
@@ -196,9 +207,6 @@ def of_data(origin: Origin) -> str:
     )
 
 
-_NO_HINT = "none, because no hint is true of them"
-
-
 def no_run(origin: Origin) -> str:
     """Return why there is no hint for offsets that follow from the arguments."""
     if origin.trace.wanted == CONSTANCY:
@@ -218,17 +226,6 @@ def argument(origin: Origin, given: int | None) -> str:
     if origin.combined == "tt.addptr":
         number = max(SPECIALIZED, number)
     return f"{text}, or, only if {name} always is, add tl.multiple_of({way}, {number})"
-
-
-_COMBINED = {
-    "arith.muli": "the product",
-    "arith.addi": "the sum",
-    "tt.addptr": "the pointer",
-}
-"""Operation that takes an argument -> what to call its result, which a hint can be about.
-
-A hint about an argument itself is lost: it is no operation that could carry it.
-"""
 
 
 def multiple(origin: Origin, given: int | None) -> str:

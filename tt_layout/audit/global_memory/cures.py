@@ -24,6 +24,9 @@ from tt_layout.ir.ssa import SsaOperation
 
 MAX_CURES = 3  # one after the other, of one access
 
+_RUN_SIDE = {"lt": 0, "ge": 0, "gt": 1, "le": 1}
+"""Comparisons of a run with a bound that come out the same over a part of the run -> its side."""
+
 
 class Cure(NamedTuple):
     """Something to do.
@@ -303,9 +306,6 @@ def _given(access: Access, name: str) -> int | None:
 
 
 # -- masks ----------------------------------------------------------------------------------
-
-_RUN_SIDE = {"lt": 0, "ge": 0, "gt": 1, "le": 1}
-"""Comparisons of a run with a bound that come out the same over a part of the run -> its side."""
 
 
 def _mask(access: Access, origin: Origin) -> Cure:

@@ -17,6 +17,28 @@ from tt_layout.ir.ssa import SsaOperation, ValueType, integers, value_type
 CONTIGUITY, DIVISIBILITY, CONSTANCY = range(3)
 """The properties, as they stand in `AxisInfo.vectors`."""
 
+_PASSED_ON = frozenset(
+    {
+        "tt.broadcast",
+        "tt.splat",
+        "ttg.convert_layout",
+        "triton_gpu.convert_layout",
+        "arith.extsi",
+        "arith.extui",
+        "arith.trunci",
+        "tt.bitcast",
+    }
+)
+
+_MOVING = _PASSED_ON | {"tt.expand_dims", "tt.trans"}
+"""Operations of one operand that compute nothing."""
+
+_MOVED_ONLY = (*_MOVING, "tt.reshape", "tt.join", "tt.split", "tt.cat")
+_COMPUTED = ("arith.", "tt.addptr", "tt.make_range", "tt.get_program_id", "tt.get_num_programs")
+
+_CUTTING = ("arith.div", "arith.rem", "arith.shr", "arith.and", "arith.or", "arith.xor")
+"""Operations that make neighbours equal, or leave them different, whatever their operands are."""
+
 
 class Trace(NamedTuple):
     """What was wanted of a value.
@@ -52,31 +74,6 @@ class Origin(NamedTuple):
     factor: str
     is_pointer: bool = False
     combined: str = ""
-
-
-_PASSED_ON = frozenset(
-    {
-        "tt.broadcast",
-        "tt.splat",
-        "ttg.convert_layout",
-        "triton_gpu.convert_layout",
-        "arith.extsi",
-        "arith.extui",
-        "arith.trunci",
-        "tt.bitcast",
-    }
-)
-
-
-_MOVING = _PASSED_ON | {"tt.expand_dims", "tt.trans"}
-"""Operations of one operand that compute nothing."""
-
-_MOVED_ONLY = (*_MOVING, "tt.reshape", "tt.join", "tt.split", "tt.cat")
-_COMPUTED = ("arith.", "tt.addptr", "tt.make_range", "tt.get_program_id", "tt.get_num_programs")
-
-
-_CUTTING = ("arith.div", "arith.rem", "arith.shr", "arith.and", "arith.or", "arith.xor")
-"""Operations that make neighbours equal, or leave them different, whatever their operands are."""
 
 
 def _is_data(operation: SsaOperation) -> bool:

@@ -47,6 +47,8 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.ir.types import IRType
 from tt_layout.releases import Release
 
+_PACKED = ("f16", "bf16")
+
 
 class Bounds(NamedTuple):
     """How many elements each condition lets one instruction move; None without the condition.
@@ -226,9 +228,6 @@ def _vector(operation: SsaOperation, bounds: Bounds) -> int:
         vector = max(vector, bounds.hint)
         return min(vector, bounds.mask or vector)
     return masked
-
-
-_PACKED = ("f16", "bf16")
 
 
 def _widest(target: Target, operation: SsaOperation, element: str, bits: int) -> int:

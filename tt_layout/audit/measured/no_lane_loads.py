@@ -32,6 +32,8 @@ _WAITING = frozenset({"gpu.barrier", "ttg.async_wait", "ttg.barrier"})
 _READING = frozenset({"ttg.local_load", "ttng.warp_group_dot", "tt.dot"})
 _WRITING = frozenset({"ttg.local_alloc", "ttg.local_store", COPY})
 
+NeedsScratch = Callable[[SsaOperation], bool]
+
 
 class NoLaneLoads(NamedTuple):
     """Loads that no lane executes.
@@ -43,9 +45,6 @@ class NoLaneLoads(NamedTuple):
 
     operation: SsaOperation
     number: int
-
-
-NeedsScratch = Callable[[SsaOperation], bool]
 
 
 def no_lane_loads(function: SsaFunction, needs_scratch: NeedsScratch) -> list[NoLaneLoads]:

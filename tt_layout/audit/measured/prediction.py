@@ -66,6 +66,12 @@ ATOMICS = ("atom.", "red.")
 OTHERS = ("tmem_", "local_atomic")
 """How the names begin of what none of the counters counts, although its group has some."""
 
+NOTHING = Amount(0)
+
+_BEHIND_BRANCH = (-2, -1)
+"""Of a reduction of several tensors by threads: the loads of partial results, counted from those
+of the results, around which ptxas branches; more of them, or one, have predicates."""
+
 
 class Part(NamedTuple):
     """What one data movement adds to a counter.
@@ -77,9 +83,6 @@ class Part(NamedTuple):
 
     counter: Counter
     amount: Amount
-
-
-NOTHING = Amount(0)
 
 
 def predict(
@@ -217,11 +220,6 @@ def _of_global(row: MovementRow, programs: Programs, access: str, runs: Amount) 
 
 
 # -- shared memory ------------------------------------------------------------------------------
-
-
-_BEHIND_BRANCH = (-2, -1)
-"""Of a reduction of several tensors by threads: the loads of partial results, counted from those
-of the results, around which ptxas branches; more of them, or one, have predicates."""
 
 
 class _Accesses(NamedTuple):

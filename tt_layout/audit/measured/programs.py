@@ -25,6 +25,11 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 
+NO_LANE_TARGETS = frozenset({"sm90"})
+"""GPUs whose assembler puts loads that no lane executes before copies, as far as was looked at."""
+
+_OF_GRID = ("tt.get_program_id", "tt.get_num_programs")
+
 
 class Amount(NamedTuple):
     """A number of all programs.
@@ -247,13 +252,6 @@ class Programs:
             return whole_access(self.audited, FullOperation(self.function, operation, ()))
         except LayoutError:
             return None
-
-
-NO_LANE_TARGETS = frozenset({"sm90"})
-"""GPUs whose assembler puts loads that no lane executes before copies, as far as was looked at."""
-
-
-_OF_GRID = ("tt.get_program_id", "tt.get_num_programs")
 
 
 def _number(audit: Audit, launch: Launch) -> tuple[int | None, str]:

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from tt_layout.audit.values.executions import Executions
     from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader
 
+MATRIX_FAMILIES = {
+    ("amd_mfma", 2): "gfx90a",
+    ("amd_mfma", 3): "gfx942",
+    ("amd_mfma", 4): "gfx950",
+    ("amd_wmma", 1): "gfx11",
+    ("amd_wmma", 2): "gfx12",
+    ("amd_wmma", 3): "gfx1250",
+}
+"""Mnemonic and version of a layout -> the row of a GPU that it is for."""
+
 
 class FullOperation(NamedTuple):
     """An operation with everything that is written of it.
@@ -35,17 +45,6 @@ class FullOperation(NamedTuple):
     function: SsaFunction
     operation: SsaOperation
     within: tuple[tuple[SsaOperation, int], ...]
-
-
-MATRIX_FAMILIES = {
-    ("amd_mfma", 2): "gfx90a",
-    ("amd_mfma", 3): "gfx942",
-    ("amd_mfma", 4): "gfx950",
-    ("amd_wmma", 1): "gfx11",
-    ("amd_wmma", 2): "gfx12",
-    ("amd_wmma", 3): "gfx1250",
-}
-"""Mnemonic and version of a layout -> the row of a GPU that it is for."""
 
 
 class SharedWork:

@@ -18,6 +18,12 @@ from tt_layout.placement import PlacedLayout, place
 UNITS = (("lane", "threads-per-warp", "lanes"), ("warp", "num-warps", "warps"))
 """Input dimension, attribute of the module that must agree, and what both count."""
 
+PLACEHOLDER = "placeholder"
+"""The kind of a layout that is yet to be chosen."""
+
+GATHERED_ROWS = 8
+"""Rows in each CTA for which a layout is tried that belongs to a descriptor of one row."""
+
 
 class Use(NamedTuple):
     """Where a function first uses a type: its name, None outside of any, and the line."""
@@ -99,13 +105,6 @@ def _key(ir_type: IRType) -> tuple[object, ...]:
     """Return what a layout over a type depends on."""
     bits = ir_type.element_bits
     return id(ir_type.encoding), ir_type.kind, ir_type.shape, ir_type.allocation, bits
-
-
-PLACEHOLDER = "placeholder"
-"""The kind of a layout that is yet to be chosen."""
-
-GATHERED_ROWS = 8
-"""Rows in each CTA for which a layout is tried that belongs to a descriptor of one row."""
 
 
 def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError | None:

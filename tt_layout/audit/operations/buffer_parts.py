@@ -19,6 +19,8 @@ from tt_layout.audit.values.unknown import Unknown
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
 from tt_layout.placement import PlacedLayout
 
+_ALLOCATIONS = ("local_alloc", "alloc_tensor")
+
 
 class Place(NamedTuple):
     """Where a part begins.
@@ -63,9 +65,6 @@ def start_of_part(place: Place, placed: PlacedLayout) -> int:
     inverse = placed.layout.pseudoinvert()
     offset = inverse.apply(dict(zip(names, place.first)))["offset"]
     return int(padded(offset, placed.padding)) * placed.element_bytes + (place.shift or 0)
-
-
-_ALLOCATIONS = ("local_alloc", "alloc_tensor")
 
 
 def _kind(operation: SsaOperation) -> str:

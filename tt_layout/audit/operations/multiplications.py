@@ -30,6 +30,8 @@ NAMES = frozenset(n for n, row in OPERATIONS.items() if row.family is Family.MUL
 PACKED = "e2m1"
 """The format of which a byte holds two elements."""
 
+Descriptors = tuple["Descriptor | None", "Descriptor | None"]
+
 
 @dataclass(frozen=True)
 class Multiplication:
@@ -177,9 +179,6 @@ def _is_packed(full: FullOperation, side: str) -> bool:
 
 def _is_transposed(operand: Operand) -> bool:
     return bool(getattr(operand.encoding, "transposed", False))
-
-
-Descriptors = tuple["Descriptor | None", "Descriptor | None"]
 
 
 def _instruction(

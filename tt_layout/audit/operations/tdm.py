@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LINE = 128  # bytes of a line of global memory
 
+HINTS = "warp_used_hints"
+
 
 def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     """Return the instructions of a copy, a gather or a scatter by the tensor data mover.
@@ -82,9 +84,6 @@ def _fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     )
     moved = sum(size for _, size in parts)
     return Cost(f"1 x {name} {', '.join(boxes)}", moved / LINE, details)
-
-
-HINTS = "warp_used_hints"
 
 
 def _part(

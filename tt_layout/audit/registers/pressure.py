@@ -29,6 +29,9 @@ MASK_BITS = 1
 SHOWN_VALUES = 5
 """Values that are listed of those that are live at the peak."""
 
+PARTITION_BASE = 16
+"""Registers that a partition needs besides its tensors: it has few addresses."""
+
 
 class LiveValue(NamedTuple):
     """A value that is live at the peak.
@@ -276,10 +279,6 @@ def _of_function(function: SsaFunction, sizes: _Sizes) -> Iterator[RegisterPress
             found, _ = _of_body(function, region, sizes, own, number)
             most = given[number] if number < len(given) else None
             yield from (_limited(each, most) for each in found)
-
-
-PARTITION_BASE = 16
-"""Registers that a partition needs besides its tensors: it has few addresses."""
 
 
 def _limited(pressure: RegisterPressure, most: int | None) -> RegisterPressure:

@@ -15,6 +15,9 @@ from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 
 T = TypeVar("T")
 
+WORTH = 10
+"""How many times the cycles of global accesses that it adds to a loop a suggestion has to save."""
+
 
 class Adviser:
     """Answers for the findings of an audit; each question is answered once.
@@ -123,10 +126,6 @@ class Adviser:
 def _is_avoidable(finding: Finding) -> bool:
     """Tell whether what a finding costs, perhaps nothing, is what its words tell how to save."""
     return any(one.is_avoidable for one in finding.occurrences)
-
-
-WORTH = 10
-"""How many times the cycles of global accesses that it adds to a loop a suggestion has to save."""
 
 
 def cure_of(suggestion: Suggestion) -> tuple[object, ...]:

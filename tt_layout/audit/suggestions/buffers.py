@@ -59,6 +59,8 @@ COPIES = frozenset({"async_copy_global_to_local", "buffer_load_to_local"})
 MATRIX_READERS = frozenset({"warp_group_dot"})
 """Operations that read shared memory themselves, in layouts of their own only."""
 
+MAX_MEMBERS = 400  # layouts of a family that are tried
+
 
 class _Access(NamedTuple):
     """An access to a buffer: registers over the whole of it, and how often it runs."""
@@ -277,9 +279,6 @@ def _best_of(
         if cost <= least:
             break
     return best[1] if best is not None else None
-
-
-MAX_MEMBERS = 400  # layouts of a family that are tried
 
 
 def _members(problem: SwizzleProblem, family: str) -> Iterator[SharedEncoding]:

@@ -38,15 +38,14 @@ _WAIT = "ttng.warp_group_dot_wait"  # whose results are its operands
 
 MAX_REGION = 256  # operations that take another layout, or are computed anew
 
+_Step = Callable[[str], "tuple[list[str], list[SsaOperation]]"]
+
 
 class Use(NamedTuple):
     """An operation that takes a value, and as which of its operands."""
 
     operation: SsaOperation
     number: int
-
-
-_Step = Callable[[str], "tuple[list[str], list[SsaOperation]]"]
 
 
 def is_elementwise(operation: SsaOperation) -> bool:

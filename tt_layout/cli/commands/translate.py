@@ -31,15 +31,14 @@ from tt_layout.reports.translation import TranslationReport
 if TYPE_CHECKING:
     from tt_layout.rewriting.gluon_module import GluonModule
 
+DUMPS = (".ttgir", ".mlir")
+
 
 class Given(NamedTuple):
     """A layout, and the tensor that its notation determines."""
 
     encoding: Encoding
     tensor: TensorSpec = TensorSpec()
-
-
-DUMPS = (".ttgir", ".mlir")
 
 
 class Dump(NamedTuple):

@@ -51,6 +51,8 @@ MAX_DIGITS = 18
 BYTE_BITS = 3  # as a power of two
 MAX_DEPTH = 64
 
+Paired = list["Paired | Mode"]
+
 
 class Mode(NamedTuple):
     """``size:stride``: i -> i * stride for i in range(size)."""
@@ -297,9 +299,6 @@ def _closes_at_end(text: str) -> bool:
         if not depth:
             return at == len(text) - 1
     return False
-
-
-Paired = list["Paired | Mode"]
 
 
 def _paired(sizes: Nested | int, strides: Nested | int) -> Paired | Mode:
