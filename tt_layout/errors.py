@@ -143,6 +143,17 @@ def not_a_name(error: ValueError) -> OSError:
     return OSError("its name has a character 0x00")
 
 
+def file_error(doing: str, path: object, error: Exception) -> LayoutError:
+    """Return why a file cannot be read, or written.
+
+    Example:
+        >>> print(file_error("write", "a.txt", IsADirectoryError(21, "Is a directory")))
+        a.txt: error: cannot write: Is a directory
+    """
+    reason = getattr(error, "strerror", None) or error
+    return LayoutError(f"cannot {doing}: {reason}", FileLocation(str(path)))
+
+
 def expect(name: str, value: object, *kinds: type) -> None:
     """Raise a `TypeError` that names an argument unless it is of one of the kinds.
 

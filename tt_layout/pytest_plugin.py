@@ -135,10 +135,10 @@ class CheckItem(_Item):
 
     def runtest(self) -> None:
         """Run the case; raise MismatchError unless it prints its golden file."""
-        from tt_layout.golden.runner import record, run_check
+        from tt_layout.golden.runner import State, record, run_check
 
         outcome = record(run_check(self.check))
-        if outcome.state != "passed":
+        if outcome.state != State.PASSED:
             raise MismatchError(_shown(self.path), (outcome,))
 
     def reportinfo(self) -> tuple[Path, int, str]:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.errors import file_error
 from tt_layout.golden.facts import Facts, Printed
 from tt_layout.golden.files import read_golden, write_golden
 
@@ -100,5 +100,4 @@ def keep(checks: Iterable[Check], known: dict[str, Kept]) -> None:
             if content.encode() != read_golden(path):
                 write_golden(path, content.encode())
         except OSError as error:
-            message = f"cannot write: {error.strerror or error}"
-            raise LayoutError(message, FileLocation(str(path))) from None
+            raise file_error("write", path, error) from None

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from tt_layout.golden.case import Case
 from tt_layout.views.kinds import KINDS as VIEW_KINDS
@@ -95,20 +95,15 @@ class Kind:
 
     def printed(self, case: Case) -> Printed:
         """Return what the case must print; raise LayoutError if it cannot be run."""
-        function: Callable[..., Printed] = _load(self.text)
+        function: Callable[..., Printed] = resolve_name(self.text)
         return function(case, *self.view)
 
     def violations(self, case: Case) -> tuple[str, ...] | None:
         """Return what is not as the case asks; None of a kind with golden files."""
         if self.exceeded is None:
             return None
-        function: Callable[..., tuple[str, ...]] = _load(self.exceeded)
+        function: Callable[..., tuple[str, ...]] = resolve_name(self.exceeded)
         return function(case)
-
-
-def _load(place: str) -> Any:
-    module, _, function = place.partition(":")
-    return getattr(import_module(module), function)
 
 
 def _selecting_key(name: str) -> CaseKey:

@@ -32,6 +32,11 @@ MANIFEST_KEYS = (
     CaseKey("cases", ("list",), "The cases."),
 )
 
+_FROM_THERE = "its layouts and type from there"
+_OF_DUMPS = "a case of a dump", "a file", ("layout", "alias")
+_OF_LINES = "a case with a line", _FROM_THERE, ("layout", "alias", "type", "with", "to")
+"""A case that has no layout of its own, in words: what it has, and the keys that it has not."""
+
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+=@-]+")
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@-]{0,199}")
@@ -249,13 +254,10 @@ class _Reader:
     def _check_layout(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
         """Refuse a case that does not have what it is of: one layout and a type, or a file."""
         file, alias = values.get("file"), values.get("alias")
-        if "line" in values:
-            self._check_line(values, name, folder)
-            return
         places = {KINDS[kind].is_of_layout for kind in _kinds(values)}
         if places == {None}:
             places = {"with" in values or "to" in values}
-        if True not in places:
+        if "line" in values or True not in places:
             self._check_file(values, name, folder)
             return
         if "layout" in values:
@@ -275,26 +277,15 @@ class _Reader:
             message = "the case has no type, and defaults give none"
             raise LayoutError(f"{message}; such as type: tensor<16x16xf16>", name.span)
 
-    def _check_line(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
-        """Refuse a case of a line that has no file, or layouts besides."""
-        for extra in ("layout", "alias", "type", "with", "to"):
-            if extra in values:
-                message = f"a case with a line has its layouts and type from there, and no {extra}"
-                raise LayoutError(message, values[extra].span)
-        file = values.get("file")
-        if not isinstance(file, ScalarNode):
-            raise LayoutError("a case with a line needs the key 'file'", name.span)
-        self._inside(file, folder)
-
     def _check_file(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
-        """Refuse a case that has a layout, or no file."""
-        file = values.get("file")
-        for extra in ("layout", "alias"):
+        """Refuse a case of a dump, or of a line of it, that has no file, or layouts besides."""
+        case, has, refused = _OF_LINES if "line" in values else _OF_DUMPS
+        for extra in refused:
             if extra in values:
-                message = f"a case of a dump has a file, and no {extra}"
-                raise LayoutError(message, values[extra].span)
+                raise LayoutError(f"{case} has {has}, and no {extra}", values[extra].span)
+        file = values.get("file")
         if not isinstance(file, ScalarNode):
-            raise LayoutError("a case of a dump needs the key 'file'", name.span)
+            raise LayoutError(f"{case} needs the key 'file'", name.span)
         self._inside(file, folder)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from tt_layout.errors import LayoutError
 from tt_layout.golden.inputs import defined_at
 from tt_layout.golden.manifest import DEFAULT_PATH
-from tt_layout.golden.runner import Outcome, Results
-from tt_layout.golden.short_diff import cut_diff, printable
+from tt_layout.golden.runner import DIFFERENT, Outcome, Results, State
+from tt_layout.golden.short_diff import cut_diff
 from tt_layout.safe_text import safe, safe_lines
 
 if TYPE_CHECKING:
@@ -20,20 +20,22 @@ if TYPE_CHECKING:
 JSON_VERSION = 1
 
 _TITLES = {
-    "changed": "changed",
-    "missing": "no golden",
-    "orphan": "golden without a case",
-    "error": "cannot be run",
-    "written": "written",
-    "exceeded": "over its budget",
+    State.PASSED: "passed",
+    State.WRITTEN: "written",
+    State.CHANGED: "changed",
+    State.MISSING: "no golden",
+    State.EXCEEDED: "over its budget",
+    State.ERROR: "cannot be run",
+    State.ORPHAN: "golden without a case",
 }
+"""What outcomes are called, in the order in which they are counted."""
 MAX_DESCRIBED = 25  # outcomes that the text describes
 MAX_NAMED = 3  # outcomes that the command which accepts them names one by one
 
 
 def findings(results: Results) -> Iterator[Outcome]:
     """Yield the outcomes that are worth words."""
-    return (outcome for outcome in results.outcomes if outcome.state != "passed")
+    return (outcome for outcome in results.outcomes if outcome.state != State.PASSED)
 
 
 def as_text(results: Results) -> str:
@@ -58,7 +60,7 @@ def by_change(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
 
 def _change(outcome: Outcome) -> object:
     """Return what outcomes share that are of one change: the layout, and what the words say."""
-    if outcome.state != "changed" or outcome.check is None or not outcome.words:
+    if outcome.state != State.CHANGED or outcome.check is None or not outcome.words:
         return outcome.id
     case = outcome.check.case
     layout = tuple(case.text(key) for key in ("layout", "file", "alias"))
@@ -69,10 +71,10 @@ def describe(outcome: Outcome, *others: Outcome) -> str:
     """Return the text about an outcome, and the names of others of the same change."""
     if outcome.error is not None:
         return f"{_head(outcome)}\n{_indented(str(outcome.error))}"
-    lines = [_head(outcome), *(f"  {printable(word)}" for word in outcome.words)]
+    lines = [_head(outcome), *(f"  {safe(word)}" for word in outcome.words)]
     if others:
         lines.append(f"  the same change: {', '.join(other.id for other in others)}")
-    if outcome.state == "changed":
+    if outcome.state == State.CHANGED:
         lines += [f"  {line}" for line in difference(outcome)]
     return "\n".join(lines)
 
@@ -108,7 +110,7 @@ def place(outcome: Outcome) -> tuple[str, int]:
 
 def _defined(outcome: Outcome) -> tuple[str, int]:
     """Return the file and line of what changed: the alias in the case's file, if it has one."""
-    if outcome.check is None or outcome.state != "changed":
+    if outcome.check is None or outcome.state != State.CHANGED:
         return place(outcome)
     span = defined_at(outcome.check.case)
     return _relative(span.file), span.line
@@ -123,14 +125,14 @@ def _relative(path: str) -> str:
 
 def accept_hint(results: Results) -> str:
     """Return how to accept what differs; nothing if there is nothing to accept."""
-    names = [o.id for o in results.outcomes if o.state in ("changed", "missing")]
+    names = [o.id for o in results.outcomes if o.state in DIFFERENT]
     hints = []
     if names:
         only = [f"--only {name}" for name in names] if len(names) <= MAX_NAMED else []
         manifest = [] if results.manifest == DEFAULT_PATH else [shlex.quote(results.manifest)]
         command = " ".join(["tt-layout check", *manifest, *only, "--update"])
         hints.append(f"accept with: {command}")
-    if results.counts["orphan"]:
+    if results.counts[State.ORPHAN]:
         hints.append("delete golden files without a case, or write their cases")
     return "\n".join(hints)
 
@@ -142,17 +144,8 @@ def summary(results: Results) -> str:
         >>> summary(Results("layouts.yaml", ()))
         'nothing was compared'
     """
-    words = {
-        "passed": "passed",
-        "written": "written",
-        "changed": "changed",
-        "missing": "without a golden",
-        "exceeded": "over its budget",
-        "error": "cannot be run",
-        "orphan": "golden without a case",
-    }
-    counts = results.counts
-    parts = [f"{counts[state]} {text}" for state, text in words.items() if counts[state]]
+    titles = {**_TITLES, State.MISSING: "without a golden"}
+    parts = [f"{n} {title}" for state, title in titles.items() if (n := results.counts[state])]
     return ", ".join(parts) or "nothing was compared"
 
 
@@ -172,7 +165,7 @@ def as_json(results: Results) -> str:
 
 def _plain(outcome: Outcome) -> dict[str, Any]:
     path, line = place(outcome)
-    is_changed = outcome.state == "changed"
+    is_changed = outcome.state == State.CHANGED
     return {
         "name": outcome.check.case.name if outcome.check else None,
         "kind": outcome.check.kind if outcome.check else None,
@@ -198,10 +191,11 @@ def _junit_case(outcome: Outcome) -> Case:
     from tt_layout.reports.junit import Case, Problem
 
     case = Case(outcome.id, *place(outcome), seconds=outcome.seconds)
-    if outcome.state in ("passed", "written"):
+    if outcome.state in (State.PASSED, State.WRITTEN):
         return case
-    is_error = outcome.state == "error"
-    problem = Problem(is_error, outcome.state, _message(outcome), describe(outcome))
+    problem = Problem(
+        outcome.state == State.ERROR, outcome.state, _message(outcome), describe(outcome)
+    )
     return case._replace(problem=problem)
 
 
@@ -215,7 +209,7 @@ def as_github(results: Results) -> str:
     """Return an annotation per finding, on the line of its case, and the counts."""
     lines = []
     for outcome in findings(results):
-        if outcome.state == "written":
+        if outcome.state == State.WRITTEN:
             continue
         title = f"{outcome.id}: {_TITLES[outcome.state]}"
         path, line = _defined(outcome)
@@ -225,8 +219,8 @@ def as_github(results: Results) -> str:
 
 
 def _annotation(outcome: Outcome) -> str:
-    lines = [printable(word) for word in outcome.words]
-    if outcome.state == "changed":
+    lines = [safe(word) for word in outcome.words]
+    if outcome.state == State.CHANGED:
         lines += difference(outcome)
     return "\n".join(lines)
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.enums import TextEnum
+from tt_layout.errors import FileLocation, LayoutError, file_error
 from tt_layout.golden.facts import Printed, differences
 from tt_layout.golden.files import read_golden, remove_actual, write_actual, write_golden
 from tt_layout.golden.kept import Kept, facts_of, file_of, keep, kept_of
@@ -21,12 +22,26 @@ from tt_layout.golden.kinds import KINDS
 from tt_layout.golden.manifest import Check, Manifest, owned, read_manifest
 from tt_layout.worker import begin_worker
 
-STATES = ("passed", "written", "changed", "missing", "orphan", "error", "exceeded")
-"""What may come of a check; an orphan is a golden file that no case owns, and a number that is
-larger than its case allows is exceeded."""
-
 TRIAL_SECONDS = 1.0  # after so much work it is known how long a check takes
 SHARED_SECONDS = 4.0  # work of which so much is left is shared among processes
+
+
+class State(TextEnum):
+    """What may come of a check; an orphan is a golden file that no case owns."""
+
+    PASSED = "passed"
+    WRITTEN = "written"
+    CHANGED = "changed"
+    MISSING = "missing"
+    ORPHAN = "orphan"
+    ERROR = "error"
+    EXCEEDED = "exceeded"
+
+
+FAILURES = State.CHANGED, State.MISSING, State.ORPHAN, State.EXCEEDED
+"""What makes a run fail, besides errors."""
+DIFFERENT = State.CHANGED, State.MISSING
+"""What an update writes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +49,7 @@ class Outcome:
     """What came of a check.
 
     Attributes:
-        state: one of `STATES`.
+        state: what it is.
         golden: the golden file.
         check: what was run; None for an orphan.
         words: what differs and why, the most telling first.
@@ -45,7 +60,7 @@ class Outcome:
         seconds: that the check took; None of what was not run.
     """
 
-    state: str
+    state: State
     golden: Path
     check: Check | None = None
     words: tuple[str, ...] = ()
@@ -79,19 +94,18 @@ class Results:
     outcomes: tuple[Outcome, ...]
 
     @property
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[State, int]:
         """How many outcomes there are of each state."""
         counted = Counter(outcome.state for outcome in self.outcomes)
-        return {state: counted[state] for state in STATES}
+        return {state: counted[state] for state in State}
 
     @property
     def status(self) -> int:
         """The exit status: 0 all as expected, 1 a difference, 2 an error or nothing compared."""
         counts = self.counts
-        if counts["error"] or not self.outcomes:
+        if counts[State.ERROR] or not self.outcomes:
             return 2
-        differences = "changed", "missing", "orphan", "exceeded"
-        return 1 if any(counts[state] for state in differences) else 0
+        return 1 if any(counts[state] for state in FAILURES) else 0
 
 
 def select(manifest: Manifest, patterns: Sequence[str]) -> tuple[Check, ...]:
@@ -122,28 +136,27 @@ def run_check(check: Check) -> Outcome:
 
 
 def _outcome(check: Check) -> Outcome:
+    found = Outcome(state=State.PASSED, golden=check.golden, check=check)
     try:
         words = KINDS[check.kind].violations(check.case)
         if words is not None:
-            state = "exceeded" if words else "passed"
-            return Outcome(state=state, golden=check.golden, check=check, words=words)
+            state = State.EXCEEDED if words else State.PASSED
+            return replace(found, state=state, words=words)
         printed = KINDS[check.kind].printed(check.case)
         before = read_golden(check.golden)
     except LayoutError as error:
-        located = check.case.located(error)
-        return Outcome(state="error", golden=check.golden, check=check, error=located)
+        return replace(found, state=State.ERROR, error=check.case.located(error))
     except OSError as error:
-        file = str(check.golden if error.filename is None else error.filename)
-        unreadable = LayoutError(f"cannot read: {error.strerror or error}", FileLocation(file))
-        return Outcome(state="error", golden=check.golden, check=check, error=unreadable)
-    found = Outcome(state="passed", golden=check.golden, check=check, kept=kept_of(printed))
+        unreadable = file_error("read", error.filename or check.golden, error)
+        return replace(found, state=State.ERROR, error=unreadable)
+    found = replace(found, kept=kept_of(printed))
     if before == printed.text:
         return found
     if before is None:
         words = ("the case has no golden file",)
-        return replace(found, state="missing", words=words, after=printed.text)
+        return replace(found, state=State.MISSING, words=words, after=printed.text)
     words = _words(check, before, printed)
-    return replace(found, state="changed", words=words, before=before, after=printed.text)
+    return replace(found, state=State.CHANGED, words=words, before=before, after=printed.text)
 
 
 def _words(check: Check, before: bytes, printed: Printed) -> tuple[str, ...]:
@@ -215,7 +228,7 @@ def record(outcome: Outcome) -> Outcome:
 
     A folder that cannot be written to does not change the outcome.
     """
-    if outcome.state == "changed" and outcome.after is not None:
+    if outcome.state == State.CHANGED and outcome.after is not None:
         with suppress(OSError):
             write_actual(outcome.new, outcome.after)
     else:
@@ -234,14 +247,13 @@ def keep_in(folder: str, outcome: Outcome) -> Outcome:
     Raises:
         LayoutError: it cannot be written there.
     """
-    if outcome.state in ("changed", "missing") and outcome.after is not None:
+    if outcome.state in DIFFERENT and outcome.after is not None:
         path = Path(folder) / outcome.golden.name
         try:
             os.makedirs(folder, exist_ok=True)
             write_actual(path, outcome.after)
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise LayoutError(f"cannot write: {reason}", FileLocation(str(path))) from None
+            raise file_error("write", path, error) from None
     return outcome
 
 
@@ -251,15 +263,14 @@ def accept(outcome: Outcome) -> Outcome:
     Raises:
         LayoutError: the file cannot be written.
     """
-    if outcome.state in ("changed", "missing") and outcome.after is not None:
+    if outcome.state in DIFFERENT and outcome.after is not None:
         try:
             write_golden(outcome.golden, outcome.after)
         except OSError as error:
-            message = f"cannot write: {error.strerror or error}"
-            raise LayoutError(message, FileLocation(str(outcome.golden))) from None
-        words = outcome.words if outcome.state == "changed" else ("a new golden file",)
-        outcome = replace(outcome, state="written", words=words, before=None, after=None)
-    if outcome.state in ("passed", "written"):
+            raise file_error("write", outcome.golden, error) from None
+        words = outcome.words if outcome.state == State.CHANGED else ("a new golden file",)
+        outcome = replace(outcome, state=State.WRITTEN, words=words, before=None, after=None)
+    if outcome.state in (State.PASSED, State.WRITTEN):
         remove_actual(outcome.new)
     return outcome
 
@@ -270,7 +281,7 @@ def keep_facts(manifest: Manifest, outcomes: Sequence[Outcome]) -> None:
     Raises:
         LayoutError: the file cannot be written.
     """
-    right = [one for one in outcomes if one.state in ("passed", "written")]
+    right = [one for one in outcomes if one.state in (State.PASSED, State.WRITTEN)]
     keep(manifest.checks, {one.id: one.kept for one in right if one.kept is not None})
 
 
@@ -296,7 +307,7 @@ def orphans(manifest: Manifest) -> tuple[Outcome, ...]:
                 for path in _owned_by_other(other, found):
                     found.pop(path, None)
     words = ("no case of the manifest owns this golden file",)
-    return tuple(Outcome(state="orphan", golden=path, words=words) for path in found.values())
+    return tuple(Outcome(state=State.ORPHAN, golden=path, words=words) for path in found.values())
 
 
 def _owned_by_other(manifest: Path, found: Mapping[str, Path]) -> list[str]:

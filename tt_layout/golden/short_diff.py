@@ -113,9 +113,4 @@ def _cut(line: str, first: int) -> str:
     """Return a window of a line, with ``...`` where it was cut."""
     shown = line[first : first + WIDTH]
     before, after = "..." if first else "", "..." if first + WIDTH < len(line) else ""
-    return printable(before + shown + after)
-
-
-def printable(text: str) -> str:
-    """Return a text that a terminal shows as it is."""
-    return safe(text)
+    return safe(before + shown + after)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.errors import FileLocation, LayoutError, file_error
 from tt_layout.mlir.source import Source, Span, read_source
 
 MAX_BYTES = 16 << 20
@@ -75,7 +74,7 @@ def read_nodes(path: str, what: str = "manifest") -> Node:
     try:
         size = os.path.getsize(path)
     except OSError as error:
-        raise LayoutError(f"cannot read: {error.strerror or error}", FileLocation(path)) from None
+        raise file_error("read", path, error) from None
     if size > MAX_BYTES:
         limit = f"{MAX_BYTES >> 20} MiB"
         message = f"a {what} may have {limit}, this has {size} bytes"
@@ -99,139 +98,101 @@ def parse_nodes(source: Source, what: str = "manifest") -> Node:
 
 
 class _Builder:
-    """Makes nodes of the parser's events."""
+    """Makes nodes of those of PyYAML, once its events have nothing that is refused."""
 
     def __init__(self, source: Source, what: str) -> None:
+        import yaml
+
         self.source = source
         self.what = what
-        self.events = self._events()
+        self.loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    def document(self) -> Node:
+        """Return the one document."""
+        import yaml
+
+        depth, found = 0, False
+        for event in self._events():
+            if isinstance(event, yaml.NodeEvent):
+                if found and not depth:
+                    message = f"a {self.what} is one document; this begins a second one"
+                    raise LayoutError(message, self._span(event))
+                found = True
+                self._refuse(event, depth + 1)
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+        if not found:
+            raise LayoutError(f"the {self.what} is empty", FileLocation(self.source.name))
+        return self._node(yaml.compose(self.source.text, self.loader))
 
     def _events(self) -> Iterator[Any]:
         """Yield the parser's events, its errors as ours."""
         import yaml
 
-        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
-            yield from yaml.parse(self.source.text, Loader=loader)
+            yield from yaml.parse(self.source.text, self.loader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             words = " ".join(filter(None, (error.context, error.problem)))
             message = f"not YAML: {words}"
             raise LayoutError(message, self._character(mark.index if mark else 0)) from None
         except yaml.reader.ReaderError as error:
-            position = next((i for i, c in enumerate(self.source.text) if not _is_yaml(c)), 0)
-            raise LayoutError(f"not YAML: {error.reason}", self._character(position)) from None
+            wrong = yaml.reader.Reader.NON_PRINTABLE.search(self.source.text)
+            where = self._character(wrong.start() if wrong else 0)
+            raise LayoutError(f"not YAML: {error.reason}", where) from None
 
     def _character(self, index: int) -> Span:
         index = min(index, max(0, len(self.source.text.rstrip()) - 1))
         return self.source.span(index, index + 1)
 
-    def _span(self, event: Any, end: Any = None) -> Span:
-        stop = (end or event).end_mark.index
-        return self.source.span(event.start_mark.index, stop)
-
-    def document(self) -> Node:
-        """Return the one document."""
-        import yaml
-
-        node: Node | None = None
-        for event in self.events:
-            if not isinstance(event, yaml.NodeEvent):
-                continue
-            if node is not None:
-                message = f"a {self.what} is one document; this begins a second one"
-                raise LayoutError(message, self._span(event))
-            node = self._node(event, 1)
-        if node is None:
-            raise LayoutError(f"the {self.what} is empty", FileLocation(self.source.name))
-        return node
-
-    def _node(self, event: Any, depth: int) -> Node:
-        import yaml
-
-        self._refuse(event, depth)
-        if isinstance(event, yaml.ScalarEvent):
-            return ScalarNode(event.value, self._scalar_kind(event), self._span(event))
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(event, depth)
-        return self._mapping(event, depth)
+    def _span(self, marked: Any) -> Span:
+        return self.source.span(marked.start_mark.index, marked.end_mark.index)
 
     def _refuse(self, event: Any, depth: int) -> None:
         """Refuse what a manifest does not use, where it stands."""
         import yaml
 
+        start = event.start_mark.index
+        opening = self.source.span(start, start + 1)
         if isinstance(event, yaml.AliasEvent):
             message = f"aliases are refused in a {self.what}: write the value out, or use defaults"
             raise LayoutError(f"{message}, got *{event.anchor}", self._span(event))
         if event.anchor is not None:
-            raise LayoutError(
-                f"anchors are refused in a {self.what}, got &{event.anchor}", self._opening(event)
-            )
+            message = f"anchors are refused in a {self.what}, got &{event.anchor}"
+            raise LayoutError(message, opening)
         if event.tag is not None:
             tag = event.tag.replace(_TAG, "!!")
-            raise LayoutError(f"tags are refused in a {self.what}, got {tag}", self._opening(event))
+            raise LayoutError(f"tags are refused in a {self.what}, got {tag}", opening)
         if depth > MAX_DEPTH:
             message = f"a {self.what} may be nested {MAX_DEPTH} levels deep"
-            raise LayoutError(message, self._opening(event))
+            raise LayoutError(message, opening)
 
-    def _opening(self, event: Any) -> Span:
-        start = event.start_mark.index
-        return self.source.span(start, start + 1)
-
-    def _scalar_kind(self, event: Any) -> str:
-        if not event.implicit[0]:
-            return "text"  # quoted, or in a block
-        return _KINDS.get(_resolve(event.value).removeprefix(_TAG), "text")
-
-    def _sequence(self, start: Any, depth: int) -> SequenceNode:
+    def _node(self, node: Any) -> Node:
         import yaml
 
-        items: list[Node] = []
-        for event in self.events:
-            if isinstance(event, yaml.SequenceEndEvent):
-                break
-            items.append(self._node(event, depth + 1))
-        return SequenceNode(tuple(items), self._span(start, event))
+        span = self._span(node)
+        if isinstance(node, yaml.ScalarNode):
+            return ScalarNode(node.value, _KINDS.get(node.tag.removeprefix(_TAG), "text"), span)
+        if isinstance(node, yaml.SequenceNode):
+            return SequenceNode(tuple(map(self._node, node.value)), span)
+        entries: dict[str, tuple[ScalarNode, Node]] = {}
+        for key, value in node.value:
+            name = self._key(self._node(key))
+            if name.text in entries:
+                line = entries[name.text][0].span.line
+                message = f"the key {name.text!r} is given twice; first on line {line}"
+                raise LayoutError(message, name.span)
+            entries[name.text] = name, self._node(value)
+        return MappingNode(tuple(entries.values()), span)
 
-    def _mapping(self, start: Any, depth: int) -> MappingNode:
-        import yaml
-
-        entries: list[tuple[ScalarNode, Node]] = []
-        seen: dict[str, ScalarNode] = {}
-        for event in self.events:
-            if isinstance(event, yaml.MappingEndEvent):
-                break
-            key = self._key(self._node(event, depth + 1), seen)
-            seen[key.text] = key
-            entries.append((key, self._node(next(self.events), depth + 1)))
-        return MappingNode(tuple(entries), self._span(start, event))
-
-    def _key(self, node: Node, seen: dict[str, ScalarNode]) -> ScalarNode:
-        """Return a node as a key that is not there yet."""
+    def _key(self, node: Node) -> ScalarNode:
+        """Return a node that may be a key."""
         if not isinstance(node, ScalarNode):
             raise LayoutError(f"a key must be text, got a {node.kind}", node.span)
         if node.text == "<<":
             message = f"merge keys are refused in a {self.what}: use defaults"
             raise LayoutError(message, node.span)
-        if node.text in seen:
-            line, _ = self.source.line_column(seen[node.text].span.start)
-            message = f"the key {node.text!r} is given twice; first on line {line}"
-            raise LayoutError(message, node.span)
         return node
-
-
-@cache
-def _resolver() -> Any:
-    import yaml
-
-    return yaml.resolver.Resolver()
-
-
-def _resolve(text: str) -> str:
-    """Return the tag that YAML gives to a plain scalar."""
-    import yaml
-
-    return str(_resolver().resolve(yaml.ScalarNode, text, (True, False)))
 
 
 def is_plain_text(text: str) -> bool:
@@ -241,13 +202,6 @@ def is_plain_text(text: str) -> bool:
         >>> is_plain_text("blocked"), is_plain_text("no"), is_plain_text("12")
         (True, False, False)
     """
-    return _resolve(text) == f"{_TAG}str"
+    import yaml
 
-
-def _is_yaml(character: str) -> bool:
-    code = ord(character)
-    return (
-        character in "\t\n\r\x85"
-        or 0x20 <= code < 0x7F
-        or (code >= 0xA0 and not 0xD800 <= code < 0xE000 and code not in (0xFFFE, 0xFFFF))
-    )
+    return bool(yaml.safe_load(text) == text)

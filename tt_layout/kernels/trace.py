@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.errors import FileLocation, LayoutError, file_error
 from tt_layout.kernels.binaries import assembly_registers
 from tt_layout.kernels.metadata import KernelMetadata, metadata_of
 from tt_layout.kernels.seen import (
@@ -100,8 +100,7 @@ def read_trace(path: str) -> Trace:
     except (EOFError, zlib.error):
         reader.unread.append(Unread(number + 1, "the compressed data ends in the middle"))
     except OSError as error:
-        message = f"cannot read: {error.strerror or error}"
-        raise LayoutError(message, FileLocation(path)) from None
+        raise file_error("read", path, error) from None
     kernels = reader.record.kernels
     if not kernels:
         first = next(iter(reader.unread), None)

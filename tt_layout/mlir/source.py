@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tt_layout.errors import FileLocation, LayoutError, NothingFoundError, not_a_name
+from tt_layout.errors import FileLocation, LayoutError, NothingFoundError, file_error, not_a_name
 from tt_layout.safe_text import safe
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def read_source(path: str) -> Source:
             with open_file(path) as file:
                 text = _read(file, name)
     except OSError as error:
-        raise LayoutError(f"cannot read: {error.strerror or error}", FileLocation(name)) from None
+        raise file_error("read", name, error) from None
     if not text or text.isspace():
         raise NothingFoundError("the file is empty", FileLocation(name))
     return Source(text, name)
@@ -201,8 +201,7 @@ def dumps_below(folder: str) -> list[str]:
     def fail(error: OSError) -> None:
         name = str(error.filename)
         if name == folder:
-            message = f"cannot read: {error.strerror or error}"
-            raise LayoutError(message, FileLocation(name))
+            raise file_error("read", name, error)
         found.append(name)
 
     for parent, folders, names in os.walk(folder, onerror=fail):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from tt_layout.errors import FileLocation, LayoutError, TooLargeError, not_a_name
+from tt_layout.errors import LayoutError, TooLargeError, file_error, not_a_name
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
@@ -39,7 +39,7 @@ def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) 
             for chunk in _with_progress(chunks, size):
                 file.write(chunk)
     except OSError as error:
-        raise LayoutError(f"cannot write: {error.strerror or error}", FileLocation(path)) from None
+        raise file_error("write", path, error) from None
 
 
 def terminal_columns(stream: IO[str]) -> int | None:

@@ -23,6 +23,7 @@ from tt_layout.golden.report import FORMATS, JSON_VERSION, error_annotation, pla
 from tt_layout.golden.runner import (
     Outcome,
     Results,
+    State,
     accept,
     default_jobs,
     keep_facts,
@@ -145,7 +146,7 @@ def _read(path: str, output_format: str, max_cases: int, output: str | None) -> 
         if output_format == "github":
             _write(error_annotation(error) + "\n", None)
         elif output_format != "text":
-            failed = Outcome(state="error", golden=Path(path), error=error)
+            failed = Outcome(state=State.ERROR, golden=Path(path), error=error)
             _write(FORMATS[output_format](Results(path, (failed,))), output)
         raise
 
@@ -161,7 +162,7 @@ def _list(checks: Sequence[Check], output_format: str) -> None:
 
 
 def _where(check: Check) -> dict[str, str | int]:
-    path, line = place(Outcome(state="passed", golden=check.golden, check=check))
+    path, line = place(Outcome(state=State.PASSED, golden=check.golden, check=check))
     return {"file": path, "line": line}
 
 
