@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,15 @@ BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], "
     "warpsPerCTA = [4, 1], order = [1, 0]}>"
 )
+
+
+class Endless(list[Any]):
+    """A list that yields for ever."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return repeat((0, 0))
+
+
 LAYOUT = parse_layout(BLOCKED).to_linear_layout([64, 64])
 ANY: Any = 3
 NONE: Any = None
@@ -131,3 +141,9 @@ def test_a_stride_counts_in_the_size_as_triton_has_it() -> None:
     assert LinearLayout.strided_1d(1, 4, "a", "b").out_dims == [("b", 4)]
     assert LinearLayout.strided_1d(4, 4, "a", "b").out_dims == [("b", 16)]
     assert LinearLayout.identity_1d(1, "a", "b").out_dims == [("b", 1)]
+
+
+def test_lists_that_yield_for_ever_have_as_many_entries_as_they_say() -> None:
+    assert LAYOUT.with_vectors("lane", Endless([4, 4])).vectors("lane") == ((0, 0), (0, 0))
+    with pytest.raises(TypeError, match="expected MLIR text"):
+        tt_layout.audit_ir(Endless([4, 4]))

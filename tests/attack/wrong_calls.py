@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import count, repeat
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -156,7 +157,14 @@ def signatures() -> dict[str, Signature]:
     }
 
 
-def _endless() -> Any:
+class EndlessList(list[Any]):
+    """A list that yields for ever."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return repeat(4)
+
+
+def _list_of_itself() -> Any:
     whole: list[Any] = []
     whole.append(whole)
     return whole
@@ -171,7 +179,8 @@ def wrong_values() -> list[Any]:
     lists = [
         [], [[]], [None], [0], [0, 0], [3, 5], [-1, 4], [1 << 40, 1 << 40], [2] * 70, [1.5, 2.0],
         ["4", "4"], [True, False], [[1, 2], [3, 4]], (), ((),), (4, 4), ((0, 0),), ((64, 0),),
-        (("x", 4),), (("x", -4),), [("register", [[0, 1]])], [("register", 3)], _endless(),
+        (("x", 4),), (("x", -4),), [("register", [[0, 1]])], [("register", 3)], _list_of_itself(),
+        EndlessList([4, 4]),
         {}, {"lane": 1}, {"lane": None}, {"lane": 1 << 70}, {3: 4}, {1, 2}, frozenset(),
         {"register": [[0, 1]]}, range(2), range(1 << 20),
     ]  # fmt: skip
@@ -180,7 +189,8 @@ def wrong_values() -> list[Any]:
         np.array(["a"]), np.int64(4), np.uint8(255), np.float32(2), np.bool_(True),
     ]  # fmt: skip
     others = [
-        None, object(), int, len, ..., NotImplemented, Exception("x"), iter([]), tt_layout,
+        None, object(), int, len, ..., NotImplemented, Exception("x"), iter([]),
+        count(), iter(int, 1), tt_layout,
         blocked, blocked.to_linear_layout([64, 64]), LinearLayout.empty(),
         LinearLayout.identity_1d(4, "a", "b"), tt_layout.parse_layout(SHARED),
         tt_layout.parse_layout(TENSOR_MEMORY), tt_layout.Release.V2_0, BLOCKED, OPERAND,

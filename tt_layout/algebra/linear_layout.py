@@ -421,11 +421,10 @@ class LinearLayout:
         bases = tuple([(name, own.get(name, ())) for name in ins])
         return self._sound(bases, tuple([(name, sizes.get(name, 1)) for name in outs]))
 
-    def with_vectors(self, name: str, vectors: Iterable[Basis]) -> LinearLayout:
+    @checks_arguments
+    def with_vectors(self, name: str, vectors: Sequence[Basis]) -> LinearLayout:
         """Return the layout with the bases of one input dimension replaced."""
-        expect("the name", name, str)
-        replaced = tuple(vectors)
-        bases = tuple((n, replaced if n == name else own) for n, own in self.in_bases)
+        bases = tuple((n, tuple(vectors) if n == name else own) for n, own in self.in_bases)
         return LinearLayout(bases, self.out_sizes)
 
     def remove_zero_bases(self, name: str) -> LinearLayout:

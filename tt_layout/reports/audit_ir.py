@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from tt_layout.audit.audit import audit_module
@@ -81,7 +82,8 @@ def _opened(source: Any) -> tuple[str, Iterable[Module], KernelMetadata]:
     if isinstance(source, Module):
         return source.source.name, [source], NO_METADATA
     if isinstance(source, Sequence) and not isinstance(source, str):
-        modules = [module for module in source if isinstance(module, Module)]
+        entries = islice(source, len(source))  # a class of its own may yield for ever
+        modules = [module for module in entries if isinstance(module, Module)]
         if len(modules) == len(source):
             return modules[0].source.name if modules else "<modules>", modules, NO_METADATA
     texts = getattr(source, "asm", None)

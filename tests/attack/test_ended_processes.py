@@ -11,9 +11,8 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tiers import slow
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], "
     "warpsPerCTA = [4, 1], order = [1, 0]}>"
@@ -35,7 +34,10 @@ SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGINT)
 ENDS = list(product(COMMANDS, SIGNALS))
 SECONDS = 60  # after which a process is taken to stay for ever
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+pytestmark = [
+    pytest.mark.attack,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux"),
+]
 
 
 def members(session: int) -> list[int]:
@@ -72,8 +74,7 @@ def work(folder: Path, command: str) -> None:
         (folder / f"kernels/{n}.ttgir").write_text(kernel.replace("%cst", f"%cst{n}"))
 
 
-@pytest.mark.parametrize(("command", "number"), [ENDS[0], *(slow(*end) for end in ENDS[1:])])
-@pytest.mark.slow
+@pytest.mark.parametrize(("command", "number"), ENDS)
 def test_no_process_is_left_behind(command: str, number: signal.Signals, tmp_path: Path) -> None:
     work(tmp_path, command)
     process = subprocess.Popen(

@@ -12,13 +12,13 @@ import pytest
 
 from tt_layout.encodings.registry import modules_in
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
+pytestmark = pytest.mark.attack
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
 )
 
 
-@pytest.mark.slow
 def test_an_archive_has_every_attribute_and_notation(tmp_path: Path) -> None:
     archive = tmp_path / "tt_layout.zip"
     with zipfile.ZipFile(archive, "w") as file:
