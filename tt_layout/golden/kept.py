@@ -93,11 +93,13 @@ def keep(checks: Iterable[Check], known: dict[str, Kept]) -> None:
         names.setdefault(file_of(check), []).append(check.id)
     for path, own in names.items():
         before = _read(path)
-        entries = {name: known.get(name, before.get(name)) for name in sorted(own)}
-        lines = [f"{json.dumps(n)}: {json.dumps(e)}" for n, e in entries.items() if e is not None]
+        after = before | {name: [*kept] for name, kept in known.items()}
+        entries = {name: after[name] for name in sorted(own) if name in after}
+        if entries == before:
+            continue
+        lines = (f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items())
         content = "{\n" + ",\n".join(lines) + "\n}\n"
         try:
-            if content.encode() != read_golden(path):
-                write_golden(path, content.encode())
+            write_golden(path, content.encode())
         except OSError as error:
             raise file_error("write", path, error) from None
