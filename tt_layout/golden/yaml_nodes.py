@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from tt_layout.errors import FileLocation, LayoutError, file_error
@@ -204,4 +205,11 @@ def is_plain_text(text: str) -> bool:
     """
     import yaml
 
-    return bool(yaml.safe_load(text) == text)
+    return bool(_resolver().resolve(yaml.ScalarNode, text, (True, False)) == f"{_TAG}str")
+
+
+@cache
+def _resolver() -> Any:
+    import yaml
+
+    return yaml.resolver.Resolver()
