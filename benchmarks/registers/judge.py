@@ -1,9 +1,10 @@
 """Hold the estimate of registers against what the compilers took.
 
-usage: judge.py FOLDER [--rows]
+usage: judge.py FOLDER... [--rows]
 
 FOLDER is what make.py has written.  For each target, of the families that nothing was fitted to
-and of all: the correlation with registers and spills, the precision and recall of ``spills``.
+and of all, dumps among them: the correlation with registers and spills, the precision and recall
+of ``spills``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Row(NamedTuple):
 
     name: str
     target: str
-    is_fitted: bool
+    is_fitted: bool | None
     found: RegisterPressure
     registers: int
     spilled: int
@@ -41,10 +42,8 @@ class Row(NamedTuple):
 def rows_of(folder: Path) -> list[Row]:
     """Return the kernels that compiled."""
     found = []
-    for line in (folder / "truth.jsonl").read_text().splitlines():
-        one = json.loads(line)
-        if "error" in one:
-            continue
+    lines = map(json.loads, (folder / "truth.jsonl").read_text().splitlines())
+    for one in {each["name"]: each for each in lines if "error" not in each}.values():
         [module] = whole_modules(read_source(str(folder / f"{one['name']}.ttgir")), None, None)
         pressure = worst(module_registers(AuditedModule(module, SharedWork())))
         if pressure is not None:
@@ -67,10 +66,10 @@ def told(rows: Sequence[Row]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--rows", action="store_true", help="print every kernel")
     chosen = parser.parse_args()
-    rows = rows_of(chosen.folder)
+    rows = [row for folder in chosen.folders for row in rows_of(folder)]
     if chosen.rows:
         for row in sorted(rows, key=lambda row: (row.target, row.name)):
             print(
@@ -80,9 +79,10 @@ def main() -> None:
                 row.registers,
                 row.spilled,
                 row.found.limit,
-                "fitted" * row.is_fitted,
+                "fitted" * bool(row.is_fitted),
             )
-    for title, own in (("held out", [row for row in rows if not row.is_fitted]), ("all", rows)):
+    held_out = [row for row in rows if row.is_fitted is False]
+    for title, own in (("held out", held_out), ("all", rows)):
         for target in dict.fromkeys(row.target for row in rows):
             print(f"{title:9} {target:8}", told([row for row in own if row.target == target]))
         print(f"{title:9} {'each':8}", told(own))

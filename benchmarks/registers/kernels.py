@@ -341,3 +341,8 @@ def variants() -> Iterator[Variant]:
         for kernel, types, sizes, warps in _SIZES:
             for count in warps if place < len(sizes) else ():
                 yield Variant(kernel, types, sizes[place], count)
+
+
+def types_of(kernel: Any) -> dict[str, str]:
+    """Return the types of a kernel's arguments."""
+    return next(types for one, types, _, _ in _SIZES if one is kernel)

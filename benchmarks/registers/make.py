@@ -1,26 +1,33 @@
 """Compile kernels for GPUs that are not there, and keep what their compilers say of registers.
 
     TRITON_PYTHON benchmarks/registers/make.py FOLDER [TARGET...] [--only REGEX]
+    TRITON_PYTHON benchmarks/registers/make.py FOLDER --drawn 60 --seed 23
+    TRITON_PYTHON benchmarks/registers/make.py FOLDER --dumps examples/*/*.ttgir
 
 TRITON_PYTHON is the Python of an environment that holds triton==3.9.0; no GPU is needed.  FOLDER
 gets a dump for each kernel, and truth.jsonl: registers, and registers that were spilled, as
 ``cuobjdump -res-usage`` of the wheel (a quarter of the bytes of the stack) and the assembly of AMD
 (``.vgpr_count``, ``.vgpr_spill_count``) have them.  What is there is not made again; REGEX chooses
-kernels by their names.
+kernels by their names.  With ``--drawn`` the kernels are those of fresh.py, so many; with
+``--dumps`` those dumps are compiled instead.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import itertools
 import json
 import re
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import triton
+from fresh import drawn
 from kernels import FITTED, Variant, variants
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -62,28 +69,76 @@ def registers(kernel: Any) -> tuple[int, int]:
     )
 
 
-def main(folder: Path, targets: list[str], only: str) -> None:
+class Job(NamedTuple):
+    """A kernel to compile.
+
+    Attributes:
+        name: of its row.
+        family: of kernels that it belongs to.
+        target: the GPU.
+        is_fitted: whether rules were fitted to its family; None of a dump.
+        compile: compiles it.
+    """
+
+    name: str
+    family: str
+    target: str
+    is_fitted: bool | None
+    compile: Callable[[], Any]
+
+
+def job_of(variant: Variant, target: str) -> Job:
+    """Return what compiles a kernel in a size for a target."""
+    family = variant.kernel.__name__
+    work = functools.partial(compiled, variant, TARGETS[target])
+    return Job(f"{variant.name}-{target}", family, target, family in FITTED, work)
+
+
+def job_of_dump(path: Path) -> Job:
+    """Return what compiles a dump for its own GPU."""
+    kind, name = re.search(r'ttg.target = "(cuda|hip):(\w+)"', path.read_text()).groups()
+    target = f"sm{name}" if kind == "cuda" else name
+    work = functools.partial(triton.compile, str(path), target=TARGETS[target])
+    return Job("-".join(path.parts[-2:]).removesuffix(".ttgir"), "dump", target, None, work)
+
+
+def result_of(job: Job, folder: Path) -> dict[str, Any]:
+    """Compile a kernel, keep its dump, and return its row."""
+    begun = time.monotonic()
+    found: dict[str, Any] = {"name": job.name, "family": job.family}
+    found |= {"target": job.target, "is_fitted": job.is_fitted}
+    try:
+        kernel = job.compile()
+        found["registers"], found["spilled"] = registers(kernel)
+        (folder / f"{job.name}.ttgir").write_text(kernel.asm["ttgir"])
+    except Exception as error:  # a kernel that does not compile is a result, too
+        found["error"] = f"{type(error).__name__}: {str(error)[:300]}"
+    return found | {"seconds": round(time.monotonic() - begun, 1)}
+
+
+def main(folder: Path, jobs: Iterable[Job]) -> None:
     """Compile what is not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
     truth = folder / "truth.jsonl"
     known = {json.loads(line)["name"] for line in truth.open()} if truth.exists() else set()
-    for variant in variants():
-        for target in targets or TARGETS:
-            name = f"{variant.name}-{target}"
-            if name in known or not re.search(only, name):
-                continue
-            begun = time.monotonic()
-            found: dict[str, Any] = {"name": name, "family": variant.kernel.__name__}
-            found |= {"target": target, "is_fitted": variant.kernel.__name__ in FITTED}
-            try:
-                kernel = compiled(variant, TARGETS[target])
-                found["registers"], found["spilled"] = registers(kernel)
-                (folder / f"{name}.ttgir").write_text(kernel.asm["ttgir"])
-            except Exception as error:  # a kernel that does not compile is a result, too
-                found["error"] = f"{type(error).__name__}: {str(error)[:300]}"
-            found["seconds"] = round(time.monotonic() - begun, 1)
+    for job in jobs:
+        if job.name not in known:
+            known.add(job.name)
             with truth.open("a") as file:
-                file.write(json.dumps(found) + "\n")
+                file.write(json.dumps(result_of(job, folder)) + "\n")
+
+
+def chosen_jobs(chosen: argparse.Namespace) -> Iterable[Job]:
+    """Return the kernels that a call asks for."""
+    targets = chosen.targets or list(TARGETS)
+    if chosen.dumps:
+        jobs = [job_of_dump(path) for path in chosen.dumps]
+    elif chosen.drawn:
+        some = itertools.islice(drawn(chosen.seed, targets), chosen.drawn)
+        jobs = [job_of(variant, target) for variant, target in some]
+    else:
+        jobs = [job_of(variant, target) for variant in variants() for target in targets]
+    return [job for job in jobs if re.search(chosen.only, job.name)]
 
 
 if __name__ == "__main__":
@@ -91,5 +146,8 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("targets", nargs="*")
     parser.add_argument("--only", default="", metavar="REGEX")
-    chosen = parser.parse_args()
-    main(chosen.folder, chosen.targets, chosen.only)
+    parser.add_argument("--drawn", type=int, metavar="COUNT")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--dumps", nargs="+", type=Path, metavar="FILE")
+    given = parser.parse_args()
+    main(given.folder, chosen_jobs(given))

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from tt_layout.hardware import Target
 
-_SHARED_LOADS = frozenset({"ttg.local_load", "ttg.convert_layout"})
+SHARED_LOADS = frozenset({"ttg.local_load", "ttg.convert_layout"})
+"""Operations that read shared memory."""
 
 
 class CompilerModel(NamedTuple):
@@ -22,14 +23,19 @@ class CompilerModel(NamedTuple):
         slope: registers for each live one.
         base: registers besides: addresses, counters, what the schedule keeps in flight.
         passing: the part that is live of a tensor whose elements are used up one by one.
-        sinking: the operations that it moves down to the first use of their result; they read
-            shared memory.
+        sinking: operations besides elementwise ones that it moves down to the first use of their
+            result, if that is a dot up to the dot before.
+        scans_whole: how many registers a kernel of one warp may need for its scans to keep their
+            tensors whole; with more they go row by row.
+        gathers_loads: whether loads between two barriers or stores are issued together.
     """
 
     slope: float
     base: float
     passing: float = 0.5
     sinking: frozenset[str] = frozenset()
+    scans_whole: int = 0
+    gathers_loads: bool = False
 
     def needed(self, live: float) -> int:
         """Return the registers for so many live ones.
@@ -42,14 +48,15 @@ class CompilerModel(NamedTuple):
         return round(self.base + self.slope * live)
 
 
-_NVIDIA = CompilerModel(0.93, 26, sinking=_SHARED_LOADS)
-_CDNA = CompilerModel(1.1, 19)
-_RDNA = CompilerModel(0.9, 28)
+_NVIDIA = CompilerModel(0.93, 26, sinking=SHARED_LOADS)
+_CDNA = CompilerModel(1.1, 19, sinking=frozenset({"tt.scan"}), scans_whole=256)
+_RDNA = CompilerModel(0.9, 28, sinking=frozenset({"tt.scan"}), scans_whole=256)
+_GFX1250 = CompilerModel(1.27, 10, scans_whole=1024, gathers_loads=True)
 
 TENSORS_ONLY = CompilerModel(1, 0, passing=1)
 """Of Intel's, of which no kernel was compiled: what tensors take."""
 
-_AMD: Mapping[str, CompilerModel] = MappingProxyType({"gfx1250": CompilerModel(1, 36)})
+_AMD: Mapping[str, CompilerModel] = MappingProxyType({"gfx1250": _GFX1250})
 
 
 def compiler_model(target: Target) -> CompilerModel:

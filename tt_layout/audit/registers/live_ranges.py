@@ -13,6 +13,10 @@ No registers are counted for
 - masks (``i1``), which are in predicates or scalar registers;
 - what only renames registers: broadcasts, transpositions, reshapes.
 
+An operation that needs its operands whole has them all before it begins: what was moved down to a
+scan is live there.  A scan within a warp may go row by row instead, its elements through it as
+through elementwise operations.
+
 Source:
     The rules were fitted to what ptxas and LLVM report of kernels compiled by Triton 3.9; see
     docs/registers.md.
@@ -20,13 +24,17 @@ Source:
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from tt_layout.audit.registers.compiler_model import SHARED_LOADS, CompilerModel
 from tt_layout.ir.ssa import Region, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import LOOPS, ways
 
 SPECIALIZED = "ttg.warp_specialize"
+SCAN = "tt.scan"
+DOT = "tt.dot"
 
 _RENAMING = frozenset({"tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans"})
 """Operations whose result is in the registers of their operand."""
@@ -49,6 +57,7 @@ _FROM_INDICES = ("arith.sitofp", "arith.uitofp")
 """How indices become numbers that are kept."""
 
 _LOADS = frozenset({"tt.load", "amdg.buffer_load"})
+_STORES = frozenset({"tt.store", "amdg.buffer_store"})
 
 
 class LiveRange(NamedTuple):
@@ -78,47 +87,49 @@ class LiveRanges(NamedTuple):
         ranges: of the values that take registers.
         lines: the line of each number.
         partitions: the operations that specialise warps, in the order of the text.
+        has_rows: whether there are scans of several rows.
     """
 
     ranges: tuple[LiveRange, ...]
     lines: tuple[int, ...]
     partitions: tuple[SsaOperation, ...]
+    has_rows: bool
 
 
 def live_ranges(
     body: Region,
     words_of: Callable[[Value], int],
+    model: CompilerModel,
     *,
-    keeps_scanned: bool,
-    sinking: frozenset[str] = frozenset(),
+    by_row: bool,
 ) -> LiveRanges:
     """Return what takes registers in a body.
 
     Args:
         body: the blocks of a function or of a partition.
         words_of: the registers of a value, if it takes any.
-        keeps_scanned: whether what is scanned is needed beside the result, as it is if several
-            warps are.
-        sinking: operations without operands in registers that the compiler moves down to the
-            first use of their result.
+        model: what the compiler moves.
+        by_row: whether scans of several rows go through them one by one.
     """
-    walk = _Walk(keeps_scanned, sinking)
+    walk = _Walk(model, by_row)
     walk.enter(body)
-    return LiveRanges(tuple(walk.ranges(words_of)), tuple(walk.lines), tuple(walk.partitions))
+    ranges = tuple(walk.ranges(words_of))
+    return LiveRanges(ranges, tuple(walk.lines), tuple(walk.partitions), walk.has_rows)
 
 
 class _Walk:
     """The operations of a body, counted."""
 
-    def __init__(self, keeps_scanned: bool, sinking: frozenset[str]) -> None:
+    def __init__(self, model: CompilerModel, by_row: bool) -> None:
         self.lines: list[int] = [0]
-        self._sinking = sinking
         self.partitions: list[SsaOperation] = []
-        self._keeps_scanned = keeps_scanned
+        self.has_rows = False
+        self._model = model
+        self._by_row = by_row
         self._values: dict[str, Value] = {}
         self._begins: dict[str, int] = {}
         self._homes: dict[str, tuple[int, ...]] = {}
-        self._makers: dict[str, tuple[str, int]] = {}
+        self._makers: dict[str, tuple[bool, int]] = {}
         self._uses: list[tuple[str, int, tuple[int, ...]]] = []
         self._renamed: dict[str, str] = {}
         self._loops: tuple[int, ...] = ()
@@ -128,6 +139,11 @@ class _Walk:
         self._edges: dict[str, list[str]] = {}
         self._kept: list[str] = []
         self._sinkable: list[tuple[SsaOperation, int]] = []
+        self._scans: set[int] = set()
+        self._dots: list[int] = [0]
+        self._stores = 0
+        self._first_loads: dict[tuple[tuple[int, ...], int, int], int] = {}
+        self._gathered: dict[str, tuple[int, tuple[str, ...]]] = {}
 
     def enter(self, region: Region) -> None:
         for block in region:
@@ -136,20 +152,30 @@ class _Walk:
 
     def _visit(self, operation: SsaOperation) -> None:
         name = operation.name
-        is_elementwise = name.startswith(_ELEMENTWISE)
+        goes_by_row = name == SCAN and self._scans_rows(operation)
+        is_elementwise = goes_by_row or name.startswith(_ELEMENTWISE)
         is_barrier = not is_elementwise and not name.startswith(_PASSING)
         self._stretch += is_barrier
         number = self._count(operation.line)
         self._stretches[number] = self._stretch
-        last = number + (self._keeps_scanned and name == "tt.scan")
         used = operation.operands if not self._renames(operation) else operation.operands[1:]
-        self._uses += [(name, last, self._loops) for name in used]
+        self._uses += [(name, number, self._loops) for name in used]
+        if name == SCAN and not goes_by_row:
+            self._scans.add(number)
+        elif name == DOT:
+            self._dots.append(number)
         if name == SPECIALIZED:
             self.partitions.append(operation)
         if operation.regions and (name.startswith("scf.") or name == SPECIALIZED):
             self._enter_regions(operation)
         self._define_results(operation, number, is_elementwise)
         self._stretch += is_barrier
+
+    def _scans_rows(self, operation: SsaOperation) -> bool:
+        """Tell whether a scan goes row by row."""
+        has_rows = any(len(result.type.shape) > 1 for result in operation.results)
+        self.has_rows |= has_rows
+        return has_rows and self._by_row
 
     def _renames(self, operation: SsaOperation) -> bool:
         """Tell whether an operation needs nothing: its users need its operand."""
@@ -161,15 +187,25 @@ class _Walk:
         name = operation.name
         if self._renames(operation):
             self._renamed[operation.results[0].name] = self._root(operation.operands[0])
+        self._stores += name in _STORES
         for value in operation.results:
-            self._define(value, name)
-        if is_elementwise and not name.startswith(_FROM_INDICES):
+            self._define(value, is_elementwise)
+        if name in _LOADS and operation.results:
+            place = self._loops, self._stretch, self._stores
+            first = self._first_loads.setdefault(place, number)
+            self._gathered[operation.results[0].name] = first, operation.operands
+        if name.startswith(_ELEMENTWISE) and not name.startswith(_FROM_INDICES):
             if name != "tt.splat":
                 self._relate(operation.operands, operation.results)
         elif not name.startswith("scf.") and name != SPECIALIZED:
             self._kept += [value.name for value in operation.results]
-        if operation.results and (name in self._sinking or is_elementwise):
+        if operation.results and self._sinks(name, is_elementwise):
             self._sinkable.append((operation, number))
+
+    def _sinks(self, name: str, is_elementwise: bool) -> bool:
+        """Tell whether the compiler moves an operation down; a scan only if it goes row by row."""
+        is_named = name in self._model.sinking
+        return is_elementwise and is_named if name == SCAN else is_elementwise or is_named
 
     def _enter_regions(self, operation: SsaOperation) -> None:
         outer = self._loops
@@ -179,7 +215,7 @@ class _Walk:
         for region in regions:
             for block in region:
                 for argument in block.arguments:
-                    self._define(argument, operation.name)
+                    self._define(argument, is_elementwise=False)
             self.enter(region)
         end = self._count(operation.line)
         self._loop_ends[id(operation)] = end
@@ -193,11 +229,11 @@ class _Walk:
         self.lines.append(line)
         return len(self.lines) - 1
 
-    def _define(self, value: Value, maker: str) -> None:
+    def _define(self, value: Value, is_elementwise: bool) -> None:
         self._values[value.name] = value
         self._begins[value.name] = len(self.lines) - 1
         self._homes[value.name] = self._loops
-        self._makers[value.name] = maker, self._stretch
+        self._makers[value.name] = is_elementwise, self._stretch
 
     def _relate(self, passed: Sequence[str], received: Sequence[Value]) -> None:
         """Note that values are as much data as what they are computed from."""
@@ -247,15 +283,16 @@ class _Walk:
 
         It does where one operand at most has to live longer for it, and takes no more registers.
         """
-        begins = dict(self._begins)
+        begins = self._begins | self._gathered_begins(data)
         first = self._first_uses()
         for operation, number in reversed(self._sinkable):
             name = operation.results[0].name
             use = first.get(name)
             if use is None or use <= number or name in self._renamed:
                 continue
+            reads_memory = operation.name in SHARED_LOADS
             operands = {self._root(used) for used in operation.operands} & data
-            if operation.name in self._sinking:
+            if reads_memory:
                 operands = set()  # they are in memory by then
             if len(operands) > 1 or not words_of(operation.results[0]):
                 continue
@@ -266,8 +303,24 @@ class _Walk:
                 ends[used] = max(ends.get(used, 0), use)
                 first[used] = min(first.get(used, use), use) if first.get(used) != number else use
             else:
-                begins[name] = use - (operation.name in self._sinking)
+                begins[name] = self._moved_to(use, number, reads_memory)
         return begins
+
+    def _moved_to(self, use: int, number: int, reads_memory: bool) -> int:
+        """Return where a value begins that is moved down to its first use."""
+        if not reads_memory:
+            return use - (use in self._scans)
+        at = bisect_left(self._dots, use)
+        if at < len(self._dots) and self._dots[at] == use:  # loaded during the dot before
+            return max(number, self._dots[at - 1] - 1)
+        return use - 1
+
+    def _gathered_begins(self, data: set[str]) -> dict[str, int]:
+        """Return where loads begin that the compiler issues together, with the first of them."""
+        if not self._model.gathers_loads:
+            return {}
+        found = self._gathered.items()
+        return {name: at for name, (at, used) in found if not data & set(map(self._root, used))}
 
     def _first_uses(self) -> dict[str, int]:
         """Return the number of the first operation that needs each value, in its own loop."""
@@ -283,6 +336,6 @@ class _Walk:
         return self._renamed.get(name, name)
 
     def _is_passing(self, name: str, end: int) -> bool:
-        maker, stretch = self._makers[name]
+        is_elementwise, stretch = self._makers[name]
         last = self._stretches.get(end)
-        return maker.startswith(_ELEMENTWISE) and last is not None and last - stretch in (0, 1)
+        return is_elementwise and last is not None and last - stretch in (0, 1)

@@ -221,12 +221,21 @@ def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
 
 
 def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges:
-    return live_ranges(
-        body,
-        lambda value: sizes.words(function, value),
-        keeps_scanned=sizes.warps > 1,
-        sinking=sizes.model.sinking,
-    )
+    """Return what is live in a body.
+
+    Within a warp nothing waits between the rows of a scan: where the registers do not suffice for
+    all, they are scanned one by one.
+    """
+    model = sizes.model
+
+    def found(*, by_row: bool) -> LiveRanges:
+        return live_ranges(body, lambda value: sizes.words(function, value), model, by_row=by_row)
+
+    whole = found(by_row=False)
+    if sizes.warps > 1 or not whole.has_rows:
+        return whole
+    needed = model.needed(max(_profile(whole, model.passing)))
+    return whole if needed <= model.scans_whole else found(by_row=True)
 
 
 class _Sizes:
