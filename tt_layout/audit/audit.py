@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 
-from tt_layout.audit.allocation import SharedMemory, module_memory
+from tt_layout.audit.allocation import module_memory
 from tt_layout.audit.conclusions import Conclusions, MovementRow, Total
 from tt_layout.audit.findings import Finding, Note
 from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.modules.layouts import LayoutRow, layout_rows
+from tt_layout.audit.modules.layouts import layout_rows
 from tt_layout.audit.operations.atomics import scalar_operations
 from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.operations.costs import cost_of
@@ -22,7 +22,7 @@ from tt_layout.audit.operations.multiplications import (
     intensity,
     multiplications,
 )
-from tt_layout.audit.registers import RegisterPressure, compiled_registers, module_registers
+from tt_layout.audit.registers import compiled_registers, module_registers
 from tt_layout.audit.rules import find
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import MAX_SHOWN, LayoutError
@@ -36,52 +36,25 @@ SORTS = ("line", "cost", "bytes")
 """Orders that data movements can be shown in."""
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, kw_only=True)
+class Audit(Conclusions):
     """What there is to say about a module.
 
     Attributes:
         module: the module.
-        layouts: a row for each layout and type.
-        movements: the operations that move data, in the order of the text.
-        totals: by kernel and operation.
         findings: what the reader should look at, errors first, then the most expensive.
-        notes: what would be findings, were not every other way dearer.
+        notes: what would be findings, were not every other way more expensive.
         arguments: names of the kernels' arguments, where values were given for some.
-        multiplications: the operations that multiply matrices, in the order of the text.
-        intensities: of the kernels that have any.
-        shared_memory: of the functions that have any.
-        registers: of the functions, and of the partitions of their warps.
         known: what is known of the compiled kernel.
         audited: the module with all that was looked up, to find better layouts.
     """
 
     module: Module
-    layouts: tuple[LayoutRow, ...]
-    movements: tuple[MovementRow, ...]
-    totals: tuple[Total, ...]
     findings: tuple[Finding, ...]
     notes: tuple[Note, ...] = ()
     arguments: tuple[str, ...] = ()
-    multiplications: tuple[Multiplication, ...] = ()
-    intensities: tuple[Intensity, ...] = ()
-    shared_memory: tuple[SharedMemory, ...] = ()
-    registers: tuple[RegisterPressure, ...] = ()
     known: KernelMetadata = NO_METADATA
     audited: AuditedModule | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def conclusions(self) -> Conclusions:
-        """What the findings rest on."""
-        return Conclusions(
-            self.layouts,
-            self.movements,
-            self.multiplications,
-            self.shared_memory,
-            self.totals,
-            self.intensities,
-            self.registers,
-        )
 
     @property
     def costed_for(self) -> str | None:
@@ -147,22 +120,16 @@ def audit_module(
     found = shared.modules.once(module, "conclusions", lambda: _conclusions(audited))
     registers = compiled_registers(found.registers, audited, known)
     if registers != found.registers:
-        found = found._replace(registers=registers)
+        found = replace(found, registers=registers)
         judged = find(found, audited)
     else:
         judged = shared.modules.once(module, "findings", lambda: find(found, audited))
     return Audit(
+        **{each.name: getattr(found, each.name) for each in fields(found)},
         module=module,
-        layouts=found.layouts,
-        movements=found.movements,
-        totals=found.totals,
         findings=judged.findings,
         notes=judged.notes,
         arguments=arguments,
-        multiplications=found.multiplications,
-        intensities=found.intensities,
-        shared_memory=found.shared_memory,
-        registers=found.registers,
         known=known,
         audited=audited,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory
@@ -83,7 +85,8 @@ class MovementRow(NamedTuple):
         return self.cost is None and moves and self.refusal is None
 
 
-class Conclusions(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Conclusions:
     """What a module contains, with costs.
 
     Attributes:
@@ -103,3 +106,8 @@ class Conclusions(NamedTuple):
     totals: tuple[Total, ...]
     intensities: tuple[Intensity, ...]
     registers: tuple[RegisterPressure, ...] = ()
+
+    @cached_property
+    def by_place(self) -> Mapping[tuple[int, int], MovementRow]:
+        """Each data movement by its line and column."""
+        return {(row.operation.line, row.operation.column): row for row in self.movements}

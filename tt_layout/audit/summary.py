@@ -165,7 +165,7 @@ def _occupancy(
 ) -> Occupancy | None:
     if registers is None or audit.audited is None:
         return None
-    return kernel_occupancy(audit.conclusions, audit.audited, registers, shared, audit.known)
+    return kernel_occupancy(audit, audit.audited, registers, shared, audit.known)
 
 
 def _shared_bytes(audit: Audit, name: str | None, is_only: bool) -> int | None:

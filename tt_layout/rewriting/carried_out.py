@@ -40,7 +40,7 @@ def carried_out(audit: Audit, full: FullOperation, suggestion: Suggestion) -> st
         assert audit.audited is not None
         flow, where = Flow(full.function), suggestion.where
         exchange = suggestion.exchange
-        region = region_of(audit.conclusions, audit.audited, full, where, flow, exchange)
+        region = region_of(audit, audit.audited, full, where, flow, exchange)
         if region is None:
             raise LayoutError("the operations around the conversion are not followed")
         text.define(suggestion.encoding, _free_alias(audit.module))

@@ -43,7 +43,7 @@ class Adviser:
         self.audit = audit
         self.shares = shares or Shares(audit)
         self._needs: dict[int, tuple[Suggestion, Needs, Needs]] = {}
-        self._advice = Advice(audit.conclusions, audit.audited) if audit.audited else None
+        self._advice = Advice(audit, audit.audited) if audit.audited else None
 
     def reason(self, finding: Finding) -> Reason | None:
         """Return why a conversion is there; None of any other finding."""
@@ -87,7 +87,7 @@ class Adviser:
 
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
         """Return what a program takes as it is, and with a suggestion carried out."""
-        found, audited = self.audit.conclusions, self.audit.audited
+        found, audited = self.audit, self.audit.audited
         if id(suggestion) not in self._needs:
             before = after = needs_of(found, audited, finding.function)
             if audited is not None:

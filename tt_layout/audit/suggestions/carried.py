@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
+from typing import NamedTuple
 
-from tt_layout.audit.suggestions.flow import Flow, Use
 from tt_layout.ir.ssa.control_flow import Way
+from tt_layout.ir.ssa.model import SsaOperation
 
 FOLLOWED = frozenset({"scf.for", "scf.if", "scf.while"})
 """Operations whose values can take another layout."""
+
+
+class Use(NamedTuple):
+    """An operation that takes a value, and as which of its operands."""
+
+    operation: SsaOperation
+    number: int
 
 
 class Carried:
@@ -20,8 +28,8 @@ class Carried:
     and the result are one group; the initial value and what is yielded are handed to it.
     """
 
-    def __init__(self, flow: Flow) -> None:
-        self._ways = [way for way in flow.ways if way.operation.name in FOLLOWED]
+    def __init__(self, ways: Sequence[Way]) -> None:
+        self._ways = [way for way in ways if way.operation.name in FOLLOWED]
 
     @cached_property
     def leaders(self) -> Mapping[str, str]:
@@ -69,12 +77,6 @@ class Carried:
             for passed, received in zip(way.passed, way.received):
                 found[self.leaders[received.name]][passed] = None
         return found
-
-
-@lru_cache(maxsize=1)
-def carried_by(flow: Flow) -> Carried:
-    """Return what the loops and branches of a function hand over; both sides of it are tried."""
-    return Carried(flow)
 
 
 def _others(way: Way) -> int:

@@ -17,8 +17,6 @@ from tt_layout.audit.suggestions.regions import Region, cheapest_region
 from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, Recost, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange
 from tt_layout.encodings import Encoding
-from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaOperation
 
 
 def better_sides(
@@ -62,15 +60,11 @@ def _try_side(
     region = region_of(concluded, audited, full, where, flow, exchange)
     if region is None:
         return None
-    gone = next(row for row in concluded.movements if _is_at(row.operation, conversion))
+    gone = concluded.by_place[conversion.line, conversion.column]
     recosts = Recost(gone.operation, gone.executions, gone.cost, None), *region.recosts
     lines = tuple(sorted({one.line for one in region.operations}))
     ends = old.layout or "", old.encoding, new.encoding
     return Suggestion(where, *ends, recosts, lines, region.values)
-
-
-def _is_at(movement: Operation, operation: SsaOperation) -> bool:
-    return (movement.line, movement.column) == (operation.line, operation.column)
 
 
 def region_of(

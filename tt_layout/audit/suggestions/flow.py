@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
+from tt_layout.audit.suggestions.carried import Carried, Use
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
-from tt_layout.ir.ssa.control_flow import ControlFlow, Way
+from tt_layout.ir.ssa.control_flow import ControlFlow
 
 ELEMENTWISE = frozenset(
     {
@@ -41,13 +41,6 @@ MAX_REGION = 256  # operations that take another layout, or are computed anew
 _Step = Callable[[str], "tuple[list[str], list[SsaOperation]]"]
 
 
-class Use(NamedTuple):
-    """An operation that takes a value, and as which of its operands."""
-
-    operation: SsaOperation
-    number: int
-
-
 def is_elementwise(operation: SsaOperation) -> bool:
     """Tell whether an operation computes each element by itself, in one layout."""
     name = operation.name
@@ -74,10 +67,10 @@ class Flow:
     def _control(self) -> ControlFlow:
         return ControlFlow(self.function)
 
-    @property
-    def ways(self) -> Sequence[Way]:
-        """The ways between regions and blocks of the function."""
-        return self._control.ways
+    @cached_property
+    def carried(self) -> Carried:
+        """The values of loops and branches that are of one type together."""
+        return Carried(self._control.ways)
 
     @cached_property
     def behind(self) -> Mapping[str, SsaOperation]:

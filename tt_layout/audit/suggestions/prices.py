@@ -45,7 +45,7 @@ class Prices:
         self, concluded: Conclusions, audited: AuditedModule, flow: Flow, exchange: Exchange
     ) -> None:
         self.audited, self.flow, self.exchange = audited, flow, exchange
-        self.rows = {(row.operation.line, row.operation.column): row for row in concluded.movements}
+        self.rows = concluded.by_place
         self.trial = Trial(audited, exchange)
         self._converted: dict[tuple[str, bool], tuple[Recost, ...] | None] = {}
         self._costs: dict[tuple[str, bool], Cost | None] = {}

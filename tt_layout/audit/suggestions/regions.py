@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
-from tt_layout.audit.suggestions.carried import carried_by
+from tt_layout.audit.suggestions.carried import Use
 from tt_layout.audit.suggestions.cut import SINK, SOURCE, Cut, Node
-from tt_layout.audit.suggestions.flow import MAX_REGION, Flow, Use
+from tt_layout.audit.suggestions.flow import MAX_REGION, Flow
 from tt_layout.audit.suggestions.prices import Prices
 from tt_layout.audit.suggestions.suggestion import FORWARD, Recost
 from tt_layout.audit.values.executions import assumed_runs
@@ -66,7 +66,7 @@ class _Graph:
 
     def __init__(self, prices: Prices, flow: Flow, conversion: SsaOperation, where: str) -> None:
         self.prices, self.flow, self.conversion = prices, flow, conversion
-        self.carried = carried_by(flow)
+        self.carried = flow.carried
         self.is_forward = where == FORWARD
         self.begin = conversion.results[0].name if self.is_forward else conversion.operands[0]
         self._cut = Cut()
