@@ -6,7 +6,8 @@ text adds where (a `SourceLocation`), and the command line prints it with a care
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 from tt_layout.safe_text import safe, shortened
@@ -152,6 +153,22 @@ def file_error(doing: str, path: object, error: Exception) -> LayoutError:
     """
     reason = getattr(error, "strerror", None) or error
     return LayoutError(f"cannot {doing}: {reason}", FileLocation(str(path)))
+
+
+@contextmanager
+def pointing_at(location: SourceLocation | None) -> Iterator[None]:
+    """Let errors point at a place, unless they point somewhere already.
+
+    Example:
+        >>> with pointing_at(FileLocation("a.mlir", 3)):
+        ...     raise LayoutError("no axis 2")
+        Traceback (most recent call last):
+        tt_layout.errors.LayoutError: a.mlir:3: error: no axis 2
+    """
+    try:
+        yield
+    except LayoutError as error:
+        raise error.at(location) from None
 
 
 def expect(name: str, value: object, *kinds: type) -> None:

@@ -9,6 +9,7 @@ that reach it.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -39,14 +40,7 @@ _BINARY: Mapping[str, Callable[[Array, Array], Array]] = {
     "lshr": np.right_shift,
     "shl": np.left_shift,
 }
-ORDERED = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
+ORDERED = {how: getattr(operator, how) for how in ("eq", "ne", "lt", "le", "gt", "ge")}
 
 
 class Type:

@@ -60,6 +60,18 @@ def starting(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
+class TextParameter(_ParamType):
+    """What is read from a text alone; what is no longer a text stays as it is."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return what a text stands for."""
+        return self.read(value, label(param)) if isinstance(value, str) else value
+
+    def read(self, text: str, name: str) -> Any:
+        """Return what a text stands for; messages call it by the name."""
+        raise NotImplementedError
+
+
 class FileParameter(_ParamType):
     """The name of a file, which a shell completes."""
 
@@ -72,7 +84,7 @@ class FileParameter(_ParamType):
         return files(incomplete)
 
 
-class ReleaseParameter(_ParamType):
+class ReleaseParameter(TextParameter):
     """A release of Triton, such as ``3.5``."""
 
     name = "release"
@@ -83,35 +95,31 @@ class ReleaseParameter(_ParamType):
         """Return the releases that begin so."""
         return starting(map(str, Release), incomplete)
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Release:
+    def read(self, text: str, name: str) -> Release:
         """Return the release.
 
         Raises:
             LayoutError: no such release is known.
         """
-        return value if isinstance(value, Release) else Release.parse(value)
+        return Release.parse(text)
 
 
-class TypeParameter(_ParamType):
+class TypeParameter(TextParameter):
     """A tensor type or a memdesc type."""
 
     name = "type"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> TensorType:
+    def read(self, text: str, name: str) -> TensorType:
         """Return the type.
 
         Raises:
             LayoutError: the text is not a type; the error shows where.
         """
-        from tt_layout.mlir.types import TensorType, parse_type
+        from tt_layout.mlir.types import parse_type
 
-        if isinstance(value, str) and value.replace("x", "").isdecimal():
-            raise LayoutError(f"{label(param)} lacks the element type: {value.strip('x')}xf16?")
-        return value if isinstance(value, TensorType) else parse_type(value, name=label(param))
+        if text.replace("x", "").isdecimal():
+            raise LayoutError(f"{name} lacks the element type: {text.strip('x')}xf16?")
+        return parse_type(text, name=name)
 
 
 class NotationParameter(_ParamType):
@@ -204,28 +212,24 @@ class LayoutParameter(NotationParameter):
         return super().read(source.text, context._replace(name=source.name))
 
 
-class NumbersParameter(_ParamType):
+class NumbersParameter(TextParameter):
     """Numbers such as ``1,0``: an order of dimensions, a size per thread, a coordinate."""
 
     name = "numbers"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> list[int]:
+    def read(self, text: str, name: str) -> list[int]:
         """Return the numbers.
 
         Raises:
             LayoutError: the text is not a list of numbers.
         """
-        if isinstance(value, list):
-            return value
-        parts = value.strip(" ()[]").split(",")
+        parts = text.strip(" ()[]").split(",")
         if not all(part.strip().isdecimal() and len(part) < 20 for part in parts):
-            raise LayoutError(f"{label(param)} takes numbers such as 1,0, got {value!r}")
+            raise LayoutError(f"{name} takes numbers such as 1,0, got {text!r}")
         return [int(part) for part in parts]
 
 
-class TargetParameter(_ParamType):
+class TargetParameter(TextParameter):
     """A GPU, such as ``sm90`` or ``gfx942``."""
 
     name = "target"
@@ -238,17 +242,13 @@ class TargetParameter(_ParamType):
 
         return starting(TARGETS, incomplete)
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Target:
+    def read(self, text: str, name: str) -> Target:
         """Return the GPU.
 
         Raises:
             LayoutError: no such GPU is known.
         """
-        from tt_layout.hardware import Target
-
-        return value if isinstance(value, Target) else read_target(value)
+        return read_target(text)
 
 
 def read_target(name: str) -> Target:
@@ -265,7 +265,7 @@ def read_target(name: str) -> Target:
     return gpu.target
 
 
-class SizeParameter(_ParamType):
+class SizeParameter(TextParameter):
     """A number of bytes, such as ``4GiB``, ``300 MB`` or ``1000``.
 
     Example:
@@ -276,34 +276,28 @@ class SizeParameter(_ParamType):
     name = "size"
     _TEXT = re.compile(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*(?:([kKMGTPE])(i?))?B?\s*")
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def read(self, text: str, name: str) -> int:
         """Return the number of bytes.
 
         Raises:
             LayoutError: the text is not a size.
         """
-        if isinstance(value, int):
-            return value
-        match = self._TEXT.fullmatch(value)
+        match = self._TEXT.fullmatch(text)
         if match is None:
-            raise LayoutError(f"expected a size such as 256MiB or 4GiB, got {value!r}")
+            raise LayoutError(f"expected a size such as 256MiB or 4GiB, got {text!r}")
         number, prefix, binary = match.groups()
         power = " KMGTPE".index((prefix or " ").upper())
         return int(float(number) * (1024 if binary else 1000) ** power)
 
 
-class AliasesParameter(_ParamType):
+class AliasesParameter(TextParameter):
     """Aliases such as ``a,b``, with or without ``#``."""
 
     name = "aliases"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
+    def read(self, text: str, name: str) -> tuple[str, ...]:
         """Return the names without ``#``."""
-        if isinstance(value, tuple):
-            return value
-        return tuple(name.strip().removeprefix("#") for name in value.split(",") if name)
+        return tuple(one.strip().removeprefix("#") for one in text.split(",") if one)
 
 
 def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:

@@ -15,7 +15,7 @@ from tt_layout.analyses.shared_memory.banks import (
 )
 from tt_layout.analyses.shared_memory.segments import Steps, segments
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, pointing_at
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, usual_target
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import buffer_shape
@@ -105,11 +105,9 @@ def conflicts_report(
     """
     registers, memory = registers_first(one, other)
     size = element_bytes(tensor)
-    try:
+    with pointing_at(tensor.span):
         shape = tensor.shape if tensor.is_tensor else buffer_shape(memory, tensor)
         offsets = map_access(registers, memory, shape, size)
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
     ends = (each.to_linear_layout(shape, element_bits=8 * size) for each in (registers, memory))
     return ConflictsReport(conflicts_at(offsets, target), kinds, segments(*ends))
 

@@ -21,18 +21,10 @@ from tt_layout.audit.axis.info import (
 )
 from tt_layout.audit.axis.step import Rule, Step
 from tt_layout.ir.ssa import Attribute, integers
+from tt_layout.ir.ssa.attributes import COMPARISONS
 
 _RANGE_DIVISOR = 1 << 30
 """What divides a range that begins at zero: the greatest power of two of 32 bits."""
-
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-}
 
 
 def _same(step: Step) -> AxisInfo | None:
@@ -96,7 +88,7 @@ def _comparison(step: Step) -> AxisInfo | None:
         values = left.constant, right.constant
         if predicate.startswith("u"):
             values = values[0] % (1 << 64), values[1] % (1 << 64)
-        compare = _COMPARISONS.get(predicate[-2:])
+        compare = COMPARISONS.get(predicate[-2:])
         if compare is None:
             return None
         holds = compare(*values)

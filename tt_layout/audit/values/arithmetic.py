@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
+from tt_layout.ir.ssa.attributes import COMPARISONS
 
 Unsigned = npt.NDArray[np.uint64]
 Binary = Callable[[Ints, Ints, int], Any]
@@ -153,15 +154,6 @@ BINARY: dict[str, Binary] = {
 
 MAY_OVERFLOW = frozenset({"arith.addi", "arith.subi", "arith.muli"})
 """Operations whose result, wrapped, is hardly ever meant in an address."""
-
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
 
 
 def compare(predicate: str, a: Ints, b: Ints, bits: int) -> Ints:

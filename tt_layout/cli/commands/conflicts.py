@@ -15,7 +15,7 @@ from tt_layout.cli.parameters import (
 )
 from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
-from tt_layout.errors import LayoutError
+from tt_layout.errors import pointing_at
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.conflicts import KINDS, conflicts_report, target_of
@@ -56,11 +56,9 @@ def command(
 ) -> int:
     """Count the shared-memory bank conflicts of storing and loading a tensor."""
     kinds = KINDS if access == "both" else (access,)
-    try:
+    with pointing_at(tensor.span):
         gpu = target or target_of(register, shared, tensor)
         report = conflicts_report(register, shared, tensor, gpu, kinds)
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
     emit(report, output_format)
     if target is None and gpu.name != find_target(DEFAULT_TARGET).name:
         note(f"warps of {gpu.lanes} lanes are of {gpu.title}; --target picks another GPU")

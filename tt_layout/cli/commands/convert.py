@@ -14,7 +14,7 @@ from tt_layout.cli.parameters import (
     type_option,
 )
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import pointing_at
 from tt_layout.hardware import target_names
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.convert import conversion_report
@@ -50,8 +50,6 @@ def command(
     """Show what converting a tensor from one layout to another takes."""
     if target is not None:
         read_target(target)
-    try:
+    with pointing_at(tensor.span):
         report = conversion_report(src, dst, tensor, target)
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
     emit(report, output_format)

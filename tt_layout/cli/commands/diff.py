@@ -15,7 +15,7 @@ from tt_layout.cli.parameters import (
     type_option,
 )
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import pointing_at
 from tt_layout.hardware import Target, target_names
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.difference import DifferenceReport
@@ -66,7 +66,7 @@ def command(
     output_format: str,
 ) -> int:
     """Explain what changed between two layouts of one tensor."""
-    try:
+    with pointing_at(tensor.span):
         if axis is not None:
             from tt_layout.reports.reduce import reduction_difference
 
@@ -74,7 +74,5 @@ def command(
             emit(report, output_format)
             return 0 if report.has_same_bits else 1
         found = difference(before, after, tensor)
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
     emit(DifferenceReport(found), output_format)
     return 0 if found.is_equal(level) else 1

@@ -15,7 +15,7 @@ from tt_layout.cli.parameters import (
     type_option,
 )
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import pointing_at
 from tt_layout.hardware import Target
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.reduce import reduction_report
@@ -60,8 +60,6 @@ def command(
     output_format: str,
 ) -> None:
     """Show in what order a reduction adds the elements along an axis."""
-    try:
+    with pointing_at(tensor.span):
         report = reduction_report(layout, tensor, axis, target, ordering)
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
     emit(report, output_format)

@@ -17,7 +17,7 @@ from tt_layout.cli.parameters import (
     type_option,
 )
 from tt_layout.encodings import Encoding, TensorMemoryBase
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, pointing_at
 from tt_layout.mlir.types import TensorType, sizes_and_width
 from tt_layout.reports.suggestion import SuggestionReport
 
@@ -44,11 +44,9 @@ def command() -> None:
 
 def _emit(kind: str, tensor: TensorType, output_format: str, build: Callable[[], Encoding]) -> None:
     """Build a layout, check that it fits the type, and write it."""
-    try:
+    with pointing_at(tensor.span):
         encoding = build()
         encoding.to_linear_layout(tensor.shape, element_bits=tensor.element_bits)
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
     emit(SuggestionReport(kind, encoding), output_format)
 
 
@@ -185,7 +183,7 @@ def tmem(
     span = memory.origin.whole if memory.origin else None
     if not isinstance(memory, TensorMemoryBase):
         raise LayoutError(f"expected a layout of tensor memory, got #{memory.name}", span)
-    try:
+    with pointing_at(tensor.span):
         _, bits = sizes_and_width(tensor)
         found = register_layouts(
             place(memory, tensor).layout,
@@ -194,8 +192,6 @@ def tmem(
             is_stored_only=isinstance(memory, TensorMemoryScales),
             max_registers=maxnreg,
         )
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
     if not found:
         raise LayoutError("no message of tensor memory moves such a buffer", span)
     emit(RegisterLayoutsReport(found), output_format)

@@ -15,7 +15,7 @@ from tt_layout.cli.parameters import (
     type_option,
 )
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import pointing_at
 from tt_layout.hardware import DEFAULT_TARGET, Target, target_names
 from tt_layout.mlir.types import TensorType
 from tt_layout.reports.conflicts import element_bytes
@@ -79,7 +79,7 @@ def command(
     """Find the shared layout with the fewest bank conflicts for a writer and its readers."""
     writers = [writer, *more_writers]
     size = element_bytes(tensor)
-    try:
+    with pointing_at(tensor.span):
         search = find_swizzle(
             writers,
             readers or writers,
@@ -89,6 +89,4 @@ def command(
             family=family,
             max_candidates=max_search,
         )
-    except LayoutError as error:
-        raise error.at(tensor.span) from None
     emit(SwizzleReport(search, target, has_ranking), output_format)

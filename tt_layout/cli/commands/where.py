@@ -17,7 +17,7 @@ from tt_layout.cli.parameters import (
     type_option,
 )
 from tt_layout.encodings import Encoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, pointing_at
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
@@ -86,9 +86,7 @@ def command(
     if element is None:
         emit(location_report(placed, given), output_format)
         return
-    try:
+    text = ",".join(map(str, element))
+    with pointing_at(Source(text, "--element").span(0, len(text))):
         report = element_report(placed, element, limit)
-    except LayoutError as error:
-        text = ",".join(map(str, element))
-        raise error.at(Source(text, "--element").span(0, len(text))) from None
     emit(report, output_format)

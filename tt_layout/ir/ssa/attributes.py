@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from tt_layout.ir.ssa.tokens import BALANCED
 from tt_layout.mlir.source import QUOTED, STRING
@@ -20,6 +23,11 @@ _PIECE = re.compile(
       | {QUOTED} | //[^\n]* | -> | [\#!\w.]*{BALANCED} | [^\[\](){{}},"/<>-]+ | .""",
     re.VERBOSE | re.ASCII,
 )
+
+COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
+}
+"""The predicates of MLIR without their sign: of numbers, and of arrays."""
 
 Attribute = str | int | bool
 """A number, a truth value, or the text: of a string its content, of anything else as written."""
