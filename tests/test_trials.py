@@ -76,7 +76,47 @@ def test_facts_are_those_of_all_trials(name: str) -> None:
     )
 
 
+LOOP = """
+tt.func @f(%n: i32, %m: i32) {
+  %zero = arith.constant 0 : i32
+  %two = arith.constant dense<2> : tensor<1x8xi32>
+  %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+  %row = tt.expand_dims %r {axis = 0 : i32} : tensor<8xi32> -> tensor<1x8xi32>
+  %column = tt.expand_dims %r {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+  %s = tt.splat %n : i32 -> tensor<8x1xi32>
+  %t = tt.splat %m : i32 -> tensor<8x8xi32>
+  %far = arith.muli %column, %s : tensor<8x1xi32>
+  %near = arith.muli %row, %two : tensor<1x8xi32>
+  %a = tt.broadcast %far : tensor<8x1xi32> -> tensor<8x8xi32>
+  %b = tt.broadcast %near : tensor<1x8xi32> -> tensor<8x8xi32>
+  %sum = arith.addi %a, %b : tensor<8x8xi32>
+  %product = arith.muli %a, %b : tensor<8x8xi32>
+  %least = arith.minsi %a, %b : tensor<8x8xi32>
+  %0:2 = scf.for %i = %zero to %n step %n iter_args(%x = %sum, %y = %b)
+      -> (tensor<8x8xi32>, tensor<8x8xi32>)  : i32 {
+    %moved = arith.addi %x, %t : tensor<8x8xi32>
+    %grown = arith.addi %y, %y : tensor<8x8xi32>
+    scf.yield %moved, %grown : tensor<8x8xi32>, tensor<8x8xi32>
+  }
+  tt.return
+}
+"""
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_what_operations_tell_is_what_trials_show(dim: int) -> None:
+    [function] = SsaReader().functions(parse_ir(LOOP)[0])
+    found = Trials(function, GivenValues(), PlacedLayouts())
+    seen = {}
+    for name in ("%a", "%b", "%sum", "%product", "%least", "%moved", "%grown"):
+        seen[name] = found._seen(name, dim, 1)
+        assert found.facts(name, dim) == found._tried(name, dim, {}, 1), name
+    told = {name for name, facts in seen.items() if facts is not None}
+    assert told == {"%a", "%b", "%sum", "%moved", *["%grown"] * (dim == 0)}
+    assert seen["%moved"] == Facts(1, 1, *((None, "%n"), (2, ""))[dim])
+
+
 def test_trials_end_once_nothing_can_hold() -> None:
     found = trials(), trials()
     few = calls_of(lambda: found[0].facts("%far", 0))
-    assert few < calls_of(lambda: found[1].facts("%x3", 0)) / 2
+    assert few < calls_of(lambda: found[1]._tried("%x3", 0, {}, 1)) / 2

@@ -88,6 +88,7 @@ class AuditedModule:
         self._kernels: dict[int, Kernel] = {}
         self._used: dict[int, Set[str]] = {}
         self._executions: dict[tuple[int, int], Executions] = {}
+        self._of_blocks: dict[tuple[int, tuple[int, int, str]], Executions] = {}
 
     @cached_property
     def gpu(self) -> str | None:
@@ -202,17 +203,23 @@ class AuditedModule:
 
     def executions(self, operation: Operation) -> Executions:
         """Return how often an operation runs in one program."""
-        from tt_layout.audit.values.executions import UNPLACED, executions
+        from tt_layout.audit.values.executions import UNPLACED
 
         place = operation.line, operation.column
         if place not in self._executions:
             full = self.in_full(operation)
-            self._executions[place] = (
-                executions(self.evaluator(full.function), full.operation)
-                if full is not None
-                else UNPLACED
-            )
+            self._executions[place] = self._runs(full) if full is not None else UNPLACED
         return self._executions[place]
+
+    def _runs(self, full: FullOperation) -> Executions:
+        """Return how often an operation runs: as often as the others of its block."""
+        from tt_layout.audit.values.executions import executions
+
+        evaluator, operation = self.evaluator(full.function), full.operation
+        block = id(full.function), evaluator.structure.block(operation)
+        if block not in self._of_blocks:
+            self._of_blocks[block] = executions(evaluator, operation)
+        return self._of_blocks[block]._replace(loop=evaluator.structure.loop_part(operation))
 
 
 def _walk(

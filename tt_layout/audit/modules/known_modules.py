@@ -72,7 +72,7 @@ class KnownModules:
         if answers is None:
             return conclude()
         known = answers.get(question)
-        if known is not None and known.is_movable:
+        if known is not None and (known.line == module.line or known.is_movable):
             moved: T = known.at(module.line)
             return moved
         found = conclude()
@@ -96,7 +96,7 @@ class _Answer:
     """What was concluded from a module."""
 
     def __init__(self, line: int, value: Any) -> None:
-        self._line = line
+        self.line = line
         self._value = value
 
     @cached_property
@@ -110,7 +110,7 @@ class _Answer:
 
     def at(self, line: int) -> Any:
         """Return it for the module of this line."""
-        return self._move(line - self._line)
+        return self._value if line == self.line else self._move(line - self.line)
 
 
 def _text(module: Module) -> str | None:

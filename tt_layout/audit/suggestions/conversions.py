@@ -28,7 +28,7 @@ def better_sides(
 
 def tried_sides(
     concluded: Conclusions, audited: AuditedModule, full: FullOperation, flow: Flow
-) -> list[Suggestion]:
+) -> tuple[Suggestion, ...]:
     """Return the sides of a conversion that work in the layout of the other, the cheapest first.
 
     Args:
@@ -37,12 +37,14 @@ def tried_sides(
         full: the conversion.
         flow: the values of its function.
     """
-    found = []
-    for where in (FORWARD, BACKWARD):
-        one = _try_side(concluded, audited, full, where, flow)
-        if one is not None:
-            found.append(one)
-    return sorted(found, key=lambda one: -one.saved)
+    operation, module = full.operation, audited.module
+
+    def tried() -> tuple[Suggestion, ...]:
+        sides = (_try_side(concluded, audited, full, side, flow) for side in (FORWARD, BACKWARD))
+        return tuple(sorted((one for one in sides if one is not None), key=lambda one: -one.saved))
+
+    question = "sides", operation.line - module.line, operation.column
+    return audited.shared.modules.once(module, question, tried)
 
 
 def _try_side(

@@ -146,6 +146,12 @@ class Structure:
         """Return the block that an operation is in; None where its region has only one."""
         return self._homes.get(id(operation))
 
+    def block(self, operation: SsaOperation) -> tuple[int, int, str]:
+        """Return what the operations of one block have in common, and no others."""
+        parent, home = self._parents.get(id(operation)), self._homes.get(id(operation))
+        around = (id(parent.operation), parent.region) if parent is not None else (0, 0)
+        return *around, home.label if home is not None else ""
+
     def owner(self, name: str) -> Owner | None:
         """Return what a block argument belongs to; None for any other value."""
         return self._owners.get(name)

@@ -9,7 +9,9 @@ floating point, is made up.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
+from math import prod
 from typing import NamedTuple
 from zlib import crc32
 
@@ -21,6 +23,7 @@ from tt_layout.audit.values.evaluator import Evaluator, Scope, Steps
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import agreed
+from tt_layout.audit.values.strides import Strides
 from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError
 from tt_layout.ir.ssa import Attribute, SsaFunction, SsaOperation, ValueType
@@ -103,7 +106,29 @@ class Trials:
             supposed: what arguments are taken to be.
             unit: bytes of an element, of addresses.
         """
-        trials, steps = self._trials(supposed or {}), list[int | None]()
+        seen = self._seen(name, dim, unit) if not supposed else None
+        return seen or self._tried(name, dim, supposed or {}, unit)
+
+    @cached_property
+    def _strides(self) -> Strides:
+        return Strides(self._function, self._structure)
+
+    def _seen(self, name: str, dim: int, unit: int) -> Facts | None:
+        """Return what the operations tell of a value; None where that takes trials."""
+        stride = self._strides.along(name, dim)
+        shape = self._function.values[name].type.shape if stride is not None else ()
+        if stride is None or stride.number % unit or shape[dim] % 2 or prod(shape) > MAX_MADE_UP:
+            return None
+        apart = stride.number // unit
+        if stride.argument:
+            return Facts(1, 1, None, stride.argument) if apart == 1 else NO_FACTS
+        if apart == 1:
+            return None
+        return Facts(1, 1 if apart else shape[dim] & -shape[dim], apart, "")
+
+    def _tried(self, name: str, dim: int, supposed: Supposed, unit: int) -> Facts:
+        """Return what every trial shows of a value."""
+        trials, steps = self._trials(supposed), list[int | None]()
         longest: tuple[int, int] | None = None
         for trial in trials:
             arrays = [array // unit for array in self._values(trial, name)]
@@ -235,7 +260,7 @@ class _Trial(Evaluator):
         type_ = self.function.values[name].type if name in self.function.values else None
         if type_ is None or (type_.integer_bits is None and type_.pointee is None):
             return Unknown()
-        if int(np.prod(type_.shape)) > MAX_MADE_UP:
+        if prod(type_.shape) > MAX_MADE_UP:
             return Unknown()
         random = np.random.default_rng([self._number, crc32(name.encode())])
         bits = min(20, type_.integer_bits or 20)

@@ -1,0 +1,191 @@
+"""How far the elements of a tensor are apart along a dimension, read off the operations.
+
+Addresses are mostly sums of ranges times numbers or arguments.  Of these the distance is known
+without a value: of ``a + rows[:, None] * stride_am + inner[None, :] * stride_ak`` it is, along the
+second dimension, ``stride_ak`` elements.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tt_layout.audit.values.evaluator import yielded
+from tt_layout.audit.values.structure import Structure
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
+
+MAX_DEPTH = 100
+"""Operations from a value back to where it begins."""
+
+
+class Stride(NamedTuple):
+    """A number, or a number times an argument.
+
+    Attributes:
+        number: of elements, of pointers of bytes.
+        argument: of the function; empty for none.
+    """
+
+    number: int
+    argument: str = ""
+
+    def plus(self, other: Stride, sign: int = 1) -> Stride | None:
+        """Return a sum or a difference; None where it is neither of the two."""
+        if not other.number or not self.number or other.argument == self.argument:
+            name = self.argument or other.argument
+            number = self.number + sign * other.number
+            return Stride(number, name if number else "")
+        return None
+
+    def times(self, other: Stride) -> Stride | None:
+        """Return a product; None where it has two arguments."""
+        if self.argument and other.argument:
+            return None
+        number = self.number * other.number
+        return Stride(number, (self.argument or other.argument) if number else "")
+
+
+SAME = Stride(0)
+"""The distance of equal elements."""
+
+_KEPT = frozenset({"arith.extsi", "arith.index_cast", "ttg.convert_layout"})
+_COPIED = _KEPT | {"tt.splat", "tt.broadcast", "tt.expand_dims"}
+
+
+class Strides:
+    """The distances between the elements of a function's tensors.
+
+    Example:
+        >>> from tt_layout.ir import parse_ir
+        >>> from tt_layout.ir.ssa import read_functions
+        >>> [module] = parse_ir('''
+        ... tt.func @f(%n: i32) {
+        ...   %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+        ...   %s = tt.splat %n : i32 -> tensor<64xi32>
+        ...   %x = arith.muli %r, %s : tensor<64xi32>
+        ...   %y = arith.remsi %r, %s : tensor<64xi32>
+        ...   tt.return
+        ... }''')
+        >>> [function] = read_functions(module)
+        >>> strides = Strides(function, Structure(function))
+        >>> strides.along("%x", 0), strides.along("%y", 0)
+        (Stride(number=1, argument='%n'), None)
+    """
+
+    def __init__(self, function: SsaFunction, structure: Structure) -> None:
+        self._function, self._structure = function, structure
+        self._arguments = {v.name: v.type for v in function.arguments}
+        self._known: dict[tuple[str, int], Stride | None] = {}
+        self._depth = 0
+
+    def along(self, name: str, dim: int) -> Stride | None:
+        """Return how far the elements of a value are apart along a dimension.
+
+        None where that differs, or is not seen.  No sum or product is taken to overflow.
+        """
+        key = name, dim
+        if key not in self._known:
+            self._depth += 1
+            self._known[key] = self._find(name, dim) if self._depth < MAX_DEPTH else None
+            self._depth -= 1
+        return self._known[key]
+
+    def _find(self, name: str, dim: int) -> Stride | None:
+        value = self._function.values.get(name)
+        shape = value.type.shape if value is not None else ()
+        if dim >= len(shape):
+            return None
+        if shape[dim] == 1:
+            return SAME
+        operation = self._function.definitions.get(name)
+        if operation is None:
+            return self._iterated(name, dim)
+        if operation.name in ("tt.splat", "tt.make_range"):
+            return SAME if operation.name == "tt.splat" else Stride(1)
+        if operation.name == "arith.constant":
+            return SAME if self._number(operation) is not None else None
+        found = self._moved(operation, dim) if len(operation.operands) == 1 else None
+        return found or self._computed(operation, dim)
+
+    def _moved(self, operation: SsaOperation, dim: int) -> Stride | None:
+        """Return the distance behind an operation that puts elements elsewhere."""
+        source = operation.operands[0]
+        if operation.name == "tt.expand_dims":
+            return self.along(source, dim - (dim > (operation.integer("axis") or 0)))
+        if operation.name == "tt.trans":
+            order = integers(operation.attributes.get("order"))
+            return self.along(source, order[dim]) if dim < len(order) else None
+        is_kept = operation.name in _KEPT or operation.name == "tt.broadcast"
+        return self.along(source, dim) if is_kept else None
+
+    def _computed(self, operation: SsaOperation, dim: int) -> Stride | None:
+        """Return the distance behind an operation of each element by itself."""
+        if operation.name != "tt.addptr" and not operation.name.startswith("arith."):
+            return None
+        own = [self.along(name, dim) for name in operation.operands]
+        known = [one for one in own if one is not None]
+        if len(known) < len(own):
+            return None
+        if all(one == SAME for one in known):
+            return SAME
+        if operation.name == "arith.muli":
+            return self._product(operation, known)
+        if operation.name in ("arith.addi", "arith.subi"):
+            return known[0].plus(known[1], -1 if operation.name == "arith.subi" else 1)
+        if operation.name == "tt.addptr":
+            bits = self._function.values[operation.operands[0]].type.bits
+            size = Stride(max(1, (bits or 0) // 8)) if bits is not None else None
+            more = known[1].times(size) if size is not None else None
+            return known[0].plus(more) if more is not None else None
+        return None
+
+    def _product(self, operation: SsaOperation, own: list[Stride]) -> Stride | None:
+        """Return the distance of elements that are all multiplied by one number."""
+        for stride, factor in zip(own, operation.operands[::-1]):
+            scale = self._everywhere(factor)
+            if scale is not None:
+                return stride.times(scale)
+        return None
+
+    def _everywhere(self, name: str) -> Stride | None:
+        """Return what all elements of a value are; None where they differ, or it is not seen."""
+        for _ in range(MAX_DEPTH):
+            type_ = self._arguments.get(name)
+            if type_ is not None:
+                is_number = type_.is_scalar and (type_.integer_bits or 0) >= 16
+                return Stride(1, name) if is_number else None
+            operation = self._function.definitions.get(name)
+            if operation is None:
+                return None
+            if operation.name == "arith.constant":
+                number = self._number(operation)
+                return Stride(number) if number is not None else None
+            if operation.name not in _COPIED or len(operation.operands) != 1:
+                return None
+            name = operation.operands[0]
+        return None
+
+    def _number(self, operation: SsaOperation) -> int | None:
+        """Return the number that a constant is everywhere."""
+        value = operation.attributes.get("value")
+        if isinstance(value, int):
+            return None if isinstance(value, bool) else value
+        text = str(value).partition("<")[2].partition(">")[0].strip()
+        return int(text) if text.removeprefix("-").isdecimal() else None
+
+    def _iterated(self, name: str, dim: int) -> Stride | None:
+        """Return the distance of what a loop iterates, if each iteration leaves it as it was."""
+        owner = self._structure.owner(name)
+        if owner is None or owner.first_value is None or owner.operation.name != "scf.for":
+            return None
+        loop = owner.operation
+        first = self.along(owner.first_value, dim)
+        arguments = [value.name for value in loop.regions[0][0].arguments[1:]]
+        passed = yielded(loop, 0)
+        if first is None or name not in arguments or len(passed) != len(arguments):
+            return None
+        before = dict(self._known)
+        self._known[name, dim] = first
+        if self.along(passed[arguments.index(name)], dim) == first:
+            return first
+        self._known = before  # what was concluded from it does not hold
+        return None
