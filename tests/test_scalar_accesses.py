@@ -159,3 +159,31 @@ def test_amd_narrows_an_index_and_joins_halves_and_stores(
     [module] = parse_ir(INDICES.replace("TARGET", target).replace("LANES", str(lanes)))
     found = costs(audit_module(module))
     assert [(one["width_bytes"], one["instructions"]) for one in found] == expected
+
+
+PARTITIONS = """
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100",
+                   "ttg.threads-per-warp" = 32 : i32} {
+tt.func public @f(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+  ttg.warp_specialize(%p) attributes {warpGroupStartIds = array<i32: 4, 5>}
+  default {
+    %a = tt.load %p : !tt.ptr<i32>
+    ttg.warp_yield
+  }
+  partition0(%p0: !tt.ptr<i32>) num_warps(1) {
+    %b = tt.load %p0 : !tt.ptr<i32>
+    ttg.warp_return
+  }
+  partition1(%p1: !tt.ptr<i32>) num_warps(2) {
+    %c = tt.load %p1 : !tt.ptr<i32>
+    ttg.warp_return
+  } : (!tt.ptr<i32>) -> ()
+  tt.return
+}
+}
+"""
+
+
+def test_only_the_warps_of_a_partition_load_a_number() -> None:
+    [module] = parse_ir(PARTITIONS)
+    assert [one["requests"] for one in costs(audit_module(module))] == [4, 1, 2]

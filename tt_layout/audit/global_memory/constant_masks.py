@@ -42,8 +42,8 @@ def kept_instructions(
 ) -> int | None:
     """Return the instructions of a warp that constants do not leave out; None for all of them.
 
-    Lanes that a mask switches off load through a buffer what lies beyond its end: one instruction
-    for all of them, and none where another value is given for them.
+    Lanes that a mask switches off access through a buffer what lies beyond its end: one instruction
+    for all of them, and none of a load where another value is given for them.
 
     Args:
         operation: the access, in the form of today.
@@ -51,7 +51,7 @@ def kept_instructions(
         roles: of the operands of the access, and their names.
         shape: how its lanes stand.
     """
-    is_buffer = operation.name.endswith(".buffer_load")
+    is_buffer = operation.name.endswith((".buffer_load", ".buffer_store"))
     is_plain = not {"offsets", "memory"} & {*roles}  # a copy fills with zeros
     if mask is None or not (is_plain or is_buffer) or shape.too_large is not None:
         return None

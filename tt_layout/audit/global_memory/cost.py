@@ -75,7 +75,7 @@ def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
     roles = operands(access)
     is_single = is_scalar(kernel.function, access)
     width = scalar_width(kernel, access) if is_single else _known_width(kernel, access)
-    layout = scalar_layout(kernel) if is_single else None
+    layout = scalar_layout(kernel, kernel.warps_at(access)) if is_single else None
     mask = constant_mask(kernel, roles)
     is_merged = are_merged(kernel, access, roles, mask)
     shape = _shape(kernel, access, roles, width, layout, is_merged=is_merged)

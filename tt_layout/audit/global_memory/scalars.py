@@ -41,8 +41,8 @@ def scalar_width(kernel: Kernel, operation: SsaOperation) -> Width:
     return Width(access_instruction(access), 1, width, instructions, bounds, 0, width)
 
 
-def scalar_layout(kernel: Kernel) -> LinearLayout:
-    """Return the layout of a tensor of one element that all threads hold.
+def scalar_layout(kernel: Kernel, warps: int) -> LinearLayout:
+    """Return the layout of a tensor of one element that all threads of some warps hold.
 
     Example:
         >>> from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
@@ -50,14 +50,14 @@ def scalar_layout(kernel: Kernel) -> LinearLayout:
         >>> [module] = parse_ir('''module attributes {"ttg.num-warps" = 4 : i32} {
         ... tt.func @f(%p: !tt.ptr<f32>) { tt.return } }''')
         >>> audited = AuditedModule(module, SharedWork())
-        >>> layout = scalar_layout(audited.kernel(audited.functions[0]))
+        >>> layout = scalar_layout(audited.kernel(audited.functions[0]), warps=2)
         >>> layout.get_in_dim_size("warp"), layout.out_sizes
-        (4, (('dim0', 1),))
+        (2, (('dim0', 1),))
     """
     sizes = (
         ("register", 1),
         ("lane", kernel.target.lanes),
-        ("warp", kernel.warps),
+        ("warp", warps),
         ("block", 1),
     )
     bases = [(name, [[0]] * log2(size)) for name, size in sizes]

@@ -43,7 +43,7 @@ from tt_layout.audit.values.trials import Trials
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
 from tt_layout.ir.types import IRType
 from tt_layout.releases import Release
 
@@ -134,6 +134,25 @@ class Kernel:
         """How many numbers the accesses that AMD's backend joins move, by their lines."""
         is_own = self.target.joins_global_accesses
         return joined_scalars(self.function, self.narrowed) if is_own else {}
+
+    @cached_property
+    def _partition_warps(self) -> Mapping[int, int]:
+        """The warps that execute the operations of partitions, by their lines."""
+        return {
+            operation.line: warps
+            for specialized in self.function.walk()
+            if specialized.name == "ttg.warp_specialize"
+            for warps, region in zip(
+                integers(specialized.attributes.get("partitionNumWarps")), specialized.regions[1:]
+            )
+            for block in region
+            for outer in block.operations
+            for operation in outer.walk()
+        }
+
+    def warps_at(self, operation: SsaOperation) -> int:
+        """Return the warps that execute an operation: those of a partition are fewer."""
+        return self._partition_warps.get(operation.line, self.warps)
 
     def is_narrowed(self, operation: SsaOperation) -> bool:
         """Tell whether AMD's backend loads only half of the bits of each number."""
