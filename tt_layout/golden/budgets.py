@@ -90,12 +90,10 @@ def _of_conflicts(case: Case) -> dict[str, float | None]:
     """Return the numbers of a warp's store and load."""
     from tt_layout.golden.costs import conflicts_of
 
-    data = conflicts_of(case).data()
-    accesses = [data[kind] for kind in ("store", "load") if kind in data]
-    totals = {name: f"{name}_per_instruction" for name in ("wavefronts", "extra_wavefronts")}
+    accesses = conflicts_of(case).accesses
     return {
-        name: sum(one["instructions"] * one[key] for one in accesses)
-        for name, key in totals.items()
+        "wavefronts": sum(access.wavefronts for access in accesses),
+        "extra_wavefronts": sum(access.extra_wavefronts for access in accesses),
     }
 
 
@@ -103,13 +101,13 @@ def _of_conversion(case: Case) -> dict[str, float | None]:
     """Return the numbers of a CTA's conversion; those of shared memory as it is compiled."""
     from tt_layout.golden.costs import conversion_of
 
-    data = conversion_of(case).data()
-    compiled, scratch = data.get("compiled") or {}, data.get("scratch") or {}
-    steps = [step for step in (compiled.get("store"), compiled.get("load")) if step is not None]
+    report = conversion_of(case)
+    compiled = report.compiled
+    steps = [step for step in (compiled.store, compiled.load) if step] if compiled else []
     return {
-        "extra_wavefronts": sum(step["extra_wavefronts"] or 0 for step in steps),
-        "moved_bytes": (data.get("cost") or {}).get("moved_bytes"),
-        "scratch_bytes": scratch.get("bytes", 0),
-        "shuffles": compiled.get("shuffles", 0),
-        "wavefronts": sum(step["wavefronts"] or 0 for step in steps),
+        "extra_wavefronts": sum(step.extra_wavefronts or 0 for step in steps),
+        "moved_bytes": report.cost.moved_bytes if report.cost else None,
+        "scratch_bytes": report.scratch.bytes if report.scratch else 0,
+        "shuffles": compiled.shuffles if compiled else 0,
+        "wavefronts": sum(step.wavefronts or 0 for step in steps),
     }

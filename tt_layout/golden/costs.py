@@ -87,19 +87,17 @@ def info_facts(report: InfoReport[Info]) -> dict[str, object]:
 
 def conflict_facts(report: ConflictsReport) -> dict[str, object]:
     """Return what a change of bank conflicts is told by, of each access, and the target."""
-    data, unit = report.data(), report.conflicts.store.target.cycle
+    target = report.conflicts.store.target
     facts: dict[str, object] = {}
-    for kind in report.kinds:
-        access = data[kind]
-        times, cycles = access["instructions"], access["wavefronts_per_instruction"]
-        extra = access["extra_wavefronts_per_instruction"]
+    for kind, access in zip(report.kinds, report.accesses):
+        extra, units = access.extra_wavefronts_per_instruction, f"{kind} {target.cycle}s"
         facts |= {
-            f"{kind} {unit}s per warp": shown(times * cycles),
-            f"{kind} {unit}s per instruction": shown(cycles),
-            f"{kind} {unit}s due to conflicts": extra and shown(extra),
-            f"{kind} instructions per warp": f"{times} x {access['instruction']}",
+            f"{units} per warp": shown(access.wavefronts),
+            f"{units} per instruction": shown(access.wavefronts_per_instruction),
+            f"{units} due to conflicts": extra and shown(extra),
+            f"{kind} instructions per warp": f"{access.instructions} x {access.name}",
         }
-    return {**facts, "target": data["target"]}
+    return {**facts, "target": target.name}
 
 
 def conversion_facts(report: ConversionReport) -> dict[str, object]:
