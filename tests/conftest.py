@@ -57,7 +57,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         help="python of an environment that holds Triton 3.5 to 3.8: with --compiler-python, "
-        "compare the bases of random attributes with its own, too; may be given again",
+        "compare the bases of random attributes and objects of Gluon with its own, too; may be "
+        "given again",
     )
     group.addoption(
         "--triton-source",

@@ -116,13 +116,16 @@ def test_objects_of_the_newest_wheel(wheel: Wheel, seed: int, tally: Counter[str
     assert tally["objects read as the wheel's attribute, and their repr too"] > CASES // 3
 
 
-def test_objects_of_3_4(request: pytest.FixtureRequest, tally: Counter[str]) -> None:
-    python = request.config.getoption("--triton-3-4-python")
-    if python is None:
-        tally["not run: --triton-3-4-python names no wheel"] += 1
-        return
-    check(python, list(OLD), tally)
-    assert tally["objects read as the wheel's attribute, and their repr too"] >= len(EVERYWHERE)
+def test_objects_of_other_wheels(request: pytest.FixtureRequest, tally: Counter[str]) -> None:
+    first = request.config.getoption("--triton-3-4-python")
+    pythons = [*([first] if first else []), *request.config.getoption("--other-triton-python")]
+    if not pythons:
+        tally["not run: no option names another wheel"] += 1
+    for python in pythons:
+        own: Counter[str] = Counter()
+        check(python, list(OLD if Wheel(python).version < "3.6" else NEW), own)
+        assert own["objects read as the wheel's attribute, and their repr too"] >= len(EVERYWHERE)
+        tally.update(own)
 
 
 def test_no_release_reads_a_class_that_is_none() -> None:
