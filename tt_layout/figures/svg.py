@@ -57,7 +57,7 @@ def _parts(page_layout: FigureLayout, scale: float, title: str) -> Iterator[str]
     width, height = page_layout.width, page_layout.height
     size = f'width="{round(width * scale)}" height="{round(height * scale)}"'
     yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} '
         f'viewBox="0 0 {width} {height}" font-family="{FONT}" font-size="{LABEL}">\n'
         f"<title>{_xml(title)}</title>\n"
         f'<rect width="{width}" height="{height}" fill="{PAGE}"/>\n'
