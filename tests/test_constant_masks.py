@@ -47,6 +47,17 @@ def test_what_an_argument_or_the_program_decides_leaves_none_out(scalar: str) ->
     assert instructions(1024, "%s", scalar) == [16, 16]  # each element by itself: the mask
 
 
+def test_one_of_two_masks_is_enough_where_constants_make_it_false() -> None:
+    """As the wheel 3.9 compiles a real kernel whose values are half as wide as its block."""
+    both = """%few = arith.cmpi slt, %o, %c : tensor<4096xi32, #b>
+  %some = arith.cmpi slt, %s, %o : tensor<4096xi32, #b>
+  %mask = arith.andi %few, %some : tensor<4096xi1, #b>"""
+    text = re.sub(r"%mask = .*", both, KERNEL).replace("COLUMNS", "1024")
+    [module] = parse_ir(text.replace("SCALAR", "%n"))
+    rows: list[Any] = [row.cost for row in audit_module(module).movements]
+    assert [cost.details.instructions for cost in rows] == [4, 4]  # of 16: the mask is no run
+
+
 BUFFER = """
 #b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942",

@@ -135,6 +135,9 @@ tt.func public @f(%index: !tt.ptr<i64>, %x: !tt.ptr<f32>, %h: !tt.ptr<f16>, %i: 
   %c = arith.extf %other : f16 to f32
   %x1 = tt.addptr %x, %c1 : !tt.ptr<f32>, i32
   %x2 = tt.addptr %x, %c2 : !tt.ptr<f32>, i32
+  %u = tt.load %x : !tt.ptr<f32>
+  %v = tt.load %x1 : !tt.ptr<f32>
+  %w = tt.load %x2 : !tt.ptr<f32>
   tt.store %x, %a : !tt.ptr<f32>
   tt.store %x1, %b : !tt.ptr<f32>
   tt.store %x2, %c : !tt.ptr<f32>
@@ -147,12 +150,16 @@ tt.func public @f(%index: !tt.ptr<i64>, %x: !tt.ptr<f32>, %h: !tt.ptr<f16>, %i: 
 @pytest.mark.parametrize(
     ("target", "lanes", "expected"),
     [
-        ("cuda:90", 32, [(8, 1), (2, 1), (2, 1), (4, 1), (4, 1), (4, 1)]),
-        # of the index 32 bits; two halves; three stores, at the last of them
-        ("hip:gfx950", 64, [(4, 1), (4, 1), (2, 0), (4, 0), (4, 0), (12, 1)]),
+        ("cuda:90", 32, [(8, 1), *[(2, 1)] * 2, *[(4, 1)] * 6]),
+        # of the index 32 bits; two halves; three loads; three stores, at the last of them
+        (
+            "hip:gfx950",
+            64,
+            [(4, 1), (4, 1), (2, 0), (12, 1), (4, 0), (4, 0), (4, 0), (4, 0), (12, 1)],
+        ),
     ],
 )
-def test_amd_narrows_an_index_and_joins_halves_and_stores(
+def test_amd_narrows_an_index_and_joins_halves_and_three_words(
     target: str, lanes: int, expected: list[tuple[int, int]]
 ) -> None:
     """As the wheel 3.9 compiles them for gfx942, gfx950 and gfx1250."""

@@ -10,7 +10,9 @@ Source:
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
+from functools import reduce
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.global_memory.access_shape import AccessShape, shape_lanes
@@ -37,8 +39,21 @@ def constant_mask(kernel: Kernel, roles: Mapping[str, str]) -> Ints | None:
     return None if isinstance(mask, Unknown) else mask.reshape(-1)
 
 
+def possible_mask(kernel: Kernel, name: str) -> Ints | None:
+    """Return a mask in which only what constants make false is so; None where they make nothing so.
+
+    Of two masks that must both be true, one that constants determine is enough.
+    """
+    made = kernel.function.definitions.get(name)
+    if made is not None and made.name == "arith.andi" and not _is_constant(kernel, name):
+        masks = [possible_mask(kernel, operand) for operand in made.operands]
+        known = [mask for mask in masks if mask is not None]
+        return reduce(operator.and_, known) if known else None
+    return constant_mask(kernel, {"mask": name})
+
+
 def kept_instructions(
-    operation: SsaOperation, mask: Ints | None, roles: Mapping[str, str], shape: AccessShape
+    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], shape: AccessShape
 ) -> int | None:
     """Return the instructions of a warp that constants do not leave out; None for all of them.
 
@@ -46,14 +61,17 @@ def kept_instructions(
     for all of them, and none of a load where another value is given for them.
 
     Args:
+        kernel: that the access is in.
         operation: the access, in the form of today.
-        mask: as `constant_mask` returns it.
-        roles: of the operands of the access, and their names.
+        roles: of its operands, and their names.
         shape: how its lanes stand.
     """
     is_buffer = operation.name.endswith((".buffer_load", ".buffer_store"))
     is_plain = not {"offsets", "memory"} & {*roles}  # a copy fills with zeros
-    if mask is None or not (is_plain or is_buffer) or shape.too_large is not None:
+    if "mask" not in roles or not (is_plain or is_buffer) or shape.too_large is not None:
+        return None
+    mask = possible_mask(kernel, roles["mask"])
+    if mask is None:
         return None
     lanes = shape_lanes(shape)
     if mask.size <= int(lanes.elements.max(initial=0)):

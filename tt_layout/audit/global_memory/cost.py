@@ -79,7 +79,7 @@ def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
     mask = constant_mask(kernel, roles)
     is_merged = are_merged(kernel, access, roles, mask)
     shape = _shape(kernel, access, roles, width, layout, is_merged=is_merged)
-    kept = kept_instructions(access, mask, roles, shape)
+    kept = kept_instructions(kernel, access, roles, shape)
     if kept is None and shape.too_large is None and is_merged:
         kept = len(shape_lanes(shape).elements)
     if kept is not None and kept < width.instructions:

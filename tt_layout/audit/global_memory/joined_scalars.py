@@ -107,17 +107,16 @@ def _place(
 def _neighbours(place: _Place, accesses: Mapping[int, SsaOperation]) -> Iterator[tuple[int, int]]:
     """Yield lines of accesses, and how many numbers the instruction of each moves."""
     offsets = sorted(accesses)
-    is_store = place.name == "tt.store"
     while offsets:
         length = 1
         while length < len(offsets) and offsets[length] == offsets[0] + length:
             length += 1
         length = min(length, MAX_VECTOR_BYTES // place.size)
-        if not (is_store and length * place.size == 3 * WORD_BYTES):
+        if length * place.size != 3 * WORD_BYTES:
             length = 1 << length.bit_length() - 1
         own = [accesses[offset].line for offset in offsets[:length]]
         if length > 1:
-            whole = max(own) if is_store else min(own)
+            whole = max(own) if place.name == "tt.store" else min(own)
             yield from ((line, length if line == whole else 0) for line in own)
         offsets = offsets[length:]
 
