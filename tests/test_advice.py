@@ -140,6 +140,13 @@ def test_a_stride_that_is_a_multiple_of_16_cannot_be_1() -> None:
     assert "neighbours are s elements apart" in text
 
 
+def test_a_stride_of_1_leaves_the_first_address_where_it_is() -> None:
+    """The offsets begin at 4, of which a stride of 1 makes no multiple of 8."""
+    lines = constant("%c", 4) + "%d = arith.addi %r, %c : INTS\n%o = arith.muli %d, %ss : INTS"
+    assert "as 1" in (text := advised(module(lines)))
+    assert "16 bytes" not in text
+
+
 def test_a_stride_that_is_given_decides() -> None:
     lines = "%o = arith.muli %r, %ss : INTS"
     assert "as 1" in advised(module(lines))

@@ -625,6 +625,13 @@ def test_png_and_svg_have_the_same_typefaces_in_the_same_order() -> None:
     assert len(families) == len(FONT_FILES)
 
 
+def test_only_a_collection_has_more_than_one_typeface() -> None:
+    from tt_layout.figures.png import FONT_FILES
+
+    for regular, bold, face in FONT_FILES:
+        assert bool(face) == (regular == bold) == bold.endswith(".ttc")
+
+
 def test_cycles_of_some_lanes_are_those_of_their_phases() -> None:
     rows = "gl.BlockedLayout([1, 8], [32, 2], [4, 1], [1, 0])"
     plain = "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])"
