@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.errors import LayoutError
 from tt_layout.golden.inputs import defined_at
-from tt_layout.golden.manifest import DEFAULT_PATH
+from tt_layout.golden.manifest import DEFAULT_PATH, Check
 from tt_layout.golden.runner import DIFFERENT, Outcome, Results, State
 from tt_layout.golden.short_diff import cut_diff
 from tt_layout.safe_text import safe, safe_lines
@@ -70,7 +71,7 @@ def _change(outcome: Outcome) -> object:
 def describe(outcome: Outcome, *others: Outcome) -> str:
     """Return the text about an outcome, and the names of others of the same change."""
     if outcome.error is not None:
-        return f"{_head(outcome)}\n{_indented(str(outcome.error))}"
+        return f"{_head(outcome)}\n{indent(str(outcome.error), '  ')}"
     lines = [_head(outcome), *(f"  {safe(word)}" for word in outcome.words)]
     if others:
         lines.append(f"  the same change: {', '.join(other.id for other in others)}")
@@ -83,10 +84,6 @@ def _head(outcome: Outcome) -> str:
     path, line = place(outcome)
     where = f"{path}:{line}" if line else path
     return f"{_TITLES[outcome.state]}: {outcome.id} ({where})"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
 def difference(outcome: Outcome) -> list[str]:
@@ -104,7 +101,12 @@ def place(outcome: Outcome) -> tuple[str, int]:
     """Return the file and line that an outcome is about; line 0 for the whole file."""
     if outcome.check is None:
         return _relative(str(outcome.golden)), 0
-    span = outcome.check.case.place
+    return place_of(outcome.check)
+
+
+def place_of(check: Check) -> tuple[str, int]:
+    """Return the file and line of a check's case."""
+    span = check.case.place
     return _relative(span.file), span.line
 
 

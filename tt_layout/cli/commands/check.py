@@ -19,7 +19,7 @@ from tt_layout.golden.manifest import (
     Manifest,
     read_manifest,
 )
-from tt_layout.golden.report import FORMATS, JSON_VERSION, error_annotation, place, summary
+from tt_layout.golden.report import FORMATS, JSON_VERSION, error_annotation, place_of, summary
 from tt_layout.golden.runner import (
     Outcome,
     Results,
@@ -109,7 +109,8 @@ def command(
         return 0
     keep = _keep(update, keep_actual)
     found = () if only else orphans(cases)
-    results = _run(cases, checks, keep, jobs or default_jobs(), found)
+    outcomes = map(keep, run_checks(checks, jobs or default_jobs()))
+    results = Results(cases.path, (*outcomes, *found))
     if update:
         keep_facts(cases, results.outcomes)
     _write(FORMATS[output_format](results), output)
@@ -162,23 +163,12 @@ def _list(checks: Sequence[Check], output_format: str) -> None:
 
 
 def _where(check: Check) -> dict[str, str | int]:
-    path, line = place(Outcome(state=State.PASSED, golden=check.golden, check=check))
+    path, line = place_of(check)
     return {"file": path, "line": line}
 
 
 def _listed(check: Check) -> str:
     return "{}  {file}:{line}".format(check.id, **_where(check))
-
-
-def _run(
-    manifest: Manifest,
-    checks: Sequence[Check],
-    keep: Callable[[Outcome], Outcome],
-    jobs: int,
-    found: tuple[Outcome, ...],
-) -> Results:
-    outcomes = tuple(keep(outcome) for outcome in run_checks(checks, jobs))
-    return Results(manifest.path, (*outcomes, *found))
 
 
 def _write(report: str, output: str | None) -> None:
