@@ -86,6 +86,18 @@ def test_without_a_grid_it_is_one_program() -> None:
     assert cycles(found)["DRAM"] == pytest.approx(4096 * 132 / (4.6e12 / 1.98e9))
 
 
+def test_without_a_grid_memory_moves_each_byte_once() -> None:
+    """Each of four narrow requests of a warp touches all of its sectors."""
+    text = COPY.replace("READ", "%i").replace(
+        "%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}", "%p: !tt.ptr<f32>"
+    )
+    [module] = parse_ir(text)
+    found = kernel_bounds(audit_module(module, None, GivenValues({"p": 4})), "f")
+    assert found is not None
+    assert found.work.l2_bytes == 2048 + 4 * (3 * 16 + 17) * 32
+    assert found.work.dram_bytes == 2048 + 2048
+
+
 def test_no_bound_of_a_gpu_without_rates() -> None:
     [module] = parse_ir(COPY.replace("READ", "%i").replace("cuda:90", "hip:gfx1100"))
     assert kernel_bounds(audit_module(module), "f") is None

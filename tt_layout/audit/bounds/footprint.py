@@ -1,4 +1,4 @@
-"""What all programs of a launch touch of global memory, each byte once.
+"""What all programs of a launch, or one program, touch of global memory, each byte once.
 
 A program touches what its accesses touch.  Programs that differ along an axis that an access
 does not depend on touch the same.  Together they touch no more than what is between the first and
@@ -33,15 +33,15 @@ _WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.C
 
 
 class Footprint(NamedTuple):
-    """What a launch touches of global memory.
+    """What a launch, or a program, touches of global memory.
 
     Attributes:
         bytes: read, and written, each once.
-        unknown: the lines of accesses that are not counted.
+        lines: of the accesses that are counted; of the others addresses are not known.
     """
 
     bytes: float
-    unknown: tuple[int, ...] = ()
+    lines: frozenset[int]
 
 
 class _Reach(NamedTuple):
@@ -52,23 +52,22 @@ class _Reach(NamedTuple):
     last: int
 
 
-def footprint(audit: Audit, function: str | None, grid: Sequence[int]) -> Footprint:
-    """Return what the programs of a grid touch of global memory."""
+def footprint(audit: Audit, function: str | None, grid: Sequence[int] | None = None) -> Footprint:
+    """Return what the programs of a grid, or one program, touch of global memory."""
     audited = audit.audited
     assert audited is not None
     groups: dict[tuple[str, bool], list[_Launch]] = {}
-    unknown = []
+    lines = set()
     programs = _Programs(audited, grid)
     for row in audit.movements:
         full = audited.in_full(row.operation)
         if row.operation.function != function or full is None or full.operation.name not in FORMS:
             continue
         found = programs.launch(full)
-        if found is None:
-            unknown.append(row.operation.line)
-        else:
+        if found is not None:
+            lines.add(row.operation.line)
             groups.setdefault((found.pointer, row.operation.group in _WRITES), []).append(found)
-    return Footprint(sum(map(_together, groups.values())), tuple(unknown))
+    return Footprint(sum(map(_together, groups.values())), frozenset(lines))
 
 
 class _Launch(NamedTuple):
@@ -91,11 +90,12 @@ def _together(found: Sequence[_Launch]) -> float:
 
 
 class _Programs:
-    """The programs at the corners of a grid."""
+    """The programs at the corners of a grid; without one a program as the audit sees it."""
 
-    def __init__(self, audited: AuditedModule, grid: Sequence[int]) -> None:
+    def __init__(self, audited: AuditedModule, grid: Sequence[int] | None) -> None:
         self._audited = audited
-        self._grid = (*grid, 1, 1, 1)[:3]
+        self._is_one = grid is None
+        self._grid = (*(grid or ()), 1, 1, 1)[:3]
         counts = dict(zip(PROGRAM_COUNTS, self._grid))
         self._values = {**counts, **audited.given.values}
         self._evaluators: dict[tuple[int, tuple[int, ...]], Evaluator] = {}
@@ -156,6 +156,8 @@ class _Programs:
         return _Reach(min(total, last - first + access.shape.sector_bytes), first, last)
 
     def _evaluator(self, full: FullOperation, at: tuple[int, ...]) -> Evaluator:
+        if self._is_one:
+            return self._audited.evaluator(full.function)
         key = id(full.function), at
         if key not in self._evaluators:
             given = GivenValues({**self._values, **dict(zip(PROGRAM_IDS, at))})
