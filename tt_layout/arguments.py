@@ -63,7 +63,7 @@ def integer(name: str, value: Any) -> int:
     """Return an integer, one of numpy or ours, as an int.
 
     Raises:
-        TypeError: it is none; the error names it.
+        TypeError: it is not an integer; the error names it.
     """
     return value if type(value) is int else int(_taken(name, value, _INTEGER))
 
@@ -72,7 +72,7 @@ def integers(name: str, value: Any) -> tuple[int, ...]:
     """Return a sequence of integers as a tuple of ints.
 
     Raises:
-        TypeError: it is none; the error names it.
+        TypeError: it is not a sequence of integers; the error names it.
 
     Example:
         >>> integers("shape", range(2))

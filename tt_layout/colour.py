@@ -103,7 +103,7 @@ PALETTES = {"strong": CELLS, "pastel": PASTEL}
 
 
 def colour_step(count: int) -> int:
-    """Return how far in `CELLS` neighbours of so many groups are apart.
+    """Return how far apart in `CELLS` the colours of neighbouring groups are.
 
     Up to eight groups each have a hue; up to sixteen share one in pairs, more in fours.
 

@@ -10,8 +10,8 @@ import threading
 def begin_worker() -> None:
     """Begin in a process of its own: call this first in it.
 
-    Interrupts are left to the process that started it.  Where that one ends in whatever way,
-    this one ends, too: it would wait for work for ever, or fail to hand over what it has.
+    Interrupts are left to the process that started it.  However that one ends, this one ends with
+    it, rather than wait for work for ever, or fail to hand over what it has.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "SIGPIPE"):

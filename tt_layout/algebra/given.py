@@ -17,7 +17,7 @@ def read_bases(bases: Any) -> tuple[tuple[str, tuple[tuple[int, ...], ...]], ...
 
     Raises:
         TypeError: they are of another kind.
-        LayoutError: an input has more bits than an index, or a vector as many numbers.
+        LayoutError: an input has more bits, or a vector more numbers, than an index has bits.
 
     Example:
         >>> read_bases({"lane": [[1], [2]]})

@@ -1,4 +1,4 @@
-"""What changed between two audits: data movements that are gone, new, dearer or cheaper."""
+"""What changed between two audits: data movements that are gone, new, more expensive or cheaper."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def changes(before: Audit, after: Audit) -> list[Change]:
     """Return the data movements that one module has and the other has not.
 
     Two are the same if they are in one function, of one name, over one type, from one
-    layout to another, in global memory as wide, and as expensive in one program; where they
-    stand does not matter.  Of several equal ones those that come last are the ones added or
-    removed.  Those of one kernel and one line of the program stand together, and where the
-    cost changes most comes first.
+    layout to another, in global memory as wide, and as expensive in one program; where they are
+    does not matter.  Of several equal ones those that come last are the ones added or removed.
+    Those of one kernel and one line of the program are together, and where the cost changes most
+    comes first.
     """
     removed = _surplus("-", before.movements, after.movements)
     added = _surplus("+", after.movements, before.movements)

@@ -219,7 +219,7 @@ class Finding(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What would be a finding, were not every other way dearer.
+    """What would be a finding, were not every other way more expensive.
 
     Attributes:
         finding: what it would be.

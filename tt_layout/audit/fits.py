@@ -69,7 +69,7 @@ class KernelFit:
             dump's GPU, and at least 2 more than the dump has.
         gpus: the dump's own first.
         peak: the allocations that reach the last byte, or are live with one that does.
-        pipelining: what else than their number the stages depend on.
+        pipelining: what the rings depend on besides the number of stages.
     """
 
     function: str

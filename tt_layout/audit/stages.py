@@ -47,7 +47,7 @@ class Pipelining(NamedTuple):
     Attributes:
         indirect: the line of a load whose address is loaded in the same loop; None without any.
         chained: the line of a loop of AMD's with two dots, one of which feeds the other.
-        least: with fewer stages rings are as deep as with so many.
+        least: the number of stages; with fewer, rings are as deep as with this one.
     """
 
     indirect: int | None = None

@@ -24,7 +24,7 @@ class Summary:
         target: the GPU's name in `tt_layout.hardware`; None where the module names none.
         warps: the warps of a CTA; None where the module does not state them.
         findings: of the kernel, errors first, then the most expensive.
-        needed: what would be findings, were not every other way dearer.
+        needed: what would be findings, were not every other way more expensive.
         shared_bytes: shared memory of a CTA; None where it is not known.
         shared_limit: the most that a CTA may have; None where the GPU is not known.
         unknown_costs: data movements of which nothing is known.

@@ -1,7 +1,7 @@
 """What a dump knows is not asked for: types, targets, and the layouts of an operation on a line.
 
 A command that takes layouts is given what it lacks before its arguments are read: of ``FILE:ALIAS``
-a type that the alias stands on, and the target; of ``FILE:LINE`` the layouts of the
+a type that the alias is used with, and the target; of ``FILE:LINE`` the layouts of the
 data movement on that line, too; ``plot`` also draws the multiplication on it, and ``reduce`` takes
 the layout and the axis of the reduction.
 """

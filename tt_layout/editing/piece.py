@@ -51,7 +51,7 @@ class Diagnosis(NamedTuple):
         message: one sentence.
         kind: of the finding; ``text`` of what cannot be read.
         severity: how much it matters.
-        number: of the finding in the report of its module; None of what is no finding.
+        number: of the finding in the report of its module; None of what is not a finding.
     """
 
     line: int

@@ -114,7 +114,7 @@ class Registry(Mapping[str, Spellings]):
         """Import the class of an attribute that another package has, and note its forms.
 
         Raises:
-            LayoutError: it cannot be imported, or is no encoding.
+            LayoutError: it cannot be imported, or is not an encoding.
         """
         from tt_layout.encodings.third_parties import load
 

@@ -53,7 +53,7 @@ def load(points: tuple[EntryPoint, ...]) -> type[Encoding]:
     """Return the class behind the entry points of one attribute.
 
     Raises:
-        LayoutError: two packages have it, it cannot be imported, or is no encoding.
+        LayoutError: two packages have it, it cannot be imported, or is not an encoding.
     """
     point, *others = points
     subject = f"#{point.name} of {_distribution(point)}"

@@ -174,7 +174,7 @@ def lay_out_figure(figure: Figure, fit: str = "none") -> FigureLayout:
     """Return where everything of a figure is.
 
     Where it would be larger than it may be, its cells shrink; titles, names and legends keep their
-    size. Labels shrink with their cells, for who enlarges the figure.
+    size. Labels shrink with their cells, for those who enlarge the figure.
 
     Args:
         figure: the figure.

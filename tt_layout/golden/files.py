@@ -16,7 +16,7 @@ def is_inside(path: Path, folder: Path) -> bool:
     """Tell whether a file is inside a folder once every link is followed.
 
     Raises:
-        OSError: it leads nowhere, or its name is none.
+        OSError: it leads nowhere, or its name is not one of a file.
     """
     try:
         return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
@@ -28,7 +28,7 @@ def exists(path: Path) -> bool:
     """Tell whether there is a file of any kind.
 
     Raises:
-        OSError: its name is too long, or none.
+        OSError: its name is too long, or is not one of a file.
     """
     try:
         os.stat(path)

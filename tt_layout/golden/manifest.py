@@ -84,8 +84,8 @@ def read_manifest(path: str, max_cases: int = USUAL_CASES) -> Manifest:
     """Return the manifest in a file, with everything that it includes.
 
     Raises:
-        LayoutError: it cannot be read, something in it is wrong, or it has more cases than
-            that; the error shows where.
+        LayoutError: it cannot be read, something in it is wrong, or it has more than ``max_cases``;
+            the error shows where.
     """
     reader = _Reader(Path(path).parent, max_cases)
     reader.read(Path(path))

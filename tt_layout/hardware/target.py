@@ -102,8 +102,8 @@ class Target:
         shared_partition_bytes: the pieces that shared memory is built of, which one access does
             not reach beyond; 0 where it is one.
         combines_lanes: whether one instruction combines an integer of every lane of a warp.
-        combines_extremes: whether it is quicker where it looks for a minimum or maximum.
-        combines_floats: whether it looks for those of floats of 32 bits, too.
+        combines_extremes: whether that is the quicker way to a minimum or maximum.
+        combines_floats: whether it finds those of floats of 32 bits, too.
         packed_sums: bits of the elements of which a thread adds two by one instruction in a
             reduction.
         adds_rows: whether a sum over all lanes of a warp is one within rows of 16 lanes, then over

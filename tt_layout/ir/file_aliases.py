@@ -1,4 +1,4 @@
-"""Which module of a file an alias is meant of, where several define one name.
+"""Of which module of a file an alias is meant, where several define one name.
 
 A dump of passes defines nearly every name again in each module.  ``FILE`` then means the last
 module that defines the name, and ``FILE@2`` the second one of the file, as ``tt-layout audit``

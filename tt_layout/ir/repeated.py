@@ -1,6 +1,6 @@
 """Modules that a dump prints again: read once, and moved to where they stand.
 
-Most passes leave a module as it is.  Behind the header of the next pass stands then the same text
+Most passes leave a module as it is.  The header of the next pass is then followed by the same text
 as before, and what was read of it holds but for its place.
 
     // -----// IR Dump Before A //----- //

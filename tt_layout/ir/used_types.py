@@ -18,7 +18,7 @@ class UsedTypes(NamedTuple):
     """What a dump has of its layouts.
 
     Attributes:
-        types: alias -> the types that it stands on: floats, integers, pointers; the most
+        types: alias -> the types that it is used with: floats, integers, pointers; the most
             frequent first, of integers and pointers the largest.
         target: the GPU that the dump is for, as ``--target`` takes it; None where it does not say,
             or for several.
@@ -29,7 +29,7 @@ class UsedTypes(NamedTuple):
 
 
 def used_types(file: str) -> UsedTypes:
-    """Return the types that the layouts of a dump stand on; none of what is no dump.
+    """Return the types that the layouts of a dump are used with; none where it is not a dump.
 
     Args:
         file: the dump, or ``FILE@2`` for its second module.

@@ -100,9 +100,9 @@ class Record:
             self._kernels.setdefault(kernel.key, kernel)
 
     def has_room(self, key: object) -> bool:
-        """Tell whether further launches of a kernel are kept; no hash has room for any.
+        """Tell whether further launches of a kernel are kept; none of a kernel without a hash.
 
-        A kernel has no hash while it is still being compiled: the listener will be called.
+        A kernel has no hash while it is still being compiled: the listener will be called for it.
         """
         limit = self._max_launches
         return isinstance(key, str) and (limit is None or self._counts.get(key, 0) < limit)

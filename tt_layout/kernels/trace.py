@@ -1,6 +1,6 @@
 """Logs of tritonparse: the kernels that a program compiled, and how it launched them.
 
-A log is one JSON object a line, perhaps compressed by gzip.  What is no such object is left out
+A log is one JSON object a line, perhaps compressed by gzip.  What is not such an object is left out
 and counted: a program that was killed leaves half a line.
 """
 
@@ -136,7 +136,7 @@ class _Reader:
         self.unread: list[Unread] = []
 
     def read(self, number: int, line: bytes) -> None:
-        """Keep what an event says; note what is no event."""
+        """Keep what an event says; note what is not an event."""
         if not line.strip():
             return
         try:

@@ -28,7 +28,7 @@ def autotune_prune(
 
     One configuration of those that differ in ``num_stages`` alone is compiled; what the others
     take follows from its rings, but for loops whose stages depend on more, where each is compiled.
-    Where none fits all are kept, so that the launch says why.
+    Where none fits, all are kept, so that the launch says why.
 
     Args:
         configs: of ``triton.autotune``: ``kwargs``, ``num_warps`` and ``num_stages``.

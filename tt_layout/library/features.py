@@ -32,8 +32,8 @@ def features(
         ``version`` changes when a name changes its meaning.
 
     Raises:
-        LayoutError: the dump cannot be read, or has not that one kernel.
-        TypeError: the kernel is nothing that can be audited.
+        LayoutError: the dump cannot be read, or does not have that one kernel.
+        TypeError: the kernel is not something that can be audited.
 
     Example:
         >>> found = features('''

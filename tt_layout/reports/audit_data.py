@@ -91,7 +91,7 @@ def _numbers(audit: Audit) -> dict[int, int]:
 
 
 def _note(note: Note, adviser: Adviser) -> dict[str, Any]:
-    """Return what is no finding, for every other way is dearer."""
+    """Return what is not a finding, since every other way costs more."""
     return {
         **_finding(note.finding),
         "text": note_text(adviser, note, [note.finding]),

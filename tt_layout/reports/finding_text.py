@@ -19,7 +19,7 @@ from tt_layout.wording import count, lines
 
 MAX_SHOWN = 12  # groups of findings with advice, unless all are asked for
 MAX_LINES = 6  # lines of the dump that are listed of one group
-MAX_PLACES = 2  # places in the program that are
+MAX_PLACES = 2  # places in the program that are shown
 MAX_NOTES = 2  # notes on a first screen
 SCREEN = 14  # lines that a kernel takes on a first screen, at most
 WIDTH = 80  # characters in which these are counted

@@ -38,7 +38,7 @@ class Measurements:
         """Read a page.
 
         Raises:
-            LayoutError: it is none, or has nothing that could be compared.
+            LayoutError: it is not one, or has nothing that could be compared.
         """
         self.file = source.name
         self.launches: Sequence[Launch] = read_launches(source)

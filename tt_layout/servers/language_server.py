@@ -2,7 +2,7 @@
 
 `tt_layout.servers.language_features` has what is answered.  Texts are read in one thread beside the
 one that talks to the client, a piece of a dump at a time: between two pieces other questions are
-answered, and what an edit has made old is left.
+answered, and what an edit has outdated is dropped.
 """
 
 from __future__ import annotations

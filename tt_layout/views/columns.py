@@ -16,7 +16,7 @@ from tt_layout.algebra.arrays import F2Map, ascending_superset, distinct
 from tt_layout.views.selection import Range
 from tt_layout.views.text import Bytes, decimals, digits
 
-LOW_DIGITS = 4  # of a line's number are written off in 10**4 ready lines
+LOW_DIGITS = 4  # of a line's number, taken from 10**4 lines that are written once
 BLOCK_LINES = 10**LOW_DIGITS
 PAGE_LINES = 32 * BLOCK_LINES  # over which the texts of runs are shared, a bound on memory
 RUN = 64  # cells whose numbers differ from those of another run by one xor

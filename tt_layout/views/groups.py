@@ -115,8 +115,8 @@ def fast_axis(placed: PlacedLayout) -> int:
 def chunk_bytes(placed: PlacedLayout) -> int:
     """Return the bytes of shared memory that have one colour.
 
-    They are 16, but what the swizzle moves where that is less, or no part of a line of banks: in
-    chunks of 16 bytes it would not show.
+    They are 16, or what the swizzle moves at once where that is less, or is not a part of a line of
+    banks: a swizzle does not show in chunks that are larger.
     """
     fast = fast_axis(placed)
     vectors = dict(placed.layout.in_bases).get("offset", ())

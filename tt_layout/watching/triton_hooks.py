@@ -73,7 +73,7 @@ def launch_of(grid: Any, arguments: Mapping[str, Any]) -> Launch:
 
     Args:
         grid: as Triton takes it: one to three numbers, or a function of the arguments.
-        arguments: by name; of tensors the address is kept, of what is no integer nothing.
+        arguments: by name; of tensors the address is kept, of what is not an integer, nothing.
 
     Example:
         >>> launch_of(lambda arguments: (arguments["n"] // 64,), {"n": 128, "x": 1.5})

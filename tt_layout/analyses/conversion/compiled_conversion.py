@@ -86,7 +86,7 @@ def compiled_conversion(
 
     Raises:
         LayoutError: such elements do not go through shared memory, or the GPU's warps have
-            another number of lanes, or the target is none.
+            another number of lanes, or there is no such target.
 
     Example:
         >>> lanes = [[1], [2], [4], [8], [16]]

@@ -472,7 +472,7 @@ def _joined_forms(
 
 
 def _ordered(found: Mapping[tuple[int, str], int], times: int = 1) -> tuple[Form, ...]:
-    """Return so many instructions of each width and form, the most frequent first."""
+    """Return these numbers of instructions by width and form, the most frequent first."""
     forms = [Form(width, times * count, form) for (width, form), count in found.items()]
     return tuple(sorted(forms, key=lambda form: (-form.instructions, -form.width_bytes)))
 

@@ -2,7 +2,7 @@
 
 One such instruction writes what the lanes of a warp hold one behind the other: 64 lanes of 16 bytes
 are 1024 bytes in a row.  So the layout begins with the registers of a vector and the lanes of the
-copy; only the rows behind that may stand in any order, and only between them may be padding.
+copy; only the rows behind that may be in any order, and padding may be between them only.
 
 Source:
     Triton, third_party/amd, canCoalesceWriteIntoSharedMemory; issues 7929, 8365, 9074, 9544.

@@ -1,8 +1,9 @@
 """The register layouts in which a tensor can be loaded from tensor memory, or stored to it.
 
-Each shape of a message (see `tensor_memory_access`) leads to one layout: its tile, repeated along
-the columns, then over the warps, seen through the layout of tensor memory.  The compiler tries
-these where it chooses a layout by itself; in Gluon ``get_reg_layout`` returns them.
+Each shape of a message (see `tt_layout.analyses.tensor_memory.access`) leads to one layout: its
+tile, repeated along the columns, then over the warps, seen through the layout of tensor memory.
+The compiler tries these where it chooses a layout by itself; in Gluon ``get_reg_layout`` returns
+them.
 
 Read next:    `tt_layout.analyses.tensor_memory.access`.
 
@@ -158,7 +159,7 @@ def layout_for_tile(
 def split_columns(layout: LinearLayout, element_bits: int) -> LinearLayout | None:
     """Return a layout whose last register holds the second half of the columns.
 
-    So that a tensor can be split in two without moving data.  None where the layout is like
+    In it a tensor can be split in two without moving data.  None where the layout is like
     that already, or no lane or warp can be exchanged for it.
 
     Args:
@@ -186,7 +187,7 @@ def split_columns(layout: LinearLayout, element_bits: int) -> LinearLayout | Non
 def split_rows(layout: LinearLayout) -> LinearLayout | None:
     """Return a layout in which warps 4 to 7 hold other rows than warps 0 to 3; None without one.
 
-    So that a reduction along the columns stays within a warp.
+    In it a reduction along the columns stays within a warp.
 
     Args:
         layout: that of a 32x32b message of 8 warps.

@@ -67,7 +67,7 @@ def scratch_bytes(operation: SsaOperation, around: Surroundings) -> int | None:
 
 def _conversion(operation: SsaOperation, around: Surroundings) -> int | None:
     if not operation.operands or not operation.results:
-        return None  # of a text that is no MLIR
+        return None  # of a text that is not MLIR
     src, dst = around.linear(operation.operands[0]), around.linear(operation.results[0].name)
     bits = element_bits(operation.results[0].type.element)
     if src is None or dst is None or bits is None:

@@ -112,7 +112,7 @@ def product_of_divisors(one: int, other: int) -> int:
 def joint_divisibility(one: AxisInfo, other: AxisInfo, dim: int) -> int:
     """Return what divides the runs of a value that is the one or the other.
 
-    Where the runs become shorter, they begin at elements that neither divisibility speaks of.
+    Where the runs become shorter, some begin at elements that neither divisibility is about.
 
     Example:
         Of ``[0, 1], [4, 5]`` and ``[16, 17, 18, 19]``, in runs of two, 18 may be first:

@@ -100,8 +100,8 @@ def _comparison(step: Step) -> AxisInfo | None:
 def _compared(step: Step, predicate: str, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     """Return over how many elements a comparison comes out the same.
 
-    A run compared with one value changes once, where it reaches the value; with ``<`` and
-    ``>=`` of a run that does not fall within a multiple of what divides both.
+    The result of comparing a run with one value changes once, where the run reaches the value: with
+    ``<`` and ``>=`` at a multiple of what divides both.
     """
     common = gcd(left.constancy[dim], right.constancy[dim])
     size, run = step.result.shape[dim], 0

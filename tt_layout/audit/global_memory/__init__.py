@@ -6,6 +6,7 @@
 `instructions`  their names in PTX and AMD's assembly
 `limits`        what keeps an access narrow
 `origins`       where in the function that begins, over `sources` of its values
+`cures`         what would let the compiler know more, tried one after the other
 `advice`        the way out, in the terms of the language
 `sectors`       what the addresses cost: requests, sectors, lines
 `cost`          all of it, as the audit has it

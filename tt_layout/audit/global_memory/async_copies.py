@@ -114,7 +114,7 @@ def written_wavefronts(
 ) -> Written | None:
     """Return the wavefronts in which a copy's first execution enters shared memory.
 
-    None of what is no such copy, and where the addresses in global
+    None for what is not such a copy, and where the addresses in global
     memory, or the layout of the buffer, are unknown.  The allocation is taken to begin at a row of
     all banks.
     """

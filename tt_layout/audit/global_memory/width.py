@@ -101,7 +101,7 @@ class Kernel:
         given: what its arguments are.
         functions: all functions of the module.
         warps: of a CTA.
-        explains: whether it is looked for what would make accesses wider.
+        explains: whether to look for what would make accesses wider.
     """
 
     function: SsaFunction

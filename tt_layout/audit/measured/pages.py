@@ -30,7 +30,7 @@ def read_launches(source: Source) -> list[Launch]:
     """Return the launches that a file tells of, in its order.
 
     Raises:
-        LayoutError: it is no such file, or has nothing that could be compared.
+        LayoutError: it is not such a file, or has nothing that could be compared.
 
     Example:
         >>> text = '''"ID","Kernel Name","launch__grid_size","smsp__inst_executed_op_ldsm.sum"

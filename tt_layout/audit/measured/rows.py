@@ -52,7 +52,7 @@ class Rows(NamedTuple):
         """Return a number of a line of the file; None where nothing was counted.
 
         Raises:
-            LayoutError: it is no number.
+            LayoutError: it is not a number.
 
         Example:
             >>> Rows("x.csv", [], False).number("1,024", "inst", 1)
@@ -78,7 +78,7 @@ def read_rows(source: Source) -> Rows:
     """Return the rows of a file.
 
     Raises:
-        LayoutError: it is no CSV.
+        LayoutError: it is not CSV.
     """
     rows = list(_rows(source))
     comma = any(_DECIMAL_COMMA.fullmatch(cell) for row in rows for cell in row.cells)
@@ -100,7 +100,7 @@ def split_cells(line: str) -> list[str]:
     """Return the cells of a line, without that behind a last comma.
 
     Raises:
-        csv.Error: it is no CSV.
+        csv.Error: it is not CSV.
 
     Example:
         >>> split_cells('"6","load(x, policy="evict", mask=m)","-"')

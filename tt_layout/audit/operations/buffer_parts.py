@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 def place_of_part(name: str, evaluator: Evaluator, layouts: PlacedLayouts) -> Place | None:
-    """Return where the buffer of a value begins; None of a value that is no buffer.
+    """Return where the buffer of a value begins; None of a value that is not a buffer.
 
     Args:
         name: of the value.

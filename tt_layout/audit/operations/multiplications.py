@@ -147,7 +147,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
 
 
 def _types(full: FullOperation) -> tuple[IRType, IRType, IRType] | None:
-    """Return the types of A, B and the result; None where one has no layout or is no matrix."""
+    """Return the types of A, B and the result; None where one has no layout or is not a matrix."""
     from tt_layout.encodings.dot_op import DotOperand
 
     operation, type_of = full.operation, full.function.type_of

@@ -54,7 +54,7 @@ def kinds() -> tuple[str, ...]:
 
 
 def find(found: Conclusions, audited: AuditedModule) -> Found:
-    """Return the findings of a module, apart from what every other way only makes dearer."""
+    """Return the findings of a module, apart from what every other way makes more expensive."""
     from tt_layout.audit.suggestions.advice import Advice
 
     advice = Advice(found, audited)
@@ -79,7 +79,7 @@ def _found(found: Conclusions, audited: AuditedModule) -> list[Finding]:
 
 
 def _note(finding: Finding, advice: Advice) -> Note | None:
-    """Return what other ways would cost where each is dearer; None where one is not, or none is."""
+    """Return what other ways would cost where each costs more; None otherwise, or without any."""
     others = [one.dearer(finding, advice) for one in finding.occurrences]
     return Note(finding, *others[0][0].sums) if all(others) else None
 

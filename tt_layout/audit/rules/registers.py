@@ -12,8 +12,8 @@ Why: the compiler keeps in local memory what has no register.  Where a loop does
 How to fix: smaller blocks, so that the largest tensors have 8 to 32 elements per thread: over four
     kernels in 136 variants those with 16 to 32 took 1.1 times the best time in the median, those
     with 256 and more 11 times.  A smaller block goes before more warps, with which the limit
-    falls.  Otherwise less that is live at the line: values that are
-    computed again in place of kept, loads behind the multiplication that does not need them.
+    falls.  Otherwise keep less live at the line: compute values again instead of keeping them, and
+    load behind the multiplication that does not need what is loaded.
 
 When it does not pay: the number is an estimate from the dump (docs/registers.md); a few spills
     outside of loops cost nothing that can be measured.  What the compiled kernel spills goes

@@ -1,10 +1,10 @@
 """Which operations make a conversion necessary, and whether one of their layouts does for both.
 
-Behind a conversion stand its anchors: the operations that determine the layout on either side.  A
-conversion is not needed if what stands on one side of it works in the layout of the other side.
-Tried is what lies between the conversion and its anchors: elementwise operations, reductions, what
-loops and branches hand over; loads, stores and other accesses at the ends.  What these take besides
-is computed anew in the other layout where that is as cheap, and converted where it is not.
+A conversion has anchors: the operations that determine the layout on either side.  It is not needed
+if what is on one side of it works in the layout of the other side.  What is between the conversion
+and its anchors is tried: elementwise operations, reductions, what loops and branches hand over;
+loads, stores and other accesses at the ends.  What these take besides is computed anew in the other
+layout where that is as cheap, and converted where it is not.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Suggestion(NamedTuple):
     """A better layout, found by costing every data movement that it touches.
 
     Attributes:
-        where: `EVERYWHERE` the old layout stands, or on one side of the conversion only.
+        where: `EVERYWHERE` that the old layout is used, or on one side of the conversion only.
         old: the layout that it takes the place of, as the dump writes it.
         replaced: the same as a layout.
         encoding: the layout to use.

@@ -385,7 +385,7 @@ def _measurements(path: str) -> Measurements:
     """Read a page of Nsight Compute.
 
     Raises:
-        LayoutError: it is none, or the report that pages are printed from.
+        LayoutError: it is not one, or the report that pages are printed from.
     """
     from tt_layout.reports.measured import Measurements
 

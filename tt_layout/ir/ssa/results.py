@@ -1,7 +1,7 @@
 """The types of an operation's results, from the types that its text has.
 
 Most operations write the types of their results behind an arrow, a few behind ``to``, or one
-type for both operands and results.  Those that do something else stand here.
+type for both operands and results.  Those that do something else are listed here.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def with_identity_for(
     """Return the padded layout of a tensor in an order.
 
     Raises:
-        LayoutError: the order is no permutation, or the shape no powers of two.
+        LayoutError: the order is not a permutation, or a size not a power of two.
 
     Example:
         >>> with_identity_for(((4, 1),), (2, 2), (1, 0)).positional
@@ -80,7 +80,7 @@ def default_for(
     """Return the widest layout that TMA and the tensor cores of a block read.
 
     Raises:
-        LayoutError: the type is no element's.
+        LayoutError: the type is not that of an element.
 
     Example:
         >>> default_for((64, 32), "gl.float16").positional

@@ -93,7 +93,7 @@ def bases_of(data: Any) -> LinearLayout:
     """Return the linear layout of bases by name, or in pairs; perhaps with ``out_dims`` beside.
 
     Raises:
-        LayoutError: they are no bases.
+        LayoutError: they are not bases.
 
     Example:
         >>> bases_of({"offset": [[1], [2]]}).bases

@@ -29,7 +29,7 @@ def read(text: str, context: Context) -> Encoding:
     """Return the layout of a constructor.
 
     Raises:
-        LayoutError: it is none of Gluon's, or the layout depends on what is not known.
+        LayoutError: Gluon has no such constructor, or the layout depends on what is not known.
     """
     return resolve(read_call(text), context)
 
