@@ -74,6 +74,34 @@ def test_what_programs_share_is_read_once() -> None:
     assert cycles(found)["LSU"] == cycles(bounds())["LSU"]
 
 
+def touched(text: str, **values: int) -> float:
+    """Return the bytes that 1,320 programs touch."""
+    [module] = parse_ir(text.replace("READ", "%i"))
+    found = kernel_bounds(audit_module(module, None, GivenValues(values)), "f", (1320,))
+    assert found is not None
+    assert found.footprint is not None
+    return found.footprint.bytes
+
+
+def test_programs_behind_the_last_row_touch_nothing() -> None:
+    mask = """%ns = tt.splat %n : i32 -> tensor<512xi32, #a>
+    %m = arith.cmpi slt, %i, %ns : tensor<512xi32, #a>
+    %ps ="""
+    text = COPY.replace("%ps =", mask, 1)
+    text = text.replace("tt.load %pa", "tt.load %pa, %m").replace("%qa, %y", "%qa, %y, %m")
+    assert touched(text, n=512 * 1000) == 1000 * 2 * 2048
+
+
+def test_a_branch_that_a_loaded_value_decides_is_taken() -> None:
+    begin = """%f = tt.load %p : !tt.ptr<f32>
+    %z = arith.constant 0.0 : f32
+    %t = arith.cmpf ogt, %f, %z : f32
+    scf.if %t {
+    tt.store"""
+    text = COPY.replace("tt.store", begin).replace("    tt.return", "    }\n    tt.return")
+    assert touched(text) == 1320 * 2 * 2048
+
+
 def test_the_busiest_multiprocessor_counts() -> None:
     assert cycles(bounds(grid=(133,)))["LSU"] == 2 * cycles(bounds(grid=(132,)))["LSU"]
     assert cycles(bounds(grid=(1,)))["LSU"] == cycles(bounds(grid=(132,)))["LSU"]

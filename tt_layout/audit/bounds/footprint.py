@@ -7,7 +7,9 @@ the last address of all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -29,6 +31,7 @@ from tt_layout.audit.values.unknown import Known, Unknown, UnknownError, unknown
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 
+Program = tuple[int, ...]
 _WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
 
 
@@ -110,26 +113,29 @@ class _Programs:
         pointer = _pointer(full, access.addresses.pointer) if access is not None else None
         if access is None or pointer is None or access.shape.too_large is not None:
             return None
-        ends = [(0,) if size == 1 else (0, size - 1) for size in self._grid]
-        reaches = {at: self._reach(full, access, at) for at in product(*ends)}
-        known = {at: reach for at, reach in reaches.items() if reach is not None}
-        if len(known) < len(reaches):
+        find = partial(self._reach, full, access)
+        sizes = self._touching(find)
+        known = {at: find(at) for at in product(*({0, size - 1} for size in sizes))}
+        reaches = {at: reach for at, reach in known.items() if reach is not None}
+        if len(reaches) < len(known):
             return None
-        own = max(reach.bytes for reach in known.values())
-        first, last = min(r.first for r in known.values()), max(r.last for r in known.values())
-        return _Launch(pointer, min(own * self._distinct(known), last - first), first, last)
+        own = max(reach.bytes for reach in reaches.values())
+        first, last = min(r.first for r in reaches.values()), max(r.last for r in reaches.values())
+        return _Launch(pointer, min(own * _distinct(reaches, sizes), last - first), first, last)
 
-    def _distinct(self, known: Mapping[tuple[int, ...], _Reach]) -> int:
-        """Return how many programs touch something else than the others."""
+    def _touching(self, find: Callable[[Program], _Reach | None]) -> Program:
+        """Return the programs along each axis up to the last that touches something."""
 
-        def first(at: tuple[int, ...], axis: int) -> tuple[int, ...]:
-            return tuple(0 if k == axis else number for k, number in enumerate(at))
+        def idle(number: int, axis: int) -> bool:
+            reach = find(tuple(number if k == axis else 0 for k in range(len(self._grid))))
+            return reach is not None and not reach.bytes
 
-        return prod(
-            size
-            for axis, size in enumerate(self._grid)
-            if any(known[at] != known[first(at, axis)] for at in known)
-        )
+        def end(axis: int, size: int) -> int:
+            if size == 1 or not idle(size - 1, axis) or idle(0, axis):
+                return size
+            return bisect_left(range(size), True, key=lambda number: idle(number, axis))
+
+        return tuple(end(axis, size) for axis, size in enumerate(self._grid))
 
     def _reach(
         self, full: FullOperation, access: PlacedAccess, at: tuple[int, ...]
@@ -137,7 +143,8 @@ class _Programs:
         evaluator, lanes = self._evaluator(full, at), shape_lanes(access.shape)
         total, first, last = 0.0, 1 << 62, 0
         try:
-            for values in each_run(evaluator, full.operation, access.addresses.names):
+            # Branches that loaded values decide are taken, as they are for the other resources.
+            for values in each_run(evaluator, full.operation, access.addresses.names, []):
                 known: list[Known] = [
                     value if isinstance(value, Unknown) else agreed(value) for value in values
                 ]
@@ -163,6 +170,19 @@ class _Programs:
             given = GivenValues({**self._values, **dict(zip(PROGRAM_IDS, at))})
             self._evaluators[key] = Evaluator(full.function, given, self._audited.layouts)
         return self._evaluators[key]
+
+
+def _distinct(known: Mapping[Program, _Reach], sizes: Program) -> int:
+    """Return how many programs touch something else than the others."""
+
+    def first(at: Program, axis: int) -> Program:
+        return tuple(0 if k == axis else number for k, number in enumerate(at))
+
+    return prod(
+        size
+        for axis, size in enumerate(sizes)
+        if any(known[at] != known[first(at, axis)] for at in known)
+    )
 
 
 def _sector_bytes(begins: Ints, shape: AccessShape) -> int:
