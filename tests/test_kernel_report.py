@@ -87,9 +87,9 @@ def test_findings_as_data(run: Run) -> None:
     assert weights == sorted(weights, reverse=True)
     first = module["findings"][0]
     assert (first["kind"], first["line"], first["cost"], first["executions"]) == (
-        "conflicts",
-        153,
-        64,
+        "narrow-shared",
+        143,
+        128,
         15,
     )
 

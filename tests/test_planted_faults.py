@@ -126,6 +126,13 @@ FAULTS = {
         "of #shared has bank conflicts",
         "#shared",
     ),
+    "a buffer that keeps no two elements of a thread together": Fault(
+        "kernels/attention-gfx942.ttgir",
+        swap("vec = 1, perPhase = 1, maxPhase = 1", "vec = 1, perPhase = 2, maxPhase = 8"),
+        "narrow-shared",
+        "of #shared3 is in narrow pieces",
+        "ttg.local_alloc",
+    ),
     "a stride without its divisibility": Fault(
         "kernels/softmax-sm90.ttgir",
         undivided("stride"),

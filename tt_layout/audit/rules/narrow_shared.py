@@ -1,0 +1,102 @@
+"""``narrow-shared``: an access to shared memory in pieces of less than a bank, without conflicts.
+
+What: loads and stores of shared memory that move less than four bytes a thread, without bank
+    conflicts, where another layout of the buffer takes fewer cycles in all
+
+Cost: what the best of these layouts saves in this access, of all warps
+
+Why: a bank serves a word of four bytes in a cycle, whether an instruction asks for all of it or
+    not: two bytes a thread take as long as four, and twice as many instructions.
+
+How to fix: a layout in which the elements of a thread lie next to each other in the buffer: an
+    order that is the registers', a larger ``vec`` or ``interval``; the report names the best of
+    each family, over every access to the buffers of that layout.
+
+When it does not pay: what is gained in this access may be lost where the buffer is written; only
+    layouts that are cheaper over all accesses are named, and without one nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.findings import Counted, Finding, Occurrence
+from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.operations.details import SharedDetails
+from tt_layout.audit.suggestions.advice import Advice
+from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.ir.operations import Operation, layout_of
+
+BANK_BYTES = 4
+
+
+@dataclass(frozen=True)
+class NarrowShared(Occurrence):
+    """A narrow access to shared memory.
+
+    Attributes:
+        access: what the access is, as a noun.
+        buffer: the layout of the buffer, as the dump writes it.
+        counts: instructions and cycles, in words.
+        cycles: that the best other layout saves in it, of all warps.
+    """
+
+    kind: ClassVar[str] = "narrow-shared"
+    order: ClassVar[int] = 21
+    heading: ClassVar[str] = "narrow shared"
+
+    access: str
+    buffer: str
+    counts: str
+    cycles: float
+
+    @classmethod
+    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+        """Yield the narrow accesses of a module that another layout makes cheaper."""
+        advice = Advice(found, audited)
+        for row in found.movements:
+            cost, one = row.cost, row.operation
+            if cost is None or not isinstance(cost.details, SharedDetails) or cost.extra:
+                continue
+            if cost.details.width_bytes < BANK_BYTES and cost.details.instructions > 1:
+                saved = _saved(one, _better(one, advice))
+                if saved > 0:
+                    facts = row.access, layout_of(one.memory), cost.text, saved
+                    yield Finding.of_movement(row, cls(*facts))
+
+    @property
+    def words(self) -> str:
+        """Of which layout, and what the access takes."""
+        return f"of {self.buffer} is in narrow pieces: {self.counts}"
+
+    @property
+    def counted(self) -> Counted:
+        """Loads or stores."""
+        return Counted(self.access, " in narrow pieces")
+
+    @property
+    def cost(self) -> float:
+        """The cycles that the best layout saves in the access."""
+        return self.cycles
+
+    def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+        """Return layouts that save cycles over all accesses to the buffers."""
+        assert finding.movement is not None
+        return _better(finding.movement.operation, advice)
+
+
+def _better(operation: Operation, advice: Advice) -> Sequence[Suggestion]:
+    """Return the layouts of a buffer that save cycles over all accesses, sought once."""
+    from tt_layout.audit.suggestions.buffers import better_buffers
+
+    key = operation.group, operation.source, operation.target
+    return advice.once(key, lambda: better_buffers(advice.found, advice.audited, operation))
+
+
+def _saved(operation: Operation, better: Sequence[Suggestion]) -> float:
+    """Return what the best layout saves in an access; 0 where there is none."""
+    recosts = better[0].recosts if better else ()
+    return sum(one.saved for one in recosts if one.operation is operation)
