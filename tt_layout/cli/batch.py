@@ -20,6 +20,7 @@ from tt_layout.reports.kernel_overview import (
     KernelOverview,
     PassedOver,
 )
+from tt_layout.reports.progress import progress_bar
 from tt_layout.worker import begin_worker
 
 FEW = 24
@@ -173,16 +174,11 @@ def _progress(number: int) -> Iterator[Callable[[Results], Results]]:
     if number < FEW or not sys.stderr.isatty():
         yield lambda results: results
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(file=sys.__stderr__), transient=True) as progress:
-        task = progress.add_task("", total=number)
+    with progress_bar(number, "MofNCompleteColumn") as show:
 
         def counted(results: Results) -> Results:
-            for result in results:
+            for done, result in enumerate(results, 1):
                 yield result
-                progress.advance(task)
+                show(done)
 
         yield counted

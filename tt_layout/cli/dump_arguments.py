@@ -56,6 +56,10 @@ class DumpName(NamedTuple):
         """The line; None of an alias."""
         return int(self.what) if self.what.isdecimal() and len(self.what) < 10 else None
 
+    def error(self, message: str) -> LayoutError:
+        """Return an error that points at what is named."""
+        return LayoutError(message, FileLocation(self.file, self.line))
+
 
 class _Added(NamedTuple):
     """What takes the place of an argument, and options that are added."""
@@ -130,11 +134,9 @@ def _is_multiplication(name: DumpName) -> bool:
     """Tell whether no data movement stands on a line, but a multiplication of matrices."""
     from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
     from tt_layout.audit.operations.multiplications import multiplications
-    from tt_layout.ir.file_aliases import split_module, whole_modules
-    from tt_layout.mlir.source import read_source
+    from tt_layout.ir.file_aliases import named_modules
 
-    path, number = split_module(name.file)
-    for module in whole_modules(read_source(path), None, number, is_partial=True):
+    for module in named_modules(name.file):
         if any(operation.line == name.line for operation in module.operations):
             return False
         found = multiplications(AuditedModule(module, SharedWork()))
@@ -199,8 +201,7 @@ def _refuse_alias(name: DumpName) -> None:
 
     path, number = split_module(name.file)
     FileAliases(read_source(path)).choose([name.what], number).table.layout(name.what)
-    message = f"the file has #{name.what} on no type: give one with -t"
-    raise LayoutError(message, FileLocation(name.file))
+    raise name.error(f"the file has #{name.what} on no type: give one with -t")
 
 
 def _bare(text: str) -> str:
@@ -226,17 +227,14 @@ def _of_line(command: click.Command, name: DumpName, given: Mapping[str, Any]) -
     ends = [end for end in both if end is not None and _has_layout(end)]
     moved = operation.moved or operation.target
     if not ends or moved is None:
-        message = f"{operation.name} has no layouts"
-        raise LayoutError(message, FileLocation(name.file, name.line))
+        raise name.error(f"{operation.name} has no layouts")
     is_access = operation.group in LOCAL_ACCESSES
     if command.name == "conflicts" and operation.group is MovementKind.CONVERSION:
-        message = "this is a conversion between register layouts: use convert"
-        raise LayoutError(message, FileLocation(name.file, name.line))
+        raise name.error("this is a conversion between register layouts: use convert")
     if is_access and command.name == "swizzle":
         return _accesses(module, operation, name)
     if command.name in _OF_PAIRS and len(ends) < 2:
-        message = f"{operation.name} has one layout, and {command.name} takes two"
-        raise LayoutError(message, FileLocation(name.file, name.line))
+        raise name.error(f"{operation.name} has one layout, and {command.name} takes two")
     layouts = [str(end.encoding) for end in ends]
     if command.name not in (*_OF_PAIRS, "plot"):
         layouts = layouts[-1:]
@@ -256,11 +254,9 @@ def _of_reduction(name: DumpName, given: Mapping[str, Any]) -> _Added:
         LayoutError: there is none.
     """
     from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-    from tt_layout.ir.file_aliases import split_module, whole_modules
-    from tt_layout.mlir.source import read_source
+    from tt_layout.ir.file_aliases import named_modules
 
-    path, number = split_module(name.file)
-    for module in whole_modules(read_source(path), None, number, is_partial=True):
+    for module in named_modules(name.file):
         for full in AuditedModule(module, SharedWork()).operations:
             operation = full.operation
             if operation.line != name.line or not operation.name.endswith(".reduce"):
@@ -278,7 +274,7 @@ def _of_reduction(name: DumpName, given: Mapping[str, Any]) -> _Added:
                 tensor = f"tensor<{sizes_text(held)}>"
                 layouts = {name.text: [str(held.encoding)]}
                 return _Added(layouts, tensor, module.target_option, options)
-    raise LayoutError("no reduction is on that line", FileLocation(name.file, name.line))
+    raise name.error("no reduction is on that line")
 
 
 def _has_layout(end: IRType) -> bool:
@@ -293,8 +289,7 @@ def _refuse_parts(operation: Operation, name: DumpName) -> None:
         if end is not None and end.allocation is not None and end.is_memory:
             whole = end.tensor_type().shape
             if whole != end.shape:
-                message = "the access is to a part of a buffer; tt-layout audit costs it"
-                raise LayoutError(message, FileLocation(name.file, name.line))
+                raise name.error("the access is to a part of a buffer; tt-layout audit costs it")
 
 
 def _accesses(module: Module, operation: Operation, name: DumpName) -> _Added:

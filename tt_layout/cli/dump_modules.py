@@ -13,6 +13,7 @@ from tt_layout.ir.file_aliases import module_at, split_line, whole_modules
 from tt_layout.ir.reader import check_lines
 from tt_layout.mlir.source import Source
 from tt_layout.reports.opened import OpenedDump, open_dumps
+from tt_layout.reports.progress import progress_bar
 
 PROGRESS_FROM = 4 << 20  # characters of a dump from which a terminal shows a progress bar
 
@@ -58,10 +59,5 @@ def _progress(size: int) -> Iterator[Callable[[int], None] | None]:
     if size < PROGRESS_FROM or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
-
-    columns = BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(file=sys.__stderr__), transient=True) as progress:
-        task = progress.add_task("", total=size)
-        yield lambda done: progress.update(task, completed=done)
+    with progress_bar(size, "TaskProgressColumn") as show:
+        yield show

@@ -23,7 +23,7 @@ from tt_layout.ir.passes import chosen_modules, pass_runs
 from tt_layout.ir.reader import iterate_ir, iterate_parts
 from tt_layout.ir.scope import Interner
 from tt_layout.mlir.aliases import FileDefinitions
-from tt_layout.mlir.source import Source
+from tt_layout.mlir.source import Source, read_source
 from tt_layout.releases import Release
 from tt_layout.wording import count as counted
 
@@ -105,6 +105,16 @@ def module_at(source: Source, line: int, release: Release | None = None) -> int:
             break
         number = count
     return number
+
+
+def named_modules(name: str) -> Iterator[Module]:
+    """Yield the modules that ``FILE``, ``FILE@2`` or ``FILE@last`` names, whole or cut off.
+
+    Raises:
+        LayoutError: the file cannot be read, or there is no such module.
+    """
+    path, number = split_module(name)
+    return whole_modules(read_source(path), None, number, is_partial=True)
 
 
 def no_module(number: int, count: int, source: Source) -> LayoutError:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.file_aliases import named_modules
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
-from tt_layout.mlir.source import read_source
 
 
 def movement_on_line(file: str, line: int) -> tuple[Module, Operation]:
@@ -20,9 +19,8 @@ def movement_on_line(file: str, line: int) -> tuple[Module, Operation]:
     Raises:
         LayoutError: there is none; the nearest line with one is named.
     """
-    path, number = split_module(file)
     lines: list[int] = []
-    for module in whole_modules(read_source(path), None, number, is_partial=True):
+    for module in named_modules(file):
         for operation in module.operations:
             if operation.line == line:
                 return module, operation

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
-from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.file_aliases import named_modules
 from tt_layout.ir.types import IRType
-from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import TensorType
 
 
@@ -36,9 +35,8 @@ def used_types(file: str) -> UsedTypes:
     """
     counts: dict[str, Counter[IRType]] = {}
     targets: set[str | None] = set()
-    path, number = split_module(file)
     try:
-        for module in whole_modules(read_source(path), None, number, is_partial=True):
+        for module in named_modules(file):
             targets.add(module.target_option)
             for at, count in module.types.counts().items():
                 ir_type = module.types.distinct[at]

@@ -115,15 +115,13 @@ def _with_progress(chunks: Iterable[bytes | memoryview], size: int) -> Iterable[
 
 
 def _counted(chunks: Iterable[bytes | memoryview], size: int) -> Iterator[bytes | memoryview]:
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+    from tt_layout.reports.progress import progress_bar
 
-    columns = BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn()
-    with Progress(*columns, console=Console(file=sys.__stderr__), transient=True) as progress:
-        task = progress.add_task("", total=size)
+    done = 0
+    with progress_bar(size, "DownloadColumn", binary_units=True) as show:
         for chunk in chunks:
             yield chunk
-            progress.advance(task, len(chunk))
+            show(done := done + len(chunk))
 
 
 def check_size(size: int, limit: int) -> int:

@@ -98,9 +98,7 @@ def agreed_modulo(value: Shared, unit: int) -> Ints:
     """
     if not isinstance(value, Spread):
         return value
-    keys = value.base % unit
-    if (keys != keys[0]).any():
-        raise SplitError(keys)
+    agreed_number(value.base % unit)
     first: Ints = value.pattern + value.base[0]
     return first
 
@@ -260,17 +258,20 @@ def _cast(a: Application, operands: Sequence[Shared]) -> Shared | None:
 
 def _comparison(a: Application, operands: Sequence[Shared]) -> Shared | None:
     predicate = str(a.operation.attributes.get("predicate"))
-    (left, pattern), (right, other) = (_parts(value, _count(operands)) for value in operands)
     is_unsigned = predicate not in _SIGNED
     if a.types[0].pointee is not None or (is_unsigned and _is_negative(operands)):
         return None
-    difference, shape = left - right, pattern - other
-    # Beyond these the result is the same for all elements.
-    keys = np.clip(difference, -int(shape.max()) - 1, -int(shape.min()) + 1)
-    if (keys != keys[0]).any():
-        raise SplitError(keys)
     signed = _SIGNED.get(predicate) or predicate.replace("u", "s", 1)
-    return compare(signed, shape + keys[0], np.zeros_like(shape), 64)
+    return _compared(signed, operands)
+
+
+def _compared(predicate: str, operands: Sequence[Shared]) -> Ints:
+    """Return a comparison of two values, which has to come out the same for all programs."""
+    (left, pattern), (right, other) = (_parts(value, _count(operands)) for value in operands)
+    shape = pattern - other
+    # Beyond these the result is the same for all elements.
+    apart = np.clip(left - right, -int(shape.max()) - 1, -int(shape.min()) + 1)
+    return compare(predicate, shape + agreed_number(apart), np.zeros_like(shape), 64)
 
 
 _SIGNED = {name: name for name in ("eq", "ne", "slt", "sle", "sgt", "sge")}
@@ -291,27 +292,18 @@ def _remainder(a: Application, operands: Sequence[Shared]) -> Shared | None:
         return None
     least = int(value.pattern.min())
     base, pattern = value.base + least, value.pattern - least
-    keys = base % number
-    if (keys != keys[0]).any():
-        raise SplitError(keys)
+    first = agreed_number(base % number)
     if a.operation.name.startswith("arith.rem"):
-        rest: Ints = (pattern + keys[0]) % number
+        rest: Ints = (pattern + first) % number
         return rest
-    return gathered(base // number, (pattern + keys[0]) // number)
+    return gathered(base // number, (pattern + first) // number)
 
 
 def _extreme(a: Application, operands: Sequence[Shared]) -> Shared | None:
     predicate = "slt" if "min" in a.operation.name else "sgt"
     if a.operation.name.endswith("ui") and _is_negative(operands):
         return None
-    left, right = operands
-    (base, pattern), (other, more) = (_parts(value, _count(operands)) for value in operands)
-    difference, shape = base - other, pattern - more
-    keys = np.clip(difference, -int(shape.max()) - 1, -int(shape.min()) + 1)
-    if (keys != keys[0]).any():
-        raise SplitError(keys)
-    first = compare(predicate, shape + keys[0], np.zeros_like(shape), 64)
-    return _chosen(first, left, right)
+    return _chosen(_compared(predicate, operands), *operands)
 
 
 def _select(a: Application, operands: Sequence[Shared]) -> Shared | None:
@@ -327,10 +319,8 @@ def _chosen(condition: Ints, yes: Shared, no: Shared) -> Shared | None:
     if (condition != 0).all() or not (condition != 0).any():
         return yes if (condition != 0).all() else no
     (base, pattern), (other, more) = (_parts(value, _count([yes, no])) for value in (yes, no))
-    apart = other - base
-    if (apart != apart[0]).any():
-        raise SplitError(apart)
-    return gathered(base, np.where(condition != 0, pattern, more + apart[0]))
+    apart = agreed_number(other - base)
+    return gathered(base, np.where(condition != 0, pattern, more + apart))
 
 
 _RULES: dict[str, Callable[[Application, Sequence[Shared]], Shared | None]] = {
