@@ -30,6 +30,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.algebra.given import extremes, merge_names, read_bases, require_distinct
@@ -460,11 +461,29 @@ class LinearLayout:
 
     def flatten(self, vector: Sequence[int]) -> int:
         """Return an output vector as one int, the first dimension in the lowest bits."""
-        flat, shift = 0, 0
-        for component, (_, size) in zip(vector, self.out_sizes):
+        flat = 0
+        for component, shift in zip(vector, self._shifts):
             flat |= component << shift
-            shift += log2(size)
         return flat
+
+    @cached_property
+    def _shifts(self) -> list[int]:
+        """The lowest bit of each output dimension in a vector as one int."""
+        return [0, *accumulate(log2(size) for _, size in self.out_sizes)][:-1]
+
+    def columns(self, name: str) -> tuple[int, ...]:
+        """Return the basis vectors of an input dimension, each as one int.
+
+        Example:
+            >>> layout = LinearLayout.from_bases([("lane", [[1, 0], [0, 1]])], ["dim0", "dim1"])
+            >>> layout.columns("lane"), layout.columns("warp")
+            ((1, 2), ())
+        """
+        return self._columns.get(name, ())
+
+    @cached_property
+    def _columns(self) -> dict[str, tuple[int, ...]]:
+        return {name: tuple(map(self.flatten, vectors)) for name, vectors in self.in_bases}
 
     def compose(self, outer: LinearLayout) -> LinearLayout:
         """Return ``x -> outer(self(x))``; the outputs of ``self`` are the inputs of ``outer``.
@@ -495,7 +514,7 @@ class LinearLayout:
 
     @cached_property
     def _span(self) -> F2Span:
-        return F2Span([self.flatten(v) for _, vectors in self.in_bases for v in vectors])
+        return F2Span([*chain(*self._columns.values())])
 
     def is_surjective(self) -> bool:
         """Tell whether every output is reached."""
@@ -604,7 +623,7 @@ class LinearLayout:
             >>> LinearLayout.strided_1d(4, 2, "lane", "dim0").get_matrix_view()
             [[0, 0], [1, 0], [0, 1]]
         """
-        columns = [self.flatten(v) for _, vectors in self.in_bases for v in vectors]
+        columns = [*chain(*self._columns.values())]
         return [[column >> row & 1 for column in columns] for row in range(self.total_out_bits)]
 
     @checks_arguments
@@ -657,8 +676,8 @@ def _refuse(name: str, vectors: Sequence[Basis], sizes: Sequence[int]) -> None:
 def _used_bits(layout: LinearLayout, names: Iterable[str]) -> int:
     used = 0
     for name in names:
-        for vector in layout.vectors(name):
-            used |= layout.flatten(vector)
+        for column in layout.columns(name):
+            used |= column
     return used
 
 
@@ -685,7 +704,7 @@ def _solve(
         if name not in without
         for bit in range(len(vectors))
     ]
-    span = F2Span([outer.flatten(outer.vectors(name)[bit]) for name, bit in inputs])
+    span = F2Span([outer.columns(name)[bit] for name, bit in inputs])
     names = outer.get_in_dim_names()
 
     def preimage(vector: Basis) -> Basis:

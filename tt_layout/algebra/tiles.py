@@ -127,7 +127,7 @@ def ensure_layout_not_larger_than(
         clipped = set(sorted(present, reverse=True)[:dropped])
         bases = [(n, _clip(n, vs, at, clipped, drop_registers)) for n, vs in bases]
         sizes[dim] = min(size, shape[dim])
-    return LinearLayout(tuple((n, tuple(vs)) for n, vs in bases), tuple(sizes.items()))
+    return LinearLayout._sound(tuple((n, tuple(vs)) for n, vs in bases), tuple(sizes.items()))
 
 
 def _clip(

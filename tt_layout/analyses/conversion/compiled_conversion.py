@@ -148,7 +148,7 @@ def access_map(
     """Return where each location of a register layout is stored in a buffer, within one round."""
 
     def locations(name: str) -> list[tuple[int, int, int]]:
-        return [layout.location(registers.flatten(vector)) for vector in own.vectors(name)]
+        return [layout.location(column) for column in own.columns(name)]
 
     own = without_replication(registers)
     return AccessMap(

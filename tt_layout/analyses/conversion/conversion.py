@@ -138,10 +138,11 @@ def with_inputs(layout: LinearLayout) -> LinearLayout:
     if unknown:
         message = "expected a layout of a tensor in registers, but one has the input"
         raise LayoutError(f"{message} {unknown[0]}")
-    bases = tuple((name, layout.vectors(name)) for name in INPUTS)
-    return LinearLayout(bases, layout.out_sizes)
+    is_usual = layout.get_in_dim_names() == [*INPUTS]
+    return layout if is_usual else layout.sublayout(INPUTS, layout.get_out_dim_names())
 
 
+@lru_cache(maxsize=1024)
 def without_replication(layout: LinearLayout) -> LinearLayout:
     """Return the layout without the registers that only repeat an element."""
     return with_inputs(layout).remove_zero_bases("register")
@@ -368,7 +369,7 @@ def _wavefronts(
     layout: LinearLayout, dims: tuple[str, ...], element_bytes: int, wavefront_bytes: int
 ) -> int:
     """Return how many wavefronts the different elements along some inputs fill."""
-    distinct = F2Span([layout.flatten(v) for dim in dims for v in layout.vectors(dim)]).rank
+    distinct = F2Span([column for dim in dims for column in layout.columns(dim)]).rank
     return -(-(element_bytes << distinct) // wavefront_bytes)
 
 
@@ -379,15 +380,11 @@ def _missing_elements(old: LinearLayout, new: LinearLayout) -> tuple[int, int]:
     in as many elements as the spans do, or not at all; the threads for which they meet form
     a subspace.
     """
-    had, needed = ([x.flatten(v) for v in x.vectors("register")] for x in (old, new))
+    had, needed = (x.columns("register") for x in (old, new))
     counts = F2Span(had).rank, F2Span(needed).rank, F2Span([*had, *needed]).rank
     elements = 1 << counts[1]
     in_common = 1 << counts[0] + counts[1] - counts[2]
-    threads = [
-        old.flatten(a) ^ new.flatten(b)
-        for dim in INPUTS[1:]
-        for a, b in zip(old.vectors(dim), new.vectors(dim))
-    ]
+    threads = [a ^ b for dim in INPUTS[1:] for a, b in zip(old.columns(dim), new.columns(dim))]
     apart = F2Span([*had, *needed, *threads]).rank - counts[2]
     meeting = 1 << len(threads) - apart
     total = (elements << len(threads)) - meeting * in_common

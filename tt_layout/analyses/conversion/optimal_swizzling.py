@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
@@ -143,7 +143,7 @@ class _Side:
     @classmethod
     def of(cls, layout: LinearLayout) -> _Side:
         def columns(name: str) -> Columns:
-            return [layout.flatten(v) for v in layout.vectors(name)]
+            return [*layout.columns(name)]
 
         return cls(layout, columns("register"), columns("lane"), [c for c in columns("warp") if c])
 
@@ -360,7 +360,7 @@ def _tile(instruction: Instruction, side: _Side, vector: Columns) -> Columns | N
 
 def _lanes_match(wide: tuple[Instruction, _Side], narrow: tuple[Instruction, _Side]) -> bool:
     """Tell whether the lanes of the narrow vector are registers and lanes of the wide one."""
-    composed = narrow[1].layout.invert_and_compose(wide[1].layout)
+    composed = _composed(narrow[1].layout, wide[1].layout)
     names = composed.get_out_dim_names()
     register, lane = names.index("register"), names.index("lane")
     images = [composed.vectors("lane")[k] for k in narrow[0].vector_lanes]
@@ -368,6 +368,12 @@ def _lanes_match(wide: tuple[Instruction, _Side], narrow: tuple[Instruction, _Si
     if any(image[register] == 0 for image in images[:count]):
         return False
     return [image[lane] for image in images[count:]] == [1 << k for k in wide[0].vector_lanes]
+
+
+@lru_cache(maxsize=16)
+def _composed(inner: LinearLayout, outer: LinearLayout) -> LinearLayout:
+    """Return where the one side holds what the other does; the same for many instructions."""
+    return inner.invert_and_compose(outer)
 
 
 # -- linear algebra ---------------------------------------------------------------------------

@@ -107,12 +107,15 @@ class Conversion(Occurrence):
 
         One that is only reached by other conversions is no other way.
         """
-        from tt_layout.audit.suggestions.conversions import tried_sides
+        from tt_layout.audit.suggestions.conversions import has_closed_side, tried_sides
 
         full = _whole(finding, advice)
         if full is None or advice.audited.gpu is None:
             return ()
-        tried = tried_sides(advice.found, advice.audited, full, advice.flow(full.function))
+        module = advice.found, advice.audited, full, advice.flow(full.function)
+        if not has_closed_side(*module):
+            return ()
+        tried = tried_sides(*module)
         if any(one.saved > 0 for one in tried):
             return ()
         return [one for one in tried if not one.adds]

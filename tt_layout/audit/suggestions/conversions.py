@@ -13,7 +13,7 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.prices import Prices
-from tt_layout.audit.suggestions.regions import Region, cheapest_region
+from tt_layout.audit.suggestions.regions import Region, cheapest_region, is_closed
 from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, Recost, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange
 from tt_layout.encodings import Encoding
@@ -47,10 +47,25 @@ def tried_sides(
     return audited.shared.modules.once(module, question, tried)
 
 
-def _try_side(
-    concluded: Conclusions, audited: AuditedModule, full: FullOperation, where: str, flow: Flow
-) -> Suggestion | None:
-    """Return what it saves to use the layout of one side on the other; None where it cannot be."""
+def has_closed_side(
+    concluded: Conclusions, audited: AuditedModule, full: FullOperation, flow: Flow
+) -> bool:
+    """Tell whether one side may work in the layout of the other without further conversions.
+
+    Args:
+        concluded, audited, full, flow: as in `tried_sides`, which takes far longer.
+    """
+    for where in (FORWARD, BACKWARD):
+        ends = _ends(full, where)
+        if ends is not None:
+            prices = Prices(concluded, audited, flow, Exchange.between(*ends[1:]))
+            if is_closed(prices, flow, full.operation, where):
+                return True
+    return False
+
+
+def _ends(full: FullOperation, where: str) -> tuple[str, Encoding, Encoding] | None:
+    """Return the layout that goes on a side of a conversion, as written, and the one that stays."""
     conversion, function = full.operation, full.function
     names = conversion.operands[0], conversion.results[0].name
     old, new = map(function.type_of, names if where == BACKWARD else reversed(names))
@@ -58,14 +73,23 @@ def _try_side(
         return None
     if new is None or not isinstance(new.encoding, Encoding):
         return None
-    exchange = Exchange.between(old.encoding, new.encoding)
+    return old.layout or "", old.encoding, new.encoding
+
+
+def _try_side(
+    concluded: Conclusions, audited: AuditedModule, full: FullOperation, where: str, flow: Flow
+) -> Suggestion | None:
+    """Return what it saves to use the layout of one side on the other; None where it cannot be."""
+    ends = _ends(full, where)
+    if ends is None:
+        return None
+    exchange = Exchange.between(*ends[1:])
     region = region_of(concluded, audited, full, where, flow, exchange)
     if region is None:
         return None
-    gone = concluded.by_place[conversion.line, conversion.column]
+    gone = concluded.by_place[full.operation.line, full.operation.column]
     recosts = Recost(gone.operation, gone.executions, gone.cost, None), *region.recosts
     lines = tuple(sorted({one.line for one in region.operations}))
-    ends = old.layout or "", old.encoding, new.encoding
     return Suggestion(where, *ends, recosts, lines, region.values)
 
 

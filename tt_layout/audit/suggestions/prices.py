@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.conversions import conversion_cost
 from tt_layout.audit.operations.cost import Cost
@@ -55,22 +55,30 @@ class Prices:
         old = self.flow.function.type_of(name)
         return old is not None and old.is_tensor and self.exchange.type(old) is not old
 
-    def own(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
-        """Return what an operation costs before and after; None where it cannot change."""
+    def can_change(self, operation: SsaOperation) -> bool:
+        """Tell whether an operation could be of the other layout, if its cost is known there."""
         names = [*operation.operands, *(value.name for value in operation.results)]
         changes = [self.is_flipped(name) for name in names if self.flow.is_tensor(name)]
         if operation.name.endswith(".convert_layout"):
-            return self._at_end(operation) if changes.count(True) == 1 else None
-        if not all(changes):
-            return None
-        if is_elementwise(operation) or operation.name in RESHAPING:
-            return ()
-        return self._at_end(operation) if operation.name in ACCESSES else None
+            return changes.count(True) == 1 and self._row(operation) is not None
+        if not all(changes) or _is_free(operation):
+            return all(changes)
+        return operation.name in ACCESSES and self._row(operation) is not None
 
-    def _at_end(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
-        row = self.rows.get((operation.line, operation.column))
-        if row is None or row.cost is None or not _is_exact(row.cost):
+    def own(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
+        """Return what an operation costs before and after; None where it cannot change."""
+        if not self.can_change(operation):
             return None
+        row = self._row(operation) if not _is_free(operation) else None
+        return self._recost(row) if row is not None else ()
+
+    def _row(self, operation: SsaOperation) -> MovementRow | None:
+        """Return a data movement whose cost is known as it is; None of any other."""
+        row = self.rows.get((operation.line, operation.column))
+        is_known = row is not None and row.cost is not None and _is_exact(row.cost)
+        return row if is_known else None
+
+    def _recost(self, row: MovementRow) -> tuple[Recost, ...] | None:
         try:
             after = self.trial.cost(row.operation)
         except LayoutError:
@@ -126,6 +134,11 @@ class Prices:
             return conversion_cost(conversion, self.audited)
         except LayoutError:
             return None
+
+
+def _is_free(operation: SsaOperation) -> bool:
+    """Tell whether an operation costs the same in any layout."""
+    return is_elementwise(operation) or operation.name in RESHAPING
 
 
 def _is_exact(cost: Cost) -> bool:

@@ -61,6 +61,14 @@ def cheapest_region(
     return _Graph(prices, flow, conversion, where).region()
 
 
+def is_closed(prices: Prices, flow: Flow, conversion: SsaOperation, where: str) -> bool:
+    """Tell whether all that hangs together on one side of a conversion could change.
+
+    Else conversions are added somewhere, whatever is cheapest: this is known without a price.
+    """
+    return _Reach(prices, flow, conversion, where).is_closed()
+
+
 class _Graph:
     """The operations around a conversion, as far as they can take the other layout."""
 
@@ -77,17 +85,21 @@ class _Graph:
 
     def region(self) -> Region | None:
         """Return the cheapest region."""
-        if self.prices.is_flipped(self.begin) and not self.flow.is_free(self.begin):
+        if not self._explore():
+            return None
+        flipped = self._cut.side_of_source()
+        return self._result(flipped) if flipped is not None else None
+
+    def _explore(self) -> bool:
+        """Follow values from the conversion; tell whether that comes to an end."""
+        if self._is_followed(self.begin):
             self._value(self.begin)
-        while self._waiting:
+        while self._waiting and len(self._recosts) <= MAX_REGION:
             node = self._waiting.pop()
             for name in self._touched(node):
                 if name not in self._values and self._is_followed(name):
                     self._value(name)
-            if len(self._recosts) > MAX_REGION:
-                return None
-        flipped = self._cut.side_of_source()
-        return self._result(flipped) if flipped is not None else None
+        return len(self._recosts) <= MAX_REGION
 
     # -- nodes and edges --------------------------------------------------------------------
 
@@ -123,11 +135,7 @@ class _Graph:
             return SOURCE
         if node in self._recosts:
             return node
-        if operation is not None:
-            own = self.prices.own(operation)
-        else:
-            group = self.carried.values(str(node))
-            own = () if all(map(self.prices.is_flipped, group)) else None
+        own = self._own(node, operation)
         if own is None:
             return SINK
         self._recosts[node] = own
@@ -138,6 +146,12 @@ class _Graph:
         source, target = (SOURCE, node) if saved > 0 else (node, SINK)
         self._cut.edge(source, target, abs(saved))
         return node
+
+    def _own(self, node: Node, operation: SsaOperation | None) -> tuple[Recost, ...] | None:
+        """Return what a node costs before and after; None where it cannot change."""
+        if operation is not None:
+            return self.prices.own(operation)
+        return () if all(map(self.prices.is_flipped, self.carried.values(str(node)))) else None
 
     def _value(self, name: str) -> None:
         """Add what it costs to convert a value: from where it is made to where it is taken."""
@@ -186,6 +200,32 @@ class _Graph:
         """Return the values of another layout that some nodes take or make, in their order."""
         names = (name for node in nodes for name in self._touched(node))
         return {name: None for name in names if self.prices.is_flipped(name)}
+
+
+class _Reach(_Graph):
+    """The same without prices: how far values lead, and whether all of it can change."""
+
+    _is_whole = True
+
+    def is_closed(self) -> bool:
+        """Tell whether nothing that values lead to has to stay."""
+        return self._explore() and self._is_whole
+
+    def _own(self, node: Node, operation: SsaOperation | None) -> tuple[Recost, ...] | None:
+        if operation is None:
+            own = super()._own(node, operation)
+        else:
+            own = () if self.prices.can_change(operation) else None
+        self._is_whole = self._is_whole and own is not None
+        return own
+
+    def _value(self, name: str) -> None:
+        self._values[name] = None
+        nodes = [self._maker(name)]
+        nodes += [self._taker(use, name) for use in self.flow.uses.get(name, ())]
+        self._is_whole = self._is_whole and SINK not in nodes
+        if not self._is_whole:
+            self._waiting.clear()
 
 
 def _cost(added: tuple[Recost, ...] | None, *, is_out: bool) -> float:
