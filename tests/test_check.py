@@ -22,7 +22,7 @@ from work import calls_of
 
 from tt_layout.encodings.alias_table import alias_table
 from tt_layout.golden import runner as golden_runner
-from tt_layout.golden.facts import SAME_FACTS
+from tt_layout.golden.facts import SAME_FACTS, differences
 from tt_layout.golden.manifest import read_manifest
 from tt_layout.golden.report import annotation
 from tt_layout.golden.runner import run_checks
@@ -516,6 +516,7 @@ def test_without_facts_the_lines_are_shown_and_how_to_know_more(
     assert lines[1].startswith(f"  {UNEXPLAINED}swizzled.tensor.txt was made from; --update")
     assert lines[2] == "  --- swizzled.tensor.txt"
     edit("layouts.yaml", "maxPhase = 2", "maxPhase = 4")()
+    assert run("check", "--update", "--only", "linear").out == "2 passed\n"
     assert run("check", "--update").out == "8 passed\n"
     edit("layouts.yaml", "maxPhase = 4", "maxPhase = 2")()
     assert "maxPhase: was 4, is 2" in run("check").out
@@ -548,6 +549,16 @@ def test_what_another_version_printed_is_told_from_a_change(folder: Path, run: R
     assert f"  {SAME_FACTS}\n  --- blocked.tensor.txt\n" in run("check").out
 
 
+def test_layouts_of_facts_are_compared_key_by_key_where_they_can_be_read() -> None:
+    packed = "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 8"
+    was, now = ({"to": f"{packed}{more}}}>"} for more in ("", ", fp4Padded = true"))
+    assert differences(was, now) == ("to: fp4Padded: was absent, is true",)
+    gone = "#ttg.gone<{}>"
+    for old, new in ((gone, BLOCKED), (BLOCKED, gone)):
+        said = differences({"attribute": old}, {"attribute": new})
+        assert said == (f"attribute: was {old}, is {new}",)
+
+
 def test_a_change_of_the_release_is_said(folder: Path, run: Run) -> None:
     """From 3.9 on a tensor smaller than the tile takes fewer registers."""
     narrow = "threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
@@ -556,6 +567,9 @@ def test_a_change_of_the_release_is_said(folder: Path, run: Run) -> None:
         " type: 'tensor<2xf16>', triton: 3.8}\n"
     )
     run("check", "--update")
+    edit("layouts.yaml", "[4], threads", "[2], threads")()
+    assert "registers per thread: 4, now 2;" in run("check", "--only", "a").out
+    edit("layouts.yaml", "[2], threads", "[4], threads")()
     edit("layouts.yaml", "3.8", "3.9")()
     assert "\n  triton: was 3.8, is 3.9\n" in run("check", "--only", "a").out
 

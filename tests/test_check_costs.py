@@ -239,6 +239,7 @@ def _conversion(src: Encoding, dst: Encoding, tensor: TensorType) -> ConversionR
 
 def test_every_fact_is_known_of_some_layout_or_conversion() -> None:
     infos = [info_facts(info_report(parse_layout(a), parse_type(b))) for a, b in PLACED.items()]
+    assert infos[3]["tensor memory"] == "16384 bytes"
     tensor, rows = parse_type(TYPE), parse_layout(ROWS)
     others = (COLUMNS, ROWS.replace("[1, 8], threads", "[1, 4], threads"))
     conversions = [_conversion(rows, parse_layout(one), tensor) for one in others]
