@@ -22,10 +22,11 @@ from tt_layout.ir.locations import Locations
 from tt_layout.ir.module import Alias
 from tt_layout.ir.operations import Location
 from tt_layout.ir.tokens import LOCATION, rest_of_group
-from tt_layout.ir.types import KINDS, IRType, closing, layout_text, parse_syntax
+from tt_layout.ir.types import KINDS, IRType, layout_text, parse_syntax
 from tt_layout.mlir.aliases import attribute_name
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
+from tt_layout.mlir.types import closing
 from tt_layout.releases import Release
 
 _REFERENCE = re.compile(r"#([\w$-]+)(?![\w$.<-])", re.ASCII)

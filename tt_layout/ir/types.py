@@ -24,7 +24,7 @@ from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import STRING, Source
 from tt_layout.mlir.syntax import AliasNode, Node, Parser, WordNode
-from tt_layout.mlir.types import TensorType, element_bits
+from tt_layout.mlir.types import TensorType, closing, element_bits, parse_shape
 
 KINDS = {
     "tensor": TypeKind.TENSOR,
@@ -41,10 +41,8 @@ KINDS = {
 _AROUND_TENSORS = (TypeKind.POINTER, TypeKind.DESCRIPTOR)
 _HEAD = re.compile(r"([!\w.]*)\s*<")
 _INNER = re.compile(r"\s*tensor\s*<")
-_DIM = re.compile(r"\s*(\d+|\?|\*)\s*x")
 _ELEMENT = re.compile(r"\s*(!?[A-Za-z_][\w.$]*)")
 _ALLOCATION = re.compile(r"\d+(?:x\d+)*")
-MAX_RANK = 64
 
 _SPACED = re.compile(
     r"[^\S ]|[ ]{2}|[ ][\]>}),]|[\[<{(][ ]|,\S|[^ ]=|=[^ ]|[ ]:[ ]?\+|:[ ]\+|\+[ ]"
@@ -155,7 +153,7 @@ def parse_syntax(source: Source, offset: int) -> TypeSyntax:
     assert head is not None
     kind = KINDS[head.group(1)]
     inner = _INNER.match(source.text, head.end()) if kind in _AROUND_TENSORS else None
-    shape, position = _parse_shape(source, (inner or head).end())
+    shape, position = parse_shape(source, (inner or head).end())
     element, position = _parse_element(source, position)
     parser = Parser(source, position)
     layout, allocation = _parse_items(parser)
@@ -167,23 +165,6 @@ def parse_syntax(source: Source, offset: int) -> TypeSyntax:
     return TypeSyntax(kind, shape, element, layout, allocation)
 
 
-def _parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:
-    """Return the sizes of a type and the offset of its element type."""
-    shape: list[int] = []
-    while match := _DIM.match(source.text, offset):
-        span = source.span(*match.span(1))
-        if match.group(1) in "?*":
-            raise LayoutError(f"every dimension must be known, got {match.group(1)!r}", span)
-        size = int(match.group(1)[:40])
-        if size >= 1 << 63:
-            raise LayoutError("the dimension does not fit into 64 bits", span)
-        shape.append(size)
-        if len(shape) > MAX_RANK:
-            raise LayoutError(f"a type may have {MAX_RANK} dimensions at most", span)
-        offset = match.end()
-    return tuple(shape), offset
-
-
 def _parse_element(source: Source, offset: int) -> tuple[str, int]:
     """Return the element type at an offset, of whatever dialect, and the offset behind it."""
     match = _ELEMENT.match(source.text, offset)
@@ -193,16 +174,6 @@ def _parse_element(source: Source, offset: int) -> tuple[str, int]:
     if source.text.startswith("<", end):
         end = closing(source, end)
     return one_line(source.text[match.start(1) : end]), end
-
-
-def closing(source: Source, offset: int) -> int:
-    """Return the offset behind the ``<...>`` that begins at ``offset``."""
-    depth = 0
-    for match in re.compile(r"[<>]").finditer(source.text, offset):
-        depth += 1 if match.group() == "<" else -1
-        if depth == 0:
-            return match.end()
-    raise LayoutError("expected '>' to close the element type", source.span(offset, offset + 1))
 
 
 def _parse_items(parser: Parser) -> tuple[Node | None, tuple[int, ...] | None]:

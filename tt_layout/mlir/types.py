@@ -41,6 +41,8 @@ _INTEGER = re.compile(r"[su]?i([1-9]\d{0,6})")
 POINTER_BITS = 64
 _NAME = re.compile(r"!?[A-Za-z_][\w.]*")
 _ALLOCATION = re.compile(r"\d+(?:x\d+)*")
+MAX_RANK = 64
+_ANGLE = re.compile(r"[<>]")
 _EXAMPLE = "such as tensor<16x16xf16>"
 _SIZES = re.compile(r"\s*\d{1,18}(?:\s*x\s*\d{1,18})*\s*", re.ASCII)
 _PYTHON_NAME = re.compile(r"(?<=x)\s*(?:bfloat|float|fp|int)(?=\d{1,3}\s*$)", re.ASCII)
@@ -119,7 +121,10 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
     if match is None:
         message = f"expected a tensor type {_EXAMPLE}, got {text.strip()[:40]!r}"
         raise LayoutError(message, source.span(0, max(1, len(text))))
-    shape, offset = _parse_shape(source, match.end())
+    shape, offset = parse_shape(source, match.end())
+    if not shape:
+        message = f"expected dimensions and an element type {_EXAMPLE}"
+        raise LayoutError(message, source.span(offset, offset + 1))
     element, offset = _parse_element(source, offset)
     parser = Parser(source, offset)
     encoding = _parse_rest(parser) if match.group(1) != "tensor" else _parse_encoding(parser)
@@ -170,8 +175,12 @@ def sizes_and_width(
     return sizes, bits
 
 
-def _parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:
-    """Return the sizes of a type and the offset of its element type."""
+def parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:
+    """Return the sizes of a type, if it has any, and the offset of its element type.
+
+    Raises:
+        LayoutError: a size is not known, not positive or too large, or there are too many.
+    """
     shape: list[int] = []
     while match := _DIM.match(source.text, offset):
         span = source.span(*match.span(1))
@@ -183,10 +192,9 @@ def _parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:
         if size <= 0:
             raise LayoutError(f"every dimension must be positive, got {size}", span)
         shape.append(size)
+        if len(shape) > MAX_RANK:
+            raise LayoutError(f"a type may have {MAX_RANK} dimensions at most", span)
         offset = match.end()
-    if not shape:
-        message = f"expected dimensions and an element type {_EXAMPLE}"
-        raise LayoutError(message, source.span(offset, offset + 1))
     return tuple(shape), offset
 
 
@@ -198,7 +206,9 @@ def _parse_element(source: Source, offset: int) -> tuple[str, int]:
     name = match.group() if match else ""
     end = match.end() if match else offset
     if name in ("!tt.ptr", "vector", "complex"):
-        end = _closing_bracket(source, end)
+        if not text.startswith("<", end):
+            raise LayoutError("expected '<' after the element type", source.span(end, end + 1))
+        end = closing(source, end)
         return text[offset:end], end
     if match is None or (element_bits(name) is None and name != "index"):
         found = repr(name or text[offset : offset + 10])
@@ -207,18 +217,14 @@ def _parse_element(source: Source, offset: int) -> tuple[str, int]:
     return name, end
 
 
-def _closing_bracket(source: Source, offset: int) -> int:
+def closing(source: Source, offset: int) -> int:
     """Return the offset behind the ``<...>`` that begins at ``offset``."""
     depth = 0
-    for position in range(offset, len(source.text)):
-        depth += {"<": 1, ">": -1}.get(source.text[position], 0)
-        if depth <= 0:
-            break
-    else:
-        raise LayoutError("expected '>' to close the element type", source.span(offset, offset + 1))
-    if position == offset:
-        raise LayoutError("expected '<' after the element type", source.span(offset, offset + 1))
-    return position + 1
+    for match in _ANGLE.finditer(source.text, offset):
+        depth += 1 if match.group() == "<" else -1
+        if depth == 0:
+            return match.end()
+    raise LayoutError("expected '>' to close the element type", source.span(offset, offset + 1))
 
 
 def _parse_encoding(parser: Parser) -> AttributeNode | AliasNode | None:
