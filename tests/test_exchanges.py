@@ -298,6 +298,18 @@ def test_until_triton_3_8_a_shuffle_for_each_bit_turns_a_scan_round() -> None:
     assert [one and one.shuffles for one in found] == [160 + 24, 32 + 24]
 
 
+@pytest.mark.parametrize(("gpu", "turns"), [("gfx942", 1), ("gfx950", 3)])
+def test_three_instructions_turn_the_lanes_of_a_reversed_scan(gpu: str, turns: int) -> None:
+    """As the wheel 3.9 compiles it: one ``ds_bpermute_b32``, or two swaps and a mirrored row."""
+    layout = LinearLayout.from_bases([("lane", [[1 << bit] for bit in range(6)])], ["dim0"])
+    forwards, back = (
+        scan(layout, 0, (32,), find_target(gpu), (0,), is_reversed=way) for way in (False, True)
+    )
+    assert forwards is not None
+    assert back is not None
+    assert back.shuffles - forwards.shuffles == 2 * turns
+
+
 def test_of_warps_that_repeat_a_scan_one_stores() -> None:
     """64 numbers over 4 warps: two of them store a partial result, all load it."""
     lanes = [[1], [2], [4], [8], [16]]

@@ -168,7 +168,7 @@ class _Scanned:
             moves += self.chunks * (not is_amd or self.thread > 1 < self.lanes)
         if self.warps == 1 and self.lanes > 1 < self.blocks:
             carried = self.chunks - (self.chunks // self.blocks if is_amd else 0)
-        turned = 2 * self.registers * len(turns)
+        turned = 2 * self.registers * sum(_exchanges(distance, target) for distance in turns)
         far = moves + carried * (self.lanes < target.lanes)
         far += 2 * self.registers * sum(target.is_far(distance) for distance in turns)
         return Shuffles(words * (moves + carried + turned), words * far if is_amd else 0)
@@ -237,6 +237,12 @@ def _scanned(src: LinearLayout, axis: int) -> _Scanned | None:
     if lanes is None or warps is None:
         return None
     return _Scanned(layout, _Shares(contiguity_per_thread(layout), lanes, warps), axis)
+
+
+def _exchanges(distance: int, target: Target) -> int:
+    """Return the instructions that exchange values over a distance, one for each swapped bit."""
+    swapped = [bit for bit in target.swapped_lanes if distance >> bit & 1]
+    return len(swapped) + bool(distance & ~sum(1 << bit for bit in swapped))
 
 
 def _joined(elements: int, most: int) -> Iterator[int]:
