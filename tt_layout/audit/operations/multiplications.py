@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +123,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
     *batch, rows, columns = d.shape
     depth = a.shape[-1] * (2 if _is_packed(full, "lhs") and not _is_transposed(a) else 1)
     instruction, descriptors, refusal = _instruction(full, audited, (a, b, d), types, depth)
+    instruction = _needed(instruction, full, audited, types[2])
     if refusal is None and not any(outer.name == SPECIALIZED for outer, _ in full.within):
         refusal = register_refusal(instruction, types[2].element_bits, limit_of(audited))
     sizes = (prod(batch), rows, columns, depth)
@@ -236,6 +237,27 @@ def _scaled(
         ctas=ctas,
         is_transposed=_is_transposed(a) or not _is_transposed(b),
     )
+
+
+def _needed(
+    instruction: MatrixInstruction | None,
+    full: FullOperation,
+    audited: AuditedModule,
+    ir_type: IRType,
+) -> MatrixInstruction | None:
+    """Return the instructions whose results are needed: AMD's backend drops the others."""
+    kernel, layout = audited.kernel(full.function), audited.layouts.linear(ir_type)
+    is_own = kernel is not None and kernel.target.is_amd and full.operation.name == "tt.dot"
+    if instruction is None or layout is None or kernel is None or not is_own:
+        return instruction
+    from tt_layout.audit.operations.needed_elements import NeededElements, needed_tiles
+
+    needed = NeededElements(kernel).of(full.operation.results[0].name)
+    if needed is None:
+        return instruction
+    rows, columns, _ = instruction.shape
+    kept, tiles = needed_tiles(needed, layout, rows * columns // kernel.target.lanes)
+    return replace(instruction, instructions=max(1, instruction.instructions * kept // tiles))
 
 
 def _scaled_dot(full: FullOperation, d: Operand, depth: int) -> MatrixInstruction:

@@ -1,0 +1,136 @@
+"""Which elements of a product anything needs: masks of constants throw the others away.
+
+Of a product of which only a triangle is kept, or only the columns that there are, AMD's backend
+makes fewer matrix instructions: LLVM drops those whose results nothing reads.  NVIDIA's are opaque
+to it.
+
+Source:
+    Assembly of Triton 3.9 for gfx942, gfx950 and gfx1250: with a mask that an argument decides
+    all instructions are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tt_layout.audit.global_memory.constant_masks import possible_mask
+from tt_layout.audit.global_memory.operands import in_todays_form, operands
+
+if TYPE_CHECKING:
+    from tt_layout.algebra.arrays import Ints
+    from tt_layout.algebra.linear_layout import LinearLayout
+    from tt_layout.audit.global_memory.width import Kernel
+    from tt_layout.ir.ssa import SsaOperation
+
+MAX_STEPS = 32
+"""Operations behind a product that are followed."""
+
+STORES = frozenset({"tt.store", "amdg.buffer_store"})
+
+
+class NeededElements:
+    """The elements of the values of a kernel that anything needs."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    @cached_property
+    def _users(self) -> Mapping[str, list[SsaOperation]]:
+        found: dict[str, list[SsaOperation]] = {}
+        for operation in self._kernel.function.walk():
+            for name in operation.operands:
+                found.setdefault(name, []).append(operation)
+        return found
+
+    def of(self, name: str, steps: int = MAX_STEPS) -> Ints | None:
+        """Return of each element, the last dimension first, whether it is needed; None for all."""
+        needed: Ints | None = None
+        for user in self._users.get(name, ()):
+            own = self._by(user, name, steps - 1) if steps else None
+            if own is None:
+                return None
+            needed = own if needed is None else needed | own
+        return needed
+
+    def _by(self, user: SsaOperation, name: str, steps: int) -> Ints | None:
+        """Return which elements of a value one of its users needs."""
+        if user.operands.count(name) > 1 or user.regions:
+            return None
+        masks = [self._mask(user, name)]
+        if self._is_elementwise(user, name):
+            masks.append(self.of(user.results[0].name, steps))
+        known = [mask for mask in masks if mask is not None]
+        size = prod(self._kernel.function.values[name].type.shape)
+        if not known or any(mask.size != size for mask in known):
+            return None
+        return known[0] if len(known) == 1 else known[0] & known[1]
+
+    def _mask(self, user: SsaOperation, name: str) -> Ints | None:
+        """Return where constants let a user take a value at all; None where everywhere."""
+        if user.name == "arith.select" and user.operands[1] == name:
+            return possible_mask(self._kernel, user.operands[0])
+        if user.name in STORES:
+            roles = operands(in_todays_form(user))
+            if roles.get("value") == name and "mask" in roles:
+                return possible_mask(self._kernel, roles["mask"])
+        return None
+
+    def _is_elementwise(self, user: SsaOperation, name: str) -> bool:
+        """Tell whether each element of a result needs the same one of a value, and no other."""
+        if len(user.results) != 1 or user.results[0].type.shape != self._shape(name):
+            return False
+        is_sum = user.name == "tt.dot" and user.operands[2:3] == (name,)
+        return is_sum or user.name.startswith(("arith.", "math.", "ttg.convert_layout"))
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        return self._kernel.function.values[name].type.shape
+
+
+def needed_tiles(needed: Ints, layout: LinearLayout, registers: int) -> tuple[int, int]:
+    """Return of how many tiles of a product an element is needed, and how many there are.
+
+    Args:
+        needed: as `NeededElements.of` returns it.
+        layout: of the product.
+        registers: of a tile, those of a thread that one instruction writes.
+
+    Example:
+        A thread has four rows of 16 elements, of which two are needed:
+
+        >>> from tt_layout.algebra.linear_layout import LinearLayout
+        >>> bases = [("register", [[1, 0], [2, 0]]), ("lane", [[0, 1 << bit] for bit in range(4)])]
+        >>> layout = LinearLayout.from_bases(bases, ["dim0", "dim1"])
+        >>> needed_tiles(np.repeat(np.array([1, 1, 0, 0]), 16), layout, 1)
+        (2, 4)
+    """
+    of_tile = registers.bit_length() - 1
+    vectors = layout.vectors("register")
+    threads = [v for name in ("lane", "warp", "block") for v in _vectors(layout, name)]
+    inside = _span([_place(v, layout) for v in (*vectors[:of_tile], *threads)])
+    tiles = _span([_place(v, layout) for v in vectors[of_tile:]])
+    return int((needed[tiles[:, None] ^ inside] != 0).any(axis=1).sum()), len(tiles)
+
+
+def _vectors(layout: LinearLayout, name: str) -> Iterator[tuple[int, ...]]:
+    if name in layout.get_in_dim_names():
+        yield from layout.vectors(name)
+
+
+def _place(vector: tuple[int, ...], layout: LinearLayout) -> int:
+    """Return where a step of a layout leads in the elements, the last dimension first."""
+    place = 0
+    for step, (_, size) in zip(vector, layout.out_sizes):
+        place = place * size + step
+    return place
+
+
+def _span(places: list[int]) -> Ints:
+    found = np.zeros(1, dtype=np.int64)
+    for place in places:
+        found = np.concatenate([found, found ^ place])
+    return found
