@@ -17,7 +17,7 @@ import click
 from tt_layout.cli.output import note
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
-from tt_layout.ir.movement_lines import movement_on_line, sizes_text
+from tt_layout.ir.movement_lines import movement_on_line
 
 if TYPE_CHECKING:
     from tt_layout.ir.module import Module
@@ -242,9 +242,7 @@ def _of_line(command: click.Command, name: DumpName, given: Mapping[str, Any]) -
     if is_access and command.name in ("conflicts", "plot"):
         options = ["--access", operation.group.partition(" ")[2]]
         _refuse_parts(operation, name)
-    return _Added(
-        {name.text: layouts}, f"tensor<{sizes_text(moved)}>", module.target_option, options
-    )
+    return _Added({name.text: layouts}, f"tensor<{moved.plain}>", module.target_option, options)
 
 
 def _of_reduction(name: DumpName, given: Mapping[str, Any]) -> _Added:
@@ -271,7 +269,7 @@ def _of_reduction(name: DumpName, given: Mapping[str, Any]) -> _Added:
                     if value is not None and _is_missing(given, option)
                     for text in (f"--{option}", str(value))
                 ]
-                tensor = f"tensor<{sizes_text(held)}>"
+                tensor = f"tensor<{held.plain}>"
                 layouts = {name.text: [str(held.encoding)]}
                 return _Added(layouts, tensor, module.target_option, options)
     raise name.error("no reduction is on that line")
@@ -308,5 +306,5 @@ def _accesses(module: Module, operation: Operation, name: DumpName) -> _Added:
     if not writers:
         writers = readers
     more = [text for writer in writers[1:] for text in ("--writer", writer)]
-    tensor = f"tensor<{sizes_text(memory)}>"
+    tensor = f"tensor<{memory.plain}>"
     return _Added({name.text: [writers[0], *readers]}, tensor, module.target_option, more)

@@ -71,6 +71,16 @@ class TextParameter(_ParamType):
         """Return what a text stands for; messages call it by the name."""
         raise NotImplementedError
 
+    def names(self) -> Iterable[str]:
+        """Return what a shell may complete to."""
+        return ()
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        return starting(self.names(), incomplete)
+
 
 class FileParameter(_ParamType):
     """The name of a file, which a shell completes."""
@@ -89,11 +99,9 @@ class ReleaseParameter(TextParameter):
 
     name = "release"
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Return the releases that begin so."""
-        return starting(map(str, Release), incomplete)
+    def names(self) -> Iterable[str]:
+        """Return the releases."""
+        return map(str, Release)
 
     def read(self, text: str, name: str) -> Release:
         """Return the release.
@@ -234,13 +242,11 @@ class TargetParameter(TextParameter):
 
     name = "target"
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Return the GPUs that begin so."""
+    def names(self) -> Iterable[str]:
+        """Return the GPUs."""
         from tt_layout.hardware import TARGETS
 
-        return starting(TARGETS, incomplete)
+        return TARGETS
 
     def read(self, text: str, name: str) -> Target:
         """Return the GPU.

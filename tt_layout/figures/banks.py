@@ -12,7 +12,7 @@ from tt_layout.analyses.shared_memory.banks import Access, check_lanes, cost, ma
 from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
-from tt_layout.figures.drawn import Colouring, DrawnLayout, element_labels, named_colours
+from tt_layout.figures.drawn import Colouring, DrawnLayout, element_labels, lane_legend
 from tt_layout.figures.model import (
     NOTHING,
     PLAIN,
@@ -144,7 +144,7 @@ def access_figure(
     notes = _words(access)
     if left_out:
         notes += (f"showing {len(rows)} of the {in_all} rows touched",)
-    legend = (*_lane_legend(access.worst_phase[0]), *_padding_legend(drawn, [grid]))
+    legend = (*lane_legend(access.worst_phase[0]), *_padding_legend(drawn, [grid]))
     return Figure(_titles(drawn, registers), (grid,), legend, notes)
 
 
@@ -185,7 +185,7 @@ def cycles_figure(
         row_step=_cycles_per_phase(phases),
         step_width=2,
     )
-    legend = (*_lane_legend(lanes), *legend_of_nothing([grid], "idle"))
+    legend = (*lane_legend(lanes), *legend_of_nothing([grid], "idle"))
     notes = _words(access)[:1]
     if len(phases) < len(access.first_instruction[0]):
         notes += (f"showing the phases of {_range_text(lanes)}",)
@@ -270,11 +270,6 @@ def _touched(grid: Grid, access: Access, rows: Ints, size: int) -> Grid:
             marks[cells] = word in waiting
     shape = grid.shape
     return replace(grid, colours=colours.reshape(shape), marks=marks.reshape(shape))
-
-
-def _lane_legend(lanes: Ints) -> Legend:
-    shown: list[int] = np.unique(lanes).tolist()
-    return named_colours("lane", shown, [lane % COLOURS for lane in shown])
 
 
 def _words(access: Access) -> tuple[str, ...]:

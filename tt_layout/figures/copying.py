@@ -21,7 +21,7 @@ from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.encodings.base import TensorMemoryBase
 from tt_layout.errors import LayoutError
-from tt_layout.figures.drawn import DrawnLayout, element_labels, named_colours
+from tt_layout.figures.drawn import DrawnLayout, element_labels, lane_legend
 from tt_layout.figures.model import NOTHING, Figure, Grid, check_cells, legend_of_nothing, table
 from tt_layout.hardware import find_target
 from tt_layout.views.shared import memory_of
@@ -67,8 +67,7 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
     check_lanes(places, hardware)
     access = cost(places, hardware, is_store=is_store)
     copy = _copy(places, access.instruction)
-    shown = np.unique(np.concatenate([np.arange(len(copy.offsets)), copy.lanes.ravel()])).tolist()
-    legend = named_colours("lane", shown, [lane % COLOURS for lane in shown])
+    legend = lane_legend(np.concatenate([np.arange(len(copy.offsets)), copy.lanes.ravel()]))
     title = str(shared), str(held), memory.placed.type_text
     name = f"{'store' if is_store else 'load'}: {access.name}"
     notes = [f"{name}, the first of {access.instructions} of warp 0"]
@@ -133,8 +132,7 @@ def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store:
         Grid(by_row, table(cells, holders.shape), f"{ends[0]}: tensor memory", *axes),
         Grid(lanes, table(named, holders.shape), f"{ends[1]}: lane and register", *axes),
     )
-    shown = np.unique(holders[holders >= 0] // sizes[0]).tolist()
-    legend = named_colours("row, lane", shown, [lane % COLOURS for lane in shown])
+    legend = lane_legend(holders[holders >= 0] // sizes[0], "row, lane")
     legend += legend_of_nothing(grids, "not copied")
     more = len(np.unique(column)) - len(columns)
     notes = (f"warp 0; {more} more columns are not drawn",) if more else ("warp 0",)

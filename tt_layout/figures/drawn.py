@@ -9,6 +9,7 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.colour import COLOURS
 from tt_layout.encodings import Encoding
 from tt_layout.figures.model import PLAIN, Legend, check_cells
 from tt_layout.placement import PlacedLayout
@@ -122,6 +123,12 @@ class Colouring:
         found = np.unique(groups[groups >= 0])
         colours, title = self.colours(found).tolist(), group_title(self.placed, self.name)
         return named_colours(title, found.tolist(), colours)
+
+
+def lane_legend(lanes: Ints, title: str = "lane") -> Legend:
+    """Return the legend of lanes, which have the colours of their numbers."""
+    shown: list[int] = np.unique(lanes).tolist()
+    return named_colours(title, shown, [lane % COLOURS for lane in shown])
 
 
 def named_colours(title: str, numbers: list[int], colours: list[int]) -> Legend:

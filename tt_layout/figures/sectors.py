@@ -17,7 +17,7 @@ from tt_layout.analyses.global_memory.global_access import (
 from tt_layout.analyses.global_memory.sectors import lanes_of
 from tt_layout.colour import COLOURS
 from tt_layout.errors import LayoutError
-from tt_layout.figures.drawn import DrawnLayout, named_colours
+from tt_layout.figures.drawn import DrawnLayout, lane_legend
 from tt_layout.figures.model import (
     NOTHING,
     PLAIN,
@@ -111,8 +111,7 @@ class _Units(NamedTuple):
 
 
 def _legend(grid: Grid, lanes: Ints) -> Legend:
-    shown = np.unique(lanes[lanes >= 0]).tolist()
-    legend = named_colours("lane", shown, [lane % COLOURS for lane in shown])
+    legend = lane_legend(lanes[lanes >= 0])
     if (lanes == PLAIN).any():
         legend += ((PLAIN, "moved, not asked for"),)
     return legend + legend_of_nothing([grid], "not moved")

@@ -15,7 +15,7 @@ from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.golden.case import Case
 from tt_layout.ir.file_aliases import FileAliases, split_module
-from tt_layout.ir.movement_lines import movement_on_line, sizes_text
+from tt_layout.ir.movement_lines import movement_on_line
 from tt_layout.mlir.aliases import is_alias_name
 from tt_layout.mlir.source import Span, read_source
 from tt_layout.mlir.types import TensorType, parse_type
@@ -149,7 +149,7 @@ def moved_on_line(case: Case) -> Moved:
     if len(layouts) != 2 or moved is None:
         message = f"line {line} is {operation.name}, which is not between two layouts"
         raise LayoutError(message, case.span("line"))
-    tensor = parse_type(f"tensor<{sizes_text(moved)}>", name=case.label("line"))
+    tensor = parse_type(f"tensor<{moved.plain}>", name=case.label("line"))
     return Moved(layouts[0], layouts[1], tensor, module.target_option)
 
 

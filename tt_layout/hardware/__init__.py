@@ -149,8 +149,8 @@ def _find(chip: str, backend: Backend, rows: tuple[Target, ...]) -> Gpu | None:
     return Gpu(chip, max(older, key=lambda pair: pair[0])[1], is_assumed=True)
 
 
-def find_target(name: str) -> Target:
-    """Return the row that a GPU is costed by.
+def find_target(name: str | Target) -> Target:
+    """Return the row that a GPU is costed by; a row as it is.
 
     Raises:
         LayoutError: there is none.
@@ -159,7 +159,7 @@ def find_target(name: str) -> Target:
         >>> [find_target(name).name for name in ("nvidia", "sm_90a", "sm89", "gfx1201")]
         ['sm90', 'sm90', 'sm80', 'gfx12']
     """
-    return find_gpu(name).target
+    return name if isinstance(name, Target) else find_gpu(name).target
 
 
 def usual_target(lanes: int) -> Target | None:

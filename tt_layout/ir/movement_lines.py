@@ -6,7 +6,6 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.file_aliases import named_modules
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
-from tt_layout.ir.types import IRType
 
 
 def movement_on_line(file: str, line: int) -> tuple[Module, Operation]:
@@ -29,11 +28,3 @@ def movement_on_line(file: str, line: int) -> tuple[Module, Operation]:
     hint = f"; the nearest is on line {near}" if near is not None else ""
     message = f"there is no data movement on this line{hint}"
     raise LayoutError(message, FileLocation(file, line))
-
-
-def sizes_text(ir_type: IRType) -> str:
-    """Return the sizes and the element of what is moved: of pointers what they point at."""
-    element = ir_type.element_type
-    if element.startswith("!tt.ptr<"):
-        element = element.removeprefix("!tt.ptr<").partition(",")[0].removesuffix(">")
-    return "".join(f"{size}x" for size in ir_type.shape) + element

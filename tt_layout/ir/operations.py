@@ -145,10 +145,7 @@ def type_bytes(ir_type: IRType) -> int | None:
 
     Elements narrower than a byte count as one byte.
     """
-    element = ir_type.element_type
-    if element.startswith("!tt.ptr<"):
-        element = element.removeprefix("!tt.ptr<").partition(",")[0].removesuffix(">")
-    bits = element_bits(element)
+    bits = element_bits(ir_type.moved_element)
     return None if bits is None else ir_type.elements * max(1, bits // 8)
 
 

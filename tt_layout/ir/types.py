@@ -94,6 +94,19 @@ class IRType(NamedTuple):
         return element_bits(self.element_type)
 
     @property
+    def moved_element(self) -> str:
+        """The element type; of pointers that of what they point at."""
+        element = self.element_type
+        if not element.startswith("!tt.ptr<"):
+            return element
+        return element.removeprefix("!tt.ptr<").partition(",")[0].removesuffix(">")
+
+    @property
+    def plain(self) -> str:
+        """The sizes and the element of what is moved, such as ``16x16xf16``."""
+        return "".join(f"{size}x" for size in self.shape) + self.moved_element
+
+    @property
     def bare(self) -> str:
         """The type without its layout, such as ``tensor<16x16xf16>``."""
         sizes = "".join(f"{size}x" for size in self.shape)

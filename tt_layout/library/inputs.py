@@ -159,4 +159,4 @@ def lanes_of(target: Target | str | None, threads_per_warp: int | None) -> int |
 def gpu(target: Target | str) -> Target:
     """Return a GPU by its name, or as it is."""
     expect("target", target, str, Target)
-    return find_target(target) if isinstance(target, str) else target
+    return find_target(target)

@@ -44,11 +44,8 @@ def short_type(ir_type: IRType | None) -> str:
     """
     if ir_type is None:
         return "-"
-    element = ir_type.element_type
-    if element.startswith("!tt.ptr<"):
-        element = element.removeprefix("!tt.ptr<").partition(",")[0].removesuffix(">")
     whole = f" of {'x'.join(map(str, ir_type.allocation))}" if ir_type.allocation else ""
-    return safe("".join(f"{size}x" for size in ir_type.shape) + element + whole)
+    return safe(ir_type.plain + whole)
 
 
 def short_operation(name: str) -> str:

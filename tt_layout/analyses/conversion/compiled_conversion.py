@@ -96,7 +96,7 @@ def compiled_conversion(
         >>> compiled_conversion(src, dst, 32, "sm80").load
         Step(instruction='ld.shared.b32', instructions=1, wavefronts=2, extra_wavefronts=0)
     """
-    gpu = find_target(target) if isinstance(target, str) else target
+    gpu = find_target(target)
     return _compiled(src, dst, max(8, element_bits), gpu)
 
 

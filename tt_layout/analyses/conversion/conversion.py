@@ -336,7 +336,7 @@ def conversion_cost(
         >>> cost.moved_bytes, cost.shuffles
         (8, 1)
     """
-    gpu = find_target(target) if isinstance(target, str) else target
+    gpu = find_target(target)
     found = classify(src, dst)
     element_bytes = memory_bytes(element_bits)
     moved, most = _missing_elements(without_replication(src), without_replication(dst))

@@ -40,9 +40,7 @@ def placed_reduction(
 
 def _gpu(target: Target | str | None, lanes: int) -> Target:
     """Return the GPU, whose warps must have as many lanes as the layout."""
-    if isinstance(target, Target):
-        gpu = target
-    elif target is not None:
+    if target is not None:
         gpu = find_target(target)
     elif lanes in OWN_SUB_GROUPS:
         message = f"warps of {lanes} lanes are Intel's, whose Triton reduces in its own way"

@@ -66,7 +66,7 @@ def scratch(
         >>> scratch(src, dst, 32, "sm80")
         Scratch(bytes=256, rounds=1, store='st.shared', load='ld.shared')
     """
-    gpu = find_target(target) if isinstance(target, str) else target
+    gpu = find_target(target)
     if not classify(src, dst).needs_shared_memory:
         return None
     bits = max(8, element_bits)

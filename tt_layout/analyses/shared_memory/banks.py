@@ -201,7 +201,7 @@ def bank_conflicts(
     Source:
         docs/bank-conflicts.md: the rule, the measurements and where the compiler differs.
     """
-    hardware = find_target(target) if isinstance(target, str) else target
+    hardware = find_target(target)
     registers, memory = registers_first(as_encoding(register), as_encoding(shared))
     return conflicts_at(map_access(registers, memory, shape, elem_bytes), hardware)
 

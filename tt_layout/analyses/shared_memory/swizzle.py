@@ -114,7 +114,7 @@ def find_swizzle(
         raise LayoutError(f"elem_bytes must be at least 1, got {elem_bytes}")
     if not writers and not readers:
         raise LayoutError("nothing to search for: give a writer or a reader")
-    hardware = find_target(target) if isinstance(target, str) else target
+    hardware = find_target(target)
     storing, loading = ([_distributed(one) for one in side] for side in (writers, readers))
     problem = SwizzleProblem(storing, loading, shape, elem_bytes, hardware)
     _check_count(problem.shape, elem_bytes, family, max_candidates)

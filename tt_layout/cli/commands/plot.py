@@ -239,7 +239,7 @@ def _request(path: str, display: dict[str, Any]) -> Figure:
     from tt_layout.figures.drawn import DrawnLayout
     from tt_layout.figures.sectors import request_figure, sectors_figure
     from tt_layout.ir.data_movements import GLOBAL_KINDS
-    from tt_layout.ir.movement_lines import movement_on_line, sizes_text
+    from tt_layout.ir.movement_lines import movement_on_line
 
     if display["line"] is None:
         raise LayoutError("--line must say which access")
@@ -258,7 +258,7 @@ def _request(path: str, display: dict[str, Any]) -> Figure:
         title = f"{operation.name}, line {operation.line}", end.text
         units = {"sector_bytes": found.sector_bytes, "line_bytes": found.line_bytes}
         return request_figure(title, found.starts, found.width_bytes, **units)
-    held = parse_type(f"tensor<{sizes_text(end)}>", name="type")
+    held = parse_type(f"tensor<{end.plain}>", name="type")
     [drawn] = placed([end.encoding], held)
     figure = sectors_figure(DrawnLayout(drawn))
     advice = "tt-layout audit names the --value that its addresses need"
