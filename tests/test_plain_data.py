@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tiers import slow
 
 import tt_layout
 
@@ -27,17 +28,47 @@ ROWS = (
 )
 BUFFER = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
 TYPE = "tensor<64x64xf32>"
+COLUMNS = ROWS.replace("[4, 1], order", "[1, 4], order")
+MEMORY = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>"
+DUMP = "examples/narrow/softmax.ttgir"
 MADE: dict[str, Callable[[], object]] = {
-    "bank_conflicts": lambda: tt_layout.bank_conflicts(ROWS, BUFFER, TYPE),
-    "find_swizzle": lambda: tt_layout.find_swizzle([ROWS], [ROWS], TYPE),
-    "audit_ir": lambda: tt_layout.audit_ir("examples/narrow/softmax.ttgir"),
+    "AppliedReport": lambda: tt_layout.apply("examples/kernels/attention-gfx942.ttgir"),
+    "AuditReport": lambda: tt_layout.audit_ir(DUMP),
+    "ConflictsReport": lambda: tt_layout.bank_conflicts(ROWS, BUFFER, TYPE),
+    "ConversionReport": lambda: tt_layout.convert_layout(ROWS, COLUMNS, TYPE),
+    "DifferenceReport": lambda: tt_layout.compare_layouts(ROWS, COLUMNS, TYPE),
+    "Drawing": lambda: tt_layout.draw(ROWS, "tensor<8x8xf16>"),
+    "Encoding": lambda: tt_layout.parse_layout(ROWS),
+    "InfoReport": lambda: tt_layout.layout_info(ROWS, TYPE),
+    "LayoutInfo": lambda: tt_layout.layout_info(ROWS, TYPE).info,
+    "LinearLayout": lambda: tt_layout.to_linear_layout(ROWS, TYPE),
+    "Module": lambda: next(iter(tt_layout.parse_ir(Path(DUMP).read_text(encoding="utf-8")))),
+    "Page": lambda: tt_layout.explore(ROWS, TYPE),
+    "PlacedLayout": lambda: tt_layout.place(ROWS, TYPE),
+    "ReductionReport": lambda: tt_layout.reduction_order(ROWS, TYPE, 1),
+    "SharedInfo": lambda: tt_layout.layout_info(BUFFER, TYPE).info,
+    "SwizzleReport": lambda: tt_layout.find_swizzle([ROWS], [ROWS], TYPE),
+    "TensorMemoryInfo": lambda: tt_layout.layout_info(MEMORY, "tensor<128x64xf32>").info,
+    "TransferReport": lambda: tt_layout.convert_layout(ROWS, BUFFER, TYPE),
+    "Translation": lambda: tt_layout.translate(ROWS, TYPE, to="cute"),
+    "WatchReport": lambda: tt_layout.WatchReport((), ()),
+    "WhereReport": lambda: tt_layout.elements_at(ROWS, TYPE, thread=3),
 }
+LONG = ("AppliedReport", "Page")
 
 
-@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("made", [slow(one) if one in LONG else one for one in MADE])
 def test_a_report_crosses_processes_and_equals_what_says_the_same(made: str) -> None:
     report = MADE[made]()
+    assert isinstance(report, getattr(tt_layout, made))
     assert pickle.loads(pickle.dumps(report)) == report == copy.deepcopy(report) == MADE[made]()
+
+
+def test_every_report_of_the_library_is_tried() -> None:
+    assert {name for name in tt_layout.__all__ if name.endswith(("Report", "Info"))} <= {
+        *MADE,
+        "AxisInfo",  # a tuple of numbers
+    }
 
 
 def test_modules_cross_processes() -> None:

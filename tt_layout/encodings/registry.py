@@ -6,8 +6,9 @@ that which `HOMES` names.
 
 from __future__ import annotations
 
+import copyreg
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -154,3 +155,19 @@ def may_be_layout(name: str) -> bool:
     if name.partition(".")[0] in DIALECTS or name in WRAPPERS:
         return True
     return name not in PLACEHOLDERS and name in FORMS.third_parties
+
+
+def _form_at(name: str, index: int) -> Form:
+    """Return a form by the name of its attribute and its place among the forms of that."""
+    return FORMS[name][index][0]
+
+
+def _reduced(form: Form) -> tuple[Callable[..., Form], tuple[object, ...]]:
+    """Return what a form crosses processes as: its name and its place, not its functions."""
+    forms = [own for own, _ in FORMS.get(form.name, ())]
+    places = (index for index, own in enumerate(forms) if own is form)
+    index = next(places, None)
+    return (Form, tuple(form)) if index is None else (_form_at, (form.name, index))
+
+
+copyreg.pickle(Form, _reduced)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
@@ -266,11 +266,11 @@ class Module:
     stage: str | None
     attributes: Mapping[str, AttributeValue]
     aliases: LazyAliases
-    types: TypeUses
+    types: TypeUses = field(compare=False)  # what it has, and the meanings, follow from the text
     functions: tuple[Function, ...]
     operations: tuple[Operation, ...]
     partition_warps: frozenset[int]
-    meanings: Meanings
+    meanings: Meanings = field(compare=False)
     span: Span
     stands_alone: bool
     error: LayoutError | None = None

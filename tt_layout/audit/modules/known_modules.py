@@ -53,6 +53,10 @@ class KnownModules:
         self._known: dict[str, dict[Hashable, _Answer]] = {}
         self._last: tuple[Module | None, dict[Hashable, _Answer] | None] = None, None
 
+    def __reduce__(self) -> tuple[type[KnownModules], tuple[()]]:
+        """Cross processes without what is known: it is concluded again."""
+        return KnownModules, ()
+
     def give(self, given: GivenValues) -> None:
         """Forget what was concluded if it was for other arguments."""
         if given != self.given:
