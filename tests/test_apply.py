@@ -29,7 +29,7 @@ def test_the_first_suggestion_is_carried_out(run: Run, tmp_path: Path) -> None:
     outcome = run("apply", str(DUMP), "-o", str(path))
     assert (outcome.status, outcome.err) == (0, "")
     first, *rest = outcome.out.splitlines()
-    assert first.startswith("finding 1, line 153: saves 192 * ceildiv(%length - 64, 64) + 192")
+    assert first.startswith("finding 1, line 152: saves 192 * ceildiv(%length - 64, 64) + 192")
     assert any("6336 fewer in one program" in line for line in rest)
     assert f'ir_override="{path}"' in outcome.out.replace("\n  ", "")
     assert "TRITON_ALWAYS_COMPILE=1" in outcome.out.replace("\n  ", " ")
