@@ -90,11 +90,19 @@ class Occupancy:
             >>> print(found.text)
             3 CTAs, 12 of 64 warps, limited by registers and shared memory
         """
-        *first, last = self.limited_by
-        limits = f"{', '.join(first)} and {last}" if first else last
         step = f"; {self.next_step}" if self.next_step is not None else ""
         ctas = count(self.ctas, "CTA")
-        return f"{ctas}, {self.warps} of {self.most_warps} warps, limited by {limits}{step}"
+        return f"{ctas}, {self.warps} of {self.most_warps} warps, {self._limits}{step}"
+
+    @property
+    def short(self) -> str:
+        """The same without warps and the next step."""
+        return f"{count(self.ctas, 'CTA')}, {self._limits}"
+
+    @property
+    def _limits(self) -> str:
+        *first, last = self.limited_by
+        return f"limited by {', '.join(first)} and {last}" if first else f"limited by {last}"
 
 
 def kernel_occupancy(

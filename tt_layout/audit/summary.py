@@ -77,9 +77,17 @@ class Summary:
     @property
     def counts(self) -> str:
         """What was found, each kind with its number, and the shared memory."""
-        found = [", ".join(_parts(self.findings))] * bool(self.findings)
-        found += [f"needed: {', '.join(_parts(self.needed))}"] * bool(self.needed)
-        return f"{'; '.join(found) or self._nothing}{self._shared_text()}"
+        return next(self.all_counts())
+
+    def all_counts(self) -> Iterator[str]:
+        """Yield the same with fewer and fewer kinds, down to one; the others are a number."""
+        found, needed = ([*_parts(one)] for one in (self.findings, self.needed))
+        for left_out in range(max(1, len(found) + len(needed))):
+            kept = len(found) + len(needed) - left_out
+            shown = [", ".join(found[:kept])] * bool(found)
+            shown += [f"needed: {', '.join(needed[: kept - len(found)])}"] * (kept > len(found))
+            more = f" and {count(left_out, 'more kind')}" * bool(left_out)
+            yield f"{'; '.join(shown) or self._nothing}{more}{self._shared_text()}"
 
     @property
     def _nothing(self) -> str:
@@ -189,7 +197,8 @@ def _parts(findings: Sequence[Finding]) -> Iterator[str]:
         group = groups[key]
         runs = (finding.runs for finding in group if not finding.is_error)
         loops = sum(is_in_loop(one) for one in runs if one is not None)
-        yield key[1].text(len(group)) + f" ({loops} in the loop)" * bool(loops)
+        some = f"({loops} in the loop)" if loops < len(group) else "in the loop"
+        yield key[1].text(len(group)) + f" {some}" * bool(loops)
 
 
 def _absences() -> str:

@@ -10,8 +10,8 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.editing.piece import Piece
 from tt_layout.encodings import Encoding
+from tt_layout.ir.short_names import short_layout
 from tt_layout.mlir.source import Source
-from tt_layout.reports.dump_text import short_layout
 from tt_layout.reports.finding_text import grouped
 from tt_layout.rewriting.apply import cure
 from tt_layout.safe_text import shortened

@@ -13,7 +13,7 @@ from tt_layout.audit.suggestions.choices import moved_by
 from tt_layout.audit.suggestions.needs import Needs
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Recost, Suggestion
 from tt_layout.errors import LayoutError
-from tt_layout.reports.dump_text import short_layout, short_operation
+from tt_layout.ir.short_names import short_layout, short_operation
 from tt_layout.safe_text import safe
 from tt_layout.wording import count, lines
 
@@ -24,24 +24,26 @@ MAX_ANCHORS = 4  # operations that are named on one side of a conversion
 _STORES = frozenset({"tt.store", "tt.atomic_rmw", "amdg.buffer_store", "tt.descriptor_store"})
 
 
-def short_advice_lines(adviser: Adviser, finding: Finding) -> Iterator[str]:
-    """Yield the best way out, where it pays, and then why a finding is there."""
-    best = adviser.best(finding)
-    if best is not None:
-        share = adviser.share(finding, best)
-        yield _small(share) if share.is_small else _in_short(best, share)
-    yield from _reason_lines(adviser, finding)
+def short_advice(adviser: Adviser, group: Sequence[Finding]) -> list[list[str]]:
+    """Return the best way out for findings alike, and why they are there; then less each time."""
+    finding = group[0]
+    best, reasons = adviser.best(finding), [*_reason_lines(adviser, finding)]
     if best is None:
-        yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
+        none = [one.no_way_out for one in finding.occurrences if one.no_way_out]
+        return [[*reasons, *none], []]
+    first = next(_suggestion_lines(best, _worth(adviser, group, best)))
+    by_kind = f"{first} a {best.encoding.mnemonic} layout, which --all prints"
+    encoding = best.encoding.written()
+    fix = f"{first} {encoding}" if len(encoding) <= MAX_ENCODING else by_kind
+    return [[fix, *reasons], [fix], [by_kind], []]
 
 
-def _in_short(suggestion: Suggestion, share: Share) -> str:
-    """Return a suggestion in a sentence; a layout that is long by its kind alone."""
-    first = next(_suggestion_lines(suggestion, share))
-    encoding = suggestion.encoding.written()
-    if len(encoding) > MAX_ENCODING:
-        return f"{first} a {suggestion.encoding.mnemonic} layout, which --all prints"
-    return f"{first} {encoding}"
+def _worth(adviser: Adviser, group: Sequence[Finding], best: Suggestion) -> str:
+    """Return what a suggestion is worth; where those alike have their own, what all are."""
+    own, every = adviser.share(group[0], best), adviser.share_of(group)
+    if every is None or every.percent == own.percent:
+        return own.text
+    return f"{every.of_what} together: {every.verdict}"
 
 
 def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -> Iterator[str]:
@@ -52,7 +54,7 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -
     large = [one for one in suggestions if not shares[id(one)].is_small]
     shown = suggestions if is_whole else _apart(large)[:MAX_SUGGESTIONS]
     for suggestion in shown:
-        yield from _suggestion_lines(suggestion, shares[id(suggestion)])
+        yield from _suggestion_lines(suggestion, shares[id(suggestion)].text)
         yield _in_triton(suggestion, adviser.audit.module.gpu)
         before, after = adviser.needs(finding, suggestion)
         if before.ctas and after.ctas and after.ctas < before.ctas:
@@ -107,9 +109,9 @@ def _anchors(anchors: Sequence[Anchor]) -> str:
     return ", ".join(texts) + f" and {more} more" * (more > 0)
 
 
-def _suggestion_lines(suggestion: Suggestion, share: Share) -> Iterator[str]:
+def _suggestion_lines(suggestion: Suggestion, worth: str) -> Iterator[str]:
     saved = f"saves {safe(suggestion.saved_text)} cycles in one program"
-    saved += f", {share.text}" * bool(share.text)
+    saved += f", {worth}" * bool(worth)
     old = short_layout(suggestion.old)
     if suggestion.where == EVERYWHERE:
         yield f"fix ({saved}): instead of {old} use"

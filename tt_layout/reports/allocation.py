@@ -7,7 +7,7 @@ from typing import Any
 
 from tt_layout.audit.allocation import Allocation, AllocationKind, SharedMemory
 from tt_layout.audit.audit import Audit
-from tt_layout.reports.dump_text import short_operation
+from tt_layout.ir.short_names import short_operation
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe

@@ -13,7 +13,7 @@ from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.passes import PassHistory
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.summary import Summary, summaries
+from tt_layout.audit.summary import summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import MovementKind
@@ -24,9 +24,10 @@ from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.mlir.source import Source
 from tt_layout.reports.allocation import allocation_lines
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
-from tt_layout.reports.finding_text import SCREEN, all_findings, first_findings, heights
+from tt_layout.reports.finding_text import all_findings
+from tt_layout.reports.first_screen import SCREEN, WIDTH, first_screen
 from tt_layout.reports.fitted import Fitted, Paragraph
-from tt_layout.reports.kernel_head import head_texts
+from tt_layout.reports.kernel_head import kernel_heads
 from tt_layout.reports.kernel_tables import kernel_lines
 from tt_layout.reports.layout_tables import layout_lines
 from tt_layout.reports.pass_tables import history_data, module_lines
@@ -104,8 +105,7 @@ class AuditReport(Printed):
             for history in self.histories:
                 yield Line()
                 yield from module_lines(history, is_whole=self.lists_passes)
-        if self.hint is not None:
-            yield Line(safe(self.hint))
+        yield from self._last
 
     @property
     def _shows_each(self) -> bool:
@@ -140,6 +140,10 @@ class AuditReport(Printed):
             data["passes"] = list(passes) if isinstance(self.audits, Sequence) else passes
         return data
 
+    @property
+    def _last(self) -> list[Line]:
+        return [Line(safe(self.hint))] if self.hint is not None else []
+
     def _shares(self, audit: Audit) -> Shares:
         return Shares(audit, self.measured.launched() if self.measured is not None else None)
 
@@ -157,13 +161,13 @@ class AuditReport(Printed):
         adviser = Adviser(audit, self._shares(audit))
         found = summaries(audit)
         yield from (top := [*heading(audit.module, self.file, audit.target_note)])
-        heads = [*kernel_heads(found, adviser)]
-        yield from heads
         if self.is_whole:
+            yield from kernel_heads(found, adviser)
             yield from all_findings(adviser, self.program)
         else:
-            used = len(top) + heights(heads)
-            yield from first_findings(adviser, self.program, SCREEN * max(1, len(found)) - used)
+            used = sum(-(-len(line.text) // WIDTH) for line in [*top, *self._last])
+            room = SCREEN * max(1, len(found)) - used
+            yield from first_screen(found, adviser, self.program, room)
         if self.measured is not None:
             from tt_layout.reports.measured import measured_lines
 
@@ -181,21 +185,6 @@ class AuditReport(Printed):
             yield Paragraph(safe(f"{text} {' -> '.join(map(str, at))}"), indent=4)
         yield from allocation_lines(audit)
         yield from layout_lines(audit, is_whole=self.is_whole)
-
-
-def kernel_heads(found: Iterable[Summary], adviser: Adviser) -> Iterator[Paragraph]:
-    """Yield what stands above the findings of each kernel of a module."""
-    for summary in found:
-        first, *others = head_texts(summary, adviser)
-        yield Paragraph(f"{summary.who}: {first}", indent=4, colour=summary_colour(summary))
-        yield from (Paragraph(text, GAP, 4) for text in others)
-
-
-def summary_colour(summary: Summary) -> str:
-    """Return the colour of a summary on a terminal."""
-    if summary.errors:
-        return "red"
-    return "yellow" if summary.findings else "green"
 
 
 def heading(module: Module, file: str, note: str | None = None) -> Iterator[Line]:

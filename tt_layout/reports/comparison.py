@@ -11,9 +11,9 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.changes import Change, KernelTotal, changes, totals_of
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import layout_of
+from tt_layout.ir.short_names import short_layout, short_operation
 from tt_layout.reports.audit import ends_of, heading, or_dash
 from tt_layout.reports.audit_data import JSON_VERSION, operation_data
-from tt_layout.reports.dump_text import short_layout, short_operation
 from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line

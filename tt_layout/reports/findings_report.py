@@ -10,11 +10,10 @@ from typing import Any
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import summaries
-from tt_layout.reports.audit import kernel_heads
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.finding_text import all_findings
 from tt_layout.reports.fitted import Fitted
-from tt_layout.reports.kernel_head import head_texts
+from tt_layout.reports.kernel_head import head_texts, kernel_heads
 from tt_layout.reports.program_source import NO_PROGRAM
 from tt_layout.reports.report import Line
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tt_layout.audit.bounds import Bounds
 from tt_layout.audit.findings import Urgency
@@ -11,6 +11,8 @@ from tt_layout.audit.shares import Basis
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import Summary
 from tt_layout.audit.values.executions import ASSUMED_TRIPS
+from tt_layout.reports.fitted import Paragraph
+from tt_layout.reports.report import GAP
 from tt_layout.safe_text import safe
 from tt_layout.wording import duration
 
@@ -18,20 +20,35 @@ BUSY = 0.5
 """The part of a measured time from which on the busiest resource is what binds a kernel."""
 
 
+def kernel_heads(found: Iterable[Summary], adviser: Adviser) -> Iterator[Paragraph]:
+    """Yield what stands above the findings of each kernel of a module."""
+    for summary in found:
+        first, *others = head_texts(summary, adviser)
+        yield Paragraph(f"{summary.who}: {first}", indent=4, colour=summary_colour(summary))
+        yield from (Paragraph(text, GAP, 4) for text in others)
+
+
+def summary_colour(summary: Summary) -> str:
+    """Return the colour of a summary on a terminal."""
+    if summary.errors:
+        return "red"
+    return "yellow" if summary.findings else "green"
+
+
 def head_texts(summary: Summary, adviser: Adviser) -> Iterator[str]:
     """Yield the verdict, what was found, and what a multiprocessor holds of the kernel."""
     yield safe(verdict(summary, adviser))
     yield summary.counts
-    resources = [*_resources(summary)]
-    if resources:
-        yield "; ".join(resources)
+    yield from filter(None, [resources(summary)])
 
 
-def _resources(summary: Summary) -> Iterator[str]:
-    if summary.registers is not None:
-        yield _registers_text(summary.registers)
-    if summary.occupancy is not None:
-        yield summary.occupancy.text
+def resources(summary: Summary, *, is_short: bool = False) -> str:
+    """Return the registers of a kernel, and how many CTAs fit; empty where neither is known."""
+    registers, occupancy = summary.registers, summary.occupancy
+    texts = [_registers_text(registers)] if registers is not None else []
+    if occupancy is not None:
+        texts.append(occupancy.short if is_short else occupancy.text)
+    return "; ".join(texts)
 
 
 def _registers_text(own: RegisterPressure) -> str:

@@ -13,7 +13,7 @@ from tt_layout.audit.values.structure import Part
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Location, Operation, layout_of
-from tt_layout.reports.dump_text import short_layout, short_operation, short_type
+from tt_layout.ir.short_names import short_layout, short_operation, short_type
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe

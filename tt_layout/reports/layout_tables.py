@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.ir.operations import Operation
+from tt_layout.ir.short_names import short_layout
 from tt_layout.ir.types import IRType
-from tt_layout.reports.dump_text import short_layout
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe

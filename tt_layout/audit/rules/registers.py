@@ -31,6 +31,7 @@ from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.ir.operations import Location
+from tt_layout.ir.short_names import short_layout
 from tt_layout.wording import count
 
 NAMED = 3
@@ -70,7 +71,7 @@ class Spills(Occurrence):
         """What is live, and how much of it there may be."""
         own = self.pressure
         large = ", ".join(
-            f"{value.name} ({value.type}, {value.layout}) {value.registers}"
+            f"{value.name} ({_bare(value.type)}, {short_layout(value.layout)}) {value.registers}"
             for value in own.values[:NAMED]
         )
         text = f"spills are likely: about {own.needed} registers per thread of {own.limit}"
@@ -97,6 +98,10 @@ class Spills(Occurrence):
     def headline(self, number: int, first: Finding) -> str:
         """Return how many registers are needed, and where."""
         return self.pressure.text
+
+
+def _bare(tensor: str) -> str:
+    return tensor.removeprefix("tensor<").removesuffix(">")
 
 
 def _location(pressure: RegisterPressure, audited: AuditedModule) -> Location | None:

@@ -1,4 +1,4 @@
-"""How reports call what is in a dump: types, layouts, operations, kernels."""
+"""How reports call what is in a dump: types, layouts, operations."""
 
 from __future__ import annotations
 
