@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from random import Random
+from typing import ClassVar
 
 import pytest
-from tiers import sampled
+from tiers import sampled, slow
 
 from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
+from tt_layout.audit.registers import RegisterPressure
+from tt_layout.audit.registers.pressure import LiveValue
+from tt_layout.audit.rules.registers import Spills
 from tt_layout.ir import parse_ir
+from tt_layout.ir.operations import Location
+from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.reports.audit import AuditReport
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.terminal_text import terminal_text
@@ -78,3 +87,116 @@ def test_long_paths_do_not_make_a_screen_long() -> None:
     lines = terminal_text(report, has_colours=False, width=WIDTH).splitlines()
     assert len(lines) <= MOST, "\n".join(lines)
     assert any(" 1. make.py:78:30, make.py:80:28, lines 115" in line for line in lines)
+
+
+# -- audits of anything -------------------------------------------------------------------------
+
+NAMES = ("f", "a_kernel_with_a_long_name_that_says_what_it_does", "kernel" * 60)
+FOLDERS = ("", "a/few/folders/", "/home/somebody/" + "a-folder-of-theirs/" * 12, "x" * 300 + "/")
+WORDS = (
+    "moves",
+    "loads 2 bytes",
+    "f" * 100,
+    "(/some/where/deep/in/a/program.py:12:3)",
+    "; fix: less",
+)
+
+
+@dataclass(frozen=True)
+class Said(Occurrence):
+    """An occurrence that says and costs anything."""
+
+    kind: ClassVar[str] = "said"
+    order: ClassVar[int] = 999
+    text: str
+    price: float
+
+    @property
+    def words(self) -> str:
+        return self.text
+
+    @property
+    def counted(self) -> Counted:
+        return Counted("access", f" of {len(self.text)} words")
+
+    @property
+    def cost(self) -> float:
+        return self.price
+
+
+class Refused(Said):
+    urgency = Urgency.ERROR
+
+
+class Idle(Said):
+    urgency = Urgency.IDLE_TENSOR_CORES
+
+
+@cache
+def base(name: str, folder: str) -> Audit:
+    text = (EXAMPLES / "narrow" / "matmul.ttgir").read_text(encoding="utf-8")
+    text = text.replace("@matmul", f"@{name}").replace('"make.py"', f'"{folder}make.py"')
+    [module] = parse_ir(text)
+    return audit_module(module)
+
+
+def pressure(function: str, random: Random) -> RegisterPressure:
+    needed, limit = random.choice([40, 300, 12000]), 256
+    value = LiveValue(
+        "%" + "v" * random.choice([1, 90]),
+        "tensor<64x64xf32>",
+        random.choice(["#mma", "#ttg.slice<{dim = 0, parent = " + "#a" * 80 + "}>"]),
+        random.choice([8, 256]),
+    )
+    compiled = CompiledRegisters(255, random.choice([0, 90]), "/a/folder" * 30 + "/k.amdgcn")
+    return RegisterPressure(
+        function,
+        random.choice([None, 0, 31]),
+        random.randrange(1, 99999),
+        needed,
+        needed,
+        limit,
+        (value,) * random.choice([0, 1, 5]),
+        random.choice([None, compiled]),
+    )
+
+
+def random_finding(function: str, folder: str, random: Random) -> Finding:
+    rule = random.choice([Said, Said, Said, Refused, Idle])
+    text = " ".join(random.choices(WORDS, k=random.choice([1, 5, 60])))
+    found = rule(text, random.choice([0, 1, 12.5, 1e4]))
+    row = random.choice(base(function, folder).movements)
+    location = Location(f"{folder}make.py", random.randrange(1, 9999), 3)
+    place = random.randrange(1, 99999), "tt." + "load" * random.choice([1, 40]), function
+    movement = row if random.random() < 0.5 else None
+    return Finding(*place, (found,), location, row.executions, movement)
+
+
+def random_audit(random: Random) -> Audit:
+    """Return the audit of a real kernel with other findings, registers and names."""
+    name, folder = random.choice(NAMES), random.choice(FOLDERS)
+    audit = base(name, folder)
+    registers = tuple(pressure(name, random) for _ in range(random.choice([0, 1, 9])))
+    spills = [Finding(one.line, f"@{name}", name, (Spills(one),)) for one in registers]
+    many = random.choice([0, 1, 3, 30])
+    found = [random_finding(name, folder, random) for _ in range(many)]
+    found += random.sample(audit.findings, random.randrange(len(audit.findings) + 1))
+    found += [one for one in spills if one.occurrences[0].pressure.spills]
+    found.sort(key=lambda one: (one.urgency, -one.weight))
+    return replace(audit, findings=tuple(found), registers=registers)
+
+
+@pytest.mark.parametrize("number", [1, slow(10)])
+def test_no_first_screen_is_longer_whatever_is_found(number: int, seed: int) -> None:
+    random = Random(seed)
+    for case in range(number):
+        file = random.choice(["k.ttgir", "/home/somebody/.triton/cache/" + "A" * 52 + "/k.ttgir"])
+        hint = random.choice([None, f"as a page: tt-layout page {file} -o k.html"])
+        report = AuditReport(file, [random_audit(random)], hint=hint)
+        lines = terminal_text(report, has_colours=False, width=WIDTH).splitlines()
+        whole = "\n".join(lines)
+        assert sum(max(1, -(-len(line) // WIDTH)) for line in lines) <= MOST, (case, whole)
+        assert all(len(line) <= WIDTH for line in lines if file not in line), (case, whole)
+        for width in (60, 100, 200):
+            for line in terminal_text(report, has_colours=False, width=width).splitlines():
+                assert len(line) <= width or file in line, (case, width, line)
