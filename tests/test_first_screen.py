@@ -177,11 +177,13 @@ def random_audit(random: Random) -> Audit:
     name, folder = random.choice(NAMES), random.choice(FOLDERS)
     audit = base(name, folder)
     registers = tuple(pressure(name, random) for _ in range(random.choice([0, 1, 9])))
-    spills = [Finding(one.line, f"@{name}", name, (Spills(one),)) for one in registers]
+    spills = [
+        Finding(one.line, f"@{name}", name, (Spills(one),)) for one in registers if one.spills
+    ]
     many = random.choice([0, 1, 3, 30])
     found = [random_finding(name, folder, random) for _ in range(many)]
     found += random.sample(audit.findings, random.randrange(len(audit.findings) + 1))
-    found += [one for one in spills if one.occurrences[0].pressure.spills]
+    found += spills
     found.sort(key=lambda one: (one.urgency, -one.weight))
     return replace(audit, findings=tuple(found), registers=registers)
 
