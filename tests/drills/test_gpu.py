@@ -14,11 +14,14 @@ pytestmark = pytest.mark.slow
 
 NVIDIA = '    _nvidia("sm125", "NVIDIA Blackwell of workstations", "ldmatrix"),\n'
 AMD = """\
-    _rdna(
-        "gfx1350",
-        "AMD of a drill",
-        "gfx135",
+    replace(
+        _RDNA4,
+        name="gfx1350",
+        title="AMD of a drill",
+        chips=("gfx135",),
         banks=64,
+        load_phases=phases(32, 64),
+        store_phases=phases(32, 64),
         conversion_lanes=_QUADS_OVER_64_BANKS,
         load_evidence=Evidence.ASSUMED,
         source="a drill",
