@@ -122,6 +122,15 @@ def test_a_hint_is_true_of_the_offsets(lines: str, says: str, never: str) -> Non
     assert never not in text
 
 
+def test_what_the_compiler_sees_is_not_hinted() -> None:
+    text = module(constant("%c", 2) + "%o = arith.remsi %q, %c : INTS", layout=HELD)
+    assert advised(text) == "% leaves neighbours apart: none, because no hint is true of them"
+    told = "%m = arith.cmpi slt, %q, %c {tt.constancy = dense<2> : tensor<1xi32>} : INTS\n"
+    lines = constant("%c", 2) + told + constant("%z", 0) + "%o = arith.addi %q, %z : INTS"
+    text = module(lines, "%x = tt.load %p, %m : {pointers}", layout=HELD)
+    assert advised(text).startswith("the bound is constant, and not a multiple of 8: pad it")
+
+
 def test_one_address_is_said_of_one_address_only() -> None:
     range_ = "%o = arith.divsi %r, %c : INTS"
     assert "one address:" not in advised(module(constant("%c", 128) + range_))

@@ -127,12 +127,14 @@ class Cured(NamedTuple):
 def cured(access: Access) -> Cured:
     """Return what limits an access, and what would help."""
     what, origin = _limit(access)
-    texts, best, current = [], access.reached, access
+    texts, best, current = list[str](), access.reached, access
     for _ in range(MAX_CURES):
         if current.reached >= current.most:
             break
         cure = _cure(current)
         if cure.known and cure.known.items() <= current.known.items():
+            break
+        if texts and f": {advice.NO_FIX}" in cure.text:
             break
         texts.append(cure.text)
         if not cure.known:
@@ -198,7 +200,7 @@ def _contiguity(access: Access, origin: Origin) -> Cure:
         return _nothing(advice.repeated(whole.constancy, name))
     facts = access.facts(trace.name, trace.dim)
     holds = _holds(trace, facts)
-    if holds > 1:
+    if holds > _seen(access, trace):
         text = advice.unseen(origin, holds)
         return Cure(text, {trace.name: _with(access, trace, holds)}, {})
     if origin.factor in access.kernel.origins.sources.arguments:
@@ -223,6 +225,12 @@ def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
     suffices = access.after(of_argument).reached == access.after(of_both).reached
     text = advice.unseen_if(origin, holds, _given(access, factor), suffices=suffices)
     return Cure(text, hinted, supposed)
+
+
+def _seen(access: Access, trace: Trace) -> int:
+    """Return how much of what a trace wants the compiler knows."""
+    vector = access.kernel.known[trace.name].vectors[trace.wanted]
+    return vector[trace.dim] if trace.dim < len(vector) else 1
 
 
 def _holds(trace: Trace, facts: Facts) -> int:
@@ -313,7 +321,7 @@ def _mask(access: Access, origin: Origin) -> Cure:
     trace = origin.trace
     holds = min(access.facts(trace.name, trace.dim).constancy, trace.least)
     holds = min(holds, _same_for_any_bound(access, origin))
-    if holds > 1:
+    if holds > _seen(access, trace):
         return Cure(advice.same_mask(holds), {trace.name: _with(access, trace, holds)}, {})
     cause = _bound(access, origin)
     if cause is not None and cause.kind == "argument":
