@@ -20,7 +20,16 @@ from tt_layout.encodings.cga import (
     split_keys,
     split_to_fields,
 )
-from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key, Values, WordKind
+from tt_layout.encodings.forms import (
+    BOOLEAN,
+    INTEGER,
+    INTEGERS,
+    Form,
+    Key,
+    Values,
+    WordKind,
+    optional,
+)
 from tt_layout.encodings.instruction_tiles import (
     MFMA_INSTRUCTIONS,
     MFMA_LANES,
@@ -46,19 +55,12 @@ def _all_ones(values: Values) -> bool:
 
 
 _TILES = Key("tilesPerWarp", INTEGERS, field="tiles_per_warp", default=(), omitted=_all_ones)
-_BIT_WIDTH = Key(
-    "elementBitWidth",
-    INTEGER,
-    field="element_bit_width",
-    default=32,
-    omitted=lambda values: values["elementBitWidth"] == 32,
-)
-_ELEMENT_TYPE = Key(
+_BIT_WIDTH = optional("elementBitWidth", INTEGER, 32, "element_bit_width")
+_ELEMENT_TYPE = optional(
     "elementType",
     WordKind({"f32": "f32", "f64": "f64", "i32": "i32"}),
+    "f32",
     part_of="element_bit_width",
-    default="f32",
-    omitted=lambda values: values["elementType"] == "f32",
 )
 _KEYS_3_0 = (
     Key("versionMajor", INTEGER, field="version", silent_default=0),

@@ -33,6 +33,7 @@ from tt_layout.encodings.forms import (
     Form,
     Key,
     Values,
+    optional,
 )
 from tt_layout.encodings.instruction_tiles import (
     WMMA_INSTRUCTIONS,
@@ -50,13 +51,7 @@ _RANK = rank_by("warpsPerCTA")
 _VERSION = Key("version", INTEGER, field="version", silent_default=0)
 _TRANSPOSE = Key("isTranspose", BOOLEAN, field="is_transpose", default=False)
 _WARPS = Key("warpsPerCTA", INTEGERS, part_of="cta_layout")
-_INSTR = Key(
-    "instrShape",
-    INTEGERS,
-    field="instr_shape",
-    default=DEFAULT_INSTRUCTION,
-    omitted=lambda values: values["instrShape"] == DEFAULT_INSTRUCTION,
-)
+_INSTR = optional("instrShape", INTEGERS, DEFAULT_INSTRUCTION, "instr_shape")
 _CTA_LAYOUT = Key(
     "ctaLayout", BasesByDimKind(("register", "warp"), required=("warp",)), field="cta_layout"
 )

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.algebra.tiles import dim_names, identity, product, row_major, zeros
 from tt_layout.encodings.base import Bases, Shape, Violation
-from tt_layout.encodings.forms import BASES, INTEGERS, Form, Key, Spelling, Values
+from tt_layout.encodings.forms import BASES, INTEGERS, Form, Key, Spelling, Values, optional
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
 
@@ -24,9 +24,7 @@ SPLIT_NAMES = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
 
 RankOf = Callable[[Values], int]
 
-CGA_LAYOUT = Key(
-    "CGALayout", BASES, field="cga", default=(), omitted=lambda values: not values["CGALayout"]
-)
+CGA_LAYOUT = optional("CGALayout", BASES, (), "cga")
 """Since 3.6: printed where there is more than one CTA."""
 
 PRINTED_SPLIT = tuple(Key(name, INTEGERS, part_of="cga", default=()) for name in SPLIT_NAMES)

@@ -19,7 +19,7 @@ from tt_layout.encodings.base import DistributedEncoding, Encoding, Shape, Viola
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.cga import cga_layout, without_dim
 from tt_layout.encodings.dpas import Dpas
-from tt_layout.encodings.forms import BOOLEAN, INTEGER, LAYOUT, Form, Key, Style, Values
+from tt_layout.encodings.forms import BOOLEAN, INTEGER, LAYOUT, Form, Key, Style, Values, optional
 from tt_layout.encodings.instruction_tiles import (
     MFMA_LANES,
     MFMA_LONG_OPERAND,
@@ -58,9 +58,7 @@ _IS_V1_ROW = Key("isMMAv1Row", BOOLEAN, default=None, omitted=lambda values: not
 _PRINTED_FOR_AMPERE = Key(
     "kWidth", INTEGER, field="k_width", default=None, omitted=lambda values: not _is_ampere(values)
 )
-_K_WIDTH = Key(
-    "kWidth", INTEGER, field="k_width", default=0, omitted=lambda values: values["kWidth"] == 0
-)
+_K_WIDTH = optional("kWidth", INTEGER, 0, "k_width")
 
 
 def wmma_widths(version: int, release: Release) -> tuple[int, ...] | None:

@@ -9,7 +9,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import combine_cta_cga_with_shape, identity, product, zeros
 from tt_layout.encodings.base import DistributedEncoding, Shape, Violation
 from tt_layout.encodings.cga import cga_layout
-from tt_layout.encodings.forms import INTEGER, INTEGERS, Form, Key, Values
+from tt_layout.encodings.forms import INTEGER, INTEGERS, Form, Key, Values, optional
 from tt_layout.encodings.instruction_tiles import (
     DPAS_OPERANDS,
     DPAS_RESULT,
@@ -73,13 +73,7 @@ def _keys(cluster: Key) -> tuple[Key, ...]:
         Key("systolicDepth", INTEGER, field="systolic_depth", silent_default=0),
         Key("executionSize", INTEGER, field="execution_size", silent_default=0),
         Key("opsPerChan", INTEGER, field="ops_per_channel", silent_default=0),
-        Key(
-            "fp4KPack",
-            INTEGER,
-            field="fp4_k_pack",
-            default=None,
-            omitted=lambda values: values["fp4KPack"] is None,
-        ),
+        optional("fp4KPack", INTEGER, None, "fp4_k_pack"),
         Key("threadsPerWarp", INTEGER, field="threads_per_warp", silent_default=0),
         Key("warpsPerCTA", INTEGERS, field="warps_per_cta", silent_default=()),
         cluster,

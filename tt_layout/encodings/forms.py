@@ -260,6 +260,11 @@ class Key(NamedTuple):
     sign: str = " = "
 
 
+def optional(name: str, kind: Kind, default: Any, field: str | None = None, **others: Any) -> Key:
+    """Return a key that canonical text leaves out where it has its default."""
+    return Key(name, kind, field, default=default, omitted=lambda v: v[name] == default, **others)
+
+
 class Style(Enum):
     """How the keys are enclosed."""
 

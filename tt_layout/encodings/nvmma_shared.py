@@ -17,6 +17,7 @@ from tt_layout.algebra.tiles import (
 )
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
 from tt_layout.encodings.cga import (
+    CGA_LAYOUT,
     SPLIT_NAMES,
     cga_layout,
     cga_violations,
@@ -26,7 +27,7 @@ from tt_layout.encodings.cga import (
     split_of_bases,
     split_to_fields,
 )
-from tt_layout.encodings.forms import BASES, BOOLEAN, INTEGER, Form, Key, Values
+from tt_layout.encodings.forms import BOOLEAN, INTEGER, Form, Key, Values, optional
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
@@ -37,13 +38,7 @@ CORE_ROWS = 8  # rows of the core matrix whose swizzle repeats
 _WIDTH = Key("swizzlingByteWidth", INTEGER, field="swizzling_byte_width")
 _TRANSPOSED = Key("transposed", BOOLEAN, field="transposed", default=False)
 _BIT_WIDTH = Key("elementBitWidth", INTEGER, field="element_bit_width")
-_FP4 = Key(
-    "fp4Padded",
-    BOOLEAN,
-    field="fp4_padded",
-    default=False,
-    omitted=lambda values: not values["fp4Padded"],
-)
+_FP4 = optional("fp4Padded", BOOLEAN, False, "fp4_padded")
 
 
 def _rank_of_split(values: Values) -> int:
@@ -85,7 +80,6 @@ _RANK_KEY = Key(
     omitted=_hides_rank,
     required_by_parser=lambda values: values["rank"] not in (None, 2),
 )
-_CGA = Key("CGALayout", BASES, field="cga", default=(), omitted=lambda v: not v["CGALayout"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,13 +132,13 @@ class NvmmaShared(SharedEncoding):
         Form(
             "ttg.nvmma_shared",
             Release.V3_6,
-            (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, _CGA, _RANK_KEY),
+            (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, CGA_LAYOUT, _RANK_KEY),
             from_fields=_rank_from_fields,
         ),
         Form(
             "ttg.nvmma_shared",
             Release.V3_8,
-            (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, _CGA, _RANK_KEY),
+            (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, CGA_LAYOUT, _RANK_KEY),
             from_fields=_rank_from_fields,
             to_fields=_rank_to_fields,
         ),

@@ -9,7 +9,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.span import F2Span
 from tt_layout.algebra.tiles import dim_names
 from tt_layout.encodings.base import Bases, Shape, SharedEncoding, Violation
-from tt_layout.encodings.forms import BASES, INTEGER, Form, Key, Style
+from tt_layout.encodings.forms import BASES, INTEGER, Form, Key, Style, optional
 from tt_layout.encodings.rules import check_basis_lengths
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
@@ -48,13 +48,7 @@ class SharedLinear(SharedEncoding):
             Release.V3_6,
             (
                 Key("offset", BASES, field="offset"),
-                Key(
-                    "block",
-                    BASES,
-                    field="block",
-                    default=(),
-                    omitted=lambda values: not values["block"],
-                ),
+                optional("block", BASES, (), "block"),
                 Key("alignment", INTEGER, field="alignment"),
             ),
             style=Style.ALIGNED,

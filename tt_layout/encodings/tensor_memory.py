@@ -20,7 +20,7 @@ from tt_layout.encodings.cga import (
     cga_violations,
     shape_per_cta,
 )
-from tt_layout.encodings.forms import BOOLEAN, INTEGER, Form, Key, Style, Values, WordKind
+from tt_layout.encodings.forms import BOOLEAN, INTEGER, Form, Key, Style, Values, WordKind, optional
 from tt_layout.encodings.instruction_tiles import SCALES, TENSOR_MEMORY, tile_layout
 from tt_layout.encodings.rules import power_problem
 from tt_layout.encodings.stated_rules import Must, Rule
@@ -35,27 +35,14 @@ _COL_STRIDE = Key("colStride", INTEGER, field="col_stride")
 CTA_MODES = ("default", "twocta_lhs", "twocta_rhs")
 
 
-def _split_key(name: str) -> Key:
-    return Key(name, INTEGER, part_of="cga", default=1, omitted=lambda values: values[name] == 1)
-
-
-_SPLITS = (_split_key("CTASplitM"), _split_key("CTASplitN"))
-
-
-def _flag(name: str, field: str) -> Key:
-    return Key(name, BOOLEAN, field=field, default=False, omitted=lambda v: not v[name])
-
-
-_TWO_CTAS = _flag("twoCTAs", "two_ctas")
-
-
-_CTA_MODE = Key(
-    "ctaMode",
-    WordKind({mode: mode for mode in CTA_MODES}),
-    field="cta_mode",
-    default="default",
-    omitted=lambda values: values["ctaMode"] == "default",
-    is_fork=True,
+_SPLITS = tuple(optional(name, INTEGER, 1, part_of="cga") for name in ("CTASplitM", "CTASplitN"))
+_TWO_CTAS = optional("twoCTAs", BOOLEAN, False, "two_ctas")
+_CTA_MODE = optional(
+    "ctaMode", WordKind({mode: mode for mode in CTA_MODES}), "default", "cta_mode", is_fork=True
+)
+_FP4 = optional("fp4Padded", BOOLEAN, False, "fp4_padded")
+_BLOCK_ORDER = optional(
+    "blockRepOrder", WordKind({"mnThenK": False, "kThenMn": True}), False, "k_before_mn"
 )
 
 
@@ -187,7 +174,7 @@ class TensorMemory(TensorMemoryBase):
                 CGA_LAYOUT,
                 _TWO_CTAS,
                 _CTA_MODE,
-                _flag("fp4Padded", "fp4_padded"),
+                _FP4,
             ),
             style=Style.STRUCT,
             from_fields=_stride_from_fields,
@@ -318,13 +305,7 @@ class TensorMemoryScales(TensorMemoryBase):
             Release.V3_8,
             (
                 CGA_LAYOUT,
-                Key(
-                    "blockRepOrder",
-                    WordKind({"mnThenK": False, "kThenMn": True}),
-                    field="k_before_mn",
-                    default=False,
-                    omitted=lambda values: not values["blockRepOrder"],
-                ),
+                _BLOCK_ORDER,
             ),
             style=Style.STRUCT,
         ),
