@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from vision import least_distances
+from vision import contrast, least_distances
 
 from tt_layout.colour import (
     CELLS,
@@ -29,7 +29,6 @@ from tt_layout.colour import (
     SHADES,
     TERMINAL,
     THRESHOLD,
-    contrast,
     rgb,
     style,
     terminal_rgb,

@@ -59,3 +59,15 @@ def least_distances(colours: list[tuple[int, int, int]]) -> Colours:
     distances = [np.linalg.norm(p[:, None] - p[None], axis=2) for p in seen]
     least: Colours = np.min(distances, axis=0)
     return least
+
+
+def luminance(colour: tuple[int, int, int]) -> float:
+    """Return the relative luminance of a colour, 0 for black and 1 for white (WCAG 2.2)."""
+    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
+    """Return the contrast ratio of two colours, from 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)

@@ -114,23 +114,6 @@ def colour_step(count: int) -> int:
     return 4 if count <= HUES else 2 if count <= 2 * HUES else 1
 
 
-def luminance(colour: tuple[int, int, int]) -> float:
-    """Return the relative luminance of a colour, 0 for black and 1 for white."""
-    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
-    """Return the contrast ratio of two colours, from 1 to 21.
-
-    Example:
-        >>> round(contrast((0, 0, 0), (255, 255, 255)), 2)
-        21.0
-    """
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
 def style(place: int) -> bytes:
     """Return what begins a cell on a terminal: black on a colour of `CELLS`, always as long.
 
