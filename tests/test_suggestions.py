@@ -14,8 +14,11 @@ from command import Run, runner
 from tiers import sampled
 
 from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.suggestions import regions
+from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.choices import BLOCK, ELEMENT, SWAPPED, TURNED
+from tt_layout.audit.suggestions.conversions import has_closed_side, tried_sides
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
 from tt_layout.audit.suggestions.trial import Trial
 from tt_layout.ir import parse_ir
@@ -262,6 +265,32 @@ def test_suggestions_for_small_kernels_hold(name: str) -> None:
 @pytest.fixture
 def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
     return runner(capsysbinary, monkeypatch)
+
+
+CONVERTING = [path for path in DUMPS if "convert_layout" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", sampled(CONVERTING, 9), ids=lambda path: path.stem)
+def test_a_side_without_another_conversion_hangs_together(path: Path) -> None:
+    audit = audit_of(path.read_text(encoding="utf-8"))
+    assert audit.audited is not None
+    advice = Advice(audit, audit.audited)
+    for row in audit.movements:
+        full = audit.audited.in_full(row.operation)
+        if full is not None and row.operation.name == "ttg.convert_layout":
+            module = audit, audit.audited, full, advice.flow(full.function)
+            may_do = has_closed_side(*module)
+            assert may_do or all(one.adds for one in tried_sides(*module))
+
+
+def test_sides_of_which_none_may_do_are_not_tried_before_they_are_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(regions._Graph, "region", lambda graph: tried.append(graph.begin))
+    [dump] = [path for path in DUMPS if path.stem == "matmul-sm80"]
+    audit = audit_of(dump.read_text(encoding="utf-8"))
+    assert any(finding.kind == "conversions" for finding in audit.findings) and not tried
 
 
 def test_a_side_is_not_tried_whose_end_has_no_exact_cost(monkeypatch: pytest.MonkeyPatch) -> None:
