@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from tt_layout.audit.suggestions.suggestion import Suggestion
 
 
+MAY_PAY = 0.05
+"""The part of a kernel below which a change of it paid by chance."""
+
+
 class Urgency(IntEnum):
     """How soon a reader acts on a finding; within one, the most expensive comes first."""
 

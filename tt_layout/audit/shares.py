@@ -24,6 +24,7 @@ from typing import NamedTuple
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bounds, kernel_bounds
 from tt_layout.audit.changes import cycles_by_kernel
+from tt_layout.audit.findings import MAY_PAY
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.given import PROGRAM_COUNTS
 from tt_layout.enums import TextEnum
@@ -33,9 +34,6 @@ PAYS = 0.10
 
 PAYS_OF_A_BOUND = 0.20
 """The same where no time was measured: real kernels take about twice their largest bound."""
-
-MAY_PAY = 0.05
-"""The part below which it paid by chance."""
 
 
 class Verdict(TextEnum):

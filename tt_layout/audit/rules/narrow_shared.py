@@ -13,7 +13,8 @@ How to fix: a layout in which the elements of a thread lie next to each other in
     each family, over every access to the buffers of that layout.
 
 When it does not pay: what is gained in this access may be lost where the buffer is written; only
-    layouts that are cheaper over all accesses are named, and without one nothing is said.
+    layouts that are cheaper over all accesses are named, and without one, or where the pieces
+    take less than a twentieth of the kernel's data movements, nothing is said.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tt_layout.audit.conclusions import Conclusions
-from tt_layout.audit.findings import Counted, Finding, Occurrence
+from tt_layout.audit.conclusions import Conclusions, MovementRow
+from tt_layout.audit.findings import MAY_PAY, Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import SharedDetails
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.audit.values.executions import assumed_runs
+from tt_layout.hardware import DEFAULT_TARGET, find_target
 from tt_layout.ir.operations import Operation, layout_of
 
 BANK_BYTES = 4
@@ -61,7 +64,8 @@ class NarrowShared(Occurrence):
             cost, one = row.cost, row.operation
             if cost is None or not isinstance(cost.details, SharedDetails) or cost.extra:
                 continue
-            if cost.details.width_bytes < BANK_BYTES and cost.details.instructions > 1:
+            is_narrow = cost.details.width_bytes < BANK_BYTES and cost.details.instructions > 1
+            if is_narrow and _may_pay(row, found, audited):
                 saved = _saved(one, _better(one, advice))
                 if saved > 0:
                     facts = row.access, layout_of(one.memory), cost.text, saved
@@ -86,6 +90,15 @@ class NarrowShared(Occurrence):
         """Return layouts that save cycles over all accesses to the buffers."""
         assert finding.movement is not None
         return _better(finding.movement.operation, advice)
+
+
+def _may_pay(row: MovementRow, found: Conclusions, audited: AuditedModule) -> bool:
+    """Tell whether an access in words would save enough: a layout takes long to look for."""
+    assert row.cost is not None
+    words = (row.operation.bytes or 0) / find_target(audited.gpu or DEFAULT_TARGET).row_bytes
+    own = [one for one in found.movements if one.operation.function == row.operation.function]
+    whole = sum(one.cost.cycles * assumed_runs(one.executions) for one in own if one.cost)
+    return (row.cost.cycles - words) * assumed_runs(row.executions) >= MAY_PAY * whole
 
 
 def _better(operation: Operation, advice: Advice) -> Sequence[Suggestion]:
