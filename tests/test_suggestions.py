@@ -14,7 +14,8 @@ from command import Run, runner
 from tiers import sampled
 
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.suggestions import regions
+from tt_layout.audit.findings import MAY_PAY
+from tt_layout.audit.suggestions import buffers, regions
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.choices import BLOCK, ELEMENT, SWAPPED, TURNED
@@ -22,6 +23,7 @@ from tt_layout.audit.suggestions.conversions import has_closed_side, tried_sides
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
 from tt_layout.audit.suggestions.trial import Trial
 from tt_layout.ir import parse_ir
+from tt_layout.ir.operations import Operation
 from tt_layout.rewriting.apply import cycles
 from tt_layout.rewriting.carried_out import carried_out
 
@@ -292,6 +294,24 @@ def test_sides_of_which_none_may_do_are_not_tried_before_they_are_shown(
     audit = audit_of(dump.read_text(encoding="utf-8"))
     assert any(finding.kind == "conversions" for finding in audit.findings)
     assert not tried
+
+
+def test_narrow_accesses_that_take_little_are_not_searched_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+
+    def noted(found: object, audited: object, operation: Operation) -> list[Suggestion]:
+        asked.append(operation.line)
+        return []
+
+    monkeypatch.setattr(buffers, "better_buffers", noted)
+    [dump] = [path for path in DUMPS if path.stem == "attention_backward-gfx942"]
+    audit = audit_of(dump.read_text(encoding="utf-8"))
+    whole = sum(row.cycles or 0 for row in audit.movements)
+    known = {row.operation.line: row.cycles or 0 for row in audit.movements}
+    assert asked
+    assert all(known[line] >= MAY_PAY * whole for line in asked)
 
 
 def test_a_side_is_not_tried_whose_end_has_no_exact_cost(monkeypatch: pytest.MonkeyPatch) -> None:

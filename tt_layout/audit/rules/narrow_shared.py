@@ -96,8 +96,8 @@ def _may_pay(row: MovementRow, found: Conclusions, audited: AuditedModule) -> bo
     """Tell whether an access in words would save enough: a layout takes long to look for."""
     assert row.cost is not None
     words = (row.operation.bytes or 0) / find_target(audited.gpu or DEFAULT_TARGET).row_bytes
-    own = [one for one in found.movements if one.operation.function == row.operation.function]
-    whole = sum(one.cost.cycles * assumed_runs(one.executions) for one in own if one.cost)
+    own = (one for one in found.movements if one.operation.function == row.operation.function)
+    whole = sum(one.cycles or 0 for one in own)
     return (row.cost.cycles - words) * assumed_runs(row.executions) >= MAY_PAY * whole
 
 
