@@ -65,6 +65,34 @@ def test_names_say_what_a_layout_is_used_for() -> None:
     ]
 
 
+TWO = """
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32} {
+  tt.func @f() {
+    %0 = arith.constant dense<0.0> : tensor<128xf32, #a>
+    tt.return
+  }
+  tt.func @g() {
+    %0 = arith.constant dense<0.0> : tensor<128xf32, #b>
+    tt.return
+  }
+}
+"""
+
+
+def test_of_one_function(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "k.ttgir"
+    path.write_text(TWO)
+    outcome = run("translate", f"{path}@g", "--to", "gluon")
+    assert list(constants(outcome.out)) == ["b"]
+    assert "#a" not in outcome.out
+    assert "OPERATIONS" in outcome.out
+    refused = run("translate", f"{path}@h", "--to", "gluon")
+    assert (refused.status, refused.out) == (2, "")
+    assert "it has no function h: it has f, g" in refused.err
+
+
 def test_what_gluon_cannot_say_is_listed(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "k.ttgir"
     path.write_text(

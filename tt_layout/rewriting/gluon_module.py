@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation, SharedWork
 from tt_layout.encodings import Encoding, TensorMemoryBase
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.module import Module
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import SsaOperation
 from tt_layout.ir.types import IRType
 from tt_layout.notation.gluon.text import to_gluon
 from tt_layout.notation.result import TensorSpec
@@ -136,25 +136,30 @@ def _bare(operation: str) -> str:
     return operation.rpartition(".")[2]
 
 
-def gluon_module(module: Module, file: str) -> GluonModule:
+def gluon_module(module: Module, file: str, function: str | None = None) -> GluonModule:
     """Return the layouts of a module of a dump, as Gluon constructs them.
 
     Args:
         module: of the dump.
         file: the name of the dump.
+        function: whose layouts are meant; None for all of the module.
+
+    Raises:
+        LayoutError: the module has no such function.
     """
     audited = AuditedModule(module, SharedWork())
+    operations = [o for o in audited.operations if function in (None, o.function.name)]
+    if not operations and function is not None:
+        names_ = ", ".join(dict.fromkeys(one.name for one in audited.functions)) or "none"
+        raise LayoutError(f"it has no function {function}: it has {names_}", FileLocation(file))
+    own = {ir_type.text for full in operations for ir_type in _types(full)}
     used: dict[Encoding, list[IRType]] = {}
     for ir_type in module.types.distinct:
-        if isinstance(ir_type.encoding, Encoding):
+        if isinstance(ir_type.encoding, Encoding) and (function is None or ir_type.text in own):
             used.setdefault(ir_type.encoding, []).append(ir_type)
-    names = _names(audited, used)
+    names = _names(operations, used)
     layouts = tuple(_layout(names[one], one, types) for one, types in used.items())
-    uses = [
-        use
-        for full in audited.operations
-        if (use := _use(full.function, full.operation, names)) is not None
-    ]
+    uses = [use for full in operations if (use := _use(full, names)) is not None]
     return GluonModule(file, module, layouts, tuple(uses))
 
 
@@ -181,10 +186,18 @@ def _portable(call: str) -> str:
     return re.sub(r"\b[a-z_]+=", "", call) if call.startswith("gl.PaddedSharedLayout(") else call
 
 
-def _names(audited: AuditedModule, used: dict[Encoding, list[IRType]]) -> dict[Encoding, str]:
+def _types(full: FullOperation) -> Iterator[IRType]:
+    """Yield the types of the operands and results of an operation."""
+    names = (*full.operation.operands, *(value.name for value in full.operation.results))
+    return filter(None, map(full.function.type_of, names))
+
+
+def _names(
+    operations: Sequence[FullOperation], used: dict[Encoding, list[IRType]]
+) -> dict[Encoding, str]:
     """Return a name for each layout: what it is in a multiplication, or its alias."""
     wanted: dict[Encoding, str] = {}
-    for full in audited.operations:
+    for full in operations:
         if _bare(full.operation.name) in _DOTS:
             for role, name in zip(("a", "b", "acc"), _parts(full.operation)):
                 ir_type = full.function.type_of(name)
@@ -227,23 +240,21 @@ def _plain_name(layout: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) or not name.isidentifier() else name
 
 
-def _use(
-    function: SsaFunction, operation: SsaOperation, names: dict[Encoding, str]
-) -> GluonUse | None:
+def _use(full: FullOperation, names: dict[Encoding, str]) -> GluonUse | None:
     """Return an operation with its layouts; None where it has none."""
-    values = [*operation.operands, *(value.name for value in operation.results)]
+    function, operation = full.function, full.operation
     found: dict[tuple[str, str], None] = {}
-    for name in values:
-        ir_type = function.type_of(name)
-        if ir_type is not None and isinstance(ir_type.encoding, Encoding):
+    for ir_type in _types(full):
+        if isinstance(ir_type.encoding, Encoding):
             found[ir_type.bare.replace('"', "'"), names[ir_type.encoding]] = None
     if not found:
         return None
     location = function.location(operation)
+    values = [*(value.name for value in operation.results), *operation.operands]
     return GluonUse(
         operation.name,
         operation.line,
         str(location) if location is not None else "",
-        next((value.name for value in operation.results), values[0]),
+        values[0],
         tuple(found),
     )

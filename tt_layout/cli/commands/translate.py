@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -17,6 +18,7 @@ from tt_layout.cli.parameters import (
 from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.ssa import read_functions
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from tt_layout.rewriting.gluon_module import GluonModule
 
 DUMPS = (".ttgir", ".mlir")
+_FUNCTION = re.compile(r"(.+\.(?:ttgir|mlir))@([A-Za-z_][\w.$]*)")
 
 
 class Given(NamedTuple):
@@ -42,10 +45,11 @@ class Given(NamedTuple):
 
 
 class Dump(NamedTuple):
-    """A dump, and the number of the module that is meant in it; None for its only one."""
+    """A dump, and the number of the module that is meant in it, or the name of a function."""
 
     source: Source
     module: int | None
+    function: str | None = None
 
 
 class GivenParameter(LayoutParameter):
@@ -56,6 +60,8 @@ class GivenParameter(LayoutParameter):
         file = split_module(text)
         if file.path.endswith(DUMPS):
             return Dump(read_source(file.path), file.module)
+        if match := _FUNCTION.fullmatch(text):
+            return Dump(read_source(match[1]), None, match[2])
         found: Any = super().read(text, context)
         return found if isinstance(found, Given) else Given(found)
 
@@ -72,7 +78,7 @@ class GivenParameter(LayoutParameter):
     Write the same layout in another spelling, or explain why that is not possible.
 
     LAYOUT is in any notation, also FILE:ALIAS, or FILE.json or - with the JSON of --to json. Of a
-    whole FILE.ttgir, --to gluon writes a module with all its layouts.
+    whole FILE.ttgir, or of FILE.ttgir@FUNCTION, --to gluon writes a module with all its layouts.
     Exits 2 if it is refused.
     """,
 )
@@ -113,7 +119,9 @@ def _module(dump: Dump, to: str) -> GluonModule:
     if to != "gluon":
         raise LayoutError(f"a whole dump becomes gluon only; name a layout, FILE:ALIAS, for {to}")
     modules = list(whole_modules(dump.source, chosen_release(), dump.module))
+    if dump.function is not None and len(modules) > 1:
+        modules = [m for m in modules if dump.function in {f.name for f in read_functions(m)}]
     if len(modules) != 1:
         message = f"it has {len(modules)} modules: name one of them, as {dump.source.name}@last"
         raise LayoutError(message, FileLocation(dump.source.name))
-    return gluon_module(modules[0], dump.source.name)
+    return gluon_module(modules[0], dump.source.name, dump.function)
