@@ -126,6 +126,8 @@ RANGE = "%r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>\n
   %4 = ttg.convert_layout %2 : tensor<64x8xi32> -> tensor<64x8xi32>  //! 64,1 1024Mi,1 1,8
   %5 = arith.extsi %r : tensor<64xi32> to tensor<64xi64>  //! 64 1024Mi 1
   %6 = amdg.extract_slice %1 [0, 32] : tensor<8x64xi32> to tensor<8x32xi32>  //! 1,32 1,32 8,1
+  //! 1,1,16 1,1,16 8,1,1
+  %10 = tt.reshape %1 : tensor<8x64xi32> -> tensor<8x4x16xi32>
   %7 = my.unknown %r : (tensor<64xi32>) -> tensor<64xi32>  //! 1 1 1
   %8 = my.unknown %r {{tt.divisibility = 8 : i32}} : (tensor<64xi32>) -> tensor<64xi32>  //! 1 8 1
   %9 = arith.addi %r, %7 {{tt.contiguity = dense<4> : tensor<1xi32>}} : tensor<64xi32>  //! 4 1 1

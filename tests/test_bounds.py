@@ -102,6 +102,15 @@ def test_a_branch_that_a_loaded_value_decides_is_taken() -> None:
     assert touched(text) == 1320 * 2 * 2048
 
 
+def test_narrow_accesses_that_are_far_apart_touch_a_sector_each() -> None:
+    """Elements of 4 bytes, 64 bytes apart."""
+    far = """%e = arith.constant dense<16> : tensor<512xi32, #a>
+    %k = arith.muli %i, %e : tensor<512xi32, #a>
+    %pa ="""
+    text = COPY.replace("%pa =", far, 1).replace("READ", "%k")
+    assert touched(text) == 1320 * (512 * 32 + 2048)
+
+
 def test_the_busiest_multiprocessor_counts() -> None:
     assert cycles(bounds(grid=(133,)))["LSU"] == 2 * cycles(bounds(grid=(132,)))["LSU"]
     assert cycles(bounds(grid=(1,)))["LSU"] == cycles(bounds(grid=(132,)))["LSU"]

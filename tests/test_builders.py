@@ -119,6 +119,12 @@ def test_transposition_swaps_vector_and_stride() -> None:
     assert found.vec == 4
 
 
+def test_no_warp_is_without_lanes() -> None:
+    for lanes in (0, 3):
+        with pytest.raises(LayoutError, match="the number of lanes must be a power of two, got"):
+            coalesced_blocked([64, 64], 8, element_bits=16, threads_per_warp=lanes)
+
+
 def test_volta_has_none() -> None:
     encoding = DotOperand(op_idx=0, parent=tt_layout.parse_layout(VOLTA, release="3.5"))
     with pytest.raises(LayoutError, match="operands of Volta"):
@@ -134,6 +140,7 @@ def test_volta_has_none() -> None:
         ([64, 8], 16, None, 0, False),
         ([4, 64], 16, None, 0, False),
         ([64, 32], 16, [0, 1], 128, True),
+        ([8, 64], 16, None, 128, False),  # as many rows as one core has
         ([256], 16, None, 0, False),
     ],
 )

@@ -281,6 +281,13 @@ def test_aliases_functions_arguments_and_results_are_found() -> None:
     assert loop is not None
 
 
+def test_a_function_below_its_call_is_defined_where_it_is() -> None:
+    begin, of_g = NESTED.split("  tt.func @g", 1)
+    of_g, of_f = of_g.split("  tt.func @f", 1)
+    text = f"{begin}  tt.func @f{of_f.removesuffix('}' + chr(10))}  tt.func @g{of_g}}}\n"
+    assert lines_of(references(piece_of(text), *at(text, "@g(%3"))) == [15, 12]
+
+
 # -- the whole ----------------------------------------------------------------------------------
 
 

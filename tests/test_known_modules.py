@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tiers import sampled
@@ -12,6 +14,7 @@ from work import calls_of
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.modules.known_modules import KnownModules
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.reports.audit_data import audit_data
 
@@ -36,6 +39,18 @@ def test_a_module_that_comes_again_is_not_read_again() -> None:
     modules = parse_ir("".join(f"{HEADER}{text}\n\n" for _ in range(3)))
     calls = [calls_of(partial(audit_module, module, shared)) for module in modules]
     assert calls[2] * 10 < calls[0]  # for the second one it is found out where lines stand
+
+
+@pytest.mark.parametrize(("length", "times"), [(1 << 22, 1), ((1 << 22) + 1, 2)])
+def test_modules_of_up_to_four_million_characters_are_remembered(length: int, times: int) -> None:
+    known, asked = KnownModules(), list[int]()
+    for line in (1, 9):
+        span = SimpleNamespace(start=0, end=length, text="module {}")
+        module: Any = SimpleNamespace(
+            span=span, line=line, error=None, stands_alone=True, pass_name=None
+        )
+        known.once(module, "question", lambda: asked.append(1))
+    assert len(asked) == times
 
 
 def test_aliases_of_a_module_above_are_part_of_what_it_means() -> None:

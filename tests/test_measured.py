@@ -352,6 +352,11 @@ def test_a_difference_has_a_cause_where_one_is_known(
     assert found == cause
 
 
+def test_what_hardly_differs_needs_no_cause(run: Run) -> None:
+    [launch] = measured(run, raw({**SOFTMAX, "shared store wavefronts": 8.05}), *VALUES)
+    assert {(c["differs"], c["cause"]) for c in launch["counters"]} == {(False, None)}
+
+
 MASKED = """
 #a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {

@@ -328,6 +328,7 @@ def test_scales_stand_beside_what_they_scale() -> None:
     ]
     placed = lay_out_figure(figure).grids
     assert [placed[0].y, placed[1].x] == [placed[3].y, placed[4].x]
+    assert len({(grid.x, grid.y) for grid in placed}) == 5
     of_a, of_b = (grid.labels for grid in figure.grids[3:])
     assert of_a == [[f"T{row + 16 * block}:s0" for block in range(4)] for row in range(16)]
     assert of_b == [list(column) for column in zip(*of_a)]

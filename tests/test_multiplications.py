@@ -131,6 +131,9 @@ def test_tensor_memory_is_multiplied_by_one_thread() -> None:
         8,
         "CTA",
     )
+    wide = a._replace(element="f64"), right._replace(element="f64")
+    with pytest.raises(LayoutError, match="no instruction multiplies f64 by f64 to f32"):
+        matrix_instruction(*wide, memory)
 
 
 @pytest.mark.parametrize(

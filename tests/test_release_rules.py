@@ -28,6 +28,39 @@ def test_the_bases_are_those_of_the_wheel(row: dict[str, Any]) -> None:
     assert dict(encoding.to_linear_layout(row["shape"]).bases) == row["bases"]
 
 
+@pytest.mark.parametrize(
+    ("release", "version", "widths"),
+    [
+        ("3.2", 2, {8}),
+        ("3.3", 2, {8, 16}),
+        ("3.6", 3, {2, 8, 16}),
+        ("3.7", 3, {2, 4, 8, 16}),
+    ],
+)
+def test_widths_of_operands_of_wmma(release: str, version: int, widths: set[int]) -> None:
+    warps = ", warpsPerCTA = [4, 1]" if release < "3.7" else ", ctaLayout = {warp = [[1, 0]]}"
+    shape = ", instrShape = [16, 16, 32]" if version == 3 else ""
+    dialect, side = ("triton_gpu", "") if release == "3.2" else ("ttg", ", isTranspose = false")
+    parent = f"amd_wmma<{{version = {version}{side}{warps}{shape}}}>"
+    found = set()
+    for width in (2, 4, 8, 16):
+        text = f"#{dialect}.dot_op<{{opIdx = 0, parent = #{dialect}.{parent}, kWidth = {width}}}>"
+        try:
+            tt_layout.parse_layout(text, release=release).check_layout()
+            found.add(width)
+        except tt_layout.LayoutError as error:
+            assert "kWidth must be" in str(error)  # noqa: PT017
+    assert found == widths
+
+
+def test_unpacked_tensor_memory_needs_the_width_of_an_element() -> None:
+    text = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, unpacked = true>"
+    memory = tt_layout.parse_layout(text, release="3.4")
+    assert memory.to_linear_layout([64, 32], element_bits=16)
+    with pytest.raises(tt_layout.LayoutError, match="needs the element type"):
+        memory.to_linear_layout([64, 32])
+
+
 def test_a_translation_to_a_release_that_reads_the_text_otherwise_is_refused() -> None:
     """Until 3.7 the CTAs of a cluster share K of an operand of WMMA; since 3.8 each has all."""
     encoding = tt_layout.parse_layout(OPERAND)

@@ -158,7 +158,7 @@ tt.func @f(%d: FROM, %e: AND, %m: TO, %n: WITH) {
 """  # noqa: E501
 
 
-def fused(hint: int) -> Audit:
+def fused(hint: int | str) -> Audit:
     text = FUSED.replace("HINT", str(hint))
     for name, kind in (
         ("FROM", "!tt.tensordesc<64x64xf16, #rows>"),
@@ -178,6 +178,11 @@ def test_several_copies_in_one() -> None:
     assert row.cost is not None
     assert row.cost.text == "1 x tensor_load_to_lds of 32x64 by 2 warps, of 16x32 by 2 warps"
     assert row.cost.details.data()["warps"] == [2, 2]
+
+
+def test_more_warps_than_copies_are_not_understood() -> None:
+    [row] = fused("4, 8").movements
+    assert row.cost is None
 
 
 @pytest.mark.parametrize(

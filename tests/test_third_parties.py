@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import pytest
 from command import Run, runner
 from tiers import sampled
 
+from tt_layout import LayoutError
 from tt_layout.encodings.registry import FORMS
+from tt_layout.encodings.third_parties import GROUP, load
 
 PROJECT = """
 [build-system]
@@ -125,6 +128,11 @@ def test_every_command_knows_it(
     outcome = run(*arguments)
     assert (outcome.status, outcome.err) == (0, ""), outcome.err
     assert expected in outcome.out
+
+
+def test_a_package_may_have_no_name() -> None:
+    with pytest.raises(LayoutError, match=r"#acme\.toy of a package cannot be loaded"):
+        load((EntryPoint("acme.toy", "acme_nowhere:Toy", GROUP),))
 
 
 def test_memory_spaces_are_asked_of_no_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,19 +6,23 @@ subject is the better place.
 
 from __future__ import annotations
 
+import gc
 import re
 import signal
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from command import Run, runner
+from work import calls_of
 
 from tt_layout import LayoutError, parse_ir, parse_layout
+from tt_layout.__main__ import main as start
+from tt_layout.algebra.arrays import distinct
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
 from tt_layout.analyses.conversion.conversion import without_replication
 from tt_layout.analyses.conversion.exchange import through_memory
@@ -31,7 +35,8 @@ from tt_layout.analyses.multiplications.matrix_instructions import Operand
 from tt_layout.analyses.shared_memory.access import AccessMap, choose_instruction
 from tt_layout.analyses.shared_memory.addresses import first_instruction
 from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
-from tt_layout.analyses.tensor_memory.registers import _packed, register_layouts
+from tt_layout.analyses.shared_memory.joined_accesses import Piece, pair_up
+from tt_layout.analyses.tensor_memory.registers import _packed, register_layouts, split_columns
 from tt_layout.audit.allocation.shared_memory import Allocation, AllocationKind, SharedMemory
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.axis import axis_info
@@ -45,12 +50,18 @@ from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.operations.multiplications import Multiplication
+from tt_layout.audit.suggestions.adviser import _is_risky
 from tt_layout.audit.suggestions.buffers import _is_narrowed, _widths
+from tt_layout.audit.suggestions.conversions import has_closed_side
+from tt_layout.audit.suggestions.flow import Flow
+from tt_layout.audit.suggestions.suggestion import Recost, Suggestion
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import Executions, executions
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.rules import Application
 from tt_layout.audit.values.spread import Spread, _chosen, _remainder
+from tt_layout.audit.values.structure import LoopPart, Part
+from tt_layout.audit.values.trials import _step
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.encodings.base import SharedEncoding
 from tt_layout.encodings.cga import rank_by, split_of_bases
@@ -92,6 +103,7 @@ ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], "
     "order = [1, 0]}>"
 )
+COLUMNS = ROWS.replace("[1, 0]", "[0, 1]")
 PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
 TILE = f"!ttg.memdesc<32x64xf32, {PLAIN}, #ttg.shared_memory, mutable>"
 
@@ -121,10 +133,19 @@ def test_the_first_instruction_of_a_part_begins_where_the_part_does() -> None:
     assert dict(zip(lanes[0].tolist(), words[0, :, 0].tolist())) == dict(enumerate(expected))
 
 
-def test_a_buffer_of_the_first_operation_alone_shares_memory() -> None:
-    """The free time of all memory begins with the first operation."""
-    buffers = [Buffer(64, 16, (0, 3)), Buffer(128, 16, (2, 4)), Buffer(128, 16, (0, 1))]
-    assert place_buffers(buffers) == [128, 0, 0]
+@pytest.mark.parametrize(
+    ("buffers", "offsets"),
+    [
+        # the free time of all memory begins with the first operation
+        ([Buffer(64, 16, (0, 3)), Buffer(128, 16, (2, 4)), Buffer(128, 16, (0, 1))], [128, 0, 0]),
+        # the second stands behind the first, and the third where nothing is as yet
+        ([Buffer(64, 16, (0, 6)), Buffer(128, 16, (5, 6)), Buffer(64, 16, (0, 1))], [128, 0, 0]),
+        # only one of them is in a region that runs beside others
+        ([Buffer(64, 16, (0, 1)), Buffer(64, 16, (2, 3), concurrent=(1, 0))], [0, 0]),
+    ],
+)
+def test_buffers_at_different_times_share_memory(buffers: list[Buffer], offsets: list[int]) -> None:
+    assert place_buffers(buffers) == offsets
 
 
 def alloc(name: str) -> str:
@@ -166,6 +187,33 @@ def test_what_is_copied_in_the_background_is_live_until_that_is_waited_for() -> 
         f"{alloc('%b')}    ttng.async_tma_store_token_wait %t : !ttg.async.token\n{alloc('%c')}"
     )
     assert offsets_of(body) == {"%a": 0, "%b": 32 * 64 * 4, "%c": 0}
+
+
+def test_a_module_that_states_no_size_is_not_of_a_fork() -> None:
+    """In which a barrier is kept to the end."""
+    bar = PLAIN.replace("[1, 0]", "[0]")
+    barrier = f"!ttg.memdesc<1xi64, {bar}, #ttg.shared_memory, mutable>"
+    body = (
+        f"    %a = ttg.local_alloc : () -> {barrier}\n    ttng.init_barrier %a, 1 : {barrier}\n"
+        f"{alloc('%b')}{load('%v', '%b')}"
+    )
+    assert offsets_of(body) == {"%a": 0, "%b": 0}
+
+
+def test_what_depends_on_a_buffer_in_many_ways_is_followed_once() -> None:
+    def calls(levels: int) -> int:
+        ways = "".join(
+            f'    %l{n} = "my.left"(%m{n}) : (i32) -> i32\n'
+            f'    %r{n} = "my.right"(%m{n}) : (i32) -> i32\n'
+            f'    %m{n + 1} = "my.both"(%l{n}, %r{n}) : (i32, i32) -> i32\n'
+            for n in range(levels)
+        )
+        body = f'{alloc("%a")}    %m0 = "my.first"(%a) : ({TILE}) -> i32\n{ways}'
+        store = f"    ttg.remote_shmem_store %v, %a : tensor<32x64xf32, #rows> -> {TILE}\n"
+        module = module_of(body + load("%v", "%a") + store)
+        return calls_of(lambda: audit_module(module).shared_memory)
+
+    assert calls(14) < 3 * calls(7)
 
 
 # -- exchanges ----------------------------------------------------------------------------------
@@ -795,6 +843,35 @@ def test_elements_that_share_a_register(
     assert _packed(memory, bits) == found
 
 
+def test_memory_holds_the_elements_of_one_cta() -> None:
+    rows = LinearLayout.from_bases(
+        [("lane", [[1], [2]]), ("warp", [[0]]), ("block", [[4]])], ["dim0"]
+    )
+    assert through_memory(rows, 4, [0], find_target("sm90")).scratch_bytes == 4 * 4
+
+
+def test_distinct_values_may_be_far_apart() -> None:
+    found, places = distinct(np.array([1 << 60, -(1 << 60), 1 << 60]))
+    assert (found.tolist(), places.tolist()) == ([-(1 << 60), 1 << 60], [1, 0, 1])
+
+
+@pytest.mark.parametrize(("strides", "form"), [(255, "2st64"), (256, "")])
+def test_two_addresses_are_at_most_255_strides_apart(strides: int, form: str) -> None:
+    """The offsets of ds_read2st64_b32 have 8 bits, and count 64 words."""
+    pieces = [Piece(4, 4), Piece(4 + strides * 64 * 4, 4)]
+    assert list(pair_up(pieces, pairs=True)) == [(4, form)]
+
+
+def test_one_register_is_split_from_the_last_lane() -> None:
+    attr = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 2, colStride = 1>"
+    memory = parse_layout(attr).to_linear_layout([64, 2])
+    [whole] = [one.layout for one in register_layouts(memory, 32, 4) if one.variant == "32x32b"]
+    split = split_columns(whole, 32)
+    assert split is not None
+    assert list(split.vectors("register")) == [(0, 1)]
+    assert list(split.vectors("lane")) == [*list(whole.vectors("lane"))[:-1], (0, 0)]
+
+
 def test_offsets_of_registers_are_no_shared_layout() -> None:
     with pytest.raises(LayoutError, match="it has no input offset"):
         shared_info(parse_layout(ROWS).to_linear_layout([32, 32]), 16)
@@ -883,6 +960,95 @@ def test_all_warps_count_the_wavefronts_of_an_access() -> None:
     details = replace(details, instructions=2, wavefronts_per_instruction=3)
     [found] = _local_accesses("load", details, 4) or []
     assert (found.instructions, found.wavefronts) == (8, 24)
+
+
+def reduced(axis: int) -> Module:
+    source = f"tensor<32x64xf32, {ROWS}>"
+    result = f"tensor<32xf32, #ttg.slice<{{dim = 1, parent = {ROWS}}}>>"
+    return module_of(f"""    %a = arith.constant dense<1.0> : {source}
+    %r = "tt.reduce"(%a) <{{axis = {axis} : i32}}> ({{
+    ^bb0(%m: f32, %n: f32):
+      %s = arith.addf %m, %n : f32
+      tt.reduce.return %s : f32
+    }}) : ({source}) -> {result}""")
+
+
+@pytest.mark.parametrize(("axis", "is_known"), [(1, True), (2, False)])
+def test_a_reduction_goes_along_one_of_its_dimensions(axis: int, is_known: bool) -> None:
+    [row] = audit_module(reduced(axis)).movements
+    assert (row.cost is not None) == is_known
+
+
+def test_what_a_reduction_hands_over_is_unknown() -> None:
+    [function] = read_functions(reduced(1))
+    found = Evaluator(function, GivenValues()).value("%m")
+    assert isinstance(found, Unknown)
+    assert ["tt.reduce" in one for one in found.reasons] == [True]
+
+
+@pytest.mark.parametrize(
+    ("values", "step"),
+    [([[3, 7]], 4), ([[3]], None), ([[3, 7, 11], [1, 5]], 4), ([[3, 7, 8]], None)],
+)
+def test_neighbours_are_a_step_apart(values: list[list[int]], step: int | None) -> None:
+    assert _step(list(map(np.array, values)), 0) == step
+
+
+# -- suggestions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("saved", "is_risky"), [(119, True), (120, False)])
+def test_accesses_that_are_added_in_a_loop_are_worth_ten_times_that(
+    saved: int, is_risky: bool
+) -> None:
+    operation: Any = None
+    details: Any = None
+    four = Executions(4, "4", LoopPart(1, Part.BODY))
+    added = Recost(operation, four, None, Cost("", 3, details, requests=2))
+    suggestion: Any = SimpleNamespace(saved=saved, recosts=(added,))
+    assert _is_risky(suggestion) is is_risky
+
+
+@pytest.mark.parametrize(("wavefronts", "is_unknown"), [(None, True), (4, False)])
+def test_a_suggestion_names_copies_whose_wavefronts_are_unknown(
+    wavefronts: int | None, is_unknown: bool
+) -> None:
+    names = {one.name: None for one in fields(GlobalDetails)}
+    entry = SimpleNamespace(wavefronts=wavefronts)
+    details = GlobalDetails(**{**names, "entry": entry})  # type: ignore[arg-type]
+    some: Any = None
+    copy = Recost(some, Executions(1, "1", None), None, Cost("", 1, details))
+    suggestion = Suggestion("", "", some, some, (copy,))
+    assert suggestion.unknown == ((copy,) if is_unknown else ())
+
+
+@pytest.mark.parametrize(("operations", "is_free"), [(255, True), (256, False)])
+def test_what_many_operations_compute_is_not_computed_anew(operations: int, is_free: bool) -> None:
+    body = "    %0 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>\n"
+    body += "".join(
+        f"    %{n + 1} = arith.addi %{n}, %{n} : tensor<64xi32>\n" for n in range(operations)
+    )
+    [function] = read_functions(module_of(body))
+    assert Flow(function).is_free(f"%{operations}") is is_free
+
+
+@pytest.mark.parametrize(
+    ("end", "is_closed"), [("math.exp2 %c : TILE", True), ('"my.own"(%c) : (TILE) -> i32', False)]
+)
+def test_a_side_of_a_conversion_is_closed_if_all_of_it_can_change(
+    end: str, is_closed: bool
+) -> None:
+    source, target = (f"tensor<32x64xf32, {layout}>" for layout in ("#rows", COLUMNS))
+    body = f"""    %a = "my.source"() : () -> {source}
+    %b = ttg.convert_layout %a : {source} -> {target}
+    %c = math.absf %b : {target}
+    %d = {end.replace("TILE", target)}"""
+    audit = audit_module(module_of(body))
+    audited = audit.audited
+    assert audited is not None
+    [full] = [one for one in audited.operations if one.operation.name == "ttg.convert_layout"]
+    found = has_closed_side(audit, audited, full, Flow(full.function))
+    assert found is is_closed
 
 
 # -- reports and figures ------------------------------------------------------------------------
@@ -1029,6 +1195,35 @@ def test_lines_between_cells_are_as_thick_as_the_figure_has_it(width: int, rows:
     ink = np.zeros((6, 3), np.uint8)
     _Canvas._steps(canvas, ink, 4, width)
     assert ink[:, 0].tolist() == rows
+
+
+def test_frames_are_darker_than_lines() -> None:
+    one = SimpleNamespace(height=1, width=1, grids=[], swatches=[SimpleNamespace(number=0)])
+    figure: Any = one
+    canvas = _Canvas(figure, 1)
+    assert (canvas.shades, canvas.line, canvas.frame) == (16, 4, 10)
+
+
+def test_nothing_is_collected_while_the_command_is_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    collects: list[bool] = []
+
+    class Imported(ModuleType):
+        def __getattr__(self, name: str) -> Any:
+            if name != "main":
+                raise AttributeError(name)
+            collects.append(gc.isenabled())
+            return lambda: collects.append(gc.isenabled())
+
+    monkeypatch.setitem(sys.modules, "tt_layout.cli.main", Imported("main"))
+    before = gc.get_threshold()
+    try:
+        start()
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+    assert collects == [False, True]
 
 
 def test_a_worker_leaves_interrupts_and_ends_with_its_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -271,7 +271,7 @@ class _Sizes:
         bits = ir_type.element_bits or WORD_BITS
         if linear is None or "register" not in linear.get_in_dim_names() or bits == MASK_BITS:
             return 0
-        repeated = linear.get_free_variable_masks().get("register", 0).bit_count()
+        repeated = linear.get_free_variable_masks()["register"].bit_count()
         return -(-(linear.get_in_dim_size("register") >> repeated) * bits // WORD_BITS)
 
 
