@@ -34,6 +34,7 @@ from tt_layout.ir.passes import chosen_modules, has_passes
 from tt_layout.kernels.metadata import given_metadata
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.kernel_overview import MAX_KNOWN
 from tt_layout.reports.opened import OpenedDump, audit_with, is_log, open_dumps
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
@@ -93,9 +94,12 @@ def _audits(
     Raises:
         LayoutError: a value is given for an argument that no module has.
     """
-    shared = SharedWork()
+    shared, characters = SharedWork(), 0
     arguments: dict[str, None] = {}
     for module in modules:
+        if characters > MAX_KNOWN:
+            shared, characters = SharedWork(), 0
+        characters += module.span.end - module.span.start
         audit = audit_with(module, shared, dump.launch, given, dump.known).audit
         arguments.update(dict.fromkeys(audit.arguments))
         yield audit
