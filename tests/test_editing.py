@@ -13,6 +13,7 @@ from tiers import slow
 from work import calls_of
 
 from tt_layout.audit.audit import audit_module
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.editing.actions import actions, carried_out
 from tt_layout.editing.dump import MAX_TEXT, Dump
 from tt_layout.editing.hints import hints
@@ -22,6 +23,7 @@ from tt_layout.editing.outline import Symbol, folds, symbols
 from tt_layout.editing.piece import Diagnosis, Knowledge, Piece, Severity, cut
 from tt_layout.editing.place import Place
 from tt_layout.ir import parse_ir
+from tt_layout.reports.advice_text import note_message
 
 ROOT = Path(__file__).parent.parent
 KERNELS = ROOT / "examples" / "kernels"
@@ -61,6 +63,10 @@ def said_anew(text: str) -> list[tuple[int, str, str]]:
     for module in parse_ir(text):
         audit = audit_module(module)
         found += [(one.line, one.message, one.kind) for one in audit.findings]
+        adviser = Adviser(audit)
+        found += [
+            (one.finding.line, note_message(adviser, one), one.finding.kind) for one in audit.notes
+        ]
     return sorted(found)
 
 
@@ -342,3 +348,15 @@ def test_a_suggestion_is_carried_out_in_its_lines() -> None:
     assert "convert_layout" not in newer
     assert newer.startswith(HEADER.format(0))
     assert newer.endswith("}\n")
+
+
+def test_what_every_other_way_makes_dearer_is_a_note() -> None:
+    text = (ROOT / "examples" / "narrow" / "attention.ttgir").read_text(encoding="utf-8")
+    message = "convert_layout (usual epilogue): a direct store would take 512 cycles instead of 192"
+    for above in (0, 3):
+        [note] = [one for one in Dump("\n" * above + text).diagnoses() if "usual" in one.message]
+        line, name = 173 + above, "ttg.convert_layout"
+        assert note == Diagnosis(line, name, message, "conversions", Severity.NOTE)
+    found = hover(Piece(text, Knowledge()), 173, text.split("\n")[172].index(name) + 1)
+    assert found is not None
+    assert f"note: {message}" in found.sections[0].facts

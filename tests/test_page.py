@@ -202,6 +202,15 @@ MMA = (
 )
 
 
+def test_notes_are_beside_the_findings() -> None:
+    dump = ROOT / "examples" / "narrow" / "attention.ttgir"
+    [module] = embedded(page_of_dump(read_source(str(dump)), []))["dump"]["modules"]
+    [note] = module["notes"]
+    assert note["lines"] == [173]
+    assert note["message"].startswith("convert_layout (usual epilogue): a direct store")
+    assert all(note["lines"] != finding["lines"] for finding in module["findings"])
+
+
 def test_a_multiplication_has_the_layouts_of_its_operands() -> None:
     placed = laid(MMA, "tensor<64x64xf32>").placed
     data = embedded(page_of({"layout": placed}, is_multiplied=True, operand="bf16"))

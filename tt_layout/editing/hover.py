@@ -11,6 +11,7 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.modules.layouts import LayoutRow
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.editing.navigation import defined_at
 from tt_layout.editing.piece import Piece
 from tt_layout.editing.place import Place, Word, word_at
@@ -20,6 +21,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.module import TypeUse
 from tt_layout.ir.types import IRType
 from tt_layout.placement import ASSUMED_BITS, PlacedLayout
+from tt_layout.reports.advice_text import note_message
 from tt_layout.safe_text import shortened
 from tt_layout.views.kinds import KINDS, TENSOR
 from tt_layout.views.selection import Selection
@@ -189,6 +191,7 @@ def _operations(piece: Piece, audit: Audit, line: int) -> Iterator[Section]:
     rows = [row for row in audit.movements if row.operation.line == line]
     products = [one for one in audit.multiplications if one.line == line]
     findings = [one for one in audit.findings if one.line == line]
+    notes = [one for one in audit.notes if one.finding.line == line]
     for full in piece.operations.get(line, ()):
         facts = [fact for row in rows for fact in _costs(row)]
         for product in products:
@@ -196,6 +199,7 @@ def _operations(piece: Piece, audit: Audit, line: int) -> Iterator[Section]:
             text = instruction.name if instruction is not None else "no matrix instruction"
             facts.append(f"{text}, {product.flops:g} flops")
         facts += [f"finding: {one.message}" for one in findings]
+        facts += [f"note: {note_message(Adviser(audit), one)}" for one in notes]
         facts += _registers(piece, full)
         yield Section(f"`{full.operation.name}`", facts=tuple(facts))
 

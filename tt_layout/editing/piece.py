@@ -18,6 +18,7 @@ from tt_layout.audit.modules.audited_module import FullOperation, SharedWork
 from tt_layout.audit.modules.known_modules import mover
 from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.shares import Shares
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.enums import TextEnum
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
@@ -25,6 +26,7 @@ from tt_layout.ir.reader import iterate_ir
 from tt_layout.ir.scope import Interner
 from tt_layout.ir.tokens import ENDS
 from tt_layout.mlir.source import Source
+from tt_layout.reports.advice_text import note_message
 from tt_layout.reports.finding_text import grouped
 
 _SENTENCE = re.compile(r"\blines? \d")
@@ -206,6 +208,10 @@ def _of_audit(audit: Audit) -> Iterator[tuple[Diagnosis, Finding | None]]:
             severity = _severity(finding, shares)
             what = finding.line, finding.name, finding.message, finding.kind
             yield Diagnosis(*what, severity, number), finding
+    adviser = Adviser(audit, shares)
+    for note in audit.notes:
+        own, message = note.finding, note_message(adviser, note)
+        yield Diagnosis(own.line, own.name, message, own.kind, Severity.NOTE), None
 
 
 def _severity(finding: Finding, shares: Shares) -> Severity:

@@ -24,7 +24,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.types import IRType
 from tt_layout.page.multiplications import multiplication_data
-from tt_layout.reports.advice_text import advice_lines
+from tt_layout.reports.advice_text import advice_lines, note_message
 from tt_layout.reports.finding_text import MAX_SHOWN, grouped
 from tt_layout.reports.fits import fit_text
 from tt_layout.reports.kernel_head import head_texts
@@ -56,6 +56,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         ],
         "fits": list(_fits(audit)),
         "findings": list(_findings(adviser)),
+        "notes": list(_notes(adviser)),
         "movements": [_movement(row, audit, number_of) for row in audit.movements],
         "multiplications": list(_multiplications(audit)),
         "registers": _registers(audit),
@@ -114,6 +115,12 @@ def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
             "advice": list(advice),
             "suggested": _suggested(adviser, first) if number < MAX_SHOWN else None,
         }
+
+
+def _notes(adviser: Adviser) -> Iterator[dict[str, Any]]:
+    """Yield what stays as it is because every other way is dearer."""
+    for note in adviser.audit.notes:
+        yield {"lines": [note.finding.line], "message": note_message(adviser, note)}
 
 
 def _suggested(adviser: Adviser, finding: Finding) -> str | None:

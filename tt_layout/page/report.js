@@ -74,9 +74,12 @@ function showReport() {
 }
 
 function fillReport(box) {
-  const { findings, movements } = dumpModules()[state.module];
+  const { findings, notes = [], movements } = dumpModules()[state.module];
   box.dataset.module = state.module;
-  byId("findings").replaceChildren(...findings.map(findingRow));
+  byId("findings").replaceChildren(
+    ...findings.map(findingRow),
+    ...notes.map((note) => findingRow({ ...note, kind: "note", share: "" })),
+  );
   byId("findings-title").textContent = findings.length
     ? `Findings (${findings.length})`
     : "No findings";
@@ -209,7 +212,8 @@ function showMovement() {
   const times = runs === "1" ? "" : `, runs ${runs} times`;
   byId("movement-title").textContent = `Line ${line}: ${name}`;
   byId("movement-what").textContent = `${type ?? ""}, ${endsInWords(movement)}${times}`;
-  const found = dumpModules()[state.module].findings.filter(({ lines }) => lines.includes(line));
+  const { findings, notes = [] } = dumpModules()[state.module];
+  const found = findings.filter(({ lines }) => lines.includes(line));
   byId("movement-cost").textContent = cost ?? unknownCost();
   byId("movement-cost").hidden = found.some(({ message }) => message.includes(cost));
   byId("movement-findings").replaceChildren(
@@ -221,6 +225,9 @@ function showMovement() {
         ...adviceNodes(advice),
       ),
     ),
+    ...notes
+      .filter(({ lines }) => lines.includes(line))
+      .map(({ message }) => make("li", { className: "note", textContent: message })),
   );
   const numbers = Object.entries(facts).filter(
     ([key, value]) => typeof value === "number" && !UNSAID_FACTS.includes(key),

@@ -98,6 +98,7 @@
  * @property {string | null} target
  * @property {string[]} summary
  * @property {DumpFinding[]} findings
+ * @property {Array<{ lines: number[], message: string }>} [notes] what stays as it is: every other way is dearer
  * @property {DumpMovement[]} movements
  * @property {Multiplication[]} multiplications
  * @property {Array<[number, number]>} registers live ones of a thread, from each line on

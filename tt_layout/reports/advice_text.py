@@ -80,6 +80,11 @@ def _small(share: Share) -> str:
 
 def note_text(adviser: Adviser, note: Note, alike: Sequence[Finding]) -> str:
     """Return why something stays as it is, with the lines of those alike."""
+    return f"{lines([one.line for one in alike])}, {note_message(adviser, note)}"
+
+
+def note_message(adviser: Adviser, note: Note) -> str:
+    """Return why something stays as it is."""
     before, after = note.cycles, note.otherwise
     reason = adviser.reason(note.finding)
     ends = {one.operation for one in reason.consumers} if reason is not None else set()
@@ -87,8 +92,7 @@ def note_text(adviser: Adviser, note: Note, alike: Sequence[Finding]) -> str:
     if ends and all(name in _STORES for name in ends):
         what, way = "usual epilogue", "a direct store"
     compared = f"{after:g} cycles instead of {before:g}" if after > before else f"{after:g}, too"
-    where = f"{lines([one.line for one in alike])}, {short_operation(note.finding.name)}"
-    return f"{where} ({what}): {way} would take {compared}"
+    return f"{short_operation(note.finding.name)} ({what}): {way} would take {compared}"
 
 
 def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
