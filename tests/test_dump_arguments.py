@@ -32,9 +32,9 @@ def test_an_alias_brings_its_type_and_its_target(run: Run) -> None:
     assert outcome.err == (
         "note: the type is tensor<128x64xf32>; -t takes another: tensor<128x64xf16>\n"
     )
-    pair = ["attention-gfx942.ttgir:linear", "attention-gfx942.ttgir:shared2"]
-    assert data(run, "conflicts", *pair)["target"] == "gfx942"
-    assert data(run, "conflicts", *pair, "--target", "gfx950")["target"] == "gfx950"
+    pair = ["matmul-sm80.ttgir:blocked", "matmul-sm80.ttgir:shared"]
+    assert data(run, "conflicts", *pair)["target"] == "sm80"
+    assert data(run, "conflicts", *pair, "--target", "sm100")["target"] == "sm100"
     assert run("where", "matmul-sm90.ttgir@last:mma", "--element", "3,5").status == 0
     both = ["matmul-sm90.ttgir:mma", "matmul-sm90.ttgir:blocked1"]
     found = run("convert", *both)
