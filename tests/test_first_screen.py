@@ -10,6 +10,7 @@ from random import Random
 from typing import ClassVar
 
 import pytest
+from command import Run, runner
 from tiers import sampled, slow
 
 from tt_layout.audit.audit import Audit, audit_module
@@ -17,10 +18,12 @@ from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.registers.pressure import LiveValue
 from tt_layout.audit.rules.registers import Spills
+from tt_layout.audit.shares import Shares
 from tt_layout.ir import parse_ir
 from tt_layout.ir.operations import Location
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.finding_text import grouped
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.terminal_text import terminal_text
 
@@ -87,6 +90,21 @@ def test_long_paths_do_not_make_a_screen_long() -> None:
     lines = terminal_text(report, has_colours=False, width=WIDTH).splitlines()
     assert len(lines) <= MOST, "\n".join(lines)
     assert any(" 1. make.py:78:30, make.py:80:28, lines 114" in line for line in lines)
+
+
+def test_folding_changes_no_number_and_no_exit_status(
+    capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run: Run = runner(capsysbinary, monkeypatch)
+    path = str(EXAMPLES / "kernels" / "matmul-sm90.ttgir")
+    first, whole = (
+        run("audit", path, "--fail-on", "conversions", *more) for more in ((), ["--all"])
+    )
+    assert first.status == whole.status == 1
+    assert "1 finding, 1 % of its bound: --all lists it" in first.out  # it is folded
+    assert " 1. " not in first.out
+    assert " 1. " in whole.out
+    assert first.out.splitlines()[1:3] == whole.out.splitlines()[1:3]  # verdict and counts
 
 
 # -- audits of anything -------------------------------------------------------------------------
@@ -202,3 +220,16 @@ def test_no_first_screen_is_longer_whatever_is_found(number: int, seed: int) -> 
         for width in (60, 100, 200):
             for line in terminal_text(report, has_colours=False, width=width).splitlines():
                 assert len(line) <= width or file in line, (case, width, line)
+
+
+def test_findings_are_in_the_order_in_which_a_reader_acts(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(3):
+        audit = random_audit(random)
+        shuffled = random.sample(audit.findings, len(audit.findings))
+        shares = Shares(audit)
+        found = []
+        for group in grouped(shuffled):
+            share = shares.of(group[0].function, sum(one.weight for one in group))
+            found.append((group[0].urgency, -(share.part or 0)))
+        assert found == sorted(found)
