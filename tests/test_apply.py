@@ -80,6 +80,10 @@ def test_what_cannot_be_carried_out_writes_nothing(run: Run, tmp_path: Path) -> 
     outcome = run("apply", "-", "-o", str(path), stdin=wrapped.encode())
     assert outcome.status == 2
     assert not path.exists()
+    wrapped = kernel("through-a-loop").replace("-> (tensor", "\n-> (tensor")
+    outcome = run("apply", "-", "-o", str(path), stdin=wrapped.encode())
+    assert "found 0 types of 1 values" in outcome.err
+    assert (outcome.status, path.exists()) == (2, False)
 
 
 def test_options_that_exclude_each_other(run: Run, tmp_path: Path) -> None:

@@ -157,6 +157,24 @@ def test_an_element_half_as_wide_is_multiplied_twice_as_fast_by_nvidia() -> None
             assert all(own[1:]), (rates.product, family)
 
 
+DATA_SHEETS = [
+    ("sm80", "mma", {"f16": 312, "tf32": 156, "i8": 624, "f64": 19.5}),
+    ("gfx942", "mfma", {"f16": 1307.4, "f8": 2614.9, "i8": 2614.9, "f64": 163.4}),
+    ("gfx950", "mfma", {"f16": 2516.6, "tf32": 157.3, "f8": 5033.2, "i8": 5033.2, "f64": 78.6}),
+]
+"""GPU, its matrix instructions, and element -> TFLOPS of all of it."""
+
+
+@pytest.mark.parametrize(("name", "instruction", "sheet"), DATA_SHEETS)
+def test_rates_are_those_of_the_data_sheet(
+    name: str, instruction: str, sheet: dict[str, float]
+) -> None:
+    own = ROWS[name]
+    for element, expected in sheet.items():
+        rate = (own.tensor_rate(instruction, element) or 0) * own.multiprocessors * own.clock_hz
+        assert rate / 1e12 == pytest.approx(expected, rel=1e-3), element
+
+
 def test_rates_by_instruction_and_element() -> None:
     wgmma = "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16"
     assert H200.tensor_rate(wgmma, "bf16") == 4096

@@ -98,6 +98,14 @@ def test_what_is_not_there(arguments: list[str], message: str, run: Run) -> None
     assert message in outcome.err
 
 
+def test_a_dump_without_data_movements_has_none_to_name(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.ttgir"
+    path.write_text("module {\n}\n")
+    outcome = run("convert", f"{path}:2")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.endswith(": there is no data movement on this line\n")
+
+
 COLUMNS = "../narrow/column_major.ttgir"
 
 

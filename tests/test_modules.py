@@ -9,6 +9,9 @@ import pytest
 from command import Run, runner
 
 from tt_layout.encodings.alias_table import unknown_alias
+from tt_layout.ir import parse_ir
+from tt_layout.ir.file_aliases import FileAliases
+from tt_layout.mlir.source import Source
 
 
 @pytest.fixture
@@ -73,6 +76,17 @@ def test_nothing_is_said_where_there_is_no_choice(folder: Path, run: Run) -> Non
     for file in ("shared.mlir", "shared.mlir@1", "shared.mlir@2"):
         outcome = run("info", f"{file}:blocked", "-t", TYPE)
         assert (outcome.status, outcome.err) == (0, "")
+
+
+def test_aliases_of_several_modules_are_taken_together_where_their_names_differ() -> None:
+    text = module(f"#a = {SHARED}\n", "A") + module(f"#b = {SHARED}\n", "B")
+    found = FileAliases(Source(text.replace(LOCATIONS, ""), "dump.mlir")).choose(["a", "b"])
+    assert (found.note, found.table.layout("a")) == (None, found.table.layout("b"))
+
+
+def test_an_alias_above_holds_in_every_module_below() -> None:
+    first, second = parse_ir(f"#a = {SHARED}\nmodule {{\n}}\nmodule {{\n}}\n")
+    assert [*first.aliases] == [*second.aliases] == ["a"]
 
 
 def test_a_file_of_that_very_name_is_itself(folder: Path, run: Run) -> None:

@@ -487,6 +487,12 @@ def test_options_that_do_not_suit_are_refused(
     assert message in outcome.err
 
 
+def test_a_dump_without_a_view_has_nothing_to_colour(run: Run) -> None:
+    outcome = run("-i", "-", "--compact", stdin=f"#a = {BLOCKED}\nmodule {{\n}}\n".encode())
+    assert outcome.status == 2
+    assert "this view has no colours and no thread numbers" in outcome.err
+
+
 def test_types_of_one_shape_share_a_view(run: Run, tmp_path: Path) -> None:
     dump = tmp_path / "a.ttgir"
     types = ("tensor<4x4xf16", "tensor<4x4xi32", "tensor<4x4x!tt.ptr<f16>", "tensor<4x8xf16")

@@ -90,6 +90,14 @@ def test_one_kernel_has_a_report_with_the_text_of_its_program(tmp_path: Path, ru
     assert given < launched == same, "what is given goes before the launch"
 
 
+@pytest.mark.parametrize("grid", [[], [16], [16, 2], [16, 2, 3]])
+def test_a_grid_has_three_sizes(tmp_path: Path, grid: list[int]) -> None:
+    path = tmp_path / "t.ndjson"
+    path.write_text(text(compilation(), launch() | {"grid": grid}))
+    [kernel] = read_trace(str(path)).kernels
+    assert [one.grid for one in kernel.launches] == [(*grid, *[1] * (3 - len(grid)))]
+
+
 def test_a_folder_has_its_logs(tmp_path: Path, run: Run) -> None:
     (tmp_path / "t.ndjson").write_text(text(compilation()))
     (tmp_path / "passes.log").write_text("// -----// IR Dump After X\n" + KERNEL)

@@ -129,6 +129,8 @@ WRITTEN = [
     (PADDED, "cute", [32, 64], "(32,64):(68,1)"),
     ("#ttg.padded_shared<[64:+4] {order = [0], shape = [256]}>", "cute", [256],
      "((64,4)):((1,68))"),
+    ("#ttg.shared_linear<{offset = [[5], [2], [4]]}, alignment = 16>", "cute", [8],
+     "Swizzle<1,0,-2> o 8:1"),
 ]  # fmt: skip
 
 

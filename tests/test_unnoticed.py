@@ -6,10 +6,13 @@ subject is the better place.
 
 from __future__ import annotations
 
+import concurrent.futures
 import gc
 import re
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -42,6 +45,7 @@ from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.axis.info import AxisInfo
 from tt_layout.audit.changes import changes
+from tt_layout.audit.findings import Note
 from tt_layout.audit.fits import _peak
 from tt_layout.audit.global_memory.cost import _runs
 from tt_layout.audit.global_memory.first_request import first_request
@@ -71,32 +75,45 @@ from tt_layout.errors import FileLocation, SeveralError, shown
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.png import _Canvas
+from tt_layout.golden.runner import _run_in_processes
 from tt_layout.hardware import TARGETS, find_target
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import type_bytes
 from tt_layout.ir.ssa import read_functions
 from tt_layout.ir.ssa.types import ValueType
-from tt_layout.kernels.seen import Launch
+from tt_layout.kernels.seen import Launch, Record
 from tt_layout.mlir.source import dumps_below
 from tt_layout.mlir.types import parse_type
 from tt_layout.multiprocessor import register_file, residence
+from tt_layout.notation.context import Context
 from tt_layout.notation.gluon.text import read_gluon
 from tt_layout.notation.notations.tlx import read_tlx
 from tt_layout.notation.refusal import RefusedError
+from tt_layout.notation.registry import NOTATIONS
 from tt_layout.notation.translation import translate
 from tt_layout.page.dump import _layouts
 from tt_layout.page.examples import EXAMPLES
 from tt_layout.placement import place
+from tt_layout.reports import finding_text, progress
+from tt_layout.reports.advice_text import note_text
+from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.conflicts import _collisions
+from tt_layout.reports.program_source import ProgramSource
+from tt_layout.reports.reduce import reduction_difference, reduction_report
 from tt_layout.reports.watched_findings import read_limits
+from tt_layout.reports.writing import _counted
 from tt_layout.safe_text import safe_lines
 from tt_layout.terminal.options import DisplayOptions
 from tt_layout.terminal.present import Presentation
+from tt_layout.views.distributed import tensor_view
+from tt_layout.views.frames import Brackets
 from tt_layout.views.kinds import KINDS
 from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import EVERYTHING
+from tt_layout.views.view import BareLayout
 from tt_layout.watch import main as watch_main
-from tt_layout.watching.inductor_hooks import HEURISTICS, _launch
+from tt_layout.watching.inductor_hooks import HEURISTICS, InductorHooks, _launch
 from tt_layout.worker import begin_worker
 
 ROWS = (
@@ -806,6 +823,11 @@ def test_a_swizzle_of_tlx_has_numbers_below_32(bits: int, is_read: bool) -> None
         read_tlx(text, (64, 64))
 
 
+def test_the_notation_of_attributes_names_what_is_wrong() -> None:
+    with pytest.raises(LayoutError, match=r"^here:1:"):
+        NOTATIONS["linear"].read("#ttg.linear<{", Context("here"))
+
+
 # -- layouts and conversions --------------------------------------------------------------------
 
 
@@ -1142,6 +1164,86 @@ def test_a_launch_of_inductor_has_its_grid(monkeypatch: pytest.MonkeyPatch) -> N
     assert _launch(tuner, launcher, (512,), {"stream": 7}) == Launch((4, 1, 1), (("xnumel", 512),))
 
 
+@pytest.mark.parametrize(
+    ("number", "text", "words"),
+    [(1, "1", "once"), (4, "4", "4 times"), (32, "%n", "%n times = 32"), (None, "%n", "%n times")],
+)
+def test_a_number_is_told_beside_its_expression(number: int | None, text: str, words: str) -> None:
+    assert finding_text._runs(Executions(number, text, None)) == words
+
+
+@pytest.mark.parametrize(
+    ("consumers", "words"),
+    [
+        (("tt.store",), "(usual epilogue): a direct store"),
+        (("tt.store", "tt.dot"), "(needed): the cheapest other way"),
+        ((), "(needed): the cheapest other way"),
+    ],
+)
+def test_only_stores_make_an_epilogue(consumers: tuple[str, ...], words: str) -> None:
+    anchors = tuple(SimpleNamespace(operation=name) for name in consumers)
+    adviser: Any = SimpleNamespace(reason=lambda _: SimpleNamespace(consumers=anchors))
+    finding: Any = SimpleNamespace(name="ttg.convert_layout", line=7)
+    assert words in note_text(adviser, Note(finding, 4, 8), [finding])
+
+
+@pytest.mark.parametrize(("banks", "more"), [(4, None), (5, "  and 1 more bank")])
+def test_banks_beyond_the_first_are_counted(banks: int, more: str | None) -> None:
+    collisions = [SimpleNamespace(bank=n, lanes=[0, 1], words=[n, n + 32]) for n in range(banks)]
+    access: Any = SimpleNamespace(collisions=collisions, instruction=SimpleNamespace(matrices=0))
+    lines = [line.text for line in _collisions(access)]
+    assert lines[4:] == ([more] if more else [])
+
+
+def test_reports_of_different_kernels_differ() -> None:
+    texts = "", alloc("%a")
+    first, second, same = (
+        AuditReport("a", (audit_module(module_of(text)),)) for text in (*texts, texts[0])
+    )
+    assert first == same
+    assert first != second
+
+
+def test_a_difference_of_reductions_has_both_trees() -> None:
+    before, after = (parse_layout(text) for text in (ROWS, ROWS.replace("[4, 8]", "[2, 16]")))
+    found = reduction_difference(before, after, parse_type("tensor<64x64xf32>"), 1).data()
+    trees = [reduction_report(one, parse_type("tensor<64x64xf32>"), 1) for one in (before, after)]
+    assert [found["before"]["steps"], found["after"]["steps"]] == [
+        one.data()["steps"] for one in trees
+    ]
+    assert found["before"]["steps"] != found["after"]["steps"]
+
+
+def test_a_program_that_cannot_be_read_has_no_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError
+
+    (tmp_path / "a.py").write_text("x = 1")
+    monkeypatch.setattr("builtins.open", refuse)
+    assert ProgramSource().text(str(tmp_path / "a.py")) is None
+
+
+def test_progress_is_what_is_written_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(progress, "progress_bar", lambda *_, **__: nullcontext(told.append))
+    assert [*_counted([b"ab", b"", b"cde"], 5)] == [b"ab", b"", b"cde"]
+    assert told == [2, 2, 5]
+
+
+def test_a_view_is_of_a_tensor() -> None:
+    nothing = LinearLayout.from_bases([("register", [])], [])
+    with pytest.raises(LayoutError, match="at least one output dimension"):
+        tensor_view(BareLayout(nothing))
+
+
+def test_lines_that_close_no_outer_bracket_have_no_fillers() -> None:
+    brackets = Brackets((4, 2, 4))
+    assert [brackets.closing_width(line, 1) for line in range(8)] == [2, 3, 2, 3, 2, 3, 2, 4]
+    assert not any(brackets.has_fillers(line, 1) for line in range(8))
+
+
 def test_only_layouts_of_matrix_instructions_have_other_widths() -> None:
     plain, matrix = (parse_layout(text) for text in (PLAIN, NVMMA.format(0, 16, "")))
     assert isinstance(plain, SharedEncoding)
@@ -1231,6 +1333,8 @@ def test_a_worker_leaves_interrupts_and_ends_with_its_pipe(monkeypatch: pytest.M
     monkeypatch.setattr(signal, "signal", told.__setitem__)
     begin_worker()
     assert told == {signal.SIGINT: signal.SIG_IGN, signal.SIGPIPE: signal.SIG_DFL}
+    monkeypatch.delattr(signal, "SIGPIPE")  # as on Windows
+    begin_worker()
 
 
 def test_a_module_that_is_watched_is_first_looked_for_where_one_is(
@@ -1244,3 +1348,38 @@ def test_a_module_that_is_watched_is_first_looked_for_where_one_is(
     monkeypatch.setattr(sys, "argv", ["watch"])
     assert watch_main(["-m", "watched_one"]) == 0
     assert sys.argv[1:] == ["here"]
+    assert watch_main([str(tmp_path / "elsewhere" / "watched_one.py")]) == 0
+    assert sys.argv[1:] == ["elsewhere"]
+
+
+def test_trials_of_inductor_are_no_launches() -> None:
+    """It launches each choice many times, to measure which is the quickest."""
+    heard: list[Any] = []
+    triton: Any = SimpleNamespace(guard=heard.append)
+    run = InductorHooks(Record(), triton)._run(lambda tuner, **named: tuner)
+    assert run("tuner", benchmark_run=True) == "tuner"
+    assert not heard
+    assert run("tuner", benchmark_run=False) == "tuner"
+    assert len(heard) == 1
+
+
+def test_an_interrupt_drops_the_checks_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[dict[str, bool]] = []
+
+    class Pool(ThreadPoolExecutor):
+        """Stand for processes that are interrupted while they work."""
+
+        def __init__(self, jobs: int, *_: Any) -> None:
+            super().__init__(jobs)
+
+        def map(self, *_: Any, **__: Any) -> Any:
+            raise KeyboardInterrupt
+
+        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+            told.append({"wait": wait, "cancel_futures": cancel_futures})
+
+    monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", Pool)
+    checks: Any = [None, None]
+    with pytest.raises(KeyboardInterrupt):
+        list(_run_in_processes(checks, 2))
+    assert told[0] == {"wait": False, "cancel_futures": True}

@@ -311,10 +311,11 @@ def test_the_variable_says_where_the_table_goes(program: Path) -> None:
     assert json.loads((program / "kernels.json").read_text())["kernels"][0]["name"] == "copy"
 
 
-def test_a_program_is_asked_for() -> None:
-    from tt_layout.watch import main
+def test_a_program_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    from tt_layout.watch import USAGE, main
 
     assert main([]) == main(["-x"]) == 2
+    assert capsys.readouterr().err == f"{USAGE}\n" * 2
 
 
 TESTS = """\

@@ -263,12 +263,8 @@ OPERATIONS: Mapping[str, OperationRow] = {
 DATA_MOVEMENTS: Mapping[str, DataMovement] = {
     name: row.movement for name, row in OPERATIONS.items() if row.movement and row.names_types
 }
-"""The movements whose types are beside the name, where the reader of a dump finds them."""
-
-EXCHANGES: Mapping[str, DataMovement] = {
-    name: row.movement for name, row in OPERATIONS.items() if row.movement and not row.names_types
-}
-"""The others: they are found where functions are read as a whole."""
+"""The movements whose types are beside the name, where the reader of a dump finds them; the others
+are found where functions are read as a whole."""
 
 _STAYING = """
     addptr approx_divf arrive_barrier_named assume_uniform async_commit_group

@@ -16,7 +16,6 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE
 from tt_layout.audit.summary import Summary, summaries
 from tt_layout.audit.values.executions import is_in_loop
-from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import Product
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
@@ -126,7 +125,7 @@ def _notes(adviser: Adviser) -> Iterator[dict[str, Any]]:
 def _suggested(adviser: Adviser, finding: Finding) -> str | None:
     """Return the layout that all accesses to the shared memory of a finding should have."""
     found = (one.encoding for one in adviser.suggestions(finding) if one.where == EVERYWHERE)
-    return next((str(one) for one in found if isinstance(one, SharedEncoding)), None)
+    return next(map(str, found), None)
 
 
 def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, str]:

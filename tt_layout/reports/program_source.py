@@ -77,5 +77,5 @@ def _lines(path: str) -> tuple[str, ...]:
             return ()
         with open(path, encoding="utf-8", errors="replace") as file:
             return tuple(file)
-    except (OSError, ValueError):
+    except OSError:
         return ()

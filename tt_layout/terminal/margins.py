@@ -99,7 +99,7 @@ class Margins:
         for number, (start, stop) in enumerate(self._cells(), columns.shown[0]):
             name = str(number)
             if self.is_left_aligned:
-                stop = max(start + len(name), end + 1)
+                stop = start + len(name)
             if stop - len(name) >= end + (end > 0):
                 head.append(" " * (stop - len(name) - end) + name)
                 end = stop

@@ -37,6 +37,8 @@ def blocks(start: int, stop: int) -> Iterator[Range]:
     Example:
         >>> list(blocks(5, 23_000))
         [(5, 10), (10, 100), (100, 1000), (1000, 10000), (10000, 20000), (20000, 23000)]
+        >>> list(blocks(10_005, 23_000))
+        [(10005, 20000), (20000, 23000)]
     """
     while start < stop:
         end = min(stop, 10 ** digits(start), start - start % BLOCK_LINES + BLOCK_LINES)
