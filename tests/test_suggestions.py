@@ -301,11 +301,10 @@ def test_narrow_accesses_that_take_little_are_not_searched_for(
 ) -> None:
     asked: list[int] = []
 
-    def noted(found: object, audited: object, operation: Operation) -> list[Suggestion]:
+    def noted(found: object, audited: object, operation: Operation) -> None:
         asked.append(operation.line)
-        return []
 
-    monkeypatch.setattr(buffers, "better_buffers", noted)
+    monkeypatch.setattr(buffers, "usual_buffer", noted)
     [dump] = [path for path in DUMPS if path.stem == "attention_backward-gfx942"]
     audit = audit_of(dump.read_text(encoding="utf-8"))
     whole = sum(row.cycles or 0 for row in audit.movements)

@@ -1,9 +1,9 @@
 """``narrow-shared``: an access to shared memory in pieces of less than a bank, without conflicts.
 
 What: loads and stores of shared memory that move less than four bytes a thread, without bank
-    conflicts, where another layout of the buffer takes fewer cycles in all
+    conflicts, where a usual swizzle takes fewer cycles over all accesses to the buffer
 
-Cost: what the best of these layouts saves in this access, of all warps
+Cost: what this swizzle saves in this access, of all warps
 
 Why: a bank serves a word of four bytes in a cycle, whether an instruction asks for all of it or
     not: two bytes a thread take as long as four, and twice as many instructions.
@@ -44,7 +44,7 @@ class NarrowShared(Occurrence):
         access: what the access is, as a noun.
         buffer: the layout of the buffer, as the dump writes it.
         counts: instructions and cycles, in words.
-        cycles: that the best other layout saves in it, of all warps.
+        cycles: that a usual swizzle saves in it, of all warps.
     """
 
     kind: ClassVar[str] = "narrow-shared"
@@ -58,15 +58,20 @@ class NarrowShared(Occurrence):
 
     @classmethod
     def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
-        """Yield the narrow accesses of a module that another layout makes cheaper."""
-        advice = Advice(found, audited)
+        """Yield the narrow accesses of a module that a usual swizzle makes cheaper."""
+        from tt_layout.audit.suggestions.buffers import usual_buffer
+
+        known: dict[object, Suggestion | None] = {}
         for row in found.movements:
             cost, one = row.cost, row.operation
             if cost is None or not isinstance(cost.details, SharedDetails) or cost.extra:
                 continue
             is_narrow = cost.details.width_bytes < BANK_BYTES and cost.details.instructions > 1
             if is_narrow and _may_pay(row, found, audited):
-                saved = _saved(one, _better(one, advice))
+                key = _key(one)
+                if key not in known:
+                    known[key] = usual_buffer(found, audited, one)
+                saved = _saved(one, known[key])
                 if saved > 0:
                     facts = row.access, layout_of(one.memory), cost.text, saved
                     yield Finding.of_movement(row, cls(*facts))
@@ -83,17 +88,27 @@ class NarrowShared(Occurrence):
 
     @property
     def cost(self) -> float:
-        """The cycles that the best layout saves in the access."""
+        """The cycles that a usual swizzle saves in the access."""
         return self.cycles
 
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return layouts that save cycles over all accesses to the buffers."""
+        from tt_layout.audit.suggestions.buffers import better_buffers
+
         assert finding.movement is not None
-        return _better(finding.movement.operation, advice)
+        operation = finding.movement.operation
+        return advice.once(
+            _key(operation), lambda: better_buffers(advice.found, advice.audited, operation)
+        )
+
+
+def _key(operation: Operation) -> tuple[object, ...]:
+    """Return what accesses to the same buffers, which have the same answer, share."""
+    return operation.group, operation.source, operation.target
 
 
 def _may_pay(row: MovementRow, found: Conclusions, audited: AuditedModule) -> bool:
-    """Tell whether an access in words would save enough: a layout takes long to look for."""
+    """Tell whether an access in words would save enough of what its kernel moves."""
     assert row.cost is not None
     words = (row.operation.bytes or 0) / find_target(audited.gpu or DEFAULT_TARGET).row_bytes
     own = (one for one in found.movements if one.operation.function == row.operation.function)
@@ -101,15 +116,7 @@ def _may_pay(row: MovementRow, found: Conclusions, audited: AuditedModule) -> bo
     return (row.cost.cycles - words) * assumed_runs(row.executions) >= MAY_PAY * whole
 
 
-def _better(operation: Operation, advice: Advice) -> Sequence[Suggestion]:
-    """Return the layouts of a buffer that save cycles over all accesses, sought once."""
-    from tt_layout.audit.suggestions.buffers import better_buffers
-
-    key = operation.group, operation.source, operation.target
-    return advice.once(key, lambda: better_buffers(advice.found, advice.audited, operation))
-
-
-def _saved(operation: Operation, better: Sequence[Suggestion]) -> float:
-    """Return what the best layout saves in an access; 0 where there is none."""
-    recosts = better[0].recosts if better else ()
+def _saved(operation: Operation, better: Suggestion | None) -> float:
+    """Return what a layout saves in an access; 0 where there is none."""
+    recosts = better.recosts if better is not None else ()
     return sum(one.saved for one in recosts if one.operation is operation)

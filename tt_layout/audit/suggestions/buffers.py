@@ -61,6 +61,10 @@ MATRIX_READERS = frozenset({"warp_group_dot"})
 
 MAX_MEMBERS = 400  # layouts of a family that are tried
 
+USUAL_BYTES = (16, 8)  # that a swizzle keeps together
+
+PHASE_BYTES = 128  # of 32 banks
+
 
 class _Access(NamedTuple):
     """An access to a buffer: registers over the whole of it, and how often it runs."""
@@ -107,6 +111,42 @@ def better_buffers(
             found.append(one)
     found.sort(key=lambda one: (-one.saved, len(one.worse)))
     return found if accesses else found[:1]
+
+
+def usual_buffer(
+    concluded: Conclusions, audited: AuditedModule, operation: Operation
+) -> Suggestion | None:
+    """Return the usual swizzle that saves most over all accesses, where one saves any.
+
+    A few trials where :func:`better_buffers` searches; its arguments.
+    """
+    memory = _memory(operation)
+    size = type_bytes(memory) if memory is not None else None
+    if memory is None or size is None or not memory.elements or audited.gpu is None:
+        return None
+    assert isinstance(memory.encoding, SharedEncoding)
+    if _other_readers(audited, memory.encoding) or _is_copied(audited, memory.encoding):
+        return next(iter(better_buffers(concluded, audited, operation)), None)
+    usual = _usual_swizzles(memory.tensor_type().shape, size // memory.elements)
+    tried = [try_layout(concluded, audited, memory, encoding) for encoding in usual]
+    saving = [one for one in tried if one is not None and one.saved > 0]
+    return max(saving, key=lambda one: one.saved, default=None)
+
+
+def _usual_swizzles(shape: tuple[int, ...], element_bytes: int) -> Iterator[SwizzledShared]:
+    """Yield the swizzles that compilers take, of each order of the last two dimensions.
+
+    Pieces of 16 or 8 bytes; a phase is for as many rows as fill 32 banks.
+    """
+    last, *others = range(len(shape))[::-1]
+    for fast, *slow in ((last, *others), (*others[:1], last, *others[1:])):
+        per = max(1, PHASE_BYTES // (shape[fast] * element_bytes))
+        rows = shape[slow[0]] if slow else 1
+        for vec in dict.fromkeys(max(1, one // element_bytes) for one in USUAL_BYTES):
+            most = PHASE_BYTES // (vec * element_bytes) // per
+            phases = min(most, shape[fast] // vec, rows // per)
+            if phases > 0:
+                yield SwizzledShared(vec=vec, per_phase=per, max_phase=phases, order=(fast, *slow))
 
 
 def _widths(encoding: SharedEncoding) -> Iterator[SharedEncoding]:
