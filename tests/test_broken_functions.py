@@ -121,6 +121,7 @@ MUTATED = [
         "tt.expand_dims %inside_10 {axis = 9",
     ),
     ("workloads/layer_norm-sm100", "tt.addptr %out, %values :", "tt.addptr % :"),
+    ("workloads/scan-sm100", "arith.addi %place_8, %place_9", "arith.addi place_8, %place_9"),
     ("intel/matmul", "tt.addptr %bp, %bo : tensor<", "tt.addptr %bp, %bo : tensor<<"),
 ]
 """An example, and a part of it that a mutation made another: what the audit once failed at."""

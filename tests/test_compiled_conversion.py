@@ -277,3 +277,13 @@ def test_warps_of_another_size_are_refused() -> None:
 
 def test_complements() -> None:
     assert complement([0b0011, 0b0110], 4) == [4, 8]
+
+
+def test_rows_that_warps_swizzle_are_refused() -> None:
+    text = (
+        "#ttg.generic_linear<{block = [[0, 0, 16], [4, 0, 0]], warp = [[1, 0, %d]], "
+        "lane = [[0, 1, 0], [0, 0, 8], [0, 2, 0], [0, 0, 1], [0, 0, 4]], "
+        "register = [[0, 0, 2], [8, 0, 0], [0, 0, 0], [2, 0, 0]]}>"
+    )
+    with pytest.raises(LayoutError, match="rows that stmatrix moves do not begin where"):
+        tt_layout.convert_layout(text % 2, text % 0, "16x4x32xi8", target="sm90")

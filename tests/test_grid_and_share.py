@@ -9,7 +9,8 @@ import pytest
 from command import Run, runner
 
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.shares import Basis, Launched, Shares
+from tt_layout.audit.shares import Basis, Launched, Shares, Verdict
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir import parse_ir
 from tt_layout.reports.kernel_overview import KernelLine
@@ -63,3 +64,45 @@ def test_a_folder_is_ranked_by_all_programs() -> None:
     unknown = KernelLine("c", 1, "h", None, 4, None, "", 300.0, 0, {}, ())
     ranked = sorted([few, many, unknown], key=lambda one: one.rank)
     assert [one.file for one in ranked] == ["b", "c", "a"]
+
+
+EITHER_WAY = """#wide = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4],
+                      order = [0]}>
+#thin = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4],
+                      order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32},
+             %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+    %i = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32, #thin>
+    %p = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #thin>
+    %q = tt.addptr %p, %i : tensor<1024x!tt.ptr<f32>, #thin>, tensor<1024xi32, #thin>
+    %v = tt.load %q : tensor<1024x!tt.ptr<f32>, #thin>
+    %w = ttg.convert_layout %v : tensor<1024xf32, #thin> -> tensor<1024xf32, #wide>
+    %j = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32, #wide>
+    %r = tt.splat %y : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #wide>
+    %s = tt.addptr %r, %j : tensor<1024x!tt.ptr<f32>, #wide>, tensor<1024xi32, #wide>
+    tt.store %s, %w : tensor<1024x!tt.ptr<f32>, #wide>
+    tt.return
+  }
+}
+"""
+"""A conversion that either of two layouts saves; one of them halves what a store writes at once."""
+
+
+@pytest.mark.parametrize(
+    ("programs", "verdicts"),
+    [(100, [Verdict.APPLY, Verdict.MAY_PAY]), (4096, [Verdict.APPLY, Verdict.APPLY])],
+)
+def test_more_accesses_may_take_longer_where_multiprocessors_have_one_program(
+    programs: int, verdicts: list[Verdict]
+) -> None:
+    [module] = parse_ir(EITHER_WAY)
+    audit = audit_module(
+        module, given=GivenValues({**GRID, "num_programs_x": programs, "num_programs_y": 1})
+    )
+    adviser = Adviser(audit)
+    [finding] = [one for one in audit.findings if "conversions" in one.kinds]
+    found = adviser.suggestions(finding)
+    assert [one.asked_more for one in found] == [0, 8], "the side that asks for no more first"
+    assert found[0].saved == found[1].saved
+    assert [adviser.share(finding, one).verdict for one in found] == verdicts

@@ -60,7 +60,8 @@ class Share(NamedTuple):
         part: 0 to 1; None where nothing is known of the kernel's time.
         basis: what it is a part of.
         is_doubtful: whether something else may take the time: spilled registers, global memory
-            of which the sectors are not known, or DRAM where no grid tells what programs share.
+            of which the sectors are not known, DRAM where no grid tells what programs share, or
+            more accesses to global memory by fewer programs than multiprocessors.
     """
 
     part: float | None
@@ -189,6 +190,13 @@ class Shares:
         is_alone = bounds.programs is None and largest is not None and largest.resource == "DRAM"
         is_open = not time and not self._knows_memory(function)
         return Share(max(0.0, min(1.0, part)), basis, spills or is_alone or is_open)
+
+    def leaves_some_idle(self, function: str | None) -> bool:
+        """Tell whether a launch is known to have fewer programs than there are multiprocessors."""
+        bounds = self.bounds(function)
+        if bounds is None or bounds.programs is None:
+            return False
+        return bounds.programs_per_multiprocessor < 1
 
     def _knows_memory(self, function: str | None) -> bool:
         """Tell whether the sectors of all accesses of a kernel to global memory are known."""

@@ -31,6 +31,7 @@ from tt_layout.analyses.shared_memory.access import (
     vector_instruction,
 )
 from tt_layout.analyses.shared_memory.banks import cost
+from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 
 
@@ -169,6 +170,7 @@ def _instruction(
         is_transposed = kind.name.endswith(".trans")
         form = AccessKind.TRANSPOSED if is_transposed else AccessKind.MATRIX
         found = matrix_instruction(places, form)
-        assert found is not None, "the buffer was made for this instruction"
+        if found is None:  # warps of a generic_linear may swizzle within a row
+            raise LayoutError(f"rows that {kind.name} moves do not begin where other warps' do")
         return found
     return vector_instruction(places, target, is_store=is_store)

@@ -10,7 +10,7 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.shares import Share, Shares
 from tt_layout.audit.suggestions.advice import Advice, Reason
 from tt_layout.audit.suggestions.needs import Needs, needs_of, needs_with
-from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 
 T = TypeVar("T")
@@ -54,8 +54,14 @@ class Adviser:
         return list(self._once("suggestions", finding, self._suggestions))
 
     def share(self, finding: Finding, suggestion: Suggestion) -> Share:
-        """Return the part of a kernel's time that a suggestion for a finding saves."""
-        return self.shares.of(finding.function, suggestion.saved)
+        """Return the part of a kernel's time that a suggestion for a finding saves.
+
+        Where multiprocessors have no second program to switch to, more accesses to global memory
+        may take longer than all that is saved: one of 57 such changes did, on an H100.
+        """
+        share = self.shares.of(finding.function, suggestion.saved)
+        waits = suggestion.asked_more > 0 and self.shares.leaves_some_idle(finding.function)
+        return share._replace(is_doubtful=share.is_doubtful or waits)
 
     def share_of(self, group: Sequence[Finding]) -> Share | None:
         """Return the part that findings alike are: what is saved where that was costed.
@@ -134,18 +140,10 @@ def cure_of(suggestion: Suggestion) -> tuple[object, ...]:
     return suggestion.where, suggestion.old, () if is_everywhere else suggestion.lines
 
 
-def _added(one: Recost) -> float:
-    """Return the cycles or requests that an access to global memory takes more."""
-    if one.after is None or not one.after.requests:
-        return 0
-    before = one.before.requests if one.before is not None else 0
-    return max(-one.saved, one.after.requests - before, 0)
-
-
 def _is_risky(suggestion: Suggestion) -> bool:
     """Tell whether it adds accesses to global memory in a loop for less than ten times that."""
     added = sum(
-        _added(one) * assumed_runs(one.executions)
+        one.asked_more * assumed_runs(one.executions)
         for one in suggestion.recosts
         if is_in_loop(one.executions)
     )

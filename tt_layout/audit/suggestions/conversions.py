@@ -41,7 +41,8 @@ def tried_sides(
 
     def tried() -> tuple[Suggestion, ...]:
         sides = (_try_side(concluded, audited, full, side, flow) for side in (FORWARD, BACKWARD))
-        return tuple(sorted((one for one in sides if one is not None), key=lambda one: -one.saved))
+        found = (one for one in sides if one is not None)
+        return tuple(sorted(found, key=lambda one: (-one.saved, one.asked_more)))
 
     question = "sides", operation.line - module.line, operation.column
     return audited.shared.modules.once(module, question, tried)

@@ -37,6 +37,14 @@ class Recost(NamedTuple):
         before, after = (one.cycles if one is not None else 0 for one in (self.before, self.after))
         return before - after
 
+    @property
+    def asked_more(self) -> float:
+        """The cycles or requests that an access to global memory takes more, each time."""
+        if self.after is None or not self.after.requests:
+            return 0
+        before = self.before.requests if self.before is not None else 0
+        return max(-self.saved, self.after.requests - before, 0)
+
 
 class Suggestion(NamedTuple):
     """A better layout, found by costing every data movement that it touches.
@@ -68,6 +76,11 @@ class Suggestion(NamedTuple):
     def saved(self) -> float:
         """Cycles saved in one program, loops counted as findings count them."""
         return sum(one.saved * assumed_runs(one.executions) for one in self.recosts)
+
+    @property
+    def asked_more(self) -> float:
+        """The cycles or requests that it adds to accesses to global memory, in one program."""
+        return sum(one.asked_more * assumed_runs(one.executions) for one in self.recosts)
 
     @property
     def worse(self) -> tuple[Recost, ...]:

@@ -127,6 +127,8 @@ class Strides:
             return None
         if all(one == SAME for one in known):
             return SAME
+        if len(known) < 2:
+            return None
         if operation.name == "arith.muli":
             return self._product(operation, known)
         if operation.name in ("arith.addi", "arith.subi"):
