@@ -107,7 +107,7 @@ def better_buffers(
         candidates = _candidates(accesses, shape, element_bytes, gpu, families)
     for encoding in candidates:
         one = try_layout(concluded, audited, memory, encoding)
-        if one is not None and one.saved > 0:
+        if one is not None:
             found.append(one)
     found.sort(key=lambda one: (-one.saved, len(one.worse)))
     return found if accesses else found[:1]
@@ -129,8 +129,7 @@ def usual_buffer(
         return next(iter(better_buffers(concluded, audited, operation)), None)
     usual = _usual_swizzles(memory.tensor_type().shape, size // memory.elements)
     tried = [try_layout(concluded, audited, memory, encoding) for encoding in usual]
-    saving = [one for one in tried if one is not None and one.saved > 0]
-    return max(saving, key=lambda one: one.saved, default=None)
+    return max(filter(None, tried), key=lambda one: one.saved, default=None)
 
 
 def _usual_swizzles(shape: tuple[int, ...], element_bytes: int) -> Iterator[SwizzledShared]:
@@ -343,7 +342,7 @@ def _oddity(encoding: SharedEncoding, element_bytes: int) -> tuple[int, ...]:
 def try_layout(
     concluded: Conclusions, audited: AuditedModule, memory: IRType, encoding: Encoding
 ) -> Suggestion | None:
-    """Return what it saves to use another layout wherever one stands; None where it cannot be."""
+    """Return what another layout saves wherever one stands; None where none, or it cannot be."""
     assert isinstance(memory.encoding, Encoding)
     if encoding == memory.encoding:
         return None
@@ -359,10 +358,9 @@ def try_layout(
         if (after is None) != (row.cost is None) or _is_narrowed(row.cost, after):
             return None
         recosts.append(Recost(row.operation, row.executions, row.cost, after))
-    if not _keeps_multiplications(concluded, trial):
-        return None
     old = memory.encoding
-    return Suggestion(EVERYWHERE, memory.layout or str(old), old, encoding, tuple(recosts))
+    found = Suggestion(EVERYWHERE, memory.layout or str(old), old, encoding, tuple(recosts))
+    return found if found.saved > 0 and _keeps_multiplications(concluded, trial) else None
 
 
 def _is_narrowed(before: Cost | None, after: Cost | None) -> bool:
