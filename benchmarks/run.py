@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -310,6 +311,7 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--page", type=Path, metavar="FILE")
     options = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process would compile the package
     bench = Bench(
         runs=1 if options.smoke else options.runs,
         side=256 if options.smoke else 1024,
