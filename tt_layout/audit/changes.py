@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.conclusions import MovementRow, cycles_by_kernel
 from tt_layout.audit.operations.details import GlobalDetails, SingleAtomicDetails
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation, attribute_of
@@ -84,15 +84,6 @@ def totals_of(before: Audit, after: Audit) -> list[KernelTotal]:
     sums = [cycles_by_kernel(audit.movements) for audit in (before, after)]
     names = dict.fromkeys([*sums[0], *sums[1]])
     return [KernelTotal(name, *(own.get(name, 0.0) for own in sums)) for name in names]
-
-
-def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:
-    """Return the cycles of each kernel in one program, of the data movements with a known cost."""
-    found: dict[str | None, float] = {}
-    for row in rows:
-        function = row.operation.function
-        found[function] = found.get(function, 0.0) + (row.cycles or 0)
-    return found
 
 
 def _identity(row: MovementRow) -> Identity:

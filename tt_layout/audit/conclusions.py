@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -111,3 +111,12 @@ class Conclusions:
     def by_place(self) -> Mapping[tuple[int, int], MovementRow]:
         """Each data movement by its line and column."""
         return {(row.operation.line, row.operation.column): row for row in self.movements}
+
+
+def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:
+    """Return the cycles of each kernel in one program, of the data movements with a known cost."""
+    found: dict[str | None, float] = {}
+    for row in rows:
+        function = row.operation.function
+        found[function] = found.get(function, 0.0) + (row.cycles or 0)
+    return found

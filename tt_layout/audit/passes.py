@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tt_layout.audit.audit import module_movements
-from tt_layout.audit.changes import cycles_by_kernel
+from tt_layout.audit.conclusions import cycles_by_kernel
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.module import Module

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bounds, kernel_bounds
-from tt_layout.audit.changes import cycles_by_kernel
+from tt_layout.audit.conclusions import cycles_by_kernel
 from tt_layout.audit.findings import MAY_PAY
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.given import PROGRAM_COUNTS

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.changes import cycles_by_kernel
+from tt_layout.audit.conclusions import cycles_by_kernel
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.rules import kinds, rules

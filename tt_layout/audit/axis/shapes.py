@@ -8,7 +8,6 @@ Source:
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 from itertools import accumulate
 from math import gcd
@@ -20,8 +19,8 @@ from tt_layout.audit.axis.info import (
     power_of_two_divisor,
 )
 from tt_layout.audit.axis.step import Rule, Step
-from tt_layout.ir.ssa import Attribute, integers
-from tt_layout.ir.ssa.attributes import COMPARISONS
+from tt_layout.ir.ssa import integers
+from tt_layout.ir.ssa.attributes import COMPARISONS, constant_value
 
 _RANGE_DIVISOR = 1 << 30
 """What divides a range that begins at zero: the greatest power of two of 32 bits."""
@@ -50,7 +49,7 @@ def _poison(step: Step) -> AxisInfo:
 
 
 def _constant(step: Step) -> AxisInfo | None:
-    value = _constant_value(step.operation.attributes.get("value"))
+    value = constant_value(step.operation.attributes.get("value"))
     if value is None or not step.result.is_integer:
         return None
     if step.result.integer_bits == 1:
@@ -58,21 +57,6 @@ def _constant(step: Step) -> AxisInfo | None:
     shape = step.result.shape if step.is_tensor else (1,)
     divisor = power_of_two_divisor(value)
     return AxisInfo.of((1,) * len(shape), (divisor,) * len(shape), shape, value)
-
-
-def _constant_value(attribute: Attribute | None) -> int | None:
-    """Return the value of a constant, of a dense one if all of its elements are equal."""
-    if isinstance(attribute, int):
-        return int(attribute)
-    if attribute is None or not attribute.startswith("dense<"):
-        return None
-    content = re.split(r"> ?:", attribute)[0].removeprefix("dense<").removesuffix(">").strip()
-    if content in ("true", "false"):
-        return int(content == "true")
-    if any(character in content for character in '.e"x'):
-        return None  # floats, and bytes in hexadecimal
-    values = set(integers(attribute))
-    return values.pop() if len(values) == 1 else None
 
 
 # -- comparisons and choices ----------------------------------------------------------------

@@ -11,13 +11,13 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
+from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from tt_layout.algebra.arrays import all_values
 from tt_layout.audit.global_memory.constant_masks import possible_mask
 from tt_layout.audit.global_memory.operands import in_todays_form, operands
 
@@ -102,6 +102,7 @@ def needed_tiles(needed: Ints, layout: LinearLayout, registers: int) -> tuple[in
     Example:
         A thread has four rows of 16 elements, of which two are needed:
 
+        >>> import numpy as np
         >>> from tt_layout.algebra.linear_layout import LinearLayout
         >>> bases = [("register", [[1, 0], [2, 0]]), ("lane", [[0, 1 << bit] for bit in range(4)])]
         >>> layout = LinearLayout.from_bases(bases, ["dim0", "dim1"])
@@ -109,28 +110,8 @@ def needed_tiles(needed: Ints, layout: LinearLayout, registers: int) -> tuple[in
         (2, 4)
     """
     of_tile = registers.bit_length() - 1
-    vectors = layout.vectors("register")
-    threads = [v for name in ("lane", "warp", "block") for v in _vectors(layout, name)]
-    inside = _span([_place(v, layout) for v in (*vectors[:of_tile], *threads)])
-    tiles = _span([_place(v, layout) for v in vectors[of_tile:]])
+    turned = layout.transpose_outs(layout.get_out_dim_names()[::-1])
+    own, *threads = map(turned.columns, ("register", "lane", "warp", "block"))
+    inside = all_values([*own[:of_tile], *chain(*threads)])
+    tiles = all_values(own[of_tile:])
     return int((needed[tiles[:, None] ^ inside] != 0).any(axis=1).sum()), len(tiles)
-
-
-def _vectors(layout: LinearLayout, name: str) -> Iterator[tuple[int, ...]]:
-    if name in layout.get_in_dim_names():
-        yield from layout.vectors(name)
-
-
-def _place(vector: tuple[int, ...], layout: LinearLayout) -> int:
-    """Return where a step of a layout leads in the elements, the last dimension first."""
-    place = 0
-    for step, (_, size) in zip(vector, layout.out_sizes):
-        place = place * size + step
-    return place
-
-
-def _span(places: list[int]) -> Ints:
-    found = np.zeros(1, dtype=np.int64)
-    for place in places:
-        found = np.concatenate([found, found ^ place])
-    return found

@@ -82,12 +82,7 @@ class Conflict(Occurrence):
 
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return layouts that save cycles over all accesses to the buffers."""
-        from tt_layout.audit.suggestions.buffers import better_buffers
-
-        assert finding.movement is not None
-        operation = finding.movement.operation
-        key = operation.group, operation.source, operation.target
-        return advice.once(key, lambda: better_buffers(advice.found, advice.audited, operation))
+        return advice.better_buffers(finding)
 
 
 def _has_conflicts(cost: Cost) -> bool:

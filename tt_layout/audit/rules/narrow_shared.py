@@ -23,17 +23,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tt_layout.audit.conclusions import Conclusions, MovementRow
+from tt_layout.audit.conclusions import Conclusions, MovementRow, cycles_by_kernel
 from tt_layout.audit.findings import MAY_PAY, Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import SharedDetails
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.values.executions import assumed_runs
-from tt_layout.hardware import DEFAULT_TARGET, find_target
+from tt_layout.hardware import BANK_BYTES, DEFAULT_TARGET, find_target
 from tt_layout.ir.operations import Operation, layout_of
-
-BANK_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -62,13 +60,14 @@ class NarrowShared(Occurrence):
         from tt_layout.audit.suggestions.buffers import usual_buffer
 
         known: dict[object, Suggestion | None] = {}
+        cycles = cycles_by_kernel(found.movements)
         for row in found.movements:
             cost, one = row.cost, row.operation
             if cost is None or not isinstance(cost.details, SharedDetails) or cost.extra:
                 continue
             is_narrow = cost.details.width_bytes < BANK_BYTES and cost.details.instructions > 1
-            if is_narrow and _may_pay(row, found, audited):
-                key = _key(one)
+            if is_narrow and _may_pay(row, cycles[one.function], audited):
+                key = one.group, one.source, one.target
                 if key not in known:
                     known[key] = usual_buffer(found, audited, one)
                 saved = _saved(one, known[key])
@@ -93,26 +92,13 @@ class NarrowShared(Occurrence):
 
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return layouts that save cycles over all accesses to the buffers."""
-        from tt_layout.audit.suggestions.buffers import better_buffers
-
-        assert finding.movement is not None
-        operation = finding.movement.operation
-        return advice.once(
-            _key(operation), lambda: better_buffers(advice.found, advice.audited, operation)
-        )
+        return advice.better_buffers(finding)
 
 
-def _key(operation: Operation) -> tuple[object, ...]:
-    """Return what accesses to the same buffers, which have the same answer, share."""
-    return operation.group, operation.source, operation.target
-
-
-def _may_pay(row: MovementRow, found: Conclusions, audited: AuditedModule) -> bool:
-    """Tell whether an access in words would save enough of what its kernel moves."""
+def _may_pay(row: MovementRow, whole: float, audited: AuditedModule) -> bool:
+    """Tell whether an access in words would save enough of the cycles of its kernel."""
     assert row.cost is not None
     words = (row.operation.bytes or 0) / find_target(audited.gpu or DEFAULT_TARGET).row_bytes
-    own = (one for one in found.movements if one.operation.function == row.operation.function)
-    whole = sum(one.cycles or 0 for one in own)
     return (row.cost.cycles - words) * assumed_runs(row.executions) >= MAY_PAY * whole
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tt_layout.audit.values.evaluator import yielded
 from tt_layout.audit.values.structure import Structure
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
+from tt_layout.ir.ssa.attributes import constant_value
 
 MAX_DEPTH = 100
 """Operations from a value back to where it begins."""
@@ -102,7 +103,7 @@ class Strides:
         if operation.name in ("tt.splat", "tt.make_range"):
             return SAME if operation.name == "tt.splat" else Stride(1)
         if operation.name == "arith.constant":
-            return SAME if self._number(operation) is not None else None
+            return SAME if constant_value(operation.attributes.get("value")) is not None else None
         found = self._moved(operation, dim) if len(operation.operands) == 1 else None
         return found or self._computed(operation, dim)
 
@@ -159,20 +160,12 @@ class Strides:
             if operation is None:
                 return None
             if operation.name == "arith.constant":
-                number = self._number(operation)
+                number = constant_value(operation.attributes.get("value"))
                 return Stride(number) if number is not None else None
             if operation.name not in _COPIED or len(operation.operands) != 1:
                 return None
             name = operation.operands[0]
         return None
-
-    def _number(self, operation: SsaOperation) -> int | None:
-        """Return the number that a constant is everywhere."""
-        value = operation.attributes.get("value")
-        if isinstance(value, int):
-            return None if isinstance(value, bool) else value
-        text = str(value).partition("<")[2].partition(">")[0].strip()
-        return int(text) if text.removeprefix("-").isdecimal() else None
 
     def _iterated(self, name: str, dim: int) -> Stride | None:
         """Return the distance of what a loop iterates, if each iteration leaves it as it was."""

@@ -67,6 +67,28 @@ def integers(attribute: Attribute | None) -> list[int]:
     return [int(number[:40]) for number in _NUMBER.findall(text.rpartition(":")[2])]
 
 
+def constant_value(attribute: Attribute | None) -> int | None:
+    """Return the value of a constant, of a dense one if all of its elements are equal.
+
+    Example:
+        >>> constant_value(4), constant_value("dense<4> : tensor<64xi32>")
+        (4, 4)
+        >>> constant_value("dense<[1, 2]> : tensor<2xi32>") is constant_value("dense<1.0>") is None
+        True
+    """
+    if isinstance(attribute, int):
+        return int(attribute)
+    if attribute is None or not attribute.startswith("dense<"):
+        return None
+    content = _TYPED.split(attribute)[0].removeprefix("dense<").removesuffix(">").strip()
+    if content in ("true", "false"):
+        return int(content == "true")
+    if any(character in content for character in '.e"x'):
+        return None  # floats, and bytes in hexadecimal
+    values = set(integers(attribute))
+    return values.pop() if len(values) == 1 else None
+
+
 def parse_dictionary(text: str, offset: int) -> tuple[dict[str, Attribute], int]:
     """Return the entries of the dictionary that begins at an offset, and the offset behind it.
 
