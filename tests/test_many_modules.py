@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command import Run, runner
 
+from tt_layout.audit.global_memory import limits
+from tt_layout.audit.global_memory.cures import Access, cured
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.reports import many_modules
 from tt_layout.reports.audit import FEW
@@ -55,6 +57,19 @@ def advised(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     return lines
 
 
+@pytest.fixture
+def explained(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The narrow accesses for which a way out was looked for."""
+    accesses: list[object] = []
+
+    def noted(access: Access) -> object:
+        accesses.append(access)
+        return cured(access)
+
+    monkeypatch.setattr(limits, "cured", noted)
+    return accesses
+
+
 def rows(out: str) -> list[list[str]]:
     """Return the words of each row of the table."""
     table = out.partition("\n\n")[0]
@@ -93,3 +108,42 @@ def test_data_and_exit_status_are_of_all(run: Run) -> None:
     assert len(found["modules"]) == FEW + 1
     assert run("audit", file, "--fail-on", "conversions").status == 1
     assert run("audit", file, "--fail-on", "conversions=1e9").status == 2  # no number of cycles
+
+
+NARROW = Path(__file__).parent.parent / "examples" / "narrow"
+MATMUL = (NARROW / "matmul.ttgir").read_text(encoding="utf-8")
+
+
+def test_only_what_is_shown_is_explained(run: Run, explained: list[object]) -> None:
+    more = 20
+    path = Path("narrow.mlir")
+    texts = (f"{MATMUL}\n".replace("@matmul(", f"@matmul{n}(") for n in range(FEW + more))
+    path.write_text("".join(texts), encoding="utf-8")
+    run("audit", str(path), "--format", "json")
+    of_each, rest = divmod(len(explained), FEW + more)
+    assert of_each
+    assert not rest
+    explained.clear()
+    out = run("audit", str(path)).out
+    assert len(explained) == of_each * (FEW + 1)
+    assert len([row for row in rows(out) if row[4] == "1"]) == FEW + more
+
+
+def test_the_worst_are_explained_wherever_they_are(run: Run, explained: list[object]) -> None:
+    path = Path(dump(FEW + 1))
+    path.write_text(path.read_text(encoding="utf-8") + MATMUL, encoding="utf-8")
+    out = run("audit", str(path)).out
+    assert len(explained) == 1
+    assert "pass inner_a as 1" in " ".join(out.split())
+
+
+def test_a_folder_explains_what_is_asked_for(run: Run, explained: list[object]) -> None:
+    folder = Path("dumps")
+    folder.mkdir()
+    (folder / "matmul.ttgir").write_text(MATMUL, encoding="utf-8")
+    table = run("audit", str(folder)).out
+    assert len(rows(table)) == 1
+    assert not explained
+    [kernel] = json.loads(run("audit", str(folder), "--format", "json").out)["kernels"]
+    assert any("pass inner_a as 1" in one["message"] for one in kernel["findings"])
+    assert "pass inner_a as 1" in run("audit", str(folder), "--fail-on", "narrow-loads").err

@@ -135,6 +135,14 @@ def audit_module(
     )
 
 
+def explained(audit: Audit) -> Audit:
+    """Return an audit with what would make accesses wider, if that was not looked for."""
+    audited = audit.audited
+    if audited is None or audited.shared.explains:
+        return audit
+    return audit_module(audit.module, SharedWork(), audited.given, audit.known)
+
+
 def module_movements(
     module: Module, shared: SharedWork, given: GivenValues | None = None
 ) -> tuple[MovementRow, ...]:

@@ -69,11 +69,13 @@ def overview(
     given: GivenValues | None,
     top: int | None,
     cache: str | None = None,
+    explains: bool = True,
 ) -> KernelOverview:
     """Return the kernels of all dumps, the worst first.
 
     Args:
         cache: a folder in which results are kept, and found again; None for none.
+        explains: whether findings say what would make accesses wider; always with a cache.
 
     Raises:
         LayoutError: no file could be read, or a value is given for an argument of no kernel.
@@ -86,7 +88,10 @@ def overview(
     unread: list[PassedOver] = []
     arguments: dict[str, None] = {}
     settings = is_partial, release, given
-    results = _results(files, settings) if cache is None else _kept(files, settings, cache)
+    if cache is None:
+        results = _results(files, settings, explains=explains)
+    else:
+        results = _kept(files, settings, cache)
     for _, found in results:
         if isinstance(found, PassedOver):
             passed.append(found)
@@ -124,11 +129,13 @@ def _kept(files: Sequence[str], settings: Settings, folder: str) -> Iterator[Res
         cache.shrink()
 
 
-def _results(files: Sequence[str], settings: Settings) -> Iterator[Result]:
+def _results(
+    files: Sequence[str], settings: Settings, *, explains: bool = True
+) -> Iterator[Result]:
     """Yield what is found in each file, in any order; a terminal shows how far it is."""
     processes = min(os.cpu_count() or 1, len(files) // FEW)
     if processes < 2:
-        _start(*settings)
+        _start(*settings, explains)
         with _progress(len(files)) as advance:
             yield from advance(map(_read, files))
         return
@@ -138,15 +145,17 @@ def _results(files: Sequence[str], settings: Settings) -> Iterator[Result]:
     method = "fork" if can_fork else "spawn"
     # The processes are there before the progress bar starts its thread.
     with (
-        get_context(method).Pool(processes, _start_process, settings) as pool,
+        get_context(method).Pool(processes, _start_process, (*settings, explains)) as pool,
         _progress(len(files)) as advance,
     ):
         yield from advance(pool.imap_unordered(_read_in_process, files, chunksize=8))
 
 
-def _start(is_partial: bool, release: Release | None, given: GivenValues | None) -> None:
+def _start(
+    is_partial: bool, release: Release | None, given: GivenValues | None, explains: bool
+) -> None:
     global _reader  # what a process keeps from file to file
-    _reader = FileReader(is_partial, release, given)
+    _reader = FileReader(is_partial, release, given, explains=explains)
 
 
 def _start_process(*settings: object) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.audit import Audit, audit_module, explained
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.passes import PassHistory
 from tt_layout.audit.shares import Shares
@@ -149,6 +149,7 @@ class AuditReport(Printed):
 
     def _module_data(self, audit: Audit) -> dict[str, Any]:
         """Return one module; with what was measured, where anything was."""
+        audit = explained(audit)
         found = audit_data(audit, self._shares(audit))
         if self.measured is not None:
             from tt_layout.reports.measured import measured_data
@@ -158,6 +159,7 @@ class AuditReport(Printed):
 
     def _module_lines(self, audit: Audit) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of one module."""
+        audit = explained(audit)
         adviser = Adviser(audit, self._shares(audit))
         found = summaries(audit)
         yield from (top := [*heading(audit.module, self.file, audit.target_note)])

@@ -164,17 +164,25 @@ class FileReader:
         is_partial: whether dumps may be cut off.
         release: whose rules hold; None for those that fit.
         given: what the arguments of kernels are.
+        explains: whether findings say what would make accesses wider.
     """
 
     def __init__(
-        self, is_partial: bool, release: Release | None, given: GivenValues | None
+        self,
+        is_partial: bool,
+        release: Release | None,
+        given: GivenValues | None,
+        *,
+        explains: bool = True,
     ) -> None:
         self._is_partial, self._release, self._given = is_partial, release, given
+        self._explains = explains
         self._forget()
 
     def _forget(self) -> None:
         """Begin with nothing known of earlier dumps."""
-        self._shared, self._interner, self._known = SharedWork(), Interner(self._release), 0
+        self._shared, self._known = SharedWork(explains=self._explains), 0
+        self._interner = Interner(self._release)
 
     def read(self, name: str) -> FileKernels | PassedOver:
         """Return the kernels of a dump, or why there are none."""

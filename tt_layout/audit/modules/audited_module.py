@@ -50,12 +50,16 @@ class FullOperation(NamedTuple):
 class SharedWork:
     """What the modules of one dump share, to save time.
 
+    Args:
+        explains: whether to look for what would make accesses wider.
+
     Attributes:
         layouts: over the types of all of them.
         modules: what was concluded from them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, explains: bool = True) -> None:
+        self.explains = explains
         self.layouts = PlacedLayouts()
         self.modules = KnownModules()
 
@@ -197,7 +201,14 @@ class AuditedModule:
             target, functions = find_target(name), tuple(self.functions)
             warps = self.module.number("num-warps") or 1
             self._kernels[number] = Kernel(
-                function, known, self.layouts, target, self.given, functions, warps
+                function,
+                known,
+                self.layouts,
+                target,
+                self.given,
+                functions,
+                warps,
+                self.shared.explains,
             )
         return self._kernels[number]
 

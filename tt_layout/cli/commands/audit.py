@@ -33,7 +33,7 @@ from tt_layout.ir.file_aliases import split_module
 from tt_layout.ir.passes import chosen_modules, has_passes
 from tt_layout.kernels.metadata import given_metadata
 from tt_layout.mlir.source import read_source
-from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.audit import FEW, AuditReport
 from tt_layout.reports.kernel_overview import MAX_KNOWN
 from tt_layout.reports.opened import OpenedDump, audit_with, is_log, open_dumps
 from tt_layout.reports.program_source import ProgramSource
@@ -75,6 +75,11 @@ class Options(NamedTuple):
         return self.is_diff or self.pass_name is not None
 
     @property
+    def shows_each(self) -> bool:
+        """Whether more than the first screen of a module is shown."""
+        return self.is_whole or self.has_tables or self.is_passes or self.ncu is not None
+
+    @property
     def watcher(self) -> Watcher:
         """What keeps the findings that the audit is to fail on."""
         return Watcher(read_limits(self.fail_on) if self.fail_on else {})
@@ -87,18 +92,26 @@ class Options(NamedTuple):
 
 
 def _audits(
-    modules: Iterator[Module], given: GivenValues | None, dump: OpenedDump
+    modules: Iterator[Module],
+    given: GivenValues | None,
+    dump: OpenedDump,
+    *,
+    is_brief: bool,
 ) -> Iterator[Audit]:
     """Yield the audit of each module.
+
+    Args:
+        is_brief: whether only a few modules are shown, and explained, of many.
 
     Raises:
         LayoutError: a value is given for an argument that no module has.
     """
     shared, characters = SharedWork(), 0
     arguments: dict[str, None] = {}
-    for module in modules:
-        if characters > MAX_KNOWN:
-            shared, characters = SharedWork(), 0
+    for number, module in enumerate(modules):
+        explains = not (is_brief and number > FEW)
+        if characters > MAX_KNOWN or shared.explains != explains:
+            shared, characters = SharedWork(explains=explains), 0
         characters += module.span.end - module.span.start
         audit = audit_with(module, shared, dump.launch, given, dump.known).audit
         arguments.update(dict.fromkeys(audit.arguments))
@@ -280,6 +293,7 @@ def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
         given=chosen.given,
         top=chosen.top,
         cache=chosen.cache,
+        explains=output_format != "text" or bool(chosen.fail_on),
     )
     for kernel in found.kernels:
         watcher.found += [NamedFinding(kernel.file, finding) for finding in kernel.findings]
@@ -300,7 +314,8 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     choose = passes.chosen if has_histories else chosen_modules
     modules = read_modules(dump.source, chosen.partial, dump.number)
     meant = choose(modules) if dump.number is None else modules
-    audits = _audits(meant, chosen.given, dump)
+    is_brief = output_format == "text" and not (chosen.fail_on or chosen.shows_each)
+    audits = _audits(meant, chosen.given, dump, is_brief=is_brief)
     if chosen.fail_on or output_format == "github":
         audits = watcher.pass_on(file, audits)
     audits = measured.watched(audits) if measured is not None else audits
