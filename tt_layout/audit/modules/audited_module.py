@@ -219,10 +219,10 @@ class AuditedModule:
         place = operation.line, operation.column
         if place not in self._executions:
             full = self.in_full(operation)
-            self._executions[place] = self._runs(full) if full is not None else UNPLACED
+            self._executions[place] = self.runs(full) if full is not None else UNPLACED
         return self._executions[place]
 
-    def _runs(self, full: FullOperation) -> Executions:
+    def runs(self, full: FullOperation) -> Executions:
         """Return how often an operation runs: as often as the others of its block."""
         from tt_layout.audit.values.executions import executions
 

@@ -33,6 +33,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
 
 SCALAR_ATOMICS = frozenset({"tt.atomic_rmw", "tt.atomic_cas"})
@@ -43,18 +44,25 @@ def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
     """Yield the accesses of a module to one number in global memory: they name no tensor."""
     for full in audited.operations:
         operation, function = full.operation, full.function
-        place = operation.line, operation.column, function.location(operation)
         if is_scalar(function, operation):
             pointer = function.values[operation.operands[0]].type
             moved = scalar_type(pointer.pointee or "")
             ends = (None, moved) if operation.name == "tt.load" else (moved, None)
-            yield Operation(operation.name, function.name, *place, (moved,), *ends)
+            yield _of_scalar(full, moved, *ends)
         if operation.name not in SCALAR_ATOMICS or len(operation.operands) < 2:
             continue
         value = function.values.get(operation.operands[1])
         if value is not None and value.type.is_scalar:
             moved = scalar_type(value.text)
-            yield Operation(operation.name, function.name, *place, (moved,), moved, None)
+            yield _of_scalar(full, moved, moved, None)
+
+
+def _of_scalar(
+    full: FullOperation, moved: IRType, source: IRType | None, target: IRType | None
+) -> Operation:
+    operation, function = full.operation, full.function
+    place = operation.line, operation.column, function.location(operation)
+    return Operation(operation.name, function.name, *place, (moved,), source, target)
 
 
 def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:

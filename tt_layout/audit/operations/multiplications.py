@@ -113,7 +113,6 @@ def multiplications(audited: AuditedModule) -> Iterator[Multiplication]:
 
 def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplication | None:
     from tt_layout.audit.operations.fused_multiply_adds import fused_multiply_adds
-    from tt_layout.audit.values.executions import executions
 
     types = _types(full)
     if types is None:
@@ -140,7 +139,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
         d=d,
         instruction=instruction,
         descriptors=descriptors,
-        executions=executions(audited.evaluator(function), operation),
+        executions=audited.runs(full),
         refusal=refusal,
         scales=_scales_of_both(full, d),
         fma=fused_multiply_adds(a, b, d, sizes, precision) if instruction is None else None,

@@ -10,6 +10,7 @@ from tt_layout.audit.global_memory.width import Kernel
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.costs import cost_of
+from tt_layout.audit.values.executions import Executions
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.slice import Slice
 from tt_layout.ir.operations import Operation
@@ -132,10 +133,12 @@ class Trial(AuditedModule):
 
     def kernel(self, function: SsaFunction) -> Kernel | None:
         """Return what is known of a function's values: the same, whatever their layouts."""
-        functions = self._audited.functions
-        original = next(one for one in functions if self._functions.get(id(one)) is function)
-        known = self._audited.kernel(original)
+        known = self._audited.kernel(self._original(function))
         return replace(known, function=function, explains=False) if known is not None else None
+
+    def runs(self, full: FullOperation) -> Executions:
+        """Return how often an operation runs: as often, whatever the layouts."""
+        return self._audited.runs(full._replace(function=self._original(full.function)))
 
     def cost(self, operation: Operation) -> Cost | None:
         """Return what an operation would cost.
@@ -145,6 +148,10 @@ class Trial(AuditedModule):
             LayoutError: it cannot be determined.
         """
         return cost_of(self.exchange.operation(operation), self)
+
+    def _original(self, function: SsaFunction) -> SsaFunction:
+        functions = self._audited.functions
+        return next(one for one in functions if self._functions.get(id(one)) is function)
 
     def _exchanged(self, full: FullOperation) -> FullOperation:
         function, number = full.function, id(full.function)

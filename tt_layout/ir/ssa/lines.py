@@ -23,6 +23,9 @@ from tt_layout.ir.ssa.model import Successor
 MAX_LENGTH = 1 << 12
 """Characters of a line that is kept; longer ones are seldom alike."""
 
+MAX_LINES = 1 << 13
+"""Lines that are known with their names."""
+
 _NAMES = re.compile(r"(%[\w$.-]+(?:#\d+)?)", re.ASCII)
 
 
@@ -40,18 +43,24 @@ class _Line(NamedTuple):
     location: str | None
 
 
-def _parts(line: str) -> _Line:
+def _split(line: str) -> tuple[str, str | None]:
+    """Return a line without the location at its end, and that if it is an alias; None otherwise."""
     head, found, alias = line.rpartition(" loc(#")
-    is_located = bool(found) and alias[-1:] == ")" and alias[:-1].isalnum()
-    if not is_located:
-        head = line
+    if found and alias[-1:] == ")" and alias[:-1].isalnum():
+        return head, f"#{alias[:-1]}"
+    return line, None
+
+
+def _parts(head: str, location: str | None) -> _Line:
     texts = _NAMES.split(head)
     names = texts[1::2]
-    first = _first_places(names)
-    # Where a name comes twice, what it stands for in both places is the same.
-    equal = tuple([first[name] for name in names]) if len(first) < len(names) else ()
-    shape = "\n".join(texts[::2]), is_located, equal
-    return _Line(shape, names, f"#{alias[:-1]}" if is_located else None)
+    equal: tuple[int, ...] = ()
+    if len(set(names)) < len(names):
+        # Where a name comes twice, what it stands for in both places is the same.
+        first = _first_places(names)
+        equal = tuple([first[name] for name in names])
+    shape = "\n".join(texts[::2]), location is not None, equal
+    return _Line(shape, names, location)
 
 
 def _first_places(names: Sequence[str]) -> dict[str, int]:
@@ -118,16 +127,28 @@ class KnownLines:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, _Pattern] = {}
+        self._named: dict[str, Template] = {}
 
     def find(self, line: str) -> Template | None:
         """Return the operation of a line; None where none of its shape has been read."""
-        parts = _parts(line)
+        head, location = _split(line)
+        known = self._named.get(head)
+        if known is not None and location is not None:
+            return Template(*known[:-1], location)
+        parts = _parts(head, location)
         pattern = self._known.get(parts.shape)
-        return pattern.with_names(parts) if pattern is not None else None
+        if pattern is None:
+            return None
+        found = pattern.with_names(parts)
+        if location is not None:
+            if len(self._named) >= MAX_LINES:
+                self._named.clear()
+            self._named[head] = found
+        return found
 
     def add(self, line: str, template: Template) -> None:
         """Keep the operation that a line has been read as."""
-        parts = _parts(line)
+        parts = _parts(*_split(line))
         pattern = _pattern(parts, template)
         if pattern is not None:
             self._known[parts.shape] = pattern

@@ -22,6 +22,7 @@ from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Val
 from tt_layout.ir.ssa.names import Names
 from tt_layout.ir.ssa.operation import Arguments, OperationReader
 from tt_layout.ir.ssa.tokens import Cursor, closing
+from tt_layout.mlir.source import BLOCK
 
 _CONTINUES = frozenset(":,-{([<>=*")
 """With what a line may begin that goes on with the operation of the line before."""
@@ -91,6 +92,7 @@ class _FunctionReader:
         self.lines = lines
         self.names = Names()
         self.nesting = 0
+        self._last = 0, 0  # a line, and where it begins
 
     def read(self, function: Function) -> SsaFunction:
         offset = self.source.offset(function.line, function.column)
@@ -206,8 +208,19 @@ class _FunctionReader:
             Value(self.names.define(name, 1, line)[0], expand(text)) for name, text in arguments
         )
 
+    def _line_column(self, offset: int) -> tuple[int, int]:
+        """Return the line and column of an offset, which mostly is shortly behind the last."""
+        line, start = self._last
+        if not (line and start <= offset < start + BLOCK):
+            line, column = self.source.line_column(offset)
+            start = offset - column + 1
+        elif lines := self.text.count("\n", start, offset):
+            line, start = line + lines, self.text.rfind("\n", start, offset) + 1
+        self._last = line, start
+        return line, offset - start + 1
+
     def _line(self, offset: int) -> int:
-        return self.source.line_column(offset)[0]
+        return self._line_column(offset)[0]
 
     def _line_end(self, offset: int) -> int:
         end = self.text.find("\n", offset)
@@ -244,7 +257,7 @@ class _FunctionReader:
 
     def _place(self, template: Template, start: int, regions: tuple[Region, ...]) -> SsaOperation:
         """Return an operation at its place, with the names that hold there."""
-        line, column = self.source.line_column(start + template.column)
+        line, column = self._line_column(start + template.column)
         operands = self.names.use_all(template.operands)
         attributes, successors = template.attributes, template.successors
         if operands != template.operands:
