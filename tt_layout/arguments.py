@@ -81,18 +81,31 @@ def integers(name: str, value: Any) -> tuple[int, ...]:
         Traceback (most recent call last):
         TypeError: shape must be a sequence, got 4 of int
     """
-    if type(value) in (tuple, list) and {*map(type, value)} <= {int}:  # as nearly always
+    if _has_only(int, value):
         return tuple(value)
     read: tuple[int, ...] = _taken(name, value, _INTEGERS)
     return read
 
 
+def _has_only(plain: type, value: Any) -> bool:
+    """Tell whether a value is a tuple or list of such items alone, as nearly always."""
+    return type(value) in (tuple, list) and {*map(type, value)} <= {plain}
+
+
 class Kind(NamedTuple):
-    """What an annotation allows: its words, and what reads a value that looks like it."""
+    """What an annotation allows.
+
+    Attributes:
+        words: that say so.
+        fits: tells whether a value looks like it.
+        read: makes it of such a value.
+        plain: a type of which any value is already what is made of it; None for none.
+    """
 
     words: str
     fits: Callable[[Any], bool]
     read: Callable[[str, Any], Any] = lambda name, value: value
+    plain: type | None = None
 
 
 def _taken(name: str, value: Any, kind: Kind) -> Any:
@@ -116,7 +129,8 @@ def _kind(hint: Any) -> Kind:
 
 def _instance(kind: type) -> Kind:
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
-    return Kind(f"{article} {kind.__name__}", lambda value: isinstance(value, kind))
+    plain = kind if kind is str else None
+    return Kind(f"{article} {kind.__name__}", lambda value: isinstance(value, kind), plain=plain)
 
 
 def _either(kinds: Sequence[Kind]) -> Kind:
@@ -131,6 +145,8 @@ def _sequence(item: Kind) -> Kind:
     def read(name: str, value: Any) -> Any:
         if len(value) > MAX_LENGTH:
             raise LayoutError(f"{name} has more than {MAX_LENGTH} entries")
+        if item.plain is not None and _has_only(item.plain, value):
+            return tuple(value)
         entries = islice(value, len(value))  # a class of its own may yield for ever
         return tuple(_taken(f"{name}[{at}]", own, item) for at, own in enumerate(entries))
 
@@ -162,7 +178,7 @@ def _is_index(value: Any) -> bool:
 
 
 _ANYTHING = Kind("anything", lambda value: True)
-_INTEGER = Kind("an int", _is_index, lambda name, value: operator.index(value))
+_INTEGER = Kind("an int", _is_index, lambda name, value: operator.index(value), int)
 _INTEGERS = _sequence(_INTEGER)
 _KINDS: dict[Any, Kind] = {
     Any: _ANYTHING,

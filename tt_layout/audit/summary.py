@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Counted, Finding
@@ -31,7 +32,7 @@ class Summary:
         movements: all data movements.
         registers: where it comes closest to its registers, or exceeds them most; None where the
             GPU is not known.
-        occupancy: what a multiprocessor holds of the kernel; None where that is not known.
+        audit: of the module that it is in; None of a summary by itself.
     """
 
     function: str | None
@@ -43,8 +44,17 @@ class Summary:
     unknown_costs: int = 0
     movements: int = 0
     registers: RegisterPressure | None = None
-    occupancy: Occupancy | None = None
     needed: tuple[Finding, ...] = ()
+    audit: Audit | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def occupancy(self) -> Occupancy | None:
+        """What a multiprocessor holds of the kernel; None where that is not known."""
+        audit = self.audit
+        if self.registers is None or audit is None or audit.audited is None:
+            return None
+        shared = self.shared_bytes
+        return kernel_occupancy(audit, audit.audited, self.registers, shared, audit.known)
 
     @property
     def weight(self) -> float:
@@ -163,17 +173,9 @@ def _summary(
         sum(row.has_unknown_cost for row in own),
         len(own),
         registers,
-        _occupancy(audit, registers, shared),
         tuple(one.finding for one in audit.notes if one.finding.function == name),
+        audit,
     )
-
-
-def _occupancy(
-    audit: Audit, registers: RegisterPressure | None, shared: int | None
-) -> Occupancy | None:
-    if registers is None or audit.audited is None:
-        return None
-    return kernel_occupancy(audit, audit.audited, registers, shared, audit.known)
 
 
 def _shared_bytes(audit: Audit, name: str | None, is_only: bool) -> int | None:

@@ -11,6 +11,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
@@ -187,6 +188,7 @@ def split_form(
     )
 
 
+@lru_cache(maxsize=256)
 def cga_layout(cga: Bases, rank: int) -> LinearLayout:
     """Return the layout from ``block`` to the tensor; one CTA where there are no bases."""
     return LinearLayout.from_bases([("block", cga)], dim_names(rank), require_surjective=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.span import F2Span
@@ -63,7 +64,7 @@ class GenericLinear(DistributedEncoding):
         """The length of the basis vectors."""
         return len(self.vectors[0]) if self.vectors else 0
 
-    @property
+    @cached_property
     def natural_layout(self) -> LinearLayout:
         """The layout of the shape that the bases span."""
         bases = [(name, getattr(self, name)) for name in _DIMS]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tt_layout.audit.global_memory.width import Kernel
     from tt_layout.audit.values.evaluator import Evaluator
     from tt_layout.audit.values.executions import Executions
-    from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader
+    from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, SsaReader
 
 MATRIX_FAMILIES = {
     ("amd_mfma", 2): "gfx90a",
@@ -157,9 +157,7 @@ class AuditedModule:
         return {
             (full.operation.line, full.operation.column): full
             for function in self.functions
-            for block in function.body
-            for operation in block.operations
-            for full in _walk(function, operation, ())
+            for full in _walk(function, function.body, ())
         }
 
     @property
@@ -234,10 +232,10 @@ class AuditedModule:
 
 
 def _walk(
-    function: SsaFunction, operation: SsaOperation, within: tuple[tuple[SsaOperation, int], ...]
+    function: SsaFunction, region: Region, within: tuple[tuple[SsaOperation, int], ...]
 ) -> Iterator[FullOperation]:
-    yield FullOperation(function, operation, within)
-    for number, region in enumerate(operation.regions):
-        for block in region:
-            for inner in block.operations:
+    for block in region:
+        for operation in block.operations:
+            yield FullOperation(function, operation, within)
+            for number, inner in enumerate(operation.regions):
                 yield from _walk(function, inner, (*within, (operation, number)))

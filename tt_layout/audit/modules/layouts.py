@@ -37,36 +37,69 @@ class LayoutRow(NamedTuple):
 
     Attributes:
         layout: as written in the dump, such as ``#blocked``.
-        attribute: the layout without aliases; as written where it has an error.
         kind: the mnemonic, such as ``blocked``; ``placeholder`` of an attribute that a later pass
             replaces by a layout; empty where it has an error.
         type: the type without the layout.
         uses: how often the type occurs.
         line: of the first use.
-        registers: registers per thread; None for layouts in memory.
-        contiguity: adjacent elements that one thread holds along each dimension.
-        replication: input dimension -> on how many locations of it each element is repeated.
-        sizes: input dimension -> its size.
+        encoding: what it is; None where it has an error, or is yet to be chosen.
+        linear: its map over the type; None where it has none.
         error: why the layout, or its map over the type, is refused.
         functions: those that use it, in the order of the text.
     """
 
     layout: str
-    attribute: str
     kind: str
-    type: str
-    uses: int
-    line: int
-    registers: int | None = None
-    contiguity: tuple[int, ...] | None = None
-    replication: tuple[tuple[str, int], ...] = ()
-    sizes: tuple[tuple[str, int], ...] = ()
+    type: str = ""
+    uses: int = 0
+    line: int = 0
+    encoding: Encoding | None = None
+    linear: LinearLayout | None = None
     error: LayoutError | None = None
     functions: tuple[Use, ...] = ()
 
+    @property
+    def attribute(self) -> str:
+        """The layout without aliases; as written where it has an error."""
+        return str(self.encoding) if self.encoding is not None else self.layout
+
+    @property
+    def is_in_registers(self) -> bool:
+        """Whether it is a layout of registers."""
+        return self.linear is not None and "register" in self.linear.get_in_dim_names()
+
+    @property
+    def registers(self) -> int | None:
+        """Registers per thread; None for layouts in memory."""
+        return self.size("register") if self.is_in_registers else None
+
+    @property
+    def contiguity(self) -> tuple[int, ...] | None:
+        """Adjacent elements that one thread holds along each dimension; None in memory."""
+        if self.linear is None or not self.is_in_registers:
+            return None
+        return contiguity_per_thread(self.linear)
+
+    @property
+    def replication(self) -> tuple[tuple[str, int], ...]:
+        """Input dimension -> on how many locations of it each element is repeated, if on more."""
+        if self.linear is None:
+            return ()
+        free = self.linear.get_free_variable_masks()
+        counts = ((dim, 1 << free[dim].bit_count()) for dim in self.linear.get_in_dim_names())
+        return tuple((dim, count) for dim, count in counts if count > 1)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Input dimension -> its size."""
+        linear = self.linear
+        if linear is None:
+            return {}
+        return {dim: linear.get_in_dim_size(dim) for dim in linear.get_in_dim_names()}
+
     def size(self, dim: str) -> int | None:
         """Return the size of an input dimension; None where the layout has none."""
-        return dict(self.sizes).get(dim)
+        return self.sizes.get(dim)
 
 
 class PlacedLayouts:
@@ -169,9 +202,9 @@ def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:
         if isinstance(ir_type.encoding, Encoding):
             row = layouts.row(ir_type)
         elif isinstance(ir_type.encoding, PlaceholderError):
-            row = LayoutRow("", layout, PLACEHOLDER, "", 0, 0)
+            row = LayoutRow(layout, PLACEHOLDER)
         else:
-            row = LayoutRow("", layout, "", "", 0, 0, error=ir_type.encoding)
+            row = LayoutRow(layout, "", error=ir_type.encoding)
         yield row._replace(layout=layout, type=bare, uses=uses, line=used[0].line, functions=used)
 
 
@@ -189,25 +222,14 @@ def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRo
     """Return the row of a type with a layout, less where it stands."""
     encoding = ir_type.encoding
     assert isinstance(encoding, Encoding)
-    row = LayoutRow("", str(encoding), encoding.mnemonic, "", 0, 0)
-    if not isinstance(placed, PlacedLayout):
-        return row._replace(error=placed)
-    linear = placed.layout
-    names = linear.get_in_dim_names()
-    in_registers = "register" in names
-    free = linear.get_free_variable_masks()
-    replication = ((dim, 1 << free.get(dim, 0).bit_count()) for dim in names)
-    return row._replace(
-        registers=linear.get_in_dim_size("register") if in_registers else None,
-        contiguity=contiguity_per_thread(linear) if in_registers else None,
-        replication=tuple((dim, count) for dim, count in replication if count > 1),
-        sizes=tuple((dim, linear.get_in_dim_size(dim)) for dim in names),
-    )
+    if isinstance(placed, PlacedLayout):
+        return LayoutRow("", encoding.mnemonic, encoding=encoding, linear=placed.layout)
+    return LayoutRow("", encoding.mnemonic, encoding=encoding, error=placed)
 
 
 def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:
     """Yield what a layout assumes of the module that the module does not state."""
-    if row.registers is None:
+    if not row.is_in_registers:
         return
     for dim, attribute, unit in UNITS:
         assumed, given = row.size(dim), module.number(attribute)

@@ -116,7 +116,7 @@ def better_buffers(
 def usual_buffer(
     concluded: Conclusions, audited: AuditedModule, operation: Operation
 ) -> Suggestion | None:
-    """Return the usual swizzle that saves most over all accesses, where one saves any.
+    """Return the usual swizzle that saves most over all accesses, of those that save in one.
 
     A few trials where :func:`better_buffers` searches; its arguments.
     """
@@ -128,8 +128,28 @@ def usual_buffer(
     if _other_readers(audited, memory.encoding) or _is_copied(audited, memory.encoding):
         return next(iter(better_buffers(concluded, audited, operation)), None)
     usual = _usual_swizzles(memory.tensor_type().shape, size // memory.elements)
-    tried = [try_layout(concluded, audited, memory, encoding) for encoding in usual]
+    tried = [
+        try_layout(concluded, audited, memory, encoding)
+        for encoding in usual
+        if _saves(concluded, audited, memory.encoding, encoding, operation)
+    ]
     return max(filter(None, tried), key=lambda one: one.saved, default=None)
+
+
+def _saves(
+    concluded: Conclusions,
+    audited: AuditedModule,
+    old: Encoding,
+    new: Encoding,
+    operation: Operation,
+) -> bool:
+    """Tell whether a layout saves cycles in one access."""
+    before = concluded.by_place[operation.line, operation.column].cost
+    try:
+        after = Trial(audited, Exchange({old: new})).cost(operation)
+    except LayoutError:
+        return False
+    return before is not None and after is not None and after.cycles < before.cycles
 
 
 def _usual_swizzles(shape: tuple[int, ...], element_bytes: int) -> Iterator[SwizzledShared]:

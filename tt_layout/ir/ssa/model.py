@@ -155,8 +155,15 @@ class SsaFunction:
 
     def type_of(self, name: str) -> IRType | None:
         """Return the type of a value with its layout; None for a scalar or an unknown value."""
-        value = self.values.get(name)
-        return self.resolve_type(value.text) if value is not None else None
+        known = self._types
+        if name not in known:
+            value = self.values.get(name)
+            known[name] = self.resolve_type(value.text) if value is not None else None
+        return known[name]
+
+    @cached_property
+    def _types(self) -> dict[str, IRType | None]:
+        return {}
 
     def location(self, operation: SsaOperation) -> Location | None:
         """Return the location in the user's program; None where the dump has none."""
