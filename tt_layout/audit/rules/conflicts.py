@@ -82,7 +82,8 @@ class Conflict(Occurrence):
 
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return layouts that save cycles over all accesses to the buffers."""
-        return advice.better_buffers(finding)
+        assert finding.movement is not None
+        return advice.better_buffers(finding.movement.operation)
 
 
 def _has_conflicts(cost: Cost) -> bool:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.conclusions import Conclusions
-from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.suggestion import Suggestion
-from tt_layout.ir.operations import Location
+from tt_layout.ir.operations import Location, Operation
 from tt_layout.ir.ssa import SsaFunction
 
 
@@ -63,11 +62,9 @@ class Advice:
             self._known[question] = tuple(answer())
         return self._known[question]
 
-    def better_buffers(self, finding: Finding) -> tuple[Suggestion, ...]:
-        """Return layouts that save cycles over all accesses to the buffers of a finding's."""
+    def better_buffers(self, operation: Operation) -> tuple[Suggestion, ...]:
+        """Return layouts that save cycles over all accesses to the buffers of one of them."""
         from tt_layout.audit.suggestions.buffers import better_buffers
 
-        assert finding.movement is not None
-        operation = finding.movement.operation
         key = operation.group, operation.source, operation.target
         return self.once(key, lambda: better_buffers(self.found, self.audited, operation))
