@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from itertools import count
 
 from tt_layout.audit.values.given import GivenValues, check_names
+from tt_layout.cli.processes import processes
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import WHAT_DUMPS_ARE, dumps_below
 from tt_layout.releases import Release
@@ -21,7 +22,6 @@ from tt_layout.reports.kernel_overview import (
     PassedOver,
 )
 from tt_layout.reports.progress import progress_bar
-from tt_layout.worker import begin_worker
 
 FEW = 24
 """Dumps for which no other processes are started."""
@@ -133,19 +133,15 @@ def _results(
     files: Sequence[str], settings: Settings, *, explains: bool = True
 ) -> Iterator[Result]:
     """Yield what is found in each file, in any order; a terminal shows how far it is."""
-    processes = min(os.cpu_count() or 1, len(files) // FEW)
-    if processes < 2:
+    number = min(os.cpu_count() or 1, len(files) // FEW)
+    if number < 2:
         _start(*settings, explains)
         with _progress(len(files)) as advance:
             yield from advance(map(_read, files))
         return
-    from multiprocessing import get_all_start_methods, get_context
-
-    can_fork = "fork" in get_all_start_methods() and sys.platform != "darwin"
-    method = "fork" if can_fork else "spawn"
     # The processes are there before the progress bar starts its thread.
     with (
-        get_context(method).Pool(processes, _start_process, (*settings, explains)) as pool,
+        processes(number, _start_process, *settings, explains) as pool,
         _progress(len(files)) as advance,
     ):
         yield from advance(pool.imap_unordered(_read_in_process, files, chunksize=8))
@@ -160,9 +156,7 @@ def _start(
 
 def _start_process(*settings: object) -> None:
     """Begin in a process of its own, in which garbage is collected between dumps."""
-    begin_worker()
     gc.disable()
-    gc.freeze()
     _start(*settings)  # type: ignore[arg-type]
 
 

@@ -68,7 +68,7 @@ class Comparing:
         return [self._modules(open_dump(path)) for path in files]
 
     def _modules(self, dump: OpenedDump) -> list[NamedModule]:
-        modules = read_modules(dump.source, self._is_partial, dump.number)
+        modules = read_modules(dump, self._is_partial)
         return [NamedModule(dump.source.name, module) for module in modules]
 
     def _of_pairs(self, pairs: Sequence[Pair]) -> ComparisonReport:

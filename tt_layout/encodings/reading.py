@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tt_layout.encodings.base import Encoding, Origin, fault_of, is_ours
 from tt_layout.encodings.forks import PLACEHOLDERS, UNMAPPED, unwrapped
@@ -25,7 +25,11 @@ from tt_layout.releases import Release, in_words
 
 
 def read_encoding(
-    node: Node, release: Release | None = None, *, from_compiler: bool = False
+    node: Node,
+    release: Release | None = None,
+    *,
+    from_compiler: bool = False,
+    keeps_origin: bool = True,
 ) -> Encoding:
     """Return the encoding that a syntax tree without aliases stands for.
 
@@ -36,6 +40,7 @@ def read_encoding(
             would read its absence as 0.
         from_compiler: whether a compiler wrote the text.  Then what the newest release reads
             where a key is missing is meant, while a person may have forgotten the key.
+        keeps_origin: whether the encoding keeps where it was read, and with that the text.
 
     Raises:
         LayoutError: the attribute is unknown, or breaks a rule of the release.
@@ -43,12 +48,12 @@ def read_encoding(
     """
     node = unwrapped(node)
     if release is not None:
-        return Reader(release, uses_silent_defaults=True).read(node)
-    newest = newest_release(node)
+        return Reader(release, uses_silent_defaults=True, keeps_origin=keeps_origin).read(node)
+    reader = Reader(newest_release(node), reads_forks=True, keeps_origin=keeps_origin)
     if from_compiler:
         with suppress(LayoutError):
-            return Reader(newest, uses_silent_defaults=True, reads_forks=True).read(node)
-    return Reader(newest, reads_forks=True).read(node)
+            return replace(reader, uses_silent_defaults=True).read(node)
+    return reader.read(node)
 
 
 @dataclass(frozen=True)
@@ -59,11 +64,13 @@ class Reader:
         release: whose rules.
         uses_silent_defaults: whether an absent key means what its wheels take it for in silence.
         reads_forks: whether the text may be a fork's.
+        keeps_origin: whether encodings keep where they were read.
     """
 
     release: Release
     uses_silent_defaults: bool = False
     reads_forks: bool = False
+    keeps_origin: bool = True
 
     def read(self, node: Node) -> Encoding:
         """Return the encoding of an attribute."""
@@ -78,11 +85,12 @@ class Reader:
         entries = entries_of(attribute, form.style)
         self._refuse_unknown(attribute, form, entries)
         values = form.normalize(self._values(attribute, form, entries))
+        spans = {e.key: e.value.span for e in entries}
         try:
             encoding = encoding_class(
                 release=self.release,
                 spelling=Spelling(form, values),
-                origin=Origin(attribute.span, {e.key: e.value.span for e in entries}),
+                origin=Origin(attribute.span, spans) if self.keeps_origin else None,
                 is_fork=self._is_fork(form, entries),
                 **form.fields(values),
             )

@@ -111,7 +111,7 @@ def iterate_parts(source: Source, report: Callable[[int], None] | None = None) -
 
 def check_lines(source: Source) -> None:
     """Raise if a line is so long that the text cannot be IR."""
-    start, line = 0, 1
+    start, line = 0, source.first_line
     while len(source.text) - start > MAX_LINE:
         end = source.text.find("\n", start)
         end = len(source.text) if end < 0 else end

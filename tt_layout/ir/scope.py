@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
 from tt_layout.encodings.forks import WRAPPERS
@@ -42,10 +42,16 @@ _NEXT = re.compile(
 
 
 class Interner:
-    """What the modules of one dump share: encodings and types by the text that they have."""
+    """What the modules of one dump share: encodings and types by the text that they have.
 
-    def __init__(self, release: Release | None) -> None:
+    Args:
+        release: the release whose rules hold; None for those that fit.
+        keeps_text: whether encodings keep where they were read, and with that the text.
+    """
+
+    def __init__(self, release: Release | None, *, keeps_text: bool = True) -> None:
         self.release = release
+        self.keeps_text = keeps_text
         self.numbers: dict[str, int] = {}
         self.encodings: dict[str, Encoding] = {}
         self.types: dict[str, dict[str, IRType]] = {}
@@ -168,10 +174,15 @@ class Scope:
 
         A key that no release knows is left out where all of them ignore it.
         """
-        release = self.interner.release
+        read = partial(
+            read_encoding,
+            release=self.interner.release,
+            from_compiler=True,
+            keeps_origin=self.interner.keeps_text,
+        )
         for _ in range(MAX_IGNORED):
             try:
-                return read_encoding(node, release, from_compiler=True)
+                return read(node)
             except UnknownKeyError as error:
                 if not isinstance(error.location, Span):
                     raise
@@ -179,7 +190,7 @@ class Scope:
                 if fewer == node:
                     raise
                 node = fewer
-        return read_encoding(node, release, from_compiler=True)
+        return read(node)
 
     def is_location(self, name: str) -> bool:
         """Tell whether an alias stands for a location."""

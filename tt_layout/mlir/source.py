@@ -50,13 +50,21 @@ _BINARY = getattr(os, "O_BINARY", 0)
 class Source:
     """A text and the name under which messages speak of it.
 
+    Attributes:
+        text: all of it, or a piece.
+        name: such as that of its file.
+        first_line: the line that it begins with, of a piece more than 1.
+
     Example:
         >>> Source("ab\\ncd", "a.mlir").line_column(4)
         (2, 2)
+        >>> Source("ab\\ncd", "a.mlir", first_line=100).line_column(4)
+        (101, 2)
     """
 
     text: str
     name: str = "<layout>"
+    first_line: int = 1
 
     @cached_property
     def _blocks(self) -> list[tuple[int, int]]:
@@ -78,14 +86,14 @@ class Source:
         lines, start = self._blocks[block]
         lines += self.text.count("\n", block * BLOCK, offset)
         start = self.text.rfind("\n", block * BLOCK, offset) + 1 or start
-        return lines + 1, offset - start + 1
+        return lines + self.first_line, offset - start + 1
 
     def offset(self, line: int, column: int) -> int:
         """Return the character offset of a 1-based line and column."""
         return self._line_start(line) + column - 1
 
     def line(self, number: int) -> str:
-        """Return line ``number`` (1-based) without its end."""
+        """Return line ``number`` without its end."""
         start = self._line_start(number)
         end = self.text.find("\n", start)
         return self.text[start : end if end >= 0 else len(self.text)]
@@ -93,9 +101,10 @@ class Source:
     def _line_start(self, number: int) -> int:
         from bisect import bisect_left
 
-        block = max(0, bisect_left(self._blocks, (number - 1, 0)) - 1)
+        above = number - self.first_line
+        block = max(0, bisect_left(self._blocks, (above, 0)) - 1)
         start = block * BLOCK
-        for _ in range(number - 1 - self._blocks[block][0]):
+        for _ in range(above - self._blocks[block][0]):
             start = self.text.index("\n", start) + 1
         return start
 

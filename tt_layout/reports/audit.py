@@ -38,6 +38,7 @@ from tt_layout.safe_text import safe
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
+    from tt_layout.reports.many_modules import ManyModules
     from tt_layout.reports.measured import Measurements
 
 FEW = 12
@@ -56,6 +57,7 @@ class AuditReport(Printed):
         histories: of each compilation of a dump of passes, asked for after the audits.
         lists_passes: whether each of their modules has a line of its own.
         hint: the last line, for a reader at a terminal; None for none.
+        brief: many modules that were audited already, in place of audits; None for none.
         top: how many kernels of many modules are listed; None for all.
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
@@ -73,6 +75,7 @@ class AuditReport(Printed):
     lists_passes: bool = False
     hint: str | None = None
     top: int | None = None
+    brief: ManyModules | None = None
 
     def __eq__(self, other: object) -> bool:
         """Tell whether another report says the same."""
@@ -95,11 +98,17 @@ class AuditReport(Printed):
 
     def lines(self) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of every module, or of the worst of many."""
+        if self.brief is not None:
+            yield from self._in_brief(self.brief)
+            yield from self._last
+            return
         audits = iter(self.audits)
         first = deque(islice(audits, FEW + 1))
         rest = chain((first.popleft() for _ in range(len(first))), audits)
         if len(first) > FEW and not self._shows_each:
-            yield from self._in_brief(rest)
+            from tt_layout.reports.many_modules import in_brief
+
+            yield from self._in_brief(in_brief(self.file, rest, self.top))
         else:
             yield from self._each(rest)
             for history in self.histories:
@@ -113,14 +122,11 @@ class AuditReport(Printed):
         shows_more = self.is_whole or self.has_tables or self.lists_passes
         return shows_more or self.measured is not None
 
-    def _in_brief(self, audits: Iterator[Audit]) -> Iterator[Line | Fitted]:
+    def _in_brief(self, found: ManyModules) -> Iterator[Line | Fitted]:
         """Yield a line for each kernel of many modules, and the worst modules below."""
-        from tt_layout.reports.many_modules import in_brief
-
-        overview, worst = in_brief(self.file, audits, self.top)
-        yield from overview.lines()
+        yield from found.overview.lines()
         yield Line()
-        yield from self._each(worst)
+        yield from self._each(found.worst)
 
     def _each(self, audits: Iterable[Audit]) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of modules, an empty line between them."""

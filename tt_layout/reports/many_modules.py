@@ -6,7 +6,7 @@ what is expensive: it is looked for in the modules that are shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import count
 from typing import NamedTuple
@@ -29,6 +29,11 @@ class ManyModules(NamedTuple):
     overview: KernelOverview
     worst: tuple[Audit, ...]
 
+    @staticmethod
+    def of(kernels: Sequence[KernelLine], worst: tuple[Audit, ...], top: int | None) -> ManyModules:
+        """Return modules by their kernels, the worst first, of which so many are listed."""
+        return ManyModules(KernelOverview(kernels, (), top), worst)
+
 
 def in_brief(file: str, audits: Iterable[Audit], top: int | None) -> ManyModules:
     """Return the modules of a dump in brief, each let go once it was looked at.
@@ -43,15 +48,21 @@ def in_brief(file: str, audits: Iterable[Audit], top: int | None) -> ManyModules
 
     def ranked() -> Iterator[tuple[tuple[object, ...], int, Audit]]:
         for audit in audits:
-            own = [_brief(one) for one in KernelLine.of_audit(file, audit)]
+            own = brief_kernels(file, audit)
             kernels.extend(own)
             if own:
                 yield min(one.rank for one in own), next(numbers), audit
 
     worst = tuple(audit for _, _, audit in nsmallest(WORST, ranked()))
-    return ManyModules(KernelOverview(sorted(kernels, key=lambda one: one.rank), (), top), worst)
+    return ManyModules.of(worst_first(kernels), worst, top)
 
 
-def _brief(kernel: KernelLine) -> KernelLine:
-    """Return what the table shows of a kernel: of its findings where the worst is."""
-    return kernel._replace(text="", signature="", findings=kernel.findings[:1])
+def brief_kernels(file: str, audit: Audit) -> list[KernelLine]:
+    """Return what the table shows of the kernels of a module: where the worst finding is."""
+    found = KernelLine.of_audit(file, audit)
+    return [one._replace(text="", signature="", findings=one.findings[:1]) for one in found]
+
+
+def worst_first(kernels: Iterable[KernelLine]) -> list[KernelLine]:
+    """Return kernels, the worst first."""
+    return sorted(kernels, key=lambda one: one.rank)

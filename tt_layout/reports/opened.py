@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit, audit_module
@@ -14,6 +15,7 @@ from tt_layout.ir.module import Module
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata, metadata_beside
 from tt_layout.kernels.seen import Launch, SeenKernel
 from tt_layout.kernels.trace import ProgramText, Trace, is_trace_name, read_trace
+from tt_layout.mlir.pieces import Piece, pieces_of
 from tt_layout.mlir.source import Source, read_source
 
 NO_TEXT = "the log has no TTGIR of the kernel"
@@ -23,11 +25,12 @@ class OpenedDump(NamedTuple):
     """A dump, and what is known of it besides.
 
     Attributes:
-        source: its text.
+        source: its text; of one in pieces the first.
         number: of the module that is meant; None for all.
         known: what is known of the compiled kernel.
         launch: how its kernel was launched; None where that is not known.
         programs: texts of the program that came with it.
+        pieces: in which it is read, if not as a whole.
     """
 
     source: Source
@@ -35,6 +38,18 @@ class OpenedDump(NamedTuple):
     known: KernelMetadata
     launch: Launch | None = None
     programs: tuple[ProgramText, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+
+    def sources(self) -> Iterator[Source]:
+        """Yield its text, or one piece after the other.
+
+        Raises:
+            LayoutError: a piece cannot be read.
+        """
+        if not self.pieces:
+            yield self.source
+        for piece in self.pieces:
+            yield piece.read()
 
 
 class AuditWithValues(NamedTuple):
@@ -62,14 +77,22 @@ class Opened(NamedTuple):
     unread: tuple[tuple[str, str], ...] = ()
 
 
-def open_dumps(name: str) -> Opened:
+def open_dumps(name: str, *, in_pieces: bool = False) -> Opened:
     """Return what a name means: one dump, or the kernels of a log of tritonparse.
+
+    Args:
+        name: of a file, perhaps with the number of a module.
+        in_pieces: whether a large dump may be read piece by piece.
 
     Raises:
         LayoutError: it cannot be read.
     """
     path, number = split_module(name)
     if not is_trace_name(path):
+        pieces = pieces_of(path) if in_pieces and number is None else ()
+        if pieces:
+            known = metadata_beside(path)
+            return Opened((OpenedDump(pieces[0].read(), None, known, pieces=pieces),))
         return Opened((OpenedDump(read_source(path), number, metadata_beside(path)),))
     trace = read_trace(path)
     count = len(trace.kernels)

@@ -41,6 +41,7 @@ from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limit
 
 if TYPE_CHECKING:
     from tt_layout.reports.features import Features
+    from tt_layout.reports.many_modules import ManyModules
     from tt_layout.reports.measured import Measurements
 
 
@@ -306,15 +307,15 @@ def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
 
 def _report(file: str, chosen: Options, output_format: str) -> int:
     """Show the report of one dump."""
-    dump = _with_compiled(open_dump(file), chosen.compiled)
+    is_brief = output_format == "text" and not (chosen.fail_on or chosen.shows_each)
+    dump = _with_compiled(open_dump(file, in_pieces=is_brief), chosen.compiled)
     measured = _measurements(chosen.ncu) if chosen.ncu is not None else None
     watcher, program = chosen.watcher, ProgramSource(chosen.program, dump.programs)
     passes = Compilations(chosen.given)
     has_histories = output_format != "github" and has_passes(dump.source.text)
     choose = passes.chosen if has_histories else chosen_modules
-    modules = read_modules(dump.source, chosen.partial, dump.number)
+    modules = read_modules(dump, chosen.partial)
     meant = choose(modules) if dump.number is None else modules
-    is_brief = output_format == "text" and not (chosen.fail_on or chosen.shows_each)
     audits = _audits(meant, chosen.given, dump, is_brief=is_brief)
     if chosen.fail_on or output_format == "github":
         audits = watcher.pass_on(file, audits)
@@ -335,9 +336,18 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         lists_passes=chosen.is_passes,
         hint=_page_command(file) if sys.stdout.isatty() else None,
         top=chosen.top,
+        brief=_large_in_brief(dump, chosen) if dump.pieces else None,
     )
     emit(report, output_format)
     return tell_failures(watcher)
+
+
+def _large_in_brief(dump: OpenedDump, chosen: Options) -> ManyModules | None:
+    """Return the modules of a dump in pieces, if several processes can audit them."""
+    from tt_layout.cli.large_dump import Settings, large_in_brief
+
+    settings = Settings(chosen.partial, chosen_release(), chosen.given, dump.known)
+    return large_in_brief(dump, settings, chosen.top)
 
 
 def _with_compiled(dump: OpenedDump, files: Sequence[str]) -> OpenedDump:
@@ -387,7 +397,7 @@ def _features_in(
     from tt_layout.reports.features import module_features
 
     for dump in open_dumps(name).dumps:
-        for module in read_modules(dump.source, is_partial, dump.number):
+        for module in read_modules(dump, is_partial):
             audit = audit_with(module, shared, dump.launch, given, dump.known).audit
             yield audit, module_features(dump.source.name, audit, grid_of(audit))
 
@@ -427,7 +437,7 @@ def _of_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
         option = "--fits" if chosen.is_fits else "--axis-info"
         raise LayoutError(f"{option} takes one file, got {len(files)}")
     dump = open_dump(files[0])
-    modules = read_modules(dump.source, chosen.partial, dump.number)
+    modules = read_modules(dump, chosen.partial)
     modules = chosen_modules(modules) if dump.number is None else modules
     if chosen.is_fits:
         emit(FitsReport(dump.source.name, modules, dump.known), output_format)

@@ -1,0 +1,156 @@
+"""Large dumps of many modules: audited piece by piece, by several processes."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.values.given import GivenValues, check_names
+from tt_layout.cli.dump_modules import shown_progress, whole
+from tt_layout.cli.processes import processes
+from tt_layout.ir.module import Module
+from tt_layout.ir.passes import has_passes
+from tt_layout.ir.reader import check_lines, iterate_ir
+from tt_layout.ir.scope import Interner
+from tt_layout.kernels.metadata import KernelMetadata
+from tt_layout.mlir.pieces import Piece
+from tt_layout.releases import Release
+from tt_layout.reports.audit import FEW
+from tt_layout.reports.kernel_overview import MAX_KNOWN, KernelLine
+from tt_layout.reports.many_modules import WORST, ManyModules, brief_kernels, worst_first
+from tt_layout.reports.opened import OpenedDump, audit_with
+
+MOST_PROCESSES = 8
+"""Each has a piece and what it knows of earlier ones in memory."""
+
+
+class Settings(NamedTuple):
+    """How a dump is audited.
+
+    Attributes:
+        is_partial: whether it may be cut off.
+        release: whose rules hold; None for those that fit.
+        given: what the arguments of its kernels are.
+        known: what is known of its compiled kernel.
+    """
+
+    is_partial: bool
+    release: Release | None
+    given: GivenValues | None
+    known: KernelMetadata
+
+
+class PieceKernels(NamedTuple):
+    """The kernels of a piece, the number of its modules, and the names of arguments with values."""
+
+    kernels: tuple[KernelLine, ...]
+    modules: int
+    arguments: tuple[str, ...]
+
+
+def large_in_brief(dump: OpenedDump, settings: Settings, top: int | None) -> ManyModules | None:
+    """Return the modules of a large dump in brief; None where one process has to audit them.
+
+    That is so of small dumps, of those with passes, whose modules belong together, and where only
+    one process can run.
+
+    Args:
+        dump: as it was opened.
+        settings: how it is audited.
+        top: how many kernels are listed; None for all.
+
+    Raises:
+        LayoutError: it cannot be audited, or a value is given for an argument that no module has.
+    """
+    number = min(os.cpu_count() or 1, MOST_PROCESSES, len(dump.pieces))
+    if number < 2 or has_passes(dump.source.text):
+        return None
+    found = _audited(dump.pieces, settings, number)
+    if sum(one.modules for one in found) <= FEW:
+        return None
+    if settings.given is not None:
+        check_names(settings.given, [name for one in found for name in one.arguments])
+    kernels = worst_first([kernel for one in found for kernel in one.kernels])
+    lines = list(dict.fromkeys(kernel.line for kernel in kernels))[:WORST]
+    worst = tuple(_audit_at(dump.pieces, line, settings) for line in lines)
+    return ManyModules.of(kernels, worst, top)
+
+
+def _audited(pieces: Sequence[Piece], settings: Settings, number: int) -> list[PieceKernels]:
+    """Return the kernels of each piece.
+
+    Raises:
+        LayoutError: one cannot be audited.
+    """
+    size, read = sum(piece.size for piece in pieces), 0
+    found: list[PieceKernels] = []
+    with processes(number, _start, settings) as pool, shown_progress(size) as show:
+        for piece, kernels in zip(pieces, pool.imap(_read_in_process, pieces)):
+            found.append(kernels)
+            read += piece.size
+            show(read)
+    return found
+
+
+def _audit_at(pieces: Sequence[Piece], line: int, settings: Settings) -> Audit:
+    """Return the audit of the module that begins on a line."""
+    piece = pieces[bisect_right(pieces, line, key=lambda one: one.first_line) - 1]
+    interner = Interner(settings.release)
+    module = next(one for one in _modules(piece, settings, interner) if one.line == line)
+    return audit_with(module, SharedWork(), None, settings.given, settings.known).audit
+
+
+def _modules(piece: Piece, settings: Settings, interner: Interner) -> Iterator[Module]:
+    source = piece.read()
+    check_lines(source)
+    modules = iterate_ir(source, settings.release, interner=interner)
+    return whole(modules, settings.is_partial)
+
+
+class _PieceReader:
+    """Audits pieces one by one, with what it knows of earlier ones."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin with nothing known of earlier pieces."""
+        self._shared, self._known = SharedWork(explains=False), 0
+        self._interner = Interner(self._settings.release, keeps_text=False)
+
+    def read(self, piece: Piece) -> PieceKernels:
+        """Return the kernels of a piece.
+
+        Raises:
+            LayoutError: it cannot be audited.
+        """
+        if self._known > MAX_KNOWN:
+            self._forget()
+        self._known += piece.size
+        settings, modules = self._settings, 0
+        kernels: list[KernelLine] = []
+        arguments: dict[str, None] = {}
+        for module in _modules(piece, settings, self._interner):
+            audit = audit_with(module, self._shared, None, settings.given, settings.known).audit
+            arguments.update(dict.fromkeys(audit.arguments))
+            kernels += brief_kernels(piece.file, audit)
+            modules += 1
+        return PieceKernels(tuple(kernels), modules, tuple(arguments))
+
+
+_reader: _PieceReader | None = None
+
+
+def _start(settings: Settings) -> None:
+    global _reader  # what a process keeps from piece to piece
+    _reader = _PieceReader(settings)
+
+
+def _read_in_process(piece: Piece) -> PieceKernels:
+    assert _reader is not None
+    return _reader.read(piece)

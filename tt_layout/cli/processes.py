@@ -1,0 +1,37 @@
+"""Several processes for what one command has to do."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from tt_layout.worker import begin_worker
+
+if TYPE_CHECKING:
+    from multiprocessing.pool import Pool
+
+
+@contextmanager
+def processes(number: int, start: Callable[..., None], *settings: Any) -> Iterator[Pool]:
+    """Give a pool of processes, each of which begins with a call.
+
+    Args:
+        number: of processes.
+        start: what each calls first, with the settings.
+    """
+    from multiprocessing import get_all_start_methods, get_context
+
+    can_fork = "fork" in get_all_start_methods() and sys.platform != "darwin"
+    method = "fork" if can_fork else "spawn"
+    with get_context(method).Pool(number, _begin, (start, *settings)) as pool:
+        yield pool
+
+
+def _begin(start: Callable[..., None], *settings: Any) -> None:
+    """Begin in a process of its own."""
+    begin_worker()
+    gc.freeze()
+    start(*settings)

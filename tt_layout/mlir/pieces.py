@@ -1,0 +1,171 @@
+"""Large dumps in pieces that can be read one by one, so that never all of the text is in memory.
+
+A dump is cut where nothing below depends on what is above: at a header, and between the end of a
+module and the aliases of the next.
+
+    module { .. } loc(#loc)
+    #loc1 = loc("f.py":1:1)          still of the module above
+    ----                             here
+    #blocked = #ttg.blocked<{..}>
+    #loc = loc("f.py":2:1)
+    module { .. } loc(#loc)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from os import path as names
+from typing import NamedTuple
+
+from tt_layout.errors import FileLocation, LayoutError, file_error
+from tt_layout.mlir.source import Source, open_file
+
+PIECE = 1 << 22
+"""Bytes of a piece, if it can be cut there."""
+
+MAX_TRIES = 64
+"""Modules above the end of a piece before whose aliases a cut is looked for."""
+
+_PASS = b"IR Dump "
+_HEADER, _MODULE, _END = b"\n// -----// " + _PASS, b"\nmodule", b"\n}"
+_ENDING = re.compile(rb"\}(?: loc\([^\n]*\))?\s*")
+_ALIAS = re.compile(rb"[#!](?P<name>[A-Za-z_$][\w$-]*) *= *(?P<location>loc\()?")
+_DEFINITION = re.compile(rb"\n([#!][A-Za-z_$][\w$-]*) *=(?!=| *loc\()")
+_NOTHING = re.compile(rb"[ \t\r]*(?://[^\n]*)?\n")
+_FIRST_LOCATION = b"loc"
+"""What MLIR calls the alias of a location that stands above its module, unlike the others."""
+
+
+class Piece(NamedTuple):
+    """A part of a file.
+
+    Attributes:
+        file: its name.
+        offset: the byte that it begins with.
+        size: in bytes.
+        first_line: the line that it begins with.
+    """
+
+    file: str
+    offset: int
+    size: int
+    first_line: int
+
+    def read(self) -> Source:
+        """Return the text.
+
+        Raises:
+            LayoutError: the file cannot be read, or is not what it was when it was cut.
+        """
+        try:
+            with open_file(self.file) as file:
+                file.seek(self.offset)
+                text = file.read(self.size).decode("utf-8")
+        except OSError as error:
+            raise file_error("read", self.file, error) from None
+        except UnicodeDecodeError:
+            raise LayoutError("it changed while it was read", FileLocation(self.file)) from None
+        return Source(text.replace("\r\n", "\n"), self.file, self.first_line)
+
+
+def pieces_of(file: str, size: int = PIECE) -> tuple[Piece, ...]:
+    """Return the pieces of a file, from first to last; none if it has to be read as a whole.
+
+    That is a file that is small, cannot be read, is not text, uses an alias of one piece in
+    another, or has headers of passes that do not begin in the first.
+    """
+    try:
+        if not names.isfile(file) or names.getsize(file) < 2 * size:
+            return ()
+        return tuple(_checked(file, size))
+    except (OSError, ValueError):  # reading it as a whole says what is wrong
+        return ()
+
+
+def _checked(file: str, size: int) -> Iterator[Piece]:
+    """Yield the pieces of a file.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it has to be read as a whole.
+    """
+    offset, line, defined, has_passes = 0, 1, set[bytes](), False
+    for data in _cut(file, size):
+        data.decode("utf-8")
+        has_more = offset > 0 and not has_passes and _PASS in data
+        if has_more or b"\0" in data or any(_is_used_above(name, data) for name in defined):
+            raise ValueError
+        has_passes = has_passes or _PASS in data
+        yield Piece(file, offset, len(data), line)
+        offset, line = offset + len(data), line + data.count(b"\n")
+        defined.update(_DEFINITION.findall(b"\n" + data))
+
+
+def _cut(file: str, size: int) -> Iterator[bytes]:
+    """Yield the bytes of a file, cut where that may be."""
+    with open_file(file) as opened:
+        rest = b""
+        while data := opened.read(size):
+            rest += data
+            at = _last_cut(rest)
+            if at:
+                yield rest[:at]
+                rest = rest[at:]
+        yield rest
+
+
+def _last_cut(data: bytes) -> int:
+    """Return the last offset at which a text can be cut; 0 for none.
+
+    Example:
+        >>> module = b"#a = #ttg.b<{}>\\n#loc = loc(unknown)\\nmodule {\\n} loc(#loc)\\n"
+        >>> trailing = b'#loc1 = loc("f.py":1:1)\\n'
+        >>> _last_cut(module + trailing + module) == len(module + trailing)
+        True
+    """
+    header = data.rfind(_HEADER) + 1
+    if header:
+        return header
+    end = len(data)
+    for _ in range(MAX_TRIES):
+        end = data.rfind(_MODULE, 0, end)
+        if end < 0:
+            return 0
+        cut = _above_module(data, end + 1)
+        if cut:
+            return cut
+    return 0
+
+
+def _above_module(data: bytes, module: int) -> int:
+    """Return where the aliases of a module begin, if another module ends above them; else 0."""
+    first, at, has_others = module, module, False
+    while at:
+        start = data.rfind(b"\n", 0, at - 1) + 1
+        alias = _ALIAS.match(data, start, at)
+        if alias is not None:
+            is_others = alias["location"] is not None and alias["name"] != _FIRST_LOCATION
+            has_others |= is_others
+            first = first if is_others else start
+        elif _NOTHING.fullmatch(data, start, at) is None:
+            is_cut = first < module or not has_others
+            return first if is_cut and _ends_module(data, start, at) else 0
+        at = start
+    return 0
+
+
+def _ends_module(data: bytes, start: int, end: int) -> bool:
+    """Tell whether a line is the brace that closes a module."""
+    begin = data.rfind(_MODULE, 0, start)
+    is_brace = _ENDING.fullmatch(data, start, end) is not None
+    return begin >= 0 and is_brace and data.find(_END, begin) == start - 1
+
+
+def _is_used_above(name: bytes, data: bytes) -> bool:
+    """Tell whether an alias, with its mark, is used in a text above where that defines it."""
+    use = re.search(re.escape(name) + rb"(?![\w$-])", data)
+    if use is None:
+        return False
+    begins_line = use.start() == 0 or data[use.start() - 1] == ord("\n")
+    return not (begins_line and _ALIAS.match(data, use.start()) is not None)
