@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Run, runner
 
+from tt_layout.audit import passes
 from tt_layout.audit.global_memory import limits
 from tt_layout.audit.global_memory.cures import Access, cured
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.ir.passes import PassRun
 from tt_layout.reports import many_modules
 from tt_layout.reports.audit import FEW
 
@@ -147,3 +150,24 @@ def test_a_folder_explains_what_is_asked_for(run: Run, explained: list[object]) 
     [kernel] = json.loads(run("audit", str(folder), "--format", "json").out)["kernels"]
     assert any("pass inner_a as 1" in one["message"] for one in kernel["findings"])
     assert "pass inner_a as 1" in run("audit", str(folder), "--fail-on", "narrow-loads").err
+
+
+def test_no_history_is_worked_out_that_is_not_shown(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[object] = []
+    history = passes.pass_history
+
+    def noted(run: PassRun, *others: Any) -> passes.PassHistory:
+        runs.append(run)
+        return history(run, *others)
+
+    monkeypatch.setattr(passes, "pass_history", noted)
+    header = "// -----// IR Dump After Pass (pass) ('builtin.module' operation) //----- //\n"
+    kernels = [MATMUL.replace("@matmul(", f"@matmul{n}(") for n in range(FEW + 10)]
+    path = Path("passes.mlir")
+    path.write_text("".join(f"{header}{kernel}\n" * 2 for kernel in kernels), encoding="utf-8")
+    assert len(rows(run("audit", str(path)).out)) == FEW + 10
+    assert len(runs) == FEW
+    run("audit", str(path), "--passes")
+    assert len(runs) == FEW + FEW + 10

@@ -116,6 +116,21 @@ def test_modules_of_pieces_are_those_of_the_whole(text: str) -> None:
     assert facts(modules) == facts(list(iterate_ir(read_source(file))))
 
 
+def compiled(name: str) -> str:
+    """Return what the passes of a compilation print."""
+    kernel = KERNEL.replace("@matmul(", f"@{name}(")
+    return f"{HEADER}{kernel}\n{HEADER.replace('After', 'Before')}{kernel}\n"
+
+
+def test_compilations_are_not_parted_if_that_can_be() -> None:
+    size = 2 * len(compiled("f"))
+    others = pieces_of(written("".join(compiled(f"f{n}") for n in range(10))), size)
+    assert [piece.is_separate for piece in others] == [True] * len(others)
+    assert len(others) > 3
+    same = pieces_of(written(compiled("f") * 10), size)
+    assert [piece.is_separate for piece in same] == [True] + [False] * (len(same) - 1)
+
+
 WHOLE = {
     "small": tuned(3),
     "aliases of a module above": tuned(20) + tuned(30).replace("#blocked1 =", "#other ="),
@@ -149,12 +164,22 @@ def test_what_cannot_be_read_has_no_pieces() -> None:
 
 
 @pytest.mark.parametrize("processors", [1, 2])
+@pytest.mark.parametrize(
+    "text",
+    [
+        tuned(60) + KERNEL,
+        "".join(compiled(f"f{n}") for n in range(14)),
+        "".join(compiled("f" if n % 3 else f"f{n}") for n in range(14)),
+        "".join(KERNEL.replace("@matmul(", f"@f{n}(") for n in range(5)),
+    ],
+    ids=["modules", "compilations", "compilations in pieces", "few modules"],
+)
 def test_a_dump_in_pieces_is_reported_as_a_whole(
-    run: Run, monkeypatch: pytest.MonkeyPatch, processors: int
+    run: Run, monkeypatch: pytest.MonkeyPatch, processors: int, text: str
 ) -> None:
-    file = written(tuned(60) + KERNEL)
+    file = written(text)
     whole = run("audit", file)
-    monkeypatch.setattr(opened, "pieces_of", partial(pieces_of, size=SIZE))
+    monkeypatch.setattr(opened, "pieces_of", partial(pieces_of, size=len(text) // 5))
     monkeypatch.setattr(os, "cpu_count", lambda: processors)
     assert run("audit", file) == whole
     assert "pass inner_a as 1" in " ".join(whole.out.split())

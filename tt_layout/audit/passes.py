@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import inf
 from typing import NamedTuple
 
 from tt_layout.audit.audit import module_movements
@@ -117,17 +118,19 @@ class Compilations:
 
     Args:
         given: what the arguments of kernels are.
+        most: compilations whose histories are worked out; None for all.
     """
 
-    def __init__(self, given: GivenValues | None) -> None:
+    def __init__(self, given: GivenValues | None, most: int | None = None) -> None:
         self._shared, self._given = SharedWork(), given
+        self._most = inf if most is None else most
         self._histories: list[PassHistory] = []
 
     def chosen(self, modules: Iterable[Module]) -> Iterator[Module]:
         """Yield the modules of a dump; of each compilation the one that is meant."""
-        for run in pass_runs(modules):
+        for number, run in enumerate(pass_runs(modules)):
             yield run.chosen
-            if len(run.modules) > 1:
+            if len(run.modules) > 1 and number < self._most:
                 self._histories.append(pass_history(run, self._shared, self._given))
 
     def histories(self) -> Iterator[PassHistory]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, count
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
@@ -13,7 +14,7 @@ from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.dump_modules import shown_progress, whole
 from tt_layout.cli.processes import processes
 from tt_layout.ir.module import Module
-from tt_layout.ir.passes import has_passes
+from tt_layout.ir.passes import chosen_modules
 from tt_layout.ir.reader import check_lines, iterate_ir
 from tt_layout.ir.scope import Interner
 from tt_layout.kernels.metadata import KernelMetadata
@@ -45,9 +46,17 @@ class Settings(NamedTuple):
 
 
 class PieceKernels(NamedTuple):
-    """The kernels of a piece, the number of its modules, and the names of arguments with values."""
+    """What is found in a piece.
+
+    Attributes:
+        kernels: of the modules that were audited.
+        audited: how many these are.
+        modules: how many modules there are.
+        arguments: names of those with values.
+    """
 
     kernels: tuple[KernelLine, ...]
+    audited: int
     modules: int
     arguments: tuple[str, ...]
 
@@ -55,8 +64,8 @@ class PieceKernels(NamedTuple):
 def large_in_brief(dump: OpenedDump, settings: Settings, top: int | None) -> ManyModules | None:
     """Return the modules of a large dump in brief; None where one process has to audit them.
 
-    That is so of small dumps, of those with passes, whose modules belong together, and where only
-    one process can run.
+    That is so of small dumps, of those with a compilation in several pieces, and where only one
+    process can run.
 
     Args:
         dump: as it was opened.
@@ -67,16 +76,17 @@ def large_in_brief(dump: OpenedDump, settings: Settings, top: int | None) -> Man
         LayoutError: it cannot be audited, or a value is given for an argument that no module has.
     """
     number = min(os.cpu_count() or 1, MOST_PROCESSES, len(dump.pieces))
-    if number < 2 or has_passes(dump.source.text):
+    if number < 2 or not all(piece.is_separate for piece in dump.pieces):
         return None
     found = _audited(dump.pieces, settings, number)
-    if sum(one.modules for one in found) <= FEW:
+    if sum(one.audited for one in found) <= FEW:
         return None
     if settings.given is not None:
         check_names(settings.given, [name for one in found for name in one.arguments])
     kernels = worst_first([kernel for one in found for kernel in one.kernels])
     lines = list(dict.fromkeys(kernel.line for kernel in kernels))[:WORST]
-    worst = tuple(_audit_at(dump.pieces, line, settings) for line in lines)
+    firsts = [*accumulate((one.modules for one in found), initial=1)]
+    worst = tuple(_audit_at(line, dump.pieces, firsts, settings) for line in lines)
     return ManyModules.of(kernels, worst, top)
 
 
@@ -96,11 +106,21 @@ def _audited(pieces: Sequence[Piece], settings: Settings, number: int) -> list[P
     return found
 
 
-def _audit_at(pieces: Sequence[Piece], line: int, settings: Settings) -> Audit:
-    """Return the audit of the module that begins on a line."""
-    piece = pieces[bisect_right(pieces, line, key=lambda one: one.first_line) - 1]
-    interner = Interner(settings.release)
-    module = next(one for one in _modules(piece, settings, interner) if one.line == line)
+def _audit_at(
+    line: int, pieces: Sequence[Piece], firsts: Sequence[int], settings: Settings
+) -> Audit:
+    """Return the audit of the module that begins on a line.
+
+    Args:
+        line: of the dump.
+        pieces: of the dump.
+        firsts: the number of the first module of each.
+        settings: how it is audited.
+    """
+    at = bisect_right(pieces, line, key=lambda one: one.first_line) - 1
+    modules = _modules(pieces[at], settings, Interner(settings.release))
+    chosen = chosen_modules(modules, firsts[at])
+    module = next(one for one in chosen if one.line == line)
     return audit_with(module, SharedWork(), None, settings.given, settings.known).audit
 
 
@@ -132,15 +152,18 @@ class _PieceReader:
         if self._known > MAX_KNOWN:
             self._forget()
         self._known += piece.size
-        settings, modules = self._settings, 0
+        settings, numbers = self._settings, count()
+        modules = _modules(piece, settings, self._interner)
+        counted = (module for module, _ in zip(modules, numbers))
         kernels: list[KernelLine] = []
         arguments: dict[str, None] = {}
-        for module in _modules(piece, settings, self._interner):
+        audited = 0
+        for module in chosen_modules(counted):
             audit = audit_with(module, self._shared, None, settings.given, settings.known).audit
             arguments.update(dict.fromkeys(audit.arguments))
             kernels += brief_kernels(piece.file, audit)
-            modules += 1
-        return PieceKernels(tuple(kernels), modules, tuple(arguments))
+            audited += 1
+        return PieceKernels(tuple(kernels), audited, next(numbers), tuple(arguments))
 
 
 _reader: _PieceReader | None = None

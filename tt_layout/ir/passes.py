@@ -132,14 +132,19 @@ class PassRun(NamedTuple):
             yield Step(name, at, at + 1)
 
 
-def pass_runs(modules: Iterable[Module]) -> Iterator[PassRun]:
+def pass_runs(modules: Iterable[Module], first: int = 1) -> Iterator[PassRun]:
     """Yield the compilations of a dump, each as soon as its end is known.
 
     Modules without a header are by themselves.
+
+    Args:
+        modules: of the dump.
+        first: the number of the first of them.
     """
     run: list[Module] = []
     stages: list[Stage] = []
-    for number, module in enumerate(modules, 1):
+    number = first - 1
+    for number, module in enumerate(modules, first):
         stage = stage_of(module)
         is_alone = module.pass_name is None or (run and run[-1].pass_name is None)
         if run and (is_alone or stage < stages[-1] or _are_of_other_kernels(run[-1], module)):
@@ -151,9 +156,14 @@ def pass_runs(modules: Iterable[Module]) -> Iterator[PassRun]:
         yield _run(number + 1, run, stages)
 
 
-def chosen_modules(modules: Iterable[Module]) -> Iterator[Module]:
-    """Yield the modules of a dump; of each compilation only the one that is meant."""
-    return (run.chosen for run in pass_runs(modules))
+def chosen_modules(modules: Iterable[Module], first: int = 1) -> Iterator[Module]:
+    """Yield the modules of a dump; of each compilation only the one that is meant.
+
+    Args:
+        modules: of the dump.
+        first: the number of the first of them.
+    """
+    return (run.chosen for run in pass_runs(modules, first))
 
 
 def _are_of_other_kernels(above: Module, module: Module) -> bool:

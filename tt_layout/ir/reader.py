@@ -251,7 +251,8 @@ class _Scanner:
 
     def _attribute_alias(self, match: re.Match[str]) -> None:
         name, defined = match.group("definition"), self.part.aliases.defined
-        is_location = LOCATION.match(self.text, match.end()) is not None
+        value = match.end()
+        is_location = self.text.startswith("loc(", value) or bool(LOCATION.match(self.text, value))
         self._begin_aliases(match.start(), name in defined, is_location)
         self.part.aliases.define(name, match.start(), match.end())
 

@@ -238,7 +238,10 @@ class Scope:
         """Return the type of a text; None for an alias that is not defined."""
         if text.startswith("!") and "<" not in text:
             return self._aliased_type(text)
-        return self._type_at(text, self.source, offset)
+        found = self._type_at(text, self.source, offset)
+        if not isinstance(found.encoding, LayoutError):
+            self._types[text] = found
+        return found
 
     def type_of_text(self, text: str) -> IRType | None:
         """Return the type that a text stands for; None for a scalar and for what is not a type."""

@@ -1,7 +1,7 @@
 """Large dumps in pieces that can be read one by one, so that never all of the text is in memory.
 
-A dump is cut where nothing below depends on what is above: at a header, and between the end of a
-module and the aliases of the next.
+A dump is cut where nothing below depends on what is above: at a header, if there is one best where
+that of another kernel begins, and between the end of a module and the aliases of the next.
 
     module { .. } loc(#loc)
     #loc1 = loc("f.py":1:1)          still of the module above
@@ -33,6 +33,7 @@ _ENDING = re.compile(rb"\}(?: loc\([^\n]*\))?\s*")
 _ALIAS = re.compile(rb"[#!](?P<name>[A-Za-z_$][\w$-]*) *= *(?P<location>loc\()?")
 _DEFINITION = re.compile(rb"\n([#!][A-Za-z_$][\w$-]*) *=(?!=| *loc\()")
 _NOTHING = re.compile(rb"[ \t\r]*(?://[^\n]*)?\n")
+_FUNCTION = re.compile(rb"func\b[^@\n]*@([\w$.\"-]+)")
 _FIRST_LOCATION = b"loc"
 """What MLIR calls the alias of a location that stands above its module, unlike the others."""
 
@@ -45,12 +46,14 @@ class Piece(NamedTuple):
         offset: the byte that it begins with.
         size: in bytes.
         first_line: the line that it begins with.
+        is_separate: whether no compilation goes on in it that began above.
     """
 
     file: str
     offset: int
     size: int
     first_line: int
+    is_separate: bool = True
 
     def read(self) -> Source:
         """Return the text.
@@ -91,50 +94,67 @@ def _checked(file: str, size: int) -> Iterator[Piece]:
         ValueError: it has to be read as a whole.
     """
     offset, line, defined, has_passes = 0, 1, set[bytes](), False
-    for data in _cut(file, size):
+    is_separate = True
+    for data, is_next_separate in _cut(file, size):
         data.decode("utf-8")
         has_more = offset > 0 and not has_passes and _PASS in data
         if has_more or b"\0" in data or any(_is_used_above(name, data) for name in defined):
             raise ValueError
         has_passes = has_passes or _PASS in data
-        yield Piece(file, offset, len(data), line)
+        yield Piece(file, offset, len(data), line, is_separate)
         offset, line = offset + len(data), line + data.count(b"\n")
+        is_separate = is_next_separate
         defined.update(_DEFINITION.findall(b"\n" + data))
 
 
-def _cut(file: str, size: int) -> Iterator[bytes]:
-    """Yield the bytes of a file, cut where that may be."""
+def _cut(file: str, size: int) -> Iterator[tuple[bytes, bool]]:
+    """Yield the bytes of a file, cut where that may be, and whether what follows is separate."""
     with open_file(file) as opened:
         rest = b""
         while data := opened.read(size):
             rest += data
-            at = _last_cut(rest)
+            at, is_separate = _last_cut(rest) if len(data) == size else (0, True)
             if at:
-                yield rest[:at]
+                yield rest[:at], is_separate
                 rest = rest[at:]
-        yield rest
+        yield rest, True
 
 
-def _last_cut(data: bytes) -> int:
-    """Return the last offset at which a text can be cut; 0 for none.
+def _last_cut(data: bytes) -> tuple[int, bool]:
+    """Return the last offset at which a text can be cut, 0 for none, and whether it is separate.
 
     Example:
         >>> module = b"#a = #ttg.b<{}>\\n#loc = loc(unknown)\\nmodule {\\n} loc(#loc)\\n"
         >>> trailing = b'#loc1 = loc("f.py":1:1)\\n'
-        >>> _last_cut(module + trailing + module) == len(module + trailing)
+        >>> _last_cut(module + trailing + module) == (len(module + trailing), True)
         True
     """
     header = data.rfind(_HEADER) + 1
     if header:
-        return header
+        separate = _above_other_kernel(data, header)
+        return separate or header, separate > 0
     end = len(data)
     for _ in range(MAX_TRIES):
         end = data.rfind(_MODULE, 0, end)
         if end < 0:
-            return 0
+            break
         cut = _above_module(data, end + 1)
         if cut:
-            return cut
+            return cut, True
+    return 0, True
+
+
+def _above_other_kernel(data: bytes, last: int) -> int:
+    """Return the last header below which there is another kernel than above it; 0 for none."""
+    end, below = last, frozenset[bytes]()
+    for _ in range(MAX_TRIES):
+        begin = data.rfind(_HEADER, 0, end - 1) + 1
+        above = frozenset(_FUNCTION.findall(data, begin, end))
+        if end < last and below and above and below.isdisjoint(above):
+            return end
+        if not begin:
+            break
+        end, below = begin, above
     return 0
 
 

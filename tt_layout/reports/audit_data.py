@@ -191,7 +191,7 @@ def _layout(row: LayoutRow) -> dict[str, Any]:
         "registers": row.registers,
         "contiguity": list(row.contiguity) if row.contiguity is not None else None,
         "replication": dict(row.replication),
-        "sizes": row.sizes,
+        "sizes": dict(row.sizes),
         "error": row.error.message if row.error is not None else None,
     }
 

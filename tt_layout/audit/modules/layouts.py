@@ -44,6 +44,7 @@ class LayoutRow(NamedTuple):
         line: of the first use.
         encoding: what it is; None where it has an error, or is yet to be chosen.
         linear: its map over the type; None where it has none.
+        sizes: input dimension -> its size.
         error: why the layout, or its map over the type, is refused.
         functions: those that use it, in the order of the text.
     """
@@ -55,6 +56,7 @@ class LayoutRow(NamedTuple):
     line: int = 0
     encoding: Encoding | None = None
     linear: LinearLayout | None = None
+    sizes: tuple[tuple[str, int], ...] = ()
     error: LayoutError | None = None
     functions: tuple[Use, ...] = ()
 
@@ -66,12 +68,12 @@ class LayoutRow(NamedTuple):
     @property
     def is_in_registers(self) -> bool:
         """Whether it is a layout of registers."""
-        return self.linear is not None and "register" in self.linear.get_in_dim_names()
+        return self.size("register") is not None
 
     @property
     def registers(self) -> int | None:
         """Registers per thread; None for layouts in memory."""
-        return self.size("register") if self.is_in_registers else None
+        return self.size("register")
 
     @property
     def contiguity(self) -> tuple[int, ...] | None:
@@ -89,17 +91,9 @@ class LayoutRow(NamedTuple):
         counts = ((dim, 1 << free[dim].bit_count()) for dim in self.linear.get_in_dim_names())
         return tuple((dim, count) for dim, count in counts if count > 1)
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Input dimension -> its size."""
-        linear = self.linear
-        if linear is None:
-            return {}
-        return {dim: linear.get_in_dim_size(dim) for dim in linear.get_in_dim_names()}
-
     def size(self, dim: str) -> int | None:
         """Return the size of an input dimension; None where the layout has none."""
-        return self.sizes.get(dim)
+        return next((size for name, size in self.sizes if name == dim), None)
 
 
 class PlacedLayouts:
@@ -110,6 +104,7 @@ class PlacedLayouts:
             tuple[object, ...], tuple[Encoding, PlacedLayout | LayoutError | None]
         ] = {}
         self._rows: dict[tuple[object, ...], LayoutRow] = {}
+        self._distinct: dict[tuple[object, ...], int | None] = {}
 
     def of(self, ir_type: IRType) -> PlacedLayout | LayoutError | None:
         """Return the layout of a type over it, or the error that it has; None without a layout."""
@@ -128,10 +123,25 @@ class PlacedLayouts:
             self._rows[key] = _row(ir_type, self.of(ir_type))
         return self._rows[key]
 
+    def distinct_registers(self, ir_type: IRType) -> int | None:
+        """Return the registers of a thread with elements that no other holds; None in memory."""
+        key = _key(ir_type)
+        if key not in self._distinct:
+            linear = self.linear(ir_type)
+            self._distinct[key] = _distinct_registers(linear) if linear is not None else None
+        return self._distinct[key]
+
     def linear(self, ir_type: IRType | None) -> LinearLayout | None:
         """Return the linear layout of a type; None if it has none, or there is no type."""
         placed = self.of(ir_type) if ir_type is not None else None
         return placed.layout if isinstance(placed, PlacedLayout) else None
+
+
+def _distinct_registers(linear: LinearLayout) -> int | None:
+    if "register" not in linear.get_in_dim_names():
+        return None
+    repeated = linear.get_free_variable_masks()["register"].bit_count()
+    return linear.get_in_dim_size("register") >> repeated
 
 
 def _key(ir_type: IRType) -> tuple[object, ...]:
@@ -222,9 +232,11 @@ def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRo
     """Return the row of a type with a layout, less where it stands."""
     encoding = ir_type.encoding
     assert isinstance(encoding, Encoding)
-    if isinstance(placed, PlacedLayout):
-        return LayoutRow("", encoding.mnemonic, encoding=encoding, linear=placed.layout)
-    return LayoutRow("", encoding.mnemonic, encoding=encoding, error=placed)
+    if not isinstance(placed, PlacedLayout):
+        return LayoutRow("", encoding.mnemonic, encoding=encoding, error=placed)
+    linear = placed.layout
+    sizes = tuple([(name, 1 << len(vectors)) for name, vectors in linear.in_bases])
+    return LayoutRow("", encoding.mnemonic, encoding=encoding, linear=linear, sizes=sizes)
 
 
 def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:

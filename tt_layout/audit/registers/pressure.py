@@ -267,12 +267,9 @@ class _Sizes:
     def _words(self, ir_type: IRType | None) -> int:
         if ir_type is None or not ir_type.is_tensor:
             return 0
-        linear = self._layouts.linear(ir_type)
+        registers = self._layouts.distinct_registers(ir_type)
         bits = ir_type.element_bits or WORD_BITS
-        if linear is None or "register" not in linear.get_in_dim_names() or bits == MASK_BITS:
-            return 0
-        repeated = linear.get_free_variable_masks()["register"].bit_count()
-        return -(-(linear.get_in_dim_size("register") >> repeated) * bits // WORD_BITS)
+        return 0 if registers is None or bits == MASK_BITS else -(-registers * bits // WORD_BITS)
 
 
 def _of_function(function: SsaFunction, sizes: _Sizes) -> Iterator[RegisterPressure]:

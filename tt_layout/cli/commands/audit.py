@@ -311,7 +311,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     dump = _with_compiled(open_dump(file, in_pieces=is_brief), chosen.compiled)
     measured = _measurements(chosen.ncu) if chosen.ncu is not None else None
     watcher, program = chosen.watcher, ProgramSource(chosen.program, dump.programs)
-    passes = Compilations(chosen.given)
+    passes = Compilations(chosen.given, FEW if is_brief else None)
     has_histories = output_format != "github" and has_passes(dump.source.text)
     choose = passes.chosen if has_histories else chosen_modules
     modules = read_modules(dump, chosen.partial)
