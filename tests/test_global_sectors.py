@@ -8,10 +8,12 @@ from random import Random
 import numpy as np
 import pytest
 from tiers import sampled
+from work import bytes_of
 
 from tt_layout import parse_ir
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.sectors import count_sectors, lanes_of
-from tt_layout.audit.axis import axis_info
+from tt_layout.audit.axis import AxisInfo, axis_info
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
 from tt_layout.audit.global_memory.sectors import Sectors, access_sectors, run_bounds
 from tt_layout.audit.modules.layouts import PlacedLayouts
@@ -179,3 +181,14 @@ def test_an_offset_that_overflows_is_named() -> None:
     [overflow] = found.overflows
     assert re.fullmatch(r"arith\.muli on line \d+", overflow)
     assert access.sectors(masked=False, stride=1 << 10).overflows == ()
+
+
+def test_bounds_of_a_large_tensor_hold_a_few_arrays_at_a_time() -> None:
+    layout = LinearLayout.from_bases(
+        [("register", [[1 << b] for b in range(5, 20)]), ("lane", [[1 << b] for b in range(5)])],
+        ["dim0"],
+    )
+    shape = AccessShape(layout, 1, 1, False, False)
+    array = 8 << 20  # bytes of a number for each lane of each request
+    held = bytes_of(lambda: run_bounds(shape, AxisInfo((1,), (1,), (1,))))
+    assert held < 20 * array

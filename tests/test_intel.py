@@ -465,3 +465,9 @@ def test_tensors_are_held_against_both_register_files() -> None:
     expected = "tensors take 80 of 128 registers per lane, of 256 with the large register file"
     assert expected in str(tt_layout.audit_ir(text))
     assert [intel_register_file(lanes).usual for lanes in (8, 16, 32)] == [256, 128, 64]
+
+
+def test_a_load_without_operands_is_stepped_over() -> None:
+    text = MATMUL.read_text()
+    [load] = re.findall(r"tt\.load (%\w+) :", text)[:1]
+    assert findings(text.replace(f"tt.load {load} :", "tt.load %:"))

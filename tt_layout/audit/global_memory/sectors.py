@@ -173,11 +173,10 @@ def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
     runs, offsets, step = _runs(shape, info)
     rows = np.arange(len(runs))[:, None]
     pairs = rows * (int(runs.max(initial=0)) + 1) + runs
-    counts = [
-        _pieces_of_runs(pairs, offsets + begin, shape.sector_bytes)
-        for begin in range(0, shape.sector_bytes, step)
-    ]
-    least, most = np.minimum.reduce(counts), np.maximum.reduce(counts)
+    least = most = _pieces_of_runs(pairs, offsets, shape.sector_bytes)
+    for begin in range(step, shape.sector_bytes, step):
+        counts = _pieces_of_runs(pairs, offsets + begin, shape.sector_bytes)
+        least, most = np.minimum(least, counts), np.maximum(most, counts)
     owners = np.sort(pairs, axis=1)
     firsts = np.ones(owners.shape, np.bool_)
     firsts[:, 1:] = owners[:, 1:] != owners[:, :-1]

@@ -95,7 +95,7 @@ def _why_gathered(
 ) -> str | None:
     """Return the rule that keeps a load from being one of 2D blocks; None of one that is."""
     full = audited.in_full(operation)
-    if full is None or BLOCK_IO in full.operation.attributes:
+    if full is None or BLOCK_IO in full.operation.attributes or not full.operation.operands:
         return None
     if SUPPORT not in audited.module.attributes:
         return f"the module does not say that the GPU has them ({SUPPORT})"
