@@ -101,7 +101,7 @@ def test_processes_say_the_same_as_one(
 ) -> None:
     alone = run("audit", str(cache)).out
     monkeypatch.setattr("tt_layout.cli.batch.FEW", 2)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr("tt_layout.cli.batch.processors", lambda: 2)
     assert run("audit", str(cache)).out == alone
 
 

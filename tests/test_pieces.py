@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import weakref
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from command import Run, runner
 
+from tt_layout.cli import large_dump
 from tt_layout.ir.module import Module
 from tt_layout.ir.reader import iterate_ir
 from tt_layout.mlir import pieces
@@ -180,7 +180,7 @@ def test_a_dump_in_pieces_is_reported_as_a_whole(
     file = written(text)
     whole = run("audit", file)
     monkeypatch.setattr(opened, "pieces_of", partial(pieces_of, size=len(text) // 5))
-    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    monkeypatch.setattr(large_dump, "processors", lambda: processors)
     assert run("audit", file) == whole
     assert "pass inner_a as 1" in " ".join(whole.out.split())
 
@@ -195,7 +195,7 @@ def test_what_is_wrong_with_a_dump_in_pieces_has_its_line(
     assert f"{file}:{tuned(60).count(chr(10)) + 1}" not in whole[0].out
     assert "truncated" in whole[0].err
     monkeypatch.setattr(opened, "pieces_of", partial(pieces_of, size=SIZE))
-    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    monkeypatch.setattr(large_dump, "processors", lambda: processors)
     assert [run(*case) for case in cases] == whole
 
 
@@ -214,7 +214,7 @@ def test_pieces_that_were_reported_are_let_go(
         return found
 
     monkeypatch.setattr(pieces.Piece, "read", noted)
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(large_dump, "processors", lambda: 1)
     assert run("audit", written(tuned(400))).status == 0
     assert len(texts) > 40
     assert most <= WORST + 20, most

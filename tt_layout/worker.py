@@ -19,6 +19,13 @@ def begin_worker() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
+def processors() -> int:
+    """Return the number of processes that this one may keep busy."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _end_with_parent() -> None:
     from multiprocessing import parent_process
 

@@ -20,16 +20,23 @@ BLOCKED = (
 CASE = "  - {{name: c{n}, layout: '{layout}', type: tensor<2048x2048xf16>, views: [tensor]}}\n"
 PROGRAM = """
 import sys
-import tt_layout.cli.batch, tt_layout.golden.runner
+from functools import partial
+import tt_layout.cli.batch, tt_layout.cli.large_dump, tt_layout.golden.runner
+import tt_layout.reports.opened as opened
 from tt_layout.__main__ import main
 
 tt_layout.cli.batch.FEW = 1
-tt_layout.cli.batch.os.cpu_count = lambda: 2
+tt_layout.cli.batch.processors = tt_layout.cli.large_dump.processors = lambda: 2
+opened.pieces_of = partial(opened.pieces_of, size=1 << 17)
 tt_layout.golden.runner.TRIAL_SECONDS = tt_layout.golden.runner.SHARED_SECONDS = -1.0
 sys.argv = ["tt-layout", *sys.argv[1:]]
 main()
 """
-COMMANDS = {"check": ("check", "--jobs", "2", "--max-cases", "100"), "audit": ("audit", "kernels")}
+COMMANDS = {
+    "check": ("check", "--jobs", "2", "--max-cases", "100"),
+    "audit": ("audit", "kernels"),
+    "large audit": ("audit", "large.mlir"),
+}
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGINT)
 ENDS = list(product(COMMANDS, SIGNALS))
 SECONDS = 60  # after which a process is taken to stay for ever
@@ -70,8 +77,10 @@ def work(folder: Path, command: str) -> None:
     (folder / "layouts.yaml").write_text(f"version: 1\ncases:\n{''.join(cases)}")
     kernel = (ROOT / "examples/kernels/matmul-sm80.ttgir").read_text(encoding="utf-8")
     (folder / "kernels").mkdir()
-    for n in range(400 if command == "audit" else 0):
-        (folder / f"kernels/{n}.ttgir").write_text(kernel.replace("%cst", f"%cst{n}"))
+    kernels = [kernel.replace("%cst", f"%cst{n}") for n in range(400)]
+    (folder / "large.mlir").write_text("".join(kernels))
+    for n, text in enumerate(kernels if command == "audit" else ()):
+        (folder / f"kernels/{n}.ttgir").write_text(text)
 
 
 @pytest.mark.parametrize(("command", "number"), ENDS)

@@ -22,6 +22,7 @@ from tt_layout.reports.kernel_overview import (
     PassedOver,
 )
 from tt_layout.reports.progress import progress_bar
+from tt_layout.worker import processors
 
 FEW = 24
 """Dumps for which no other processes are started."""
@@ -133,7 +134,7 @@ def _results(
     files: Sequence[str], settings: Settings, *, explains: bool = True
 ) -> Iterator[Result]:
     """Yield what is found in each file, in any order; a terminal shows how far it is."""
-    number = min(os.cpu_count() or 1, len(files) // FEW)
+    number = min(processors(), len(files) // FEW)
     if number < 2:
         _start(*settings, explains)
         with _progress(len(files)) as advance:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, count
@@ -24,6 +23,7 @@ from tt_layout.reports.audit import FEW
 from tt_layout.reports.kernel_overview import MAX_KNOWN, KernelLine
 from tt_layout.reports.many_modules import WORST, ManyModules, brief_kernels, worst_first
 from tt_layout.reports.opened import OpenedDump, audit_with
+from tt_layout.worker import processors
 
 MOST_PROCESSES = 8
 """Each has a piece and what it knows of earlier ones in memory."""
@@ -75,7 +75,7 @@ def large_in_brief(dump: OpenedDump, settings: Settings, top: int | None) -> Man
     Raises:
         LayoutError: it cannot be audited, or a value is given for an argument that no module has.
     """
-    number = min(os.cpu_count() or 1, MOST_PROCESSES, len(dump.pieces))
+    number = min(processors(), MOST_PROCESSES, len(dump.pieces))
     if number < 2 or not all(piece.is_separate for piece in dump.pieces):
         return None
     found = _audited(dump.pieces, settings, number)

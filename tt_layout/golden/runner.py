@@ -321,10 +321,3 @@ def _owned_by_other(manifest: Path, found: Mapping[str, Path]) -> list[str]:
 def is_manifest_name(name: str) -> bool:
     """Tell whether a file's name is that of a manifest: ``layouts.yaml``, ``*.layouts.yaml``."""
     return name == "layouts.yaml" or name.endswith(".layouts.yaml")
-
-
-def default_jobs() -> int:
-    """Return the number of processes that this one may keep busy."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -25,7 +25,6 @@ from tt_layout.golden.runner import (
     Results,
     State,
     accept,
-    default_jobs,
     keep_facts,
     keep_in,
     leave,
@@ -35,6 +34,7 @@ from tt_layout.golden.runner import (
     select,
 )
 from tt_layout.safe_text import safe_lines
+from tt_layout.worker import processors
 
 
 @click.command(
@@ -109,7 +109,7 @@ def command(
         return 0
     keep = _keep(update, keep_actual)
     found = () if only else orphans(cases)
-    outcomes = map(keep, run_checks(checks, jobs or default_jobs()))
+    outcomes = map(keep, run_checks(checks, jobs or processors()))
     results = Results(cases.path, (*outcomes, *found))
     if update:
         keep_facts(cases, results.outcomes)
