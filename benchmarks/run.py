@@ -249,8 +249,8 @@ class Bench:
         (one,) = alternate(SHORT * self.runs, lambda: process_seconds([*audit, str(kernel)]))
         what = f"whole process, audit of a dump of {kernel.stat().st_size / 1e3:.0f} kB"
         yield Row(what, milliseconds(one), "", "")
-        yield self._dump(self.dump_bytes)
-        yield self._dump(self.dump_bytes, are_different=True)
+        yield from self._dump(self.dump_bytes)
+        yield from self._dump(self.dump_bytes, are_different=True)
         yield from self._tuned()
 
     def _tuned(self) -> Iterator[Row]:
@@ -263,20 +263,24 @@ class Bench:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "tuned.mlir"
                 count = write_tuned(path, size, kernels)
-                audit = [sys.executable, "-m", "tt_layout", "audit", str(path)]
-                seconds, peak = process_peak(audit)
-            what = f"whole process, audit of {size / 1e6:.0f} MB, {count} autotuned kernels"
-            yield Row(what, f"{milliseconds(seconds)}, {peak:.0f} MB at most", "", "")
+                yield from self._audits(path, f"{count} autotuned kernels")
 
-    def _dump(self, size: int, *, are_different: bool = False) -> Row:
+    def _dump(self, size: int, *, are_different: bool = False) -> Iterator[Row]:
         """The audit of a dump of many modules, alike or different."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "dump.mlir"
             count = write_dump(path, size, are_different=are_different)
-            seconds, peak = process_peak([sys.executable, "-m", "tt_layout", "audit", str(path)])
-        modules = f"{count} {'different ' * are_different}modules"
-        what = f"whole process, audit of {size / 1e6:.0f} MB, {modules}"
-        return Row(what, f"{milliseconds(seconds)}, {peak:.0f} MB at most", "", "")
+            yield from self._audits(path, f"{count} {'different ' * are_different}modules")
+
+    def _audits(self, path: Path, modules: str) -> Iterator[Row]:
+        """The audit of a dump on one core, and on all."""
+        command = [sys.executable, "-m", "tt_layout", "audit", str(path)]
+        what = f"whole process, audit of {path.stat().st_size / 1e6:.0f} MB, {modules}"
+        seconds, peak = process_peak(command, on_one_core=True)
+        yield Row(f"{what}, on one core", f"{milliseconds(seconds)}, {peak:.0f} MB at most", "", "")
+        seconds, peak = process_peak(command)
+        text = f"{milliseconds(seconds)}, {peak:.0f} MB at most in a process"
+        yield Row(f"{what}, on all", text, "", "")
 
     def _folder(self) -> Row:
         """The audit of a folder of kernels, in as many processes as there are cores."""

@@ -44,10 +44,14 @@ def process_cpu_seconds(command: Sequence[str]) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def process_peak(command: Sequence[str]) -> tuple[float, float]:
-    """Return the wall time and the peak memory in MB of a whole process."""
+def process_peak(command: Sequence[str], *, on_one_core: bool = False) -> tuple[float, float]:
+    """Return the wall time and the peak memory in MB of a whole process.
+
+    Of several processes that it starts, the memory is that of the one with most.
+    """
+    prefix = ("taskset", "-c", "0") if on_one_core else ()
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([*prefix, *command], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{command} ended with {status}")
