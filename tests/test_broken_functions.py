@@ -123,6 +123,7 @@ MUTATED = [
     ("workloads/layer_norm-sm100", "tt.addptr %out, %values :", "tt.addptr % :"),
     ("workloads/scan-sm100", "arith.addi %place_8, %place_9", "arith.addi place_8, %place_9"),
     ("intel/matmul", "tt.addptr %bp, %bo : tensor<", "tt.addptr %bp, %bo : tensor<<"),
+    ("kernels/matmul-gfx942", " step %", " step %step %"),
 ]
 """An example, and a part of it that a mutation made another: what the audit once failed at."""
 

@@ -25,8 +25,9 @@ from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import agreed
 from tt_layout.audit.values.strides import Strides
 from tt_layout.audit.values.structure import Structure
-from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError
+from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, unknowns
 from tt_layout.ir.ssa import Attribute, SsaFunction, SsaOperation, ValueType
+from tt_layout.ir.ssa.control_flow import BOUNDS
 
 MULTIPLIERS = (3, 68, 1021, 6)
 """What arguments are multiples of, odd and even: smaller than a block, about as large, larger."""
@@ -253,7 +254,10 @@ class _Trial(Evaluator):
 
     def trips(self, loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
         count = super().trips(loop, bounds)
-        return MAX_EXECUTIONS if isinstance(count, Unknown) else min(count, MAX_EXECUTIONS)
+        if not isinstance(count, Unknown):
+            return min(count, MAX_EXECUTIONS)
+        are_known = len(bounds) == BOUNDS and unknowns(bounds) is None
+        return MAX_EXECUTIONS if are_known else count
 
     def _made_up(self, name: str) -> Known:
         """Return numbers for a value that only the data determine."""
