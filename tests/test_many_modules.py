@@ -118,7 +118,7 @@ MATMUL = (NARROW / "matmul.ttgir").read_text(encoding="utf-8")
 
 
 def test_only_what_is_shown_is_explained(run: Run, explained: list[object]) -> None:
-    more = 20
+    more = 6
     path = Path("narrow.mlir")
     texts = (f"{MATMUL}\n".replace("@matmul(", f"@matmul{n}(") for n in range(FEW + more))
     path.write_text("".join(texts), encoding="utf-8")
@@ -164,9 +164,9 @@ def test_no_history_is_worked_out_that_is_not_shown(
 
     monkeypatch.setattr(passes, "pass_history", noted)
     header = "// -----// IR Dump After Pass (pass) ('builtin.module' operation) //----- //\n"
-    kernels = [MATMUL.replace("@matmul(", f"@matmul{n}(") for n in range(FEW + 10)]
+    texts = [MODULE.format(n, 16, ROWS, COLUMNS) for n in range(FEW + 10)]
     path = Path("passes.mlir")
-    path.write_text("".join(f"{header}{kernel}\n" * 2 for kernel in kernels), encoding="utf-8")
+    path.write_text("".join(f"{header}{text}" * 2 for text in texts), encoding="utf-8")
     assert len(rows(run("audit", str(path)).out)) == FEW + 10
     assert len(runs) == FEW
     run("audit", str(path), "--passes")
