@@ -239,7 +239,8 @@ class Scope:
         if text.startswith("!") and "<" not in text:
             return self._aliased_type(text)
         found = self._type_at(text, self.source, offset)
-        if not isinstance(found.encoding, LayoutError):
+        is_named = not text.startswith("<")
+        if is_named and not isinstance(found.encoding, LayoutError):
             self._types[text] = found
         return found
 

@@ -13,9 +13,9 @@ that of another kernel begins, and between the end of a module and the aliases o
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from os import path as names
 from typing import NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError, file_error
@@ -79,7 +79,7 @@ def pieces_of(file: str, size: int = PIECE) -> tuple[Piece, ...]:
     another, or has headers of passes that do not begin in the first.
     """
     try:
-        if not names.isfile(file) or names.getsize(file) < 2 * size:
+        if not os.path.isfile(file) or os.path.getsize(file) < 2 * size:
             return ()
         return tuple(_checked(file, size))
     except (OSError, ValueError):  # reading it as a whole says what is wrong
