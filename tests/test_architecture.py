@@ -65,8 +65,8 @@ RANKS = {
 EDGE = {"cli", "watch", "__main__"}
 """What talks to the user; nothing else prints or exits."""
 
-MAX_MODULE_LINES = 400
-MAX_FUNCTION_LINES = 40
+MAX_MODULE_LINES = 800
+MAX_FUNCTION_LINES = 80
 
 
 @cache
