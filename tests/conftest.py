@@ -100,6 +100,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"seed of the random cases; {SEED} by default",
     )
 
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Tallies(), "tallies")
     for name in SURROUNDINGS:
