@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
-from tt_layout.audit.allocation.aliases import ALLOCATIONS
 from tt_layout.audit.allocation.shared_memory import Allocation
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.stages import Pipelining, pipelining
@@ -32,9 +31,6 @@ MORE_DEPTHS = 2
 
 BARRIER = "i64"
 """The element of a barrier in shared memory."""
-
-INDEX = ("ttg.memdesc_index", "ttg.memdesc_subview", "triton_gpu.memdesc_subview")
-"""Operations that choose a buffer of a ring."""
 
 
 class GpuFit(NamedTuple):
@@ -194,10 +190,10 @@ def _rings(function: SsaFunction) -> dict[str, IRType]:
 
     Barriers are one for each buffer of a ring of data only where they are as many.
     """
-    indexed = {o.operands[0] for o in function.walk() if o.name in INDEX and o.operands}
+    indexed = {o.operands[0] for o in function.walk() if o.traits.chooses_buffer and o.operands}
     found = {}
     for operation in function.walk():
-        for value in operation.results if operation.name in ALLOCATIONS else ():
+        for value in operation.results if operation.traits.allocates else ():
             ir_type = function.type_of(value.name)
             if value.name in indexed and ir_type is not None and len(ir_type.shape) > 1:
                 found[value.text] = ir_type

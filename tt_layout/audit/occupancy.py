@@ -15,7 +15,6 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.registers import RegisterPressure
-from tt_layout.audit.registers.live_ranges import SPECIALIZED
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.module import gpu_of
 from tt_layout.ir.ssa import integers
@@ -151,7 +150,7 @@ def _warps(audited: AuditedModule, function: str) -> int | None:
     partitions = (
         sum(integers(one.attributes.get("partitionNumWarps")))
         for one in operations
-        if one.name == SPECIALIZED
+        if one.traits.partitions
     )
     return own + -(-max(partitions, default=0) // WARP_GROUP) * WARP_GROUP
 

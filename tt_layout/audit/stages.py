@@ -10,11 +10,12 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from tt_layout.ir.data_movements import OPERATIONS, Family, MovementKind
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
-from tt_layout.ir.ssa.control_flow import LOOPS, ControlFlow
+from tt_layout.ir.ssa.control_flow import ControlFlow
 
 PIPELINED = 2
 """Stages from which on loops are pipelined."""
@@ -25,20 +26,11 @@ CHAINED_STAGES = 4
 TDM_STAGES = 3
 """Stages with which rings that TDM fills have two buffers, as they have with fewer."""
 
-DOT = "tt.dot"
+FETCHES = (MovementKind.GLOBAL_LOAD, MovementKind.COPY_IN)
+"""Data movements that read global memory."""
 
-_TDM = "amdg.async_tdm_copy_global"
-
-_INTO_REGISTERS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather", "amdg.buffer_load")
-
-_READS = (*_INTO_REGISTERS, "ttg.local_load")
-"""How operations begin that bring into registers what is in memory."""
-
-_LOADS = (
-    *_INTO_REGISTERS,
-    *("ttg.async_copy", "ttng.async_tma_copy_global", "ttng.async_tma_gather", "amdg.async_t"),
-)
-"""How operations begin that read global memory."""
+READS = (MovementKind.GLOBAL_LOAD, MovementKind.LOCAL_LOAD)
+"""Data movements that bring into registers what is in memory."""
 
 
 class Pipelining(NamedTuple):
@@ -108,30 +100,38 @@ def pipelining(function: SsaFunction, *, is_amd: bool) -> Pipelining:
     loops = list(_innermost(function))
     indirect = (line for loop in loops for line in _indirect(loop, flow))
     chained = (loop.line for loop in loops if is_amd and _is_chained(loop, flow))
-    copies = any(each.name.startswith(_TDM) for loop in loops for each in loop.walk())
+    copies = any(_is_tdm_copy(each) for loop in loops for each in loop.walk())
     least = TDM_STAGES if copies else PIPELINED
     return Pipelining(next(indirect, None), next(chained, None), least)
 
 
 def _innermost(function: SsaFunction) -> Iterator[SsaOperation]:
     for operation in function.walk():
-        if operation.name in LOOPS and sum(each.name in LOOPS for each in operation.walk()) == 1:
+        if operation.traits.loop and sum(each.traits.loop for each in operation.walk()) == 1:
             yield operation
 
 
 def _indirect(loop: SsaOperation, flow: ControlFlow) -> Iterator[int]:
     """Yield the lines of loads whose addresses are computed from what the loop loads."""
-    read = {
-        value.name for each in loop.walk() if each.name.startswith(_READS) for value in each.results
-    }
+    read = {value.name for each in loop.walk() if _moves(each, READS) for value in each.results}
     for each in loop.walk():
-        if each.name.startswith(_LOADS) and not read.isdisjoint(_behind(each.operands, flow)):
+        if _moves(each, FETCHES) and not read.isdisjoint(_behind(each.operands, flow)):
             yield each.line
+
+
+def _moves(operation: SsaOperation, kinds: Sequence[MovementKind]) -> bool:
+    """Tell whether an operation is a data movement of one of some kinds."""
+    return operation.movement is not None and operation.movement.kind in kinds
+
+
+def _is_tdm_copy(operation: SsaOperation) -> bool:
+    row = OPERATIONS.get(operation.name.rpartition(".")[2])
+    return row is not None and row.family is Family.TDM and _moves(operation, FETCHES)
 
 
 def _is_chained(loop: SsaOperation, flow: ControlFlow) -> bool:
     """Tell whether a loop has two dots, one of which feeds the other."""
-    dots = [each for each in loop.walk() if each.name == DOT and each.results]
+    dots = [each for each in loop.walk() if each.traits.multiplies and each.results]
     if len(dots) != 2:
         return False
     one, other = dots

@@ -12,7 +12,6 @@ from tt_layout.enums import TextEnum
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 
 _BRACES = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[{}]|\n')
-LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel")
 
 
 class SymbolKind(TextEnum):
@@ -90,7 +89,7 @@ def _loops(operation: SsaOperation, ends: dict[int, int]) -> Iterator[Symbol]:
         for each in block.operations
         for loop in _loops(each, ends)
     )
-    if operation.name not in LOOPS:
+    if not operation.traits.loop:
         yield from inner
         return
     last = max([ends.get(operation.line, operation.line), *(one.last for one in inner)])

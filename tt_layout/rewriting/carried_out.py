@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.modules.audited_module import FullOperation
-from tt_layout.audit.suggestions.carried import FOLLOWED
+from tt_layout.audit.suggestions.carried import is_followed
 from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.regions import Region
@@ -67,7 +67,7 @@ class _Relaid:
         for operation in self.region.operations:
             self._retype(operation)
         for operation in self.flow.function.walk():
-            if operation.name in FOLLOWED:
+            if is_followed(operation):
                 self._retype_carried(operation)
         for name in self.region.inward:
             is_free = self.flow.is_free(name)

@@ -12,9 +12,6 @@ from tt_layout.audit.allocation.numbering import Numbering
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.ir.ssa.control_flow import ControlFlow
 
-ALLOCATIONS = frozenset({"ttg.local_alloc", "triton_gpu.local_alloc"})
-"""Operations that return a new buffer of shared memory."""
-
 Edge = tuple[str, str]
 """A value, and one that it may become."""
 
@@ -43,7 +40,7 @@ def _edges(numbering: Numbering) -> Iterator[Edge]:
         if values[target].type.is_memory:
             yield source, target
     for operation in numbering.operations:
-        if operation.name == "arith.select":
+        if operation.traits.select:
             yield from (
                 (name, value.name) for value in operation.results for name in operation.operands[1:]
             )
@@ -54,6 +51,6 @@ def _edges(numbering: Numbering) -> Iterator[Edge]:
 def _is_view(operation: SsaOperation) -> bool:
     """Tell whether an operation returns the memory, or a part of it, that it takes."""
     results = operation.results
-    if operation.regions or operation.name in ALLOCATIONS:
+    if operation.regions or operation.traits.allocates:
         return False
     return bool(results and operation.operands) and results[0].type.is_memory

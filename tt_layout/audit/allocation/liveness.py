@@ -10,40 +10,35 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tt_layout.analyses.shared_memory.buffer_placement import Interval
-from tt_layout.audit.allocation.numbering import SPECIALIZED, NumberedBlock, Numbering
+from tt_layout.audit.allocation.numbering import NumberedBlock, Numbering
 from tt_layout.ir.ssa import SsaOperation
 
 
 class Rules(NamedTuple):
     """What a compiler keeps in place for longer than its last use.
 
+    What is written to the memory of other CTAs stays theirs to the end.
+
     Attributes:
-        kept: operations whose buffers are needed throughout the function.
+        keeps_barriers: whether barriers are needed throughout the function.
         keeps_captures: whether that holds for what partitions of warps are given, and for every
             buffer that is live where they begin.
     """
 
-    kept: frozenset[str]
+    keeps_barriers: bool
     keeps_captures: bool
 
+    def are_kept(self, operation: SsaOperation) -> bool:
+        """Tell whether the buffers of an operation are needed throughout the function."""
+        traits = operation.traits
+        return traits.remote or (self.keeps_barriers and traits.initializes_barrier)
 
-REMOTE = frozenset(
-    {
-        "ttg.remote_shmem_store",
-        "ttg.async_remote_shmem_store",
-        "ttg.async_remote_shmem_copy",
-    }
-)
-"""Operations of a fork that write to the memory of other CTAs: it stays theirs to the end."""
 
-UPSTREAM = Rules(REMOTE, keeps_captures=False)
+UPSTREAM = Rules(keeps_barriers=False, keeps_captures=False)
 """Triton 3.9."""
 
-FORK = Rules(REMOTE | {"ttng.init_barrier"}, keeps_captures=True)
+FORK = Rules(keeps_barriers=True, keeps_captures=True)
 """Meta's fork of August 2026."""
-
-_STORES = frozenset({"ttng.async_tma_copy_local_to_global"})
-_WAITS = frozenset({"ttng.async_tma_store_token_wait", "ttng.tma_store_token_wait"})
 
 
 class Liveness:
@@ -69,9 +64,10 @@ class Liveness:
             for block in numbering.blocks()
             for argument in block.block.arguments
         }
-        names = {operation.name for operation in numbering.operations}
-        self._kept, self._keeps_captures = rules.kept & names, rules.keeps_captures
-        self._waits = _WAITS & names if _STORES & names else frozenset()
+        self._rules = rules
+        traits = [operation.traits for operation in numbering.operations]
+        self._has_waits = any(t.bulk_stores for t in traits) and any(t.bulk_waits for t in traits)
+        self._has_kept = any(map(rules.are_kept, numbering.operations))
 
     def interval(self, name: str) -> Interval | None:
         """Return when a value is live; None for one that is not defined in the function."""
@@ -84,7 +80,7 @@ class Liveness:
         first, last = self._numbering.size, 0
         for begin, end in self._spans(name, definition, block):
             first, last = min(first, begin), max(last, end)
-        if definition is None or not (self._kept or self._waits):
+        if definition is None or not (self._has_kept or self._has_waits):
             return first, last
         return self._extended(definition, (first, last))
 
@@ -116,7 +112,9 @@ class Liveness:
         number = self._numbering.number
         operations = block.operations
         first = number(operations[begin])
-        if self._keeps_captures and any(o.name == SPECIALIZED for o in operations[begin : end + 1]):
+        if self._rules.keeps_captures and any(
+            o.traits.partitions for o in operations[begin : end + 1]
+        ):
             first = 0
         return first, number(operations[end]) + 1
 
@@ -143,11 +141,10 @@ class Liveness:
         """Return an interval made longer for what goes on in the background."""
         first, last = live
         reached = self._slice(definition)
-        names = {operation.name for operation in reached}
-        if names & self._kept:
+        if any(map(self._rules.are_kept, reached)):
             first, last = 0, self._numbering.size
-        if self._waits and names & _STORES:
-            waits = (o for o in reached if o.name in self._waits)
+        if self._has_waits and any(o.traits.bulk_stores for o in reached):
+            waits = (o for o in reached if o.traits.bulk_waits)
             last = max([last, *(self._numbering.number(o) + 1 for o in waits)])
         return first, last
 

@@ -16,10 +16,6 @@ from functools import cached_property
 
 from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation
 
-SPECIALIZED = "ttg.warp_specialize"
-_IMPLIED = frozenset({"scf.for", "scf.if"})  # a yield of nothing is not written in these
-_YIELD = "scf.yield"
-
 
 @dataclass(eq=False)
 class NumberedBlock:
@@ -99,15 +95,15 @@ class Numbering:
             for index, operation in enumerate(place.operations):
                 self._homes[id(operation)] = place, index
                 self._enter(operation, place)
-        if owner is not None and owner.name in _IMPLIED and region:
+        if owner is not None and owner.traits.implied_terminator and region:
             last = region[-1].operations[-1:]
-            self.size += not (last and last[0].name == _YIELD)
+            self.size += not (last and last[0].traits.terminator)
 
     def _enter(self, operation: SsaOperation, home: NumberedBlock) -> None:
         self.operations.append(operation)
         for region in operation.regions:
             self._enter_region(region, operation, home)
-        self.size += operation.name == SPECIALIZED
+        self.size += operation.traits.partitions
         self._numbers[id(operation)] = self.size
         self.size += 1
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion.conversion import memory_bytes
 from tt_layout.analyses.conversion.scratch import scratch
-from tt_layout.audit.allocation.numbering import SPECIALIZED
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.operations.atomics import handed_on
 from tt_layout.audit.operations.exchanges import exchange_of
@@ -99,7 +98,7 @@ def _buffer_atomic(operation: SsaOperation, around: Surroundings) -> int | None:
 
 def _captures(operation: SsaOperation, around: Surroundings) -> int | None:
     """Return the bytes of the values that partitions of warps are given."""
-    if operation.name != SPECIALIZED:
+    if not operation.traits.partitions:
         return 0
     sizes = [_capture_bytes(name, around) for name in operation.operands]
     known = [size for size in sizes if size is not None]

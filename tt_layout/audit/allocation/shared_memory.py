@@ -6,7 +6,6 @@ Read next:    `tt_layout.analyses.shared_memory.buffer_placement`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from tt_layout.analyses.shared_memory.buffer_placement import (
@@ -15,10 +14,10 @@ from tt_layout.analyses.shared_memory.buffer_placement import (
     Interval,
     place_buffers,
 )
-from tt_layout.audit.allocation.aliases import ALLOCATIONS, aliases
+from tt_layout.audit.allocation.aliases import aliases
 from tt_layout.audit.allocation.buffers import Piece, allocated
 from tt_layout.audit.allocation.liveness import UPSTREAM, Liveness, Rules
-from tt_layout.audit.allocation.numbering import SPECIALIZED, Numbering, uses_of
+from tt_layout.audit.allocation.numbering import Numbering, uses_of
 from tt_layout.audit.allocation.scratch import (
     RULES,
     SCRATCH_ALIGNMENT,
@@ -30,7 +29,6 @@ from tt_layout.enums import TextEnum
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
 
-CALLS = frozenset({"tt.call", "func.call"})
 CAPTURE_ALIGNMENT = 8
 INDEX_ALIGNMENT = 4
 WARP_GROUP = 4
@@ -173,7 +171,7 @@ class _Allocator:
         self._dispatches_by_warp = dispatches_by_warp
         self._known: dict[str, SharedMemory] = {}
         self._callees = {
-            function.name: [_callee(o) for o in function.walk() if o.name in CALLS]
+            function.name: [_callee(o) for o in function.walk() if o.traits.call]
             for function in functions
         }
         self._called = {name for callees in self._callees.values() for name in callees}
@@ -216,20 +214,20 @@ class _Allocator:
 
     def _needs(self, function: SsaFunction) -> Iterator[_Need]:
         """Yield what a function needs, as the compiler walks it."""
-        if not any(_is_relevant(operation.name) for operation in function.walk()):
+        if not any(_is_relevant(operation) for operation in function.walk()):
             return
         numbering = Numbering(function)
         uses = uses_of(numbering.operations)
         lines = Lines(numbering)
         yield from self._warp_indices(numbering, lines)
-        allocating = [o for o in numbering.operations if o.name in ALLOCATIONS and o.results]
+        allocating = [o for o in numbering.operations if o.traits.allocates and o.results]
         live = _lives(numbering, uses, allocating, self._rules)
         around = Surroundings(function, self._layouts, self._target, uses, self._warps)
         for operation in numbering.operations:
-            if not _is_relevant(operation.name):
+            if not _is_relevant(operation):
                 continue
             region = _concurrent(operation, numbering)
-            if operation.name in ALLOCATIONS:
+            if operation.traits.allocates:
                 if operation.results and operation.results[0].name in live:
                     interval = live[operation.results[0].name]
                     pieces = self._pieces(operation, function)
@@ -239,7 +237,7 @@ class _Allocator:
             if need is not None:
                 number = numbering.number(operation)
                 interval = (number, number + 1)
-                if operation.name == SPECIALIZED and self._rules.keeps_captures:
+                if operation.traits.partitions and self._rules.keeps_captures:
                     interval = (0, numbering.size)
                 yield need.at(interval, lines, region)
 
@@ -250,7 +248,7 @@ class _Allocator:
         counts = [
             sum(integers(operation.attributes.get("partitionNumWarps")))
             for operation in numbering.operations
-            if operation.name == SPECIALIZED
+            if operation.traits.partitions
         ]
         if any(counts):
             function = numbering.function
@@ -272,13 +270,13 @@ class _Allocator:
     def _own_need(self, operation: SsaOperation, around: Surroundings) -> _Need | None:
         """Return what an operation needs while it runs."""
         name, line = operation.name, operation.line
-        if name in CALLS:
+        if operation.traits.call:
             size = self._size_of(_callee(operation))
             kind, alignment = AllocationKind.CALL, SCRATCH_ALIGNMENT
         else:
             size = scratch_bytes(operation, around)
             kind = AllocationKind.SCRATCH
-            alignment = CAPTURE_ALIGNMENT if name == SPECIALIZED else SCRATCH_ALIGNMENT
+            alignment = CAPTURE_ALIGNMENT if operation.traits.partitions else SCRATCH_ALIGNMENT
         return _Need(Allocation(kind, name, None, line, size, alignment)) if size != 0 else None
 
     def _size_of(self, callee: str) -> int | None:
@@ -362,7 +360,7 @@ def _lives(
 def _concurrent(operation: SsaOperation, numbering: Numbering) -> tuple[int, int] | None:
     """Return the specialised operation around one, and the region that it is in."""
     for owner in numbering.around(operation):
-        if owner.name == SPECIALIZED:
+        if owner.traits.partitions:
             return numbering.number(owner), numbering.home(operation)[0].region
     return None
 
@@ -371,7 +369,7 @@ def _callee(operation: SsaOperation) -> str:
     return str(operation.attributes.get("callee"))
 
 
-@lru_cache(maxsize=4096)
-def _is_relevant(name: str) -> bool:
+def _is_relevant(operation: SsaOperation) -> bool:
     """Tell whether an operation may need shared memory."""
-    return name in ALLOCATIONS or name in CALLS or name.rpartition(".")[2] in RULES
+    traits = operation.traits
+    return traits.allocates or traits.call or operation.name.rpartition(".")[2] in RULES

@@ -29,7 +29,6 @@ from tt_layout.ir.ssa import (
 )
 from tt_layout.ir.ssa.control_flow import (
     BOUNDS,
-    LOOPS,
     Call,
     Way,
     branches,
@@ -226,7 +225,7 @@ class _Visitor:
                 if region:
                     self._forget(region[0].arguments)
                     self._region(region)
-            if operation.name in LOOPS:  # one that is not whole
+            if operation.traits.loop:  # one that is not whole
                 self._forget(operation.results)
                 return
         if not operation.results:
@@ -294,7 +293,7 @@ class _Visitor:
 
     def _follow(self, operation: SsaOperation, own: Sequence[Way]) -> None:
         """Follow control through the regions of an operation until nothing changes any more."""
-        if operation.name == "scf.for":
+        if operation.traits.counted:
             own = self._counted(operation, own)
         left_by: dict[int, list[SsaOperation]] = {}  # of each region that has been visited
         pending = self._taken_to([way for way in own if way.begin is None], left_by)

@@ -20,7 +20,6 @@ SAME = 0
 """The distance of elements that are equal; every number divides it."""
 
 _SUMS = ("arith.addi", "arith.subi", "tt.addptr")
-_ALIKE = ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "ttg.convert_layout")
 
 
 class Distances:
@@ -93,7 +92,7 @@ class Distances:
             if dim == axis:
                 return SAME
             return self.divisor(operands[0], dim - (isinstance(axis, int) and dim > axis))
-        if operation.name in _ALIKE:
+        if operation.traits.integer_cast or operation.traits.same_elements:
             return self.divisor(operands[0], dim)
         return 1
 

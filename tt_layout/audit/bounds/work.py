@@ -6,7 +6,7 @@ not known how often operations run: `Work.assumed` says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
@@ -21,17 +21,8 @@ from tt_layout.audit.values.executions import Executions, assumed_runs, executio
 from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
+from tt_layout.ir.traits import Traits
 from tt_layout.rates import Rates
-
-SPECIAL = frozenset(
-    {"math.exp", "math.exp2", "math.log", "math.log2", "math.rsqrt", "math.sqrt", "math.sin"}
-) | frozenset({"math.cos", "math.tanh", "arith.divf"})
-"""Operations that take an instruction of the special function unit for each element, at least."""
-
-FLOATS = frozenset(
-    {"arith.addf", "arith.subf", "arith.mulf", "math.fma", "arith.maxnumf", "arith.maximumf"}
-)
-"""Operations that take an instruction on floats for each element, but for contractions."""
 
 
 class Work(NamedTuple):
@@ -139,8 +130,8 @@ def program_work(
         l2_bytes=sum(size for _, size in asked),
         dram_bytes=_moved_bytes(audit, function, asked) if programs is None else 0,
         tensor_cycles=sum(_tensor_cycles(audit, function, rates, counts)),
-        fma=sum(_elements(audited, function, FLOATS, counts)) / 2,
-        special=sum(_elements(audited, function, SPECIAL, counts)),
+        fma=sum(_elements(audited, function, counts, lambda t: t.float_instruction)) / 2,
+        special=sum(_elements(audited, function, counts, lambda t: t.special_function)),
         unknown=tuple(_unknown(own, counts)),
         assumed=any(counts.runs(row).is_assumed for row in own if row.cost is not None),
     )
@@ -210,11 +201,14 @@ def _tensor_cycles(
 
 
 def _elements(
-    audited: AuditedModule, function: str | None, names: frozenset[str], counts: Counts
+    audited: AuditedModule,
+    function: str | None,
+    counts: Counts,
+    is_counted: Callable[[Traits], bool],
 ) -> Iterator[float]:
     for full in audited.operations:
         operation = full.operation
-        if operation.name in names and full.function.name == function and operation.results:
+        if is_counted(operation.traits) and full.function.name == function and operation.results:
             yield prod(operation.results[0].type.shape) * counts.runs_of(full).number
 
 

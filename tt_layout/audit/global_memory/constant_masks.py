@@ -22,8 +22,6 @@ from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.ir.ssa import SsaOperation
 
-_VARYING = ("tt.get_program_id", "tt.get_num_programs")
-
 
 def constant_mask(kernel: Kernel, roles: Mapping[str, str]) -> Ints | None:
     """Return the mask of an access, element by element; None where constants do not determine it.
@@ -86,7 +84,7 @@ def _is_constant(kernel: Kernel, name: str) -> bool:
     seen, waiting = {name}, [name]
     while waiting:
         made = kernel.function.definitions.get(waiting.pop())
-        if made is None or made.regions or made.name in _VARYING:
+        if made is None or made.regions or made.traits.by_program:
             return False
         more = [operand for operand in made.operands if operand not in seen]
         seen.update(more)

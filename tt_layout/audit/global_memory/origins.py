@@ -17,25 +17,6 @@ from tt_layout.ir.ssa import SsaOperation, ValueType, integers, value_type
 CONTIGUITY, DIVISIBILITY, CONSTANCY = range(3)
 """The properties, as they stand in `AxisInfo.vectors`."""
 
-_PASSED_ON = frozenset(
-    {
-        "tt.broadcast",
-        "tt.splat",
-        "ttg.convert_layout",
-        "triton_gpu.convert_layout",
-        "arith.extsi",
-        "arith.extui",
-        "arith.trunci",
-        "tt.bitcast",
-    }
-)
-
-_MOVING = _PASSED_ON | {"tt.expand_dims", "tt.trans"}
-"""Operations of one operand that compute nothing."""
-
-_MOVED_ONLY = (*_MOVING, "tt.reshape", "tt.join", "tt.split", "tt.cat")
-_COMPUTED = ("arith.", "tt.addptr", "tt.make_range", "tt.get_program_id", "tt.get_num_programs")
-
 _CUTTING = ("arith.div", "arith.rem", "arith.shr", "arith.and", "arith.or", "arith.xor")
 """Operations that make neighbours equal, or leave them different, whatever their operands are."""
 
@@ -78,8 +59,26 @@ class Origin(NamedTuple):
 
 def _is_data(operation: SsaOperation) -> bool:
     """Tell whether an operation computes from more than integers of the kernel's own."""
-    is_known = operation.name in _MOVED_ONLY or operation.name.startswith(_COMPUTED)
-    return not is_known or operation.name.startswith("arith.fpto")
+    traits = operation.traits
+    is_known = traits.by_thread or traits.same_elements
+    return not is_known or traits.float_to_integer
+
+
+def _is_passed_on(operation: SsaOperation) -> bool:
+    """Tell whether an operation hands on its operand, dimension by dimension."""
+    traits = operation.traits
+    is_cast = traits.integer_cast or operation.name == "tt.bitcast"
+    return is_cast or traits.same_elements or (traits.repeats and "expand" not in operation.name)
+
+
+def _is_copy(operation: SsaOperation) -> bool:
+    """Tell whether an operation repeats its operand, or casts it."""
+    return _is_passed_on(operation) or operation.traits.repeats
+
+
+def _computes_nothing(operation: SsaOperation) -> bool:
+    """Tell whether an operation of one operand puts its elements elsewhere, or casts them."""
+    return _is_copy(operation) or operation.name == "tt.trans"
 
 
 class Origins:
@@ -124,7 +123,7 @@ class Origins:
                     factor = self._factor(trace, operation)
                     return Origin(operation, trace, operation.name, factor)
                 used_by = operation
-                if operation.name not in _MOVING:
+                if not _computes_nothing(operation):
                     combined = operation.name
             trace = following
         return Origin(used_by, trace, "join", trace.name)
@@ -170,7 +169,7 @@ class Origins:
             order = integers(operation.attributes.get("order"))
             is_known = bool(name) and dim < len(order)
             return trace._replace(name=name, dim=order[dim]) if is_known else None
-        if operation.name not in _PASSED_ON or not name:
+        if not _is_passed_on(operation) or not name:
             return None
         return trace._replace(name=name, dim=0 if operation.name == "tt.splat" else dim)
 
@@ -188,7 +187,9 @@ class Origins:
         for _ in range(len(self.types)):
             operation = self.sources.definition(name)
             single = self.sources.joined.get(name, ())
-            is_copy = operation is not None and operation.name in {*_PASSED_ON, "tt.expand_dims"}
+            is_copy = operation is not None and (
+                _is_passed_on(operation) or operation.traits.repeats
+            )
             if operation is not None and is_copy and operation.operands:
                 name = operation.operands[0]
             elif len(single) == 1:
@@ -294,7 +295,7 @@ class Origins:
             return moved
         if operation.name == "arith.cmpi":
             return None
-        is_known = operation.name.startswith("arith.") or operation.name == "tt.addptr"
+        is_known = operation.traits.elementwise
         is_mask = self._type(trace.name).integer_bits == 1
         is_cut = operation.name.startswith(_CUTTING) and not is_mask
         return (

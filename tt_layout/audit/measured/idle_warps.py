@@ -18,15 +18,12 @@ from tt_layout.analyses.conversion.conversion import without_replication
 from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.audit.global_memory.cost import WholeAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.suggestions.flow import FREE, RESHAPING, Flow, is_elementwise
+from tt_layout.audit.suggestions.flow import Flow, is_elementwise, is_free
 from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.unknown import UnknownError
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation
 from tt_layout.mlir.types import element_bits
-
-_PASSING = RESHAPING | {"math.sqrt", "tt.bitcast", "tt.fp_to_fp"}
-"""Operations besides those of arithmetic that are done behind the branch, with what they take."""
 
 _ATOMICS = ("atomic_rmw", "atomic_cas")
 
@@ -95,11 +92,11 @@ class IdleWarps:
         """
         while len(uses := self._flow.uses.get(name, ())) == 1:
             [(operation, _)] = uses
-            if operation.name not in _PASSING and not operation.name.startswith("arith."):
+            if not _is_behind_branch(operation):
                 return operation
             definitions = self._function.definitions
             others = [definitions.get(one) for one in operation.operands if one != name]
-            if any(one is None or one.name != "arith.constant" for one in others):
+            if any(one is None or not one.traits.constant for one in others):
                 return None
             name = operation.results[0].name
         return None
@@ -154,6 +151,13 @@ class IdleWarps:
         return Flow(self._function)
 
 
+def _is_behind_branch(operation: SsaOperation) -> bool:
+    """Tell whether ptxas does an operation behind the branch, with what it takes."""
+    traits = operation.traits
+    is_short = operation.name == "math.sqrt" or not operation.name.startswith("math.")
+    return traits.repeats or (traits.elementwise and is_short)
+
+
 def _last_store(block: Block) -> SsaOperation | None:
     """Return the store behind which a block does nothing but return; None without one."""
     *before, last = block.operations or (None,)
@@ -163,6 +167,6 @@ def _last_store(block: Block) -> SsaOperation | None:
         assert operation is not None
         if operation.name == "tt.store":
             return operation
-        if not is_elementwise(operation) and operation.name not in FREE:
+        if not is_elementwise(operation) and not is_free(operation):
             return None
     return None

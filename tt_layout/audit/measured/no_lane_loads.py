@@ -19,18 +19,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation
-from tt_layout.ir.ssa.control_flow import LOOPS
 
 COPY = "ttg.async_copy_global_to_local"
 FENCE = "fence_async_shared"
 
 BEHIND_BARRIER, OF_FENCE = 3, 1
-
-_WAITING = frozenset({"gpu.barrier", "ttg.async_wait", "ttg.barrier"})
-"""Operations behind which the threads of a CTA wait for each other."""
-
-_READING = frozenset({"ttg.local_load", "ttng.warp_group_dot", "tt.dot"})
-_WRITING = frozenset({"ttg.local_alloc", "ttg.local_store", COPY})
 
 NeedsScratch = Callable[[SsaOperation], bool]
 
@@ -59,7 +52,7 @@ def no_lane_loads(function: SsaFunction, needs_scratch: NeedsScratch) -> list[No
     inside = {
         id(block)
         for operation in function.walk()
-        if operation.name in LOOPS
+        if operation.traits.loop
         for region in operation.regions
         for block in region
     }
@@ -94,12 +87,13 @@ class _Barriers:
 
     def _waits(self, operation: SsaOperation) -> bool:
         """Note what an operation touches; tell whether there is a barrier before or behind it."""
-        writes = operation.name in _WRITING and bool(operation.operands)
+        traits = operation.traits
+        writes = traits.shared_write and bool(operation.operands)
         waits = bool(operation.regions) and operation.name != "tt.reduce"
-        if waits or operation.name in _WAITING or self._needs_scratch(operation):
+        if waits or traits.synchronizes or self._needs_scratch(operation):
             self._read, self._written = set(), set()
             return True
-        if not writes and operation.name not in _READING:
+        if not writes and not (traits.shared_read or traits.multiplies):
             return False
         buffers = set(self._buffers(operation))
         touches = bool(buffers & (self._written | self._read if writes else self._written))
@@ -115,7 +109,7 @@ class _Barriers:
         for name in names:
             while name in values and values[name].type.is_memory:
                 definition = self._function.definitions.get(name)
-                views = definition is not None and definition.name != "ttg.local_alloc"
+                views = definition is not None and not definition.traits.allocates
                 if definition is None or not views or not definition.operands:
                     yield name
                     break

@@ -28,8 +28,6 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation
 NO_LANE_TARGETS = frozenset({"sm90"})
 """GPUs whose assembler puts loads that no lane executes before copies, as far as was looked at."""
 
-_OF_GRID = ("tt.get_program_id", "tt.get_num_programs")
-
 
 class Amount(NamedTuple):
     """A number of all programs.
@@ -85,7 +83,7 @@ class Programs:
         """Return the grid; one of x alone where nothing but its size is known, nor asked for."""
         if launch.grid is not None or self.function is None or self.number is None:
             return launch.grid
-        asked = (o.integer("axis") for o in self.function.walk() if o.name in _OF_GRID)
+        asked = (o.integer("axis") for o in self.function.walk() if o.traits.by_program)
         return None if any(asked) else (self.number, 1, 1)
 
     @cached_property

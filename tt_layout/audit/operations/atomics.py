@@ -36,9 +36,6 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
 
-SCALAR_ATOMICS = frozenset({"tt.atomic_rmw", "tt.atomic_cas"})
-"""Atomics that may be on one number."""
-
 
 def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
     """Yield the accesses of a module to one number in global memory: they name no tensor."""
@@ -47,9 +44,9 @@ def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
         if is_scalar(function, operation):
             pointer = function.values[operation.operands[0]].type
             moved = scalar_type(pointer.pointee or "")
-            ends = (None, moved) if operation.name == "tt.load" else (moved, None)
+            ends = (None, moved) if operation.traits.is_global_load else (moved, None)
             yield _of_scalar(full, moved, *ends)
-        if operation.name not in SCALAR_ATOMICS or len(operation.operands) < 2:
+        if not operation.traits.atomic or len(operation.operands) < 2:
             continue
         value = function.values.get(operation.operands[1])
         if value is not None and value.type.is_scalar:

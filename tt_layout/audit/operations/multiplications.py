@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.instruction_registers import register_refusal
-from tt_layout.audit.registers.live_ranges import SPECIALIZED
 from tt_layout.audit.registers.pressure import limit_of
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.tensor_memory import TensorMemory
@@ -123,7 +122,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
     depth = a.shape[-1] * (2 if _is_packed(full, "lhs") and not _is_transposed(a) else 1)
     instruction, descriptors, refusal = _instruction(full, audited, (a, b, d), types, depth)
     instruction = _needed(instruction, full, audited, types[2])
-    if refusal is None and not any(outer.name == SPECIALIZED for outer, _ in full.within):
+    if refusal is None and not any(outer.traits.partitions for outer, _ in full.within):
         refusal = register_refusal(instruction, types[2].element_bits, limit_of(audited))
     sizes = (prod(batch), rows, columns, depth)
     precision = str(operation.attributes.get("inputPrecision"))

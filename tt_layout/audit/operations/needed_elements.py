@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 MAX_STEPS = 32
 """Operations behind a product that are followed."""
 
-STORES = frozenset({"tt.store", "amdg.buffer_store"})
-
 
 class NeededElements:
     """The elements of the values of a kernel that anything needs."""
@@ -72,9 +70,9 @@ class NeededElements:
 
     def _mask(self, user: SsaOperation, name: str) -> Ints | None:
         """Return where constants let a user take a value at all; None where everywhere."""
-        if user.name == "arith.select" and user.operands[1] == name:
+        if user.traits.select and user.operands[1] == name:
             return possible_mask(self._kernel, user.operands[0])
-        if user.name in STORES:
+        if user.traits.is_global_store:
             roles = operands(in_todays_form(user))
             if roles.get("value") == name and "mask" in roles:
                 return possible_mask(self._kernel, roles["mask"])
@@ -84,8 +82,8 @@ class NeededElements:
         """Tell whether each element of a result needs the same one of a value, and no other."""
         if len(user.results) != 1 or user.results[0].type.shape != self._shape(name):
             return False
-        is_sum = user.name == "tt.dot" and user.operands[2:3] == (name,)
-        return is_sum or user.name.startswith(("arith.", "math.", "ttg.convert_layout"))
+        is_sum = user.traits.multiplies and user.operands[2:3] == (name,)
+        return is_sum or user.traits.elementwise or user.traits.same_elements
 
     def _shape(self, name: str) -> tuple[int, ...]:
         return self._kernel.function.values[name].type.shape

@@ -12,9 +12,6 @@ from typing import NamedTuple
 
 from tt_layout.hardware import Target
 
-SHARED_LOADS = frozenset({"ttg.local_load", "ttg.convert_layout"})
-"""Operations that read shared memory."""
-
 
 class CompilerModel(NamedTuple):
     """What a compiler makes of live values.
@@ -23,8 +20,9 @@ class CompilerModel(NamedTuple):
         slope: registers for each live one.
         base: registers besides: addresses, counters, what the schedule keeps in flight.
         passing: the part that is live of a tensor whose elements are used up one by one.
-        sinking: operations besides elementwise ones that it moves down to the first use of their
+        sinks_shared_loads: whether it moves reads of shared memory down to the first use of their
             result, if that is a dot up to the dot before.
+        sinks_scans: whether it moves scans down that go row by row.
         scans_whole: how many registers a kernel of one warp may need for its scans to keep their
             tensors whole; with more they go row by row.
         gathers_loads: whether loads between two barriers or stores are issued together.
@@ -33,7 +31,8 @@ class CompilerModel(NamedTuple):
     slope: float
     base: float
     passing: float = 0.5
-    sinking: frozenset[str] = frozenset()
+    sinks_shared_loads: bool = False
+    sinks_scans: bool = False
     scans_whole: int = 0
     gathers_loads: bool = False
 
@@ -48,9 +47,9 @@ class CompilerModel(NamedTuple):
         return round(self.base + self.slope * live)
 
 
-_NVIDIA = CompilerModel(0.93, 26, sinking=SHARED_LOADS)
-_CDNA = CompilerModel(1.1, 19, sinking=frozenset({"tt.scan"}), scans_whole=256)
-_RDNA = CompilerModel(0.9, 28, sinking=frozenset({"tt.scan"}), scans_whole=256)
+_NVIDIA = CompilerModel(0.93, 26, sinks_shared_loads=True)
+_CDNA = CompilerModel(1.1, 19, sinks_scans=True, scans_whole=256)
+_RDNA = CompilerModel(0.9, 28, sinks_scans=True, scans_whole=256)
 _GFX1250 = CompilerModel(1.27, 10, scans_whole=1024, gathers_loads=True)
 
 TENSORS_ONLY = CompilerModel(1, 0, passing=1)

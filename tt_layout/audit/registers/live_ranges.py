@@ -28,36 +28,12 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from tt_layout.audit.registers.compiler_model import SHARED_LOADS, CompilerModel
+from tt_layout.audit.registers.compiler_model import CompilerModel
 from tt_layout.ir.ssa import Region, SsaOperation, Value
-from tt_layout.ir.ssa.control_flow import LOOPS, ways
+from tt_layout.ir.ssa.control_flow import ways
 
-SPECIALIZED = "ttg.warp_specialize"
 SCAN = "tt.scan"
 DOT = "tt.dot"
-
-_RENAMING = frozenset({"tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans"})
-"""Operations whose result is in the registers of their operand."""
-
-_ELEMENTWISE = (
-    *("arith.", "math.", "tt.addptr", "tt.bitcast", "tt.broadcast", "tt.clampf", "tt.expand_dims"),
-    *("tt.extern_elementwise", "tt.fp_to_fp", "tt.int_to_ptr", "tt.join", "tt.make_range"),
-    *("tt.mulhiui", "tt.precise", "tt.ptr_to_int", "tt.reshape", "tt.splat", "tt.split"),
-    *("tt.trans", "tt.elementwise_inline_asm", "tt.get_", "tt.cat", "tt.unsplat"),
-)
-"""How operations begin whose results are computed element by element."""
-
-_PASSING = (
-    *("tt.load", "tt.store", "amdg.buffer_load", "amdg.buffer_store", "scf.yield"),
-    *("ttg.memdesc", "ttg.async_commit"),
-)
-"""How other operations begin that elements flow through one by one."""
-
-_FROM_INDICES = ("arith.sitofp", "arith.uitofp")
-"""How indices become numbers that are kept."""
-
-_LOADS = frozenset({"tt.load", "amdg.buffer_load"})
-_STORES = frozenset({"tt.store", "amdg.buffer_store"})
 
 
 class LiveRange(NamedTuple):
@@ -151,10 +127,10 @@ class _Walk:
                 self._visit(operation)
 
     def _visit(self, operation: SsaOperation) -> None:
-        name = operation.name
+        name, traits = operation.name, operation.traits
         goes_by_row = name == SCAN and self._scans_rows(operation)
-        is_elementwise = goes_by_row or name.startswith(_ELEMENTWISE)
-        is_barrier = not is_elementwise and not name.startswith(_PASSING)
+        is_elementwise = goes_by_row or traits.by_thread
+        is_barrier = not is_elementwise and not traits.streams
         self._stretch += is_barrier
         number = self._count(operation.line)
         self._stretches[number] = self._stretch
@@ -164,9 +140,9 @@ class _Walk:
             self._scans.add(number)
         elif name == DOT:
             self._dots.append(number)
-        if name == SPECIALIZED:
+        if traits.partitions:
             self.partitions.append(operation)
-        if operation.regions and (name.startswith("scf.") or name == SPECIALIZED):
+        if operation.regions and traits.is_structured:
             self._enter_regions(operation)
         self._define_results(operation, number, is_elementwise)
         self._stretch += is_barrier
@@ -179,39 +155,40 @@ class _Walk:
 
     def _renames(self, operation: SsaOperation) -> bool:
         """Tell whether an operation needs nothing: its users need its operand."""
-        is_renaming = operation.name in _RENAMING and operation.results and operation.operands
+        is_renaming = operation.traits.renames and operation.results and operation.operands
         # What is defined before: names form no circle.
         return bool(is_renaming) and operation.operands[0] in self._begins
 
     def _define_results(self, operation: SsaOperation, number: int, is_elementwise: bool) -> None:
-        name = operation.name
+        name, traits = operation.name, operation.traits
         if self._renames(operation):
             self._renamed[operation.results[0].name] = self._root(operation.operands[0])
-        self._stores += name in _STORES
+        self._stores += traits.is_global_store
         for value in operation.results:
             self._define(value, is_elementwise)
-        if name in _LOADS and operation.results:
+        if traits.is_global_load and operation.results:
             place = self._loops, self._stretch, self._stores
             first = self._first_loads.setdefault(place, number)
             self._gathered[operation.results[0].name] = first, operation.operands
-        if name.startswith(_ELEMENTWISE) and not name.startswith(_FROM_INDICES):
+        if traits.by_thread and not traits.integer_to_float:
             if name != "tt.splat":
                 self._relate(operation.operands, operation.results)
-        elif not name.startswith("scf.") and name != SPECIALIZED:
+        elif not traits.is_structured:
             self._kept += [value.name for value in operation.results]
-        if operation.results and self._sinks(name, is_elementwise):
+        if operation.results and self._sinks(operation, is_elementwise):
             self._sinkable.append((operation, number))
 
-    def _sinks(self, name: str, is_elementwise: bool) -> bool:
+    def _sinks(self, operation: SsaOperation, is_elementwise: bool) -> bool:
         """Tell whether the compiler moves an operation down; a scan only if it goes row by row."""
-        is_named = name in self._model.sinking
-        return is_elementwise and is_named if name == SCAN else is_elementwise or is_named
+        if operation.name == SCAN:
+            return is_elementwise and self._model.sinks_scans
+        return is_elementwise or (self._model.sinks_shared_loads and _reads_shared(operation))
 
     def _enter_regions(self, operation: SsaOperation) -> None:
         outer = self._loops
-        if operation.name in LOOPS:
+        if operation.traits.loop:
             self._loops = (*outer, id(operation))
-        regions = operation.regions[:1] if operation.name == SPECIALIZED else operation.regions
+        regions = operation.regions[:1] if operation.traits.partitions else operation.regions
         for region in regions:
             for block in region:
                 for argument in block.arguments:
@@ -290,7 +267,7 @@ class _Walk:
             use = first.get(name)
             if use is None or use <= number or name in self._renamed:
                 continue
-            reads_memory = operation.name in SHARED_LOADS
+            reads_memory = _reads_shared(operation)
             operands = {self._root(used) for used in operation.operands} & data
             if reads_memory:
                 operands = set()  # they are in memory by then
@@ -339,3 +316,8 @@ class _Walk:
         is_elementwise, stretch = self._makers[name]
         last = self._stretches.get(end)
         return is_elementwise and last is not None and last - stretch in (0, 1)
+
+
+def _reads_shared(operation: SsaOperation) -> bool:
+    """Tell whether an operation reads shared memory, itself or within a conversion."""
+    return operation.traits.shared_read or operation.traits.same_elements

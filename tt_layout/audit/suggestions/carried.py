@@ -10,8 +10,10 @@ from typing import NamedTuple
 from tt_layout.ir.ssa.control_flow import Way
 from tt_layout.ir.ssa.model import SsaOperation
 
-FOLLOWED = frozenset({"scf.for", "scf.if", "scf.while"})
-"""Operations whose values can take another layout."""
+
+def is_followed(operation: SsaOperation) -> bool:
+    """Tell whether what a loop or a branch hands over can take another layout."""
+    return operation.traits.loop or operation.traits.conditional
 
 
 class Use(NamedTuple):
@@ -29,7 +31,7 @@ class Carried:
     """
 
     def __init__(self, ways: Sequence[Way]) -> None:
-        self._ways = [way for way in ways if way.operation.name in FOLLOWED]
+        self._ways = [way for way in ways if is_followed(way.operation)]
 
     @cached_property
     def leaders(self) -> Mapping[str, str]:

@@ -11,31 +11,6 @@ from tt_layout.audit.suggestions.carried import Carried, Use
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.ir.ssa.control_flow import ControlFlow
 
-ELEMENTWISE = frozenset(
-    {
-        "tt.addptr",
-        "tt.bitcast",
-        "tt.clampf",
-        "tt.extern_elementwise",
-        "tt.fp_to_fp",
-        "tt.int_to_ptr",
-        "tt.mulhiui",
-        "tt.precise_divf",
-        "tt.precise_sqrt",
-        "tt.ptr_to_int",
-    }
-)
-"""Operations of each element by itself, besides those of the dialects arith and math."""
-
-RESHAPING = frozenset({"tt.broadcast", "tt.expand_dims", "tt.splat"})
-"""Operations whose result in another layout follows from operands in another layout."""
-
-FREE = frozenset({"arith.constant", "tt.make_range", "tt.get_program_id", *RESHAPING})
-"""Operations that are as cheap in any layout."""
-
-_WAIT = "ttng.warp_group_dot_wait"  # whose results are its operands
-
-
 MAX_REGION = 256  # operations that take another layout, or are computed anew
 
 _Step = Callable[[str], "tuple[list[str], list[SsaOperation]]"]
@@ -43,9 +18,13 @@ _Step = Callable[[str], "tuple[list[str], list[SsaOperation]]"]
 
 def is_elementwise(operation: SsaOperation) -> bool:
     """Tell whether an operation computes each element by itself, in one layout."""
-    name = operation.name
-    is_plain = name.startswith(("arith.", "math.")) or name in ELEMENTWISE
-    return is_plain and name != "arith.constant" and not operation.regions
+    return operation.traits.elementwise and not operation.regions
+
+
+def is_free(operation: SsaOperation) -> bool:
+    """Tell whether an operation is as cheap in any layout, and may be computed anew."""
+    traits = operation.traits
+    return traits.pure and (traits.source or traits.repeats)
 
 
 class Flow:
@@ -114,7 +93,7 @@ class Flow:
             operation = self.function.definitions.get(waiting.pop())
             if operation is None or len(seen) > budget:
                 return False
-            if operation.name not in FREE and not is_elementwise(operation):
+            if not is_free(operation) and not (is_elementwise(operation) and operation.traits.pure):
                 return False
             fresh = [one for one in operation.operands if self.is_tensor(one) and one not in seen]
             seen.update(fresh)
@@ -127,12 +106,12 @@ class Flow:
         operation = self.function.definitions.get(name)
         if operation is None or sources:
             return sources, []
-        if is_elementwise(operation) or operation.name in RESHAPING:
+        if is_elementwise(operation) or operation.traits.repeats:
             return [one for one in operation.operands if self.is_tensor(one)], []
         at = [value.name for value in operation.results].index(name)
-        if operation.name == _WAIT:
+        if operation.traits.forwards:
             return [*operation.operands[at : at + 1]], []
-        return [], [operation] if operation.name not in FREE else []
+        return [], [operation] if not is_free(operation) else []
 
     def _after(self, name: str) -> tuple[list[str], list[SsaOperation]]:
         """Return the values that are computed from a value, and the operations that take it."""
@@ -141,9 +120,9 @@ class Flow:
         names = [edge.target for edge in onward]
         anchors = []
         for operation, number in self.uses.get(name, ()):
-            if is_elementwise(operation) or operation.name in RESHAPING:
+            if is_elementwise(operation) or operation.traits.repeats:
                 names += [value.name for value in operation.results]
-            elif operation.name == _WAIT:
+            elif operation.traits.forwards:
                 names += [value.name for value in operation.results[number : number + 1]]
             elif id(operation) not in handed_on:
                 anchors.append(operation)

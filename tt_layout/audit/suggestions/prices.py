@@ -7,28 +7,12 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.conversions import conversion_cost
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
-from tt_layout.audit.suggestions.flow import RESHAPING, Flow, is_elementwise
+from tt_layout.audit.suggestions.flow import Flow, is_elementwise
 from tt_layout.audit.suggestions.suggestion import Recost
 from tt_layout.audit.suggestions.trial import Exchange, Trial
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation
-
-ACCESSES = frozenset(
-    {
-        "amdg.buffer_load",
-        "amdg.buffer_store",
-        "tt.atomic_rmw",
-        "tt.load",
-        "tt.reduce",
-        "tt.scan",
-        "tt.store",
-        "ttg.local_alloc",
-        "ttg.local_load",
-        "ttg.local_store",
-    }
-)
-"""Operations that can take another layout, at a cost, besides conversions."""
 
 
 class Prices:
@@ -63,7 +47,7 @@ class Prices:
             return changes.count(True) == 1 and self._row(operation) is not None
         if not all(changes) or _is_free(operation):
             return all(changes)
-        return operation.name in ACCESSES and self._row(operation) is not None
+        return operation.traits.any_layout and self._row(operation) is not None
 
     def own(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
         """Return what an operation costs before and after; None where it cannot change."""
@@ -138,7 +122,7 @@ class Prices:
 
 def _is_free(operation: SsaOperation) -> bool:
     """Tell whether an operation costs the same in any layout."""
-    return is_elementwise(operation) or operation.name in RESHAPING
+    return is_elementwise(operation) or operation.traits.repeats
 
 
 def _is_exact(cost: Cost) -> bool:

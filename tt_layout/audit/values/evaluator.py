@@ -197,16 +197,16 @@ class Evaluator:
         if operation is None:
             return self._argument(scope, name)
         index = [value.name for value in operation.results].index(name)
-        if operation.name == "scf.for":
+        if operation.traits.counted:
             return self._loop_result(scope, operation, index)
-        if operation.name == "scf.if":
+        if operation.traits.conditional:
             return self._branch_result(scope, operation, index)
         return self._result(scope, operation, index)
 
     # -- operations -------------------------------------------------------------------------
 
     def _result(self, scope: Scope, operation: SsaOperation, index: int) -> Steps:
-        if operation.name in ("tt.get_program_id", "tt.get_num_programs"):
+        if operation.traits.by_program:
             return self._program(operation)
         if operation.name not in RULES:
             return Unknown.because(place(operation))
@@ -241,7 +241,7 @@ class Evaluator:
         return found
 
     def _program(self, operation: SsaOperation) -> Found:
-        kind, axis = operation.name.removeprefix("tt.get_"), (operation.integer("axis") or 0) % 3
+        kind, axis = operation.name.rpartition("get_")[2], (operation.integer("axis") or 0) % 3
         if self._programs is not None and kind == "program_id":
             return gathered(self._programs[axis], np.asarray(0, np.int64))
         name = f"{kind}_{PROGRAM_AXES[axis]}"

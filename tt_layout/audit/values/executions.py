@@ -12,7 +12,7 @@ from tt_layout.audit.values.paths import is_optional, is_repeated
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.structure import Enclosing, LoopPart
 from tt_layout.audit.values.unknown import Unknown, UnknownError, place
-from tt_layout.ir.ssa.control_flow import BOUNDS, LOOPS, ONCE
+from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import SsaOperation
 from tt_layout.wording import plural
 
@@ -149,7 +149,7 @@ def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
 
 def _factors(evaluator: Evaluator, operation: SsaOperation) -> list[_Factor]:
     around = evaluator.structure.around(operation)
-    loops = [e.operation for e in around if e.operation.name in LOOPS]
+    loops = [e.operation for e in around if e.operation.traits.loop]
     factors = [_factor(evaluator, enclosing, loops) for enclosing in reversed(around)]
     within = [operation, *(enclosing.operation for enclosing in around)]
     return factors + [_of_block(evaluator, one, bool(loops)) for one in within]
@@ -191,14 +191,14 @@ def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation
     operation = enclosing.operation
     if len(operation.operands) < _OPERANDS.get(operation.name, 0):
         return _Factor(None, None, reason=place(operation))
-    if operation.name == "scf.for":
+    if operation.traits.counted:
         text = trip_count_text(evaluator.function, operation)
         if _varies(evaluator, operation, operation.operands[:BOUNDS], loops):
             return _Factor(None, text)
         count = evaluator.trip_count(operation)
         return _Factor(None if isinstance(count, Unknown) else count, text)
     once = Expression("1", constant=1)
-    if operation.name == "scf.if":
+    if operation.traits.conditional:
         condition = evaluator.scalar(operation.operands[0])
         varies = _varies(evaluator, operation, operation.operands[:1], loops)
         if varies:
@@ -206,7 +206,7 @@ def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation
         if isinstance(condition, Unknown):
             return _Factor(None, once, at_most=True, unknown=condition)
         return _Factor(int((condition != 0) == (enclosing.region == 0)), once, at_most=True)
-    if operation.name in ONCE:
+    if operation.traits.once:
         return _Factor(1, once)
     return _Factor(None, None, reason=place(operation))
 

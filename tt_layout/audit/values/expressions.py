@@ -12,7 +12,6 @@ MAX_DEPTH = 24
 MAX_VALUES = 256
 """Values that one text is made from at most."""
 
-_CASTS = frozenset({"arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast"})
 _DIVISIONS = frozenset({"arith.divsi", "arith.divui"})
 _INFIX = {
     "arith.addi": ("+", 1),
@@ -92,12 +91,12 @@ class _Writer:
         if name == "arith.constant":
             value = operation.integer("value")
             return None if value is None else Expression(str(value), _ATOM, value)
-        if name in ("tt.get_program_id", "tt.get_num_programs"):
+        if operation.traits.by_program:
             axis = PROGRAM_AXES[(operation.integer("axis") or 0) % 3]
-            return Expression(f"{name.removeprefix('tt.get_')}_{axis}")
-        if len(operation.operands) != _operands_of(name):
+            return Expression(f"{name.rpartition('get_')[2]}_{axis}")
+        if len(operation.operands) != _operands_of(operation):
             return None
-        if name in _CASTS:
+        if operation.traits.integer_cast:
             return self.write(operation.operands[0], depth + 1)
         if name in _DIVISIONS and (rounded := self._rounded_up(operation, depth)) is not None:
             return rounded
@@ -113,7 +112,7 @@ class _Writer:
         total = self._function.definitions.get(operation.operands[0])
         if divisor.constant is None or total is None or total.name != "arith.addi":
             return None
-        if len(total.operands) != _operands_of(total.name):
+        if len(total.operands) != _operands_of(total):
             return None
         added = self.write(total.operands[1], depth + 1)
         if added.constant != divisor.constant - 1:
@@ -121,11 +120,11 @@ class _Writer:
         return ceildiv(self.write(total.operands[0], depth + 1), divisor)
 
 
-def _operands_of(name: str) -> int | None:
+def _operands_of(operation: SsaOperation) -> int | None:
     """Return how many operands an operation has that is written out; None for others."""
-    if name in _CASTS:
+    if operation.traits.integer_cast:
         return 1
-    return 2 if name in _INFIX or name in _FUNCTIONS else None
+    return 2 if operation.name in _INFIX or operation.name in _FUNCTIONS else None
 
 
 def ceildiv(dividend: Expression, divisor: Expression) -> Expression:

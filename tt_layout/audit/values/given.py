@@ -12,6 +12,9 @@ from tt_layout.ir.ssa import Attribute
 from tt_layout.ir.ssa.model import SsaFunction
 from tt_layout.ir.ssa.types import ValueType
 
+DIVISIBILITY = "tt.divisibility"
+"""The attribute that states what an argument is a multiple of."""
+
 PROGRAM_AXES = "xyz"
 PROGRAM_IDS = tuple(f"program_id_{axis}" for axis in PROGRAM_AXES)
 PROGRAM_COUNTS = tuple(f"num_programs_{axis}" for axis in PROGRAM_AXES)
@@ -49,10 +52,10 @@ class GivenValues:
         """
         value = self.values.get(name)
         if value is None:
-            is_allocated = type_.is_scalar and "tt.divisibility" in attributes
+            is_allocated = type_.is_scalar and DIVISIBILITY in attributes
             return 0 if is_allocated and type_.pointee is not None else None
         _check_type(name, value, type_)
-        divisor = attributes.get("tt.divisibility")
+        divisor = attributes.get(DIVISIBILITY)
         if isinstance(divisor, int) and divisor > 0 and value % divisor:
             message = f"the kernel was compiled for multiples of {divisor} of {name}"
             raise LayoutError(f"{message} (tt.divisibility), got {value}")

@@ -230,10 +230,6 @@ RULES: dict[str, Rule] = {
 """Operation -> its result before it is wrapped to the width of its type."""
 
 
-MOVING = frozenset({"tt.splat", "tt.expand_dims", "tt.broadcast", "tt.trans", "ttg.convert_layout"})
-"""Operations of one operand that put its elements elsewhere, the most usual ones."""
-
-
 def apply(a: Application) -> tuple[Ints, bool]:
     """Return the result of an operation, and whether it is one of `MAY_OVERFLOW` and did.
 
@@ -256,4 +252,10 @@ def apply(a: Application) -> tuple[Ints, bool]:
 
 def _only_moves(a: Application) -> bool:
     """Tell whether the elements of the result are those of the operand, which fit their type."""
-    return a.operation.name in MOVING and a.types[0].element == a.result.element
+    return moves_elements(a.operation) and a.types[0].element == a.result.element
+
+
+def moves_elements(operation: SsaOperation) -> bool:
+    """Tell whether an operation puts the elements of its one operand elsewhere."""
+    traits = operation.traits
+    return (traits.shape or traits.same_elements) and len(operation.operands) == 1

@@ -15,7 +15,7 @@ from tt_layout.audit.values.evaluator import (
 from tt_layout.audit.values.spread import is_true
 from tt_layout.audit.values.structure import Enclosing
 from tt_layout.audit.values.unknown import Found, Unknown, UnknownError, place
-from tt_layout.ir.ssa.control_flow import BOUNDS, ONCE
+from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import SsaOperation
 
 
@@ -71,10 +71,10 @@ class _Runs(NamedTuple):
             yield scope
             return
         (operation, region, _), inner = around[0], around[1:]
-        if operation.name == "scf.for":
+        if operation.traits.counted:
             for iteration in self._iterations(scope, operation):
                 yield from self.scopes(iteration, inner)
-        elif operation.name == "scf.if" and operation.operands:
+        elif operation.traits.conditional and operation.operands:
             condition = self.evaluator.run(scope, operation.operands[0])
             if isinstance(condition, Unknown):
                 is_taken = self._assume(condition)
@@ -82,7 +82,7 @@ class _Runs(NamedTuple):
                 is_taken = is_true(condition) == (region == 0)
             if is_taken:
                 yield from self.scopes(scope, inner)
-        elif operation.name in ONCE:
+        elif operation.traits.once:
             yield from self.scopes(scope, inner)
         else:
             raise UnknownError(Unknown.because(place(operation)))

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.values.arithmetic import compare
-from tt_layout.audit.values.rules import MOVING, RULES, Application, apply
+from tt_layout.audit.values.rules import Application, apply, moves_elements
 
 
 class Spread(NamedTuple):
@@ -152,35 +152,17 @@ def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Share
     """
     name = a.operation.name
     spread = [value for value in operands if isinstance(value, Spread)]
-    if name in MOVING or name in _MOVING:
+    if moves_elements(a.operation):
         [value] = spread
         moved, _ = apply(a._replace(operands=[value.pattern]))
         return gathered(value.base, moved), False
-    if all(_is_flat(value) for value in operands) and name in _BY_ELEMENT:
+    if a.operation.traits.elementwise and all(_is_flat(value) for value in operands):
         return _by_program(a, operands)
     rule = _RULES.get(name)
     found = rule(a, operands) if rule is not None else None
     if found is None:
         raise SplitError(spread[0].base)
     return found, False
-
-
-_MOVING = frozenset(
-    {
-        "gluon.set_auto_layout",
-        "triton_gpu.convert_layout",
-        "tt.int_to_ptr",
-        "tt.reshape",
-        "tt.split",
-        "tt.unsplat",
-        "tt.view",
-    }
-)
-"""Further operations of one operand that put its elements elsewhere."""
-
-_BY_ELEMENT = frozenset(name for name in RULES if name.startswith(("arith.", "math."))) | {
-    "tt.addptr"
-}
 
 
 def _is_flat(value: Shared) -> bool:
@@ -330,6 +312,7 @@ _RULES: dict[str, Callable[[Application, Sequence[Shared]], Shared | None]] = {
     "arith.cmpi": _comparison,
     "arith.select": _select,
     "tt.addptr": _pointer,
+    "tt.int_to_ptr": _cast,
     **dict.fromkeys(("arith.extsi", "arith.extui", "arith.trunci"), _cast),
     **dict.fromkeys(("arith.index_cast", "arith.index_castui"), _cast),
     **dict.fromkeys(("arith.remsi", "arith.remui", "arith.divsi", "arith.divui"), _remainder),

@@ -48,9 +48,6 @@ class Stride(NamedTuple):
 SAME = Stride(0)
 """The distance of equal elements."""
 
-_KEPT = frozenset({"arith.extsi", "arith.index_cast", "ttg.convert_layout"})
-_COPIED = _KEPT | {"tt.splat", "tt.broadcast", "tt.expand_dims"}
-
 
 class Strides:
     """The distances between the elements of a function's tensors.
@@ -115,12 +112,12 @@ class Strides:
         if operation.name == "tt.trans":
             order = integers(operation.attributes.get("order"))
             return self.along(source, order[dim]) if dim < len(order) else None
-        is_kept = operation.name in _KEPT or operation.name == "tt.broadcast"
+        is_kept = _keeps(operation) or operation.name == "tt.broadcast"
         return self.along(source, dim) if is_kept else None
 
     def _computed(self, operation: SsaOperation, dim: int) -> Stride | None:
         """Return the distance behind an operation of each element by itself."""
-        if operation.name != "tt.addptr" and not operation.name.startswith("arith."):
+        if not operation.traits.elementwise:
             return None
         own = [self.along(name, dim) for name in operation.operands]
         known = [one for one in own if one is not None]
@@ -162,7 +159,7 @@ class Strides:
             if operation.name == "arith.constant":
                 number = constant_value(operation.attributes.get("value"))
                 return Stride(number) if number is not None else None
-            if operation.name not in _COPIED or len(operation.operands) != 1:
+            if not (_keeps(operation) or operation.traits.repeats) or len(operation.operands) != 1:
                 return None
             name = operation.operands[0]
         return None
@@ -170,7 +167,7 @@ class Strides:
     def _iterated(self, name: str, dim: int) -> Stride | None:
         """Return the distance of what a loop iterates, if each iteration leaves it as it was."""
         owner = self._structure.owner(name)
-        if owner is None or owner.first_value is None or owner.operation.name != "scf.for":
+        if owner is None or owner.first_value is None or not owner.operation.traits.counted:
             return None
         loop = owner.operation
         first = self.along(owner.first_value, dim)
@@ -184,3 +181,8 @@ class Strides:
             return first
         self._known = before  # what was concluded from it does not hold
         return None
+
+
+def _keeps(operation: SsaOperation) -> bool:
+    """Tell whether the elements of a result are those of the operand, in their places."""
+    return operation.traits.signed_cast or operation.traits.same_elements

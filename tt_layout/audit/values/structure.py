@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.enums import TextEnum
-from tt_layout.ir.ssa.control_flow import LOOPS, ControlFlow
+from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.model import Region, SsaFunction, SsaOperation
-
-_PARTITIONED = "ttg.warp_specialize"
 
 
 class Owner(NamedTuple):
@@ -127,7 +125,7 @@ class Structure:
                 for block in region:
                     self._parents.update((id(inner), parent) for inner in block.operations)
             self._spans[id(operation)] = begin, self._count
-            if operation.name in LOOPS:
+            if operation.traits.loop:
                 self._loops.append((begin, self._count, operation.line))
 
     def _own_blocks(self, region: Region, line: int) -> None:
@@ -171,7 +169,7 @@ class Structure:
         What is in one branch or partition is not before or after a loop in another.
         """
         around = self.around(operation)
-        loop = next((e.operation for e in around if e.operation.name in LOOPS), None)
+        loop = next((e.operation for e in around if e.operation.traits.loop), None)
         if loop is not None:
             return LoopPart(loop.line, Part.BODY)
         before = None
@@ -183,7 +181,7 @@ class Structure:
             if after:
                 return LoopPart(after[0], Part.PROLOGUE)
             before = before or self._between(span[0], begin)[-1:]
-            if enclosing is None or enclosing.operation.name == _PARTITIONED:
+            if enclosing is None or enclosing.operation.traits.partitions:
                 break
             current = enclosing.operation
         return LoopPart(before[0], Part.EPILOGUE) if before else None

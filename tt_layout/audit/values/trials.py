@@ -20,7 +20,7 @@ import numpy as np
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.evaluator import Evaluator, Scope, Steps
-from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
+from tt_layout.audit.values.given import DIVISIBILITY, PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import agreed
 from tt_layout.audit.values.strides import Strides
@@ -224,7 +224,7 @@ def _is_address(type_: ValueType) -> bool:
 
 def _divisor(type_: ValueType, attributes: Mapping[str, Attribute]) -> int:
     """Return what every value of an argument is known to be a multiple of."""
-    own = attributes.get("tt.divisibility")
+    own = attributes.get(DIVISIBILITY)
     if isinstance(own, int) and own > 0:
         return own
     return max(1, (type_.bits or 8) // 8) if type_.pointee is not None else 1

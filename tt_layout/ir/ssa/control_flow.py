@@ -36,12 +36,6 @@ from typing import NamedTuple
 
 from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
 
-LOOPS = frozenset({"scf.for", "scf.while"})
-"""Operations whose regions run again and again."""
-
-ONCE = frozenset({"ttg.warp_specialize", "ttg.warp_specialize.partitions", "scf.execute_region"})
-"""Operations whose regions run once."""
-
 BOUNDS = 3
 """Operands of ``scf.for`` before those that it iterates: lower bound, upper bound, step."""
 
@@ -86,7 +80,7 @@ class Way(NamedTuple):
     @property
     def variable(self) -> Value | None:
         """What counts the iterations, on the way into an ``scf.for``; None on others."""
-        if self.operation.name != "scf.for" or self.begin is not None or self.end is None:
+        if not self.operation.traits.counted or self.begin is not None or self.end is None:
             return None
         return next(iter(self.operation.regions[0][0].arguments), None)
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from tt_layout.ir.data_movements import OPERATIONS, DataMovement
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa.attributes import Attribute
 from tt_layout.ir.ssa.types import ValueType, value_type
+from tt_layout.ir.traits import Traits, traits_of
 from tt_layout.ir.types import IRType
 
 
@@ -91,6 +93,17 @@ class SsaOperation(NamedTuple):
             for block in region:
                 for operation in block.operations:
                     yield from operation.walk()
+
+    @property
+    def traits(self) -> Traits:
+        """The class of the operation."""
+        return traits_of(self.name)
+
+    @property
+    def movement(self) -> DataMovement | None:
+        """What it moves between layouts or memories; None where that is nothing."""
+        row = OPERATIONS.get(self.name.rpartition(".")[2])
+        return row.movement if row is not None else None
 
     def integer(self, key: str) -> int | None:
         """Return an attribute that is a number; None where it is absent or something else."""
