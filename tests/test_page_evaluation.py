@@ -204,7 +204,7 @@ def test_every_release_is_read_alike(layouts: int, seed: int) -> None:
 
 def breaking(rule: Rule, encoding: Encoding) -> Iterator[Encoding]:
     """Yield an encoding with values that break a rule, if it has such a value."""
-    value, given = getattr(encoding, rule.field), rule.given
+    value, given = getattr(encoding, rule.field), rule.allowed
     wrong: dict[Must, list[Any]] = {
         Must.POWER: [3],
         Must.POWERS: [(3, *value[1:])] if isinstance(value, tuple) else [],

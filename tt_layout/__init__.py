@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tt_layout.algebra.rendering import set_renderers
+from tt_layout.algebra.rendering import Renderers
 from tt_layout.errors import LayoutError
 from tt_layout.version import __version__
 
@@ -253,4 +253,4 @@ def _svg_of(placed: PlacedLayout) -> str:
     return draw(placed, placed.tensor).svg
 
 
-set_renderers(_text_of, _svg_of)
+Renderers.text, Renderers.svg = _text_of, _svg_of

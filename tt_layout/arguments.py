@@ -1,4 +1,4 @@
-"""Arguments of the library held against their annotations, so that a wrong one is named.
+"""Conversion of library arguments by their annotations, with errors that name the argument.
 
 Only what users call is decorated; what the package calls in its loops is not.
 """
@@ -22,7 +22,7 @@ MAX_LENGTH = 1_000_000  # of a sequence: a range may have any
 
 
 def checks_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function that takes its arguments as its annotations say.
+    """Return the function with its arguments converted by their annotations.
 
     An integer may be one of numpy and a sequence an array: the function gets ints, bools and
     tuples.  Annotations may have classes, unions, sequences and tuples; keys and values of a
@@ -50,17 +50,17 @@ def checks_arguments(function: Callable[P, R]) -> Callable[P, R]:
             hints = get_type_hints(function)
             kinds.update((name, _kind(hints.get(name, Any))) for name in names)
         taken = [_taken(name, value, kinds[name]) for name, value in zip(names, args)]
-        given: Any = (*taken, *args[len(taken) :])
+        positional: Any = (*taken, *args[len(taken) :])
         named: Any = {
             name: _taken(name, value, kinds.get(name, _ANYTHING)) for name, value in kwargs.items()
         }
-        return function(*given, **named)
+        return function(*positional, **named)
 
     return called
 
 
 def integer(name: str, value: Any) -> int:
-    """Return an integer, one of numpy or ours, as an int.
+    """Convert an integer of Python or numpy to an int.
 
     Raises:
         TypeError: it is not an integer; the error names it.
@@ -69,7 +69,7 @@ def integer(name: str, value: Any) -> int:
 
 
 def integers(name: str, value: Any) -> tuple[int, ...]:
-    """Return a sequence of integers as a tuple of ints.
+    """Convert a sequence of integers to a tuple of ints.
 
     Raises:
         TypeError: it is not a sequence of integers; the error names it.
@@ -88,12 +88,12 @@ def integers(name: str, value: Any) -> tuple[int, ...]:
 
 
 def _has_only(plain: type, value: Any) -> bool:
-    """Tell whether a value is a tuple or list of such items alone, as nearly always."""
+    """Return whether a value is a tuple or list of such items alone, the common case."""
     return type(value) in (tuple, list) and {*map(type, value)} <= {plain}
 
 
 class Kind(NamedTuple):
-    """What an annotation allows.
+    """The values that an annotation allows.
 
     Attributes:
         words: that say so.
@@ -148,7 +148,7 @@ def _sequence(item: Kind) -> Kind:
         if item.plain is not None and _has_only(item.plain, value):
             return tuple(value)
         entries = islice(value, len(value))  # a class of its own may yield for ever
-        return tuple(_taken(f"{name}[{at}]", own, item) for at, own in enumerate(entries))
+        return tuple(_taken(f"{name}[{at}]", entry, item) for at, entry in enumerate(entries))
 
     return Kind("a sequence", _is_sequence, read)
 
@@ -156,7 +156,8 @@ def _sequence(item: Kind) -> Kind:
 def _tuple(items: Sequence[Kind]) -> Kind:
     def read(name: str, value: Any) -> Any:
         return tuple(
-            _taken(f"{name}[{at}]", own, kind) for at, (own, kind) in enumerate(zip(value, items))
+            _taken(f"{name}[{at}]", entry, kind)
+            for at, (entry, kind) in enumerate(zip(value, items))
         )
 
     count = len(items)

@@ -1,4 +1,4 @@
-"""One palette for figures, terminals and the page, and what can have a colour of its own.
+"""The palette of figures, terminals and the page.
 
 Eight hues in four shades, light enough for black text, so that a cell looks the same on paper, on
 a dark terminal and on a light one.  None is brown or olive, where black text is hard to read.  All
@@ -103,7 +103,7 @@ PALETTES = {"strong": CELLS, "pastel": PASTEL}
 
 
 def colour_step(count: int) -> int:
-    """Return how far apart in `CELLS` the colours of neighbouring groups are.
+    """Return the distance in `CELLS` between the colours of neighbouring groups.
 
     Up to eight groups each have a hue; up to sixteen share one in pairs, more in fours.
 
@@ -115,7 +115,7 @@ def colour_step(count: int) -> int:
 
 
 def style(place: int) -> bytes:
-    """Return what begins a cell on a terminal: black on a colour of `CELLS`, always as long.
+    """Return the escape sequence of a cell: black on a colour of `CELLS`, of constant length.
 
     Example:
         >>> style(0), style(33)

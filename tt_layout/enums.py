@@ -1,4 +1,4 @@
-"""Enums whose members are the words that reports print, and those that every room needs."""
+"""Enums whose values are printed in reports, and enums shared by all rooms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class TextEnum(str, Enum):
-    """An enum whose members are strings: printed, compared and written to JSON as their values.
+    """An enum of strings: printed, compared and written to JSON as their values.
 
     Example:
         >>> MemorySpace.SHARED, f"{MemorySpace.SHARED}"
@@ -24,7 +24,7 @@ class TextEnum(str, Enum):
 
 
 class MemorySpace(TextEnum):
-    """Where the elements of a tensor live."""
+    """Memory space of a tensor's elements."""
 
     REGISTERS = "registers"
     SHARED = "shared memory"
@@ -33,7 +33,7 @@ class MemorySpace(TextEnum):
 
 
 class TypeKind(TextEnum):
-    """What a type of a dump is a type of."""
+    """Kind of an MLIR type."""
 
     TENSOR = "tensor"
     MEMORY = "memdesc"

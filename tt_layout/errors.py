@@ -1,4 +1,4 @@
-"""The one kind of error that this package raises for bad input.
+"""Errors of this package for bad input.
 
 Inner code says what it knows: the subject, the rule, what was found.  Whoever holds the
 text adds where (a `SourceLocation`), and the command line prints it with a caret.
@@ -18,7 +18,7 @@ MAX_NAME = 1000  # characters of the name of a file
 
 
 class SourceLocation(Protocol):
-    """Where something is wrong; as much of it as is known."""
+    """Location of an error, as far as it is known."""
 
     @property
     def file(self) -> str:
@@ -47,7 +47,7 @@ class FileLocation(NamedTuple):
 
 
 class LayoutError(ValueError):
-    """Something asked of a layout that cannot be answered, and why.
+    """An error in the input of this package, with its reason.
 
     Attributes:
         message: subject, rule, what was found and the way out, on one line.
@@ -66,13 +66,13 @@ class LayoutError(ValueError):
         self.location = location
 
     def at(self, location: SourceLocation | None) -> LayoutError:
-        """Return the same error pointing at ``location``, unless it points somewhere already."""
+        """Return the error with ``location``, unless it has one already."""
         if self.location is None and location is not None:
             return type(self)(self.message, location)
         return self
 
     def hint(self, text: str) -> LayoutError:
-        """Return the same error with a way out appended."""
+        """Return the error with a way out appended."""
         return type(self)(f"{self.message}; {text}", self.location)
 
     @property
@@ -82,7 +82,7 @@ class LayoutError(ValueError):
         return self.message if where is None or where.excerpt else str(self)
 
     def printed(self) -> str:
-        """Return the text for the standard error stream: a heading and the excerpt, if any.
+        """Format the error for the standard error stream: a heading and the excerpt, if any.
 
         Example:
             >>> LayoutError("a page needs at least one layout").printed()
@@ -106,19 +106,19 @@ class UnknownKeyError(LayoutError):
 
 
 class NothingFoundError(LayoutError):
-    """A file in which there is nothing to read: it is empty, no text, or of something else."""
+    """A file without content to read: empty, not text, or of another kind."""
 
 
 class PlaceholderError(LayoutError):
-    """An attribute that stands where a layout is yet to be chosen."""
+    """An attribute in place of a layout that is not chosen yet."""
 
 
 class TooLargeError(LayoutError):
-    """An answer larger than the limit on it; raised before any of it is computed."""
+    """An answer that exceeds its limit; raised before any of it is computed."""
 
 
 class SeveralError(LayoutError):
-    """Several errors of one text, which are reported together.
+    """Several errors of one text, reported together.
 
     Args:
         errors: in the order of the text; at least one.
@@ -133,7 +133,7 @@ class SeveralError(LayoutError):
 
 
 def not_a_name(error: ValueError) -> OSError:
-    """Return what is said of a file's name for which the system cannot even be asked.
+    """Return the error of a file name that the system cannot represent.
 
     Example:
         >>> not_a_name(ValueError("embedded null byte"))
@@ -145,7 +145,7 @@ def not_a_name(error: ValueError) -> OSError:
 
 
 def file_error(doing: str, path: object, error: Exception) -> LayoutError:
-    """Return why a file cannot be read, or written.
+    """Return the error of a file that cannot be read or written.
 
     Example:
         >>> print(file_error("write", "a.txt", IsADirectoryError(21, "Is a directory")))
@@ -157,7 +157,7 @@ def file_error(doing: str, path: object, error: Exception) -> LayoutError:
 
 @contextmanager
 def pointing_at(location: SourceLocation | None) -> Iterator[None]:
-    """Let errors point at a place, unless they point somewhere already.
+    """Add a location to errors that have none.
 
     Example:
         >>> with pointing_at(FileLocation("a.mlir", 3)):
@@ -172,7 +172,7 @@ def pointing_at(location: SourceLocation | None) -> Iterator[None]:
 
 
 def expect(name: str, value: object, *kinds: type) -> None:
-    """Raise a `TypeError` that names an argument unless it is of one of the kinds.
+    """Raise a `TypeError` naming the argument unless it is an instance of one of the kinds.
 
     Example:
         >>> expect("shape", [4, 4], list, tuple)
@@ -186,7 +186,7 @@ def expect(name: str, value: object, *kinds: type) -> None:
 
 
 def shown(value: object) -> str:
-    """Return what messages say of a value of a wrong kind.
+    """Format a value of a wrong type for a message.
 
     Example:
         >>> shown([0.5])
@@ -197,7 +197,7 @@ def shown(value: object) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text between quotes as messages have it, shortened.
+    """Quote a text for a message, shortened.
 
     Example:
         >>> quoted("ab"), len(quoted("[" * 100_000)) < 200
@@ -206,8 +206,8 @@ def quoted(text: str) -> str:
     return shortened(repr(text), MAX_SHOWN)
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that looks most like ``name``, if any does, for "did you mean".
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate most similar to ``name``, if any is, for "did you mean".
 
     A dialect in front does not count, but of equals that of the same dialect is taken.
 
@@ -219,11 +219,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """
     from difflib import get_close_matches
 
-    dialect, _, own = name.rpartition(".")
-    by_own: dict[str, list[str]] = {}
-    for other in known:
-        by_own.setdefault(other.rpartition(".")[2], []).append(other)
-    matches = get_close_matches(own, list(by_own), n=1, cutoff=0.6)
+    dialect, _, mnemonic = name.rpartition(".")
+    by_mnemonic: dict[str, list[str]] = {}
+    for other in candidates:
+        by_mnemonic.setdefault(other.rpartition(".")[2], []).append(other)
+    matches = get_close_matches(mnemonic, list(by_mnemonic), n=1, cutoff=0.6)
     if not matches:
         return None
-    return max(by_own[matches[0]], key=lambda other: other.rpartition(".")[0] == dialect)
+    return max(by_mnemonic[matches[0]], key=lambda other: other.rpartition(".")[0] == dialect)

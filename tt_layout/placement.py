@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.algebra.rendering import render_svg
+from tt_layout.algebra.rendering import Renderers
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
@@ -72,7 +72,7 @@ class PlacedLayout:
 
     @property
     def memory_space(self) -> MemorySpace:
-        """Where the tensor lives."""
+        """Memory space of the tensor."""
         return self.encoding.memory_space
 
     @property
@@ -91,7 +91,7 @@ class PlacedLayout:
         return self.encoding.padding
 
     def _repr_svg_(self) -> str:
-        return render_svg(self)
+        return Renderers.svg(self)
 
     def __repr__(self) -> str:
         sizes = "x".join(map(str, self.tensor.shape))
@@ -104,7 +104,7 @@ class PlacedLayout:
 
 
 def alignment_of(encoding: Encoding) -> int:
-    """Return the bytes to which a buffer in shared memory is aligned.
+    """Return the alignment of a buffer in shared memory, in bytes.
 
     Example:
         >>> from tt_layout.encodings.parsing import parse_layout
@@ -117,7 +117,7 @@ def alignment_of(encoding: Encoding) -> int:
 
 
 def place(encoding: Encoding, tensor: TensorType) -> PlacedLayout:
-    """Return an encoding over a tensor type; over one buffer of a multi-buffered memdesc.
+    """Place an encoding over a tensor type; over one buffer of a multi-buffered memdesc.
 
     Args:
         encoding: the layout.

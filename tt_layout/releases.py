@@ -1,4 +1,4 @@
-"""The Triton releases whose spellings and meanings of layouts differ."""
+"""Triton releases that differ in the spelling or meaning of layouts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ LATEST = max(Release)
 
 
 def in_words(releases: Sequence[Release]) -> str:
-    """Return a run of releases by its ends.
+    """Format a run of releases by its ends.
 
     Example:
         >>> in_words([Release.V3_3, Release.V3_4, Release.V3_5]), in_words([Release.V3_6])

@@ -1,4 +1,4 @@
-"""Text of files made safe to show: whatever it holds, it is shown, never obeyed.
+"""Sanitized text of files, which cannot act on terminals, notebooks or CI.
 
 A terminal acts on control characters, a viewer on those that turn the direction of text, and the
 log of a CI run on lines that begin with ``::`` or ``##[``.
@@ -17,7 +17,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]{0,32}m")
 
 
 def safe(text: str) -> str:
-    r"""Return a text on one line, with ``?`` for each character that is not shown as itself.
+    r"""Return a text on one line, with ``?`` for each unprintable character.
 
     Example:
         >>> safe("a\x1b]8;;x\x07b\nc\u202ed")
@@ -29,7 +29,7 @@ def safe(text: str) -> str:
 
 
 def as_html(text: str) -> str:
-    """Return a text as a notebook shows it: in the lines that it has.
+    """Return a text as HTML for a notebook, with its lines kept.
 
     Example:
         >>> as_html("a <b>")
@@ -41,7 +41,7 @@ def as_html(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text, or its beginning and its end where it is longer than ``most`` characters.
+    """Return a text, its middle cut out if it is longer than ``most`` characters.
 
     Example:
         >>> shortened("a" * 1000 + "b", 20)
@@ -54,7 +54,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def safe_lines(text: str, *, coloured: bool = False) -> str:
-    r"""Return a text of several lines, of which none is a command to CI.
+    r"""Return lines of a text, none of which CI takes for a command.
 
     Args:
         text: the lines.

@@ -1,4 +1,4 @@
-"""Numbers, sizes, lines, bits and ranges in words."""
+"""Formatting of numbers, sizes, lines, bits and ranges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def shown(number: int | float) -> str:
-    """Return a number with up to three digits behind the point.
+    """Format a number with up to three digits after the point.
 
     Example:
         >>> shown(3), shown(2.5)
@@ -18,7 +18,7 @@ def shown(number: int | float) -> str:
 
 
 def plural(noun: str, number: int | float = 0) -> str:
-    """Return a noun as it follows a number: its first word in the plural where that is not 1.
+    """Return a noun in the plural unless its number is 1; only its first word changes.
 
     Example:
         >>> plural("access"), plural("copy"), plural("reduction over lanes"), plural("warp", 1)
@@ -37,7 +37,7 @@ def plural(noun: str, number: int | float = 0) -> str:
 
 
 def count(number: int | float, noun: str) -> str:
-    """Return a number with its noun, in the plural where it is not 1.
+    """Format a number with its noun.
 
     Example:
         >>> count(1, "wavefront"), count(2.5, "wavefront")
@@ -47,7 +47,7 @@ def count(number: int | float, noun: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people write it.
+    """Format a time, in seconds, with a fitting unit.
 
     Example:
         >>> duration(0.00214), duration(3.2e-6), duration(4.2)
@@ -60,7 +60,7 @@ def duration(seconds: float) -> str:
 
 
 def size(number: int) -> str:
-    """Return bytes as people write them.
+    """Format a size in bytes with a fitting unit.
 
     Example:
         >>> size(1), size(512), size(1024), size(17920), size(1 << 20)
@@ -75,18 +75,18 @@ def size(number: int) -> str:
 
 
 def lines(numbers: Sequence[int], most: int | None = None) -> str:
-    """Return lines of a text; how many more there are than are listed.
+    """Format line numbers, with a count of those left out.
 
     Example:
         >>> lines([3]), lines([3, 5]), lines([3, 5, 8, 9], 2)
         ('line 3', 'lines 3, 5', 'lines 3, 5 and 2 more')
     """
-    more = f" and {len(numbers) - most} more" if most is not None and len(numbers) > most else ""
-    return f"{plural('line', len(numbers))} {', '.join(map(str, numbers[:most]))}{more}"
+    rest = f" and {len(numbers) - most} more" if most is not None and len(numbers) > most else ""
+    return f"{plural('line', len(numbers))} {', '.join(map(str, numbers[:most]))}{rest}"
 
 
 def bits_in_words(masks: Sequence[int], noun: str) -> str:
-    """Return masks of bits in words: single bits first, then those that go together.
+    """Format masks of bits: single bits first, then combinations.
 
     Example:
         >>> bits_in_words([1, 8, 6], "lane")
@@ -106,7 +106,7 @@ def _mask_in_words(mask: int, noun: str) -> str:
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Return ascending numbers with runs of three or more written as ranges.
+    """Format ascending numbers, with runs of three or more as ranges.
 
     Example:
         >>> ranges([0, 1, 2, 3, 8, 9, 20])

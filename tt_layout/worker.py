@@ -1,4 +1,4 @@
-"""Processes that share the work of a command: they end with it, and say nothing of that."""
+"""Worker processes of a command, which end with it and print nothing about that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 
 
 def begin_worker() -> None:
-    """Begin in a process of its own: call this first in it.
+    """Initialize a worker process; the first call in it.
 
     Interrupts are left to the process that started it.  However that one ends, this one ends with
     it, rather than wait for work for ever, or fail to hand over what it has.
@@ -20,7 +20,7 @@ def begin_worker() -> None:
 
 
 def processors() -> int:
-    """Return the number of processes that this one may keep busy."""
+    """Return the number of CPUs that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

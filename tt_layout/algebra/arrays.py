@@ -78,7 +78,7 @@ class Preimages:
 
     @staticmethod
     def of(places: Sequence[tuple[int, int]], units: Sequence[int]) -> Preimages:
-        """Solve for the locations of every value.
+        """Map every value to the locations that lead to it.
 
         A location bit is free when earlier bits already reach what it adds.  The solution takes
         free bits as 0; a free bit with the earlier bits that undo it is in the kernel.  So the
@@ -124,11 +124,11 @@ def all_values(basis: Sequence[int]) -> Ints:
 
 
 def distinct(values: Ints) -> tuple[Ints, Indices]:
-    """Return the distinct values in ascending order, and for each value its place there.
+    """Return the distinct values in ascending order, and the index of each value among them.
 
     Example:
-        >>> found, place = distinct(np.array([7, 3, 7]))
-        >>> found.tolist(), place.tolist()
+        >>> values, place = distinct(np.array([7, 3, 7]))
+        >>> values.tolist(), place.tolist()
         ([3, 7], [1, 0, 1])
     """
     low, high = int(values.min()), int(values.max())
@@ -138,14 +138,14 @@ def distinct(values: Ints) -> tuple[Ints, Indices]:
     shifted = values - low
     seen = np.zeros(high - low + 1, np.bool_)
     seen[shifted] = True
-    found = np.flatnonzero(seen)
+    present = np.flatnonzero(seen)
     places = np.empty(len(seen), np.intp)
-    places[found] = np.arange(len(found))
-    return found + low, places[shifted]
+    places[present] = np.arange(len(present))
+    return present + low, places[shifted]
 
 
 def ascending_superset(values: Ints) -> tuple[Ints, Indices]:
-    """Return ascending values, all given ones among them, and for each given one its place.
+    """Return an ascending array that contains all values, and the index of each value in it.
 
     Unlike `distinct` this is quick rather than exact: a range where that is not longer.
     """
@@ -156,14 +156,14 @@ def ascending_superset(values: Ints) -> tuple[Ints, Indices]:
 
 
 def distinct_rows(rows: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Indices]:
-    """Return the distinct rows of a matrix, and for each row its place among them."""
-    whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1])))[:, 0]
-    first, place = _first_occurrences(whole)
+    """Return the distinct rows of a matrix, and the index of each row among them."""
+    records = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1])))[:, 0]
+    first, place = _first_occurrences(records)
     return rows[first], place
 
 
 def _first_occurrences(items: npt.NDArray[Any]) -> tuple[Indices, Indices]:
-    """Return where each distinct item is found, and for each item its place among those.
+    """Return the first index of each distinct item, and the rank of each item among them.
 
     Done by hand, because numpy's own function first imports all of its masked arrays.
     """

@@ -1,4 +1,4 @@
-"""Bases, coordinates and names as users give them to linear layouts, made plain."""
+"""Conversion of the bases, coordinates and names that users pass to linear layouts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_BITS = 64
 
 
 def read_bases(bases: Any) -> tuple[tuple[str, tuple[tuple[int, ...], ...]], ...]:
-    """Return bases, given as pairs or as a mapping, as tuples.
+    """Convert bases, given as pairs or as a mapping, to tuples.
 
     Raises:
         TypeError: they are of another kind.
@@ -50,7 +50,7 @@ def extremes(name: str, values: Any) -> tuple[int, int]:
 
 
 def require_distinct(names: Sequence[str]) -> None:
-    """Raise where a name of a dimension stands twice."""
+    """Raise if a dimension name is repeated."""
     if len(set(names)) != len(names):
         raise LayoutError(f"dimension names must differ from each other, got {list(names)}")
 
@@ -65,8 +65,8 @@ def merge_names(first: Sequence[str], second: Sequence[str]) -> list[str]:
     merged: dict[str, None] = {}
     left, right = list(first), list(second)
     while left or right:
-        for names, others in ((left, second), (right, first)):
-            while names and (names[0] in merged or names[0] not in others):
+        for names, counterpart in ((left, second), (right, first)):
+            while names and (names[0] in merged or names[0] not in counterpart):
                 merged[names.pop(0)] = None
         if left and right:
             is_left = second.index(left[0]) <= first.index(right[0])

@@ -34,7 +34,7 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.algebra.given import extremes, merge_names, read_bases, require_distinct
-from tt_layout.algebra.rendering import render
+from tt_layout.algebra.rendering import Renderers
 from tt_layout.algebra.span import F2Span
 from tt_layout.arguments import checks_arguments, integer, integers
 from tt_layout.enums import MemorySpace
@@ -50,7 +50,7 @@ Vectors = Iterable[Sequence[int]]
 
 
 def is_power_of_two(value: int) -> bool:
-    """Tell whether ``value`` is 1, 2, 4, 8, ...
+    """Return whether ``value`` is 1, 2, 4, 8, ...
 
     Example:
         >>> [value for value in range(-2, 9) if is_power_of_two(value)]
@@ -122,7 +122,7 @@ class LinearLayout:
 
     @classmethod
     def _sound(cls, in_bases: NamedBases, out_sizes: OutSizes) -> LinearLayout:
-        """Return a layout made of sound ones: what cannot be wrong is not checked."""
+        """Return a layout made of valid parts, without checking them again."""
         layout = object.__new__(cls)
         layout.__dict__.update(in_bases=in_bases, out_sizes=out_sizes)
         return layout
@@ -264,16 +264,16 @@ class LinearLayout:
     def get_out_dim_size(self, name: str) -> int:
         """Return the size of an output dimension, 1 where the layout does not have it."""
         expect("the name", name, str)
-        for own, size in self.out_sizes:
-            if own == name:
+        for dim, size in self.out_sizes:
+            if dim == name:
                 return size
         return 1
 
     def vectors(self, name: str) -> tuple[Basis, ...]:
         """Return the basis vectors of an input dimension, none for an unknown one."""
         expect("the name", name, str)
-        for own, vectors in self.in_bases:
-            if own == name:
+        for dim, vectors in self.in_bases:
+            if dim == name:
                 return vectors
         return ()
 
@@ -385,11 +385,11 @@ class LinearLayout:
         return self._sound(bases, tuple(sizes))
 
     def _bases_over(self, names: Sequence[str]) -> dict[str, tuple[Basis, ...]]:
-        """Return the bases with a component for each name, 0 for a dimension that it lacks."""
-        own = self.get_out_dim_names()
-        if own == names:
+        """Return the bases with a component for each of ``names``, 0 for a missing dimension."""
+        dims = self.get_out_dim_names()
+        if dims == names:
             return dict(self.in_bases)
-        at = [own.index(name) if name in own else -1 for name in names]
+        at = [dims.index(name) if name in dims else -1 for name in names]
         return {
             name: tuple([tuple([v[i] if i >= 0 else 0 for i in at]) for v in vectors])
             for name, vectors in self.in_bases
@@ -397,35 +397,35 @@ class LinearLayout:
 
     @checks_arguments
     def transpose_ins(self, names: Sequence[str]) -> LinearLayout:
-        """Return the same function with its input dimensions listed as ``names``."""
+        """Return the layout with its input dimensions in the order of ``names``."""
         self._require_same_names("input", self.get_in_dim_names(), names)
         return self._sound(tuple((name, self.vectors(name)) for name in names), self.out_sizes)
 
     @checks_arguments
     def transpose_outs(self, names: Sequence[str]) -> LinearLayout:
-        """Return the same function with its output dimensions listed as ``names``."""
+        """Return the layout with its output dimensions in the order of ``names``."""
         self._require_same_names("output", self.get_out_dim_names(), names)
         is_same = list(names) == self.get_out_dim_names()
         return self if is_same else self.sublayout(self.get_in_dim_names(), names)
 
     @staticmethod
-    def _require_same_names(side: str, own: Sequence[str], names: Sequence[str]) -> None:
-        if len(own) != len(names) or sorted(own) != sorted(names):
-            raise LayoutError(f"the {side} dimensions are {list(own)}, got {list(names)}")
+    def _require_same_names(side: str, dims: Sequence[str], names: Sequence[str]) -> None:
+        if len(dims) != len(names) or sorted(dims) != sorted(names):
+            raise LayoutError(f"the {side} dimensions are {list(dims)}, got {list(names)}")
 
     @checks_arguments
     def sublayout(self, ins: Sequence[str], outs: Sequence[str]) -> LinearLayout:
-        """Return the part from ``ins`` to ``outs``; sizes of kept outputs stay."""
+        """Return the sublayout from ``ins`` to ``outs``; sizes of kept outputs stay."""
         require_distinct(ins)
         require_distinct(outs)
-        own, sizes = self._bases_over(outs), dict(self.out_sizes)
-        bases = tuple([(name, own.get(name, ())) for name in ins])
+        vectors, sizes = self._bases_over(outs), dict(self.out_sizes)
+        bases = tuple([(name, vectors.get(name, ())) for name in ins])
         return self._sound(bases, tuple([(name, sizes.get(name, 1)) for name in outs]))
 
     @checks_arguments
     def with_vectors(self, name: str, vectors: Sequence[Basis]) -> LinearLayout:
         """Return the layout with the bases of one input dimension replaced."""
-        bases = tuple((n, tuple(vectors) if n == name else own) for n, own in self.in_bases)
+        bases = tuple((n, tuple(vectors) if n == name else vs) for n, vs in self.in_bases)
         return LinearLayout(bases, self.out_sizes)
 
     def remove_zero_bases(self, name: str) -> LinearLayout:
@@ -437,12 +437,12 @@ class LinearLayout:
             [('register', [[1]])]
         """
         kept = tuple(vector for vector in self.vectors(name) if any(vector))
-        bases = tuple((own, kept if own == name else vs) for own, vs in self.in_bases)
+        bases = tuple((dim, kept if dim == name else vs) for dim, vs in self.in_bases)
         return self._sound(bases, self.out_sizes)
 
     @checks_arguments
     def reshape_outs(self, sizes: Sequence[tuple[str, int]]) -> LinearLayout:
-        """Return the same function into other output dimensions of the same total size.
+        """Return the layout with its outputs reshaped to other dimensions of equal total size.
 
         The first dimension holds the lowest bits, on both sides.
         """
@@ -517,19 +517,19 @@ class LinearLayout:
         return F2Span([*chain(*self._columns.values())])
 
     def is_surjective(self) -> bool:
-        """Tell whether every output is reached."""
+        """Return whether every output is reached."""
         return self._span.rank == self.total_out_bits
 
     def is_injective(self) -> bool:
-        """Tell whether no output is reached twice."""
+        """Return whether no output is reached twice."""
         return self._span.rank == self.total_in_bits
 
     def is_invertible(self) -> bool:
-        """Tell whether every output is reached exactly once."""
+        """Return whether every output is reached exactly once."""
         return self.is_surjective() and self.is_injective()
 
     def get_free_variable_masks(self) -> dict[str, int]:
-        """Return, per input dimension, the bits that only repeat what earlier bits reach.
+        """Return, per input dimension, the mask of bits that add nothing to the bits before them.
 
         Example:
             >>> copies = LinearLayout.from_bases([("lane", [[1], [1], [2]])], ["dim0"])
@@ -629,12 +629,14 @@ class LinearLayout:
     @checks_arguments
     def get_shared_view(self, use_hw_view: bool) -> str:
         """Return the text of a layout from ``offset`` and ``block``, as Triton prints it."""
-        return render(self, MemorySpace.SHARED, "hardware" if use_hw_view else "tensor")
+        return Renderers.text(self, MemorySpace.SHARED, "hardware" if use_hw_view else "tensor", ())
 
     @checks_arguments
     def get_distributed_view(self, use_hw_view: bool) -> str:
         """Return the text of a layout from ``register``, ``lane``, ``warp`` and ``block``."""
-        return render(self, MemorySpace.REGISTERS, "hardware" if use_hw_view else "tensor")
+        return Renderers.text(
+            self, MemorySpace.REGISTERS, "hardware" if use_hw_view else "tensor", ()
+        )
 
     def __str__(self) -> str:
         """Return the text of Triton's ``str``, less the line break that it begins with."""
@@ -653,7 +655,7 @@ class LinearLayout:
 
 
 def _are_within(vectors: Sequence[Basis], sizes: Sequence[int]) -> bool:
-    """Tell whether vectors have a component for each size, and none outside of it."""
+    """Return whether vectors have a component for each size, and each is within it."""
     if not vectors:
         return True
     if set(map(len, vectors)) != {len(sizes)}:
@@ -682,14 +684,14 @@ def _used_bits(layout: LinearLayout, names: Iterable[str]) -> int:
 
 
 def _is_shared_identity(inner: LinearLayout, outer: LinearLayout, name: str) -> bool:
-    """Tell whether a dimension has equal bases on both sides, apart from all other bases."""
+    """Return whether a dimension has equal bases on both sides, apart from all other bases."""
     if name not in outer.get_in_dim_names() or inner.vectors(name) != outer.vectors(name):
         return False
     # The bit positions are those of ``outer`` on both sides: its sizes are the larger ones.
     widened = LinearLayout._sound(inner.in_bases, outer.out_sizes)
     for layout in (widened, outer):
-        others = [n for n in layout.get_in_dim_names() if n != name]
-        if _used_bits(layout, [name]) & _used_bits(layout, others):
+        rest = [n for n in layout.get_in_dim_names() if n != name]
+        if _used_bits(layout, [name]) & _used_bits(layout, rest):
             return False
     return True
 

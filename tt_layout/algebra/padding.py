@@ -1,4 +1,4 @@
-"""Free slots put into shared memory at regular intervals, so that rows begin in other banks."""
+"""Padding of shared memory: unused slots at regular intervals, which shift rows to other banks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Padding = Sequence[tuple[int, int]]
 
 
 def check_padding(padding: Padding) -> None:
-    """Raise where an interval holds no element, or less than no slots follow it."""
+    """Raise if an interval holds no element or its padding is negative."""
     for interval, amount in padding:
         if interval < 1 or amount < 0:
             raise LayoutError(f"padding of {amount} after every {interval} elements cannot be")
 
 
 def padded(offset: Offset, padding: Padding) -> Offset:
-    """Return the slot of an element, or of an array of them, that has this offset without padding.
+    """Return the padded slot of an unpadded offset, or of an array of them.
 
     Example:
         >>> [padded(offset, [(2, 1), (4, 2)]) for offset in range(8)]
@@ -38,7 +38,7 @@ def padded(offset: Offset, padding: Padding) -> Offset:
 
 
 def padded_size(elements: int, padding: Padding) -> int:
-    """Return the slots that elements take with their padding; none after the last element.
+    """Return the number of slots of a padded buffer; no padding follows the last element.
 
     Example:
         >>> padded_size(8, [(2, 1), (4, 2)]), padded_size(0, [(2, 1)])
@@ -50,7 +50,7 @@ def padded_size(elements: int, padding: Padding) -> int:
 def unpadded(
     slots: npt.NDArray[np.int64], elements: int, padding: Padding
 ) -> npt.NDArray[np.int64]:
-    """Return for each slot the offset of the last element at or before it.
+    """Return the offset of the last element at or before each slot.
 
     Args:
         slots: numbers of slots.
@@ -71,7 +71,7 @@ def unpadded(
 
 
 def format_padding(padding: Iterable[tuple[int, int]]) -> str:
-    """Return padding as attributes write it.
+    """Format padding as attributes write it.
 
     Example:
         >>> format_padding([(64, 4)])

@@ -1,38 +1,25 @@
-"""The way from a layout to its text and its figure, which are made in rooms above this one.
+"""Renderers of layouts as text and as a figure, which are defined in rooms above this one.
 
-The package sets the renderers when it is imported, so that the rooms below it can offer text
-without knowing who makes it.
+The package sets them when it is imported, so that methods of layouts can offer text without
+knowing the module that formats it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from tt_layout.algebra.padding import Padding
 from tt_layout.enums import MemorySpace
 
-Renderer = Callable[[Any, MemorySpace, str, Padding], str]
-"""From a linear layout, its memory space, the name of a view and padding to the view's text."""
 
-SvgRenderer = Callable[[Any], str]
-"""From a placed layout to its figure."""
+class Renderers:
+    """Functions that format a layout.
 
-_renderers: list[tuple[Renderer, SvgRenderer]] = []
+    Attributes:
+        text: from a linear layout, its memory space, the name of a view and padding to its text.
+        svg: from a placed layout to its figure.
+    """
 
-
-def set_renderers(text: Renderer, svg: SvgRenderer) -> None:
-    """Set who makes texts and figures."""
-    _renderers[:] = [(text, svg)]
-
-
-def render(layout: Any, memory_space: MemorySpace, kind: str, padding: Padding = ()) -> str:
-    """Return the text of a view of a linear layout."""
-    ((text, _),) = _renderers
-    return text(layout, memory_space, kind, padding)
-
-
-def render_svg(placed: Any) -> str:
-    """Return the figure of a placed layout."""
-    ((_, svg),) = _renderers
-    return svg(placed)
+    text: ClassVar[Callable[[Any, MemorySpace, str, Padding], str]]
+    svg: ClassVar[Callable[[Any], str]]

@@ -34,7 +34,7 @@ class F2Span:
         return len(self._rows)
 
     def _reduce(self, vector: int) -> tuple[int, int]:
-        """Return what the span leaves of a vector, and the pivots that were xored away."""
+        """Reduce a vector by the span: return the remainder and the mask of the pivots it used."""
         combination = rest = 0
         while vector:
             top = vector.bit_length()

@@ -1,4 +1,4 @@
-"""The steps by which every encoding builds its layout from small tiles.
+"""Building blocks of layouts: identity and broadcast tiles, and their fit to a shape.
 
 Names are those of Triton's own helpers where it has them.
 
@@ -36,7 +36,7 @@ def row_major(rank: int) -> list[int]:
 
 
 def step_along(rank: int, dim: int, size: int) -> Basis:
-    """Return the basis vector that moves so far along one dimension.
+    """Return the basis vector of a step along one dimension.
 
     Example:
         >>> step_along(3, 1, 8)
@@ -51,7 +51,7 @@ def identity(size: int, in_dim: str, dim: int) -> LinearLayout:
 
 
 def zeros(size: int, in_dim: str, dim: int) -> LinearLayout:
-    """Return ``size`` inputs that all lead to 0 in tensor dimension ``dim``."""
+    """Return ``size`` inputs that all map to 0 in tensor dimension ``dim``."""
     return LinearLayout.zeros_1d(size, in_dim, f"dim{dim}")
 
 
@@ -81,14 +81,14 @@ def _identity_nd(in_dim: str, sizes: tuple[int, ...], order: tuple[int, ...]) ->
 def broadcast_nd(
     in_dim: str, sizes: Sequence[int], order: Sequence[int], broadcast_dim: int
 ) -> LinearLayout:
-    """Return the tile of `identity_nd`, except that one dimension repeats itself."""
+    """Return the tile of `identity_nd` with one dimension broadcast."""
     return product(
         [(zeros if d == broadcast_dim else identity)(sizes[d], in_dim, d) for d in order]
     )
 
 
 def ensure_layout_not_smaller_than(layout: LinearLayout, shape: Mapping[str, int]) -> LinearLayout:
-    """Grow a layout to a shape: its first input dimension repeats it, dimension by dimension.
+    """Grow a layout to a shape by repeating its first input dimension, dimension by dimension.
 
     Example:
         >>> tile = LinearLayout.identity_1d(2, "register", "dim0")
@@ -105,7 +105,7 @@ def ensure_layout_not_smaller_than(layout: LinearLayout, shape: Mapping[str, int
 def ensure_layout_not_larger_than(
     layout: LinearLayout, shape: Mapping[str, int], *, drop_registers: bool = False
 ) -> LinearLayout:
-    """Clip a layout to a shape: bases that lead out of it become 0, so they repeat elements.
+    """Clip a layout to a shape: bases beyond it become 0, which replicates elements.
 
     Args:
         layout: any layout.
@@ -149,7 +149,7 @@ def combine_cta_cga_with_shape(
     *,
     drop_registers: bool = False,
 ) -> LinearLayout:
-    """Lay a tile of one CTA over a tensor, and the CTAs of a cluster around it.
+    """Tile a tensor with the layout of one CTA, and arrange the CTAs of a cluster around it.
 
     Args:
         cta: the tile, without the input ``block``.
@@ -162,9 +162,9 @@ def combine_cta_cga_with_shape(
         The layout of the whole tensor, output dimensions in their natural order.
     """
     names = dim_names(len(shape))
-    whole = dict(zip(names, shape))
-    clipped = ensure_layout_not_larger_than(cga.transpose_outs(names), whole)
-    per_cta = {n: max(1, whole[n] // clipped.get_out_dim_size(n)) for n in names}
+    sizes = dict(zip(names, shape))
+    clipped = ensure_layout_not_larger_than(cga.transpose_outs(names), sizes)
+    per_cta = {n: max(1, sizes[n] // clipped.get_out_dim_size(n)) for n in names}
     tile = cta.transpose_outs([f"dim{d}" for d in order])
     tile = ensure_layout_not_smaller_than(tile, per_cta)
     tile = ensure_layout_not_larger_than(tile, per_cta, drop_registers=drop_registers)

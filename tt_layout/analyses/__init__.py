@@ -1,4 +1,4 @@
-"""Questions asked of layouts: what they cost, and what would be better.
+"""Analyses of layouts: costs, properties, and better choices.
 
 ==================  ==========================================================================
 `layouts`           a layout in numbers, its points, its differences, the compiler's defaults

@@ -1,4 +1,4 @@
-"""The layouts of a file of MLIR, by the aliases that stand for them."""
+"""Layouts of an MLIR file by their aliases."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MAX_SEEN = 1000  # aliases among which those like an unknown one are looked for
 
 @dataclass(frozen=True)
 class AliasTable:
-    """A source and the layouts that its aliases stand for.
+    """A source and the layouts among its aliases.
 
     Attributes:
         source: the text.
-        found: where its aliases are defined; those of one module, if it has several.
+        defined: where its aliases are defined; those of one module, if it has several.
 
     Example:
         >>> text = "#a = #ttg.shared_linear<{offset = [[1]]}, alignment = 16>"
@@ -37,16 +37,16 @@ class AliasTable:
     """
 
     source: Source
-    found: Mapping[str, Definition]
+    defined: Mapping[str, Definition]
 
     @cached_property
     def definitions(self) -> Nodes:
         """The alias definitions, in file order."""
-        return Nodes(self.source, self.found)
+        return Nodes(self.source, self.defined)
 
     @cached_property
     def aliases(self) -> Aliases:
-        """What each alias stands for."""
+        """Expander of the aliases."""
         return Aliases(self.definitions)
 
     @property
@@ -55,21 +55,21 @@ class AliasTable:
         return any(True for _ in self._possible_layouts())
 
     def layout_names(self, most: int | None = None) -> list[str]:
-        """Return the aliases that are layouts, in file order, at most ``most`` of them."""
-        known: dict[str, bool] = {}
-        return list(islice(filter(partial(self._names_layout, known), self.definitions), most))
+        """Return the names of the layout aliases, in file order, at most ``most`` of them."""
+        answers: dict[str, bool] = {}
+        return list(islice(filter(partial(self._names_layout, answers), self.definitions), most))
 
-    def _names_layout(self, known: dict[str, bool], name: str) -> bool:
-        """Tell whether an alias stands for a layout; equal texts are looked at once."""
+    def _names_layout(self, answers: dict[str, bool], name: str) -> bool:
+        """Return whether an alias stands for a layout; answers are cached by text."""
         text = self.definitions.text(name)
         if text is None:
             return self.names_layout(name)
-        if text not in known:
-            known[text] = self.names_layout(name)
-        return known[text]
+        if text not in answers:
+            answers[text] = self.names_layout(name)
+        return answers[text]
 
     def names_layout(self, name: str) -> bool:
-        """Tell whether an alias stands for a layout attribute, if need be through others."""
+        """Return whether an alias stands for a layout attribute, also through other aliases."""
         seen = {name}
         while self.definitions.is_attribute(name):
             attribute = self.definitions.attribute(name)
@@ -119,12 +119,12 @@ class AliasTable:
 
 
 def alias_table(source: Source) -> AliasTable:
-    """Return the table of a source whose aliases all have different names."""
+    """Return the alias table of a source; raise if a name is defined twice."""
     return AliasTable(source, FileDefinitions(source))
 
 
 def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:
-    """Return the message for an alias that does not exist; it names those that are like it.
+    """Return the message for an unknown alias, with similar names.
 
     Example:
         >>> unknown_alias("blokced", ["blocked", "blocked1", "shared"])
@@ -134,21 +134,21 @@ def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:
     """
     from difflib import get_close_matches
 
-    known = list(dict.fromkeys(islice(layouts, MAX_SEEN)))
-    if near := get_close_matches(name, known, n=MAX_SUGGESTED):
-        *others, last = (f"#{alias}" for alias in near)
-        either = f"{', '.join(others)} or {last}" if others else last
+    names = list(dict.fromkeys(islice(layouts, MAX_SEEN)))
+    if near := get_close_matches(name, names, n=MAX_SUGGESTED):
+        *former, last = (f"#{alias}" for alias in near)
+        either = f"{', '.join(former)} or {last}" if former else last
         return f"there is no alias #{name}{where}; did you mean {either}?"
-    if not known:
+    if not names:
         return f"there is no alias #{name}{where}, nor any other that is a layout"
-    many = "at least " * (len(known) == MAX_SEEN)
-    more = f" and {many}{len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
-    listed = ", ".join(f"#{alias}" for alias in known[:MAX_LISTED])
-    return f"there is no alias #{name}{where}; the layouts are {listed}{more}"
+    many = "at least " * (len(names) == MAX_SEEN)
+    rest = f" and {many}{len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    listed = ", ".join(f"#{alias}" for alias in names[:MAX_LISTED])
+    return f"there is no alias #{name}{where}; the layouts are {listed}{rest}"
 
 
 def _claims_to_be_layout(node: AttributeNode) -> bool:
-    """Tell whether an attribute is a layout; raise if it looks like a misspelled one."""
+    """Return whether an attribute is a layout; raise if it looks like a misspelled one."""
     if node.name in FORMS or node.name in WRAPPERS:
         return True
     if node.body is None:

@@ -74,7 +74,7 @@ _KEYS_3_4 = (*_KEYS_3_0[:-3], *split_keys(own_rank))
 
 
 def _normalize_two_entries(values: Values) -> Values:
-    """Fill in the CTA split parameters, and cut instrShape to [M, N] as those releases do."""
+    """Fill in the CTA split parameters, and cut instrShape to [M, N] as its releases do."""
     if values.get("versionMinor"):
         raise LayoutError(f"versionMinor must be 0, got {values['versionMinor']}")
     values = normalize_split(_RANK)(values)
@@ -166,16 +166,16 @@ class AmdMfma(DistributedEncoding):
 
     @property
     def tiles(self) -> Shape:
-        """Tiles per warp along each dimension, spelled out."""
+        """Tiles per warp along each dimension, with defaults filled in."""
         has_all = len(self.tiles_per_warp) == self.rank
         return self.tiles_per_warp if has_all else (1,) * self.rank
 
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
         yield from super().violations()
-        known = [mn for mn, since in MFMA_INSTRUCTIONS.items() if since <= self.release]
-        if self.instr_shape[:2] not in known:
-            shapes = ", ".join(f"[{m}, {n}]" for m, n in known)
+        instructions = [mn for mn, since in MFMA_INSTRUCTIONS.items() if since <= self.release]
+        if self.instr_shape[:2] not in instructions:
+            shapes = ", ".join(f"[{m}, {n}]" for m, n in instructions)
             key = self.key("instr_shape")
             message = f"{key} must begin with one of {shapes}, got {list(self.instr_shape)}"
             yield Violation(message, ("instr_shape",))

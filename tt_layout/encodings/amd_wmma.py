@@ -93,7 +93,7 @@ def cta_layout_of(warps_per_cta: Shape, tiles_per_warp: Shape) -> tuple[Bases, B
 
 
 def _lists_to_fields(values: Values) -> Values:
-    """Return the fields for ``warpsPerCTA`` and ``tilesPerWarp``."""
+    """Convert ``warpsPerCTA`` and ``tilesPerWarp`` to fields."""
     warps, tiles = values["warpsPerCTA"], values.get("tilesPerWarp", ())
     fields: Values = {"rank_key": len(warps)}
     if not all(map(is_power_of_two, (*warps, *tiles))) or len(tiles) not in (0, len(warps)):
@@ -107,7 +107,7 @@ def _split_and_lists_to_fields(values: Values) -> Values:
 
 
 def _lists_from_fields(wmma: AmdWmma, element_bits: int | None) -> Values:
-    """Return the lists of which ``ctaLayout`` is made.
+    """Convert fields to the lists that make up ``ctaLayout``.
 
     Raises:
         LayoutError: it is made of no such lists.
@@ -209,8 +209,8 @@ class AmdWmma(DistributedEncoding):
     @property
     def rank(self) -> int:
         """The rank given, else the length of the bases, else 2."""
-        known = [len(basis) for basis in (*self.cta_layout[0], *self.cta_layout[1], *self.cga)]
-        return self.rank_key or (known[0] if known else 2)
+        lengths = [len(basis) for basis in (*self.cta_layout[0], *self.cta_layout[1], *self.cga)]
+        return self.rank_key or (lengths[0] if lengths else 2)
 
     @property
     def tiles_per_warp(self) -> Shape:
@@ -311,7 +311,7 @@ class AmdWmma(DistributedEncoding):
         return tiles
 
     def operand_tile(self, op_idx: int, k_width: int, k_dim: int) -> LinearLayout:
-        """Return one operand's tile: what a lane reads, and the lanes along and across K."""
+        """Return the tile of an operand: elements of a lane, and lanes along and across K."""
         other = self.rank - 2 if k_dim == self.rank - 1 else self.rank - 1
         sizes = {"width": k_width, "other": self.tile_shape[op_idx], "k": self.instr_shape[2]}
         return tile_layout(WMMA_OPERANDS[self.version], {"k": k_dim, "other": other}, sizes)

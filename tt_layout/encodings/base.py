@@ -1,4 +1,4 @@
-"""What every encoding has in common: fields, rules, text and the way to a linear layout."""
+"""Base classes of encodings: fields, rules, text and the mapping to a linear layout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two
-from tt_layout.algebra.rendering import render
+from tt_layout.algebra.rendering import Renderers
 from tt_layout.arguments import integers
 from tt_layout.encodings.forms import Form, Spelling
 from tt_layout.encodings.stated_rules import Rule
@@ -57,23 +57,23 @@ class Violation(NamedTuple):
     in_forks: bool = True
 
     def is_refused_by(self, release: Release) -> bool:
-        """Tell whether the parser of a release refuses it."""
+        """Return whether the parser of a release refuses it."""
         return self.since is not None and self.since <= release
 
     def denies_layout(self, release: Release) -> bool:
-        """Tell whether under a release there is no linear layout because of it."""
+        """Return whether, under a release, the encoding has no linear layout because of it."""
         return not self.has_meaning or self.is_refused_by(release)
 
 
 class Origin(NamedTuple):
-    """Where an encoding was read: the whole attribute, and the value of each key."""
+    """Source of an encoding: the attribute, and the value of each key."""
 
-    whole: Span
+    attribute: Span
     values: dict[str, Span]
 
     def span(self, keys: Sequence[str]) -> Span:
-        """Return the span of the first of these keys that was written."""
-        return next((self.values[key] for key in keys if key in self.values), self.whole)
+        """Return the span of the first of these keys that is written."""
+        return next((self.values[key] for key in keys if key in self.values), self.attribute)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +113,7 @@ class Encoding:
 
     @property
     def may_be_multi_buffered(self) -> bool:
-        """Whether a memdesc may have one dimension more, an index of buffers of one layout."""
+        """Whether a memdesc may have a leading dimension more, the index of a buffer."""
         return self.rank is not None
 
     @property
@@ -122,13 +122,13 @@ class Encoding:
         return None
 
     def violations(self) -> Iterator[Violation]:
-        """Yield the rules of the compiler that the fields break, first those that are data."""
+        """Yield the compiler's rules that the fields break, those stated as data first."""
         for rule in self.rules:
             if rule.is_broken_by(self):
                 yield Violation(rule.message(self.key, self), rule.fields, rule.since)
 
     def _rules_broken(self) -> Iterator[Violation]:
-        """Yield the violations that count where the encoding was written."""
+        """Yield the violations that apply to the release of the encoding."""
         return (broken for broken in self.violations() if broken.in_forks or not self.is_fork)
 
     def parents(self) -> Iterator[Encoding]:
@@ -142,13 +142,13 @@ class Encoding:
             yield from parent.lineage()
 
     def check_parse(self) -> None:
-        """Raise for the first rule broken that the parser of the release checks."""
+        """Raise for the first broken rule that the parser of the release checks."""
         for violation in self._rules_broken():
             if violation.is_refused_by(self.release):
                 raise self.error(violation)
 
     def check_layout(self) -> None:
-        """Raise for the first rule broken that leaves no linear layout."""
+        """Raise for the first broken rule that rules out a linear layout."""
         for parent in self.parents():
             parent.check_layout()
         if self.no_layout_reason is not None:
@@ -158,7 +158,7 @@ class Encoding:
                 raise self.error(violation)
 
     def error(self, violation: Violation) -> LayoutError:
-        """Return the error for a violation, pointing at the key that is wrong."""
+        """Return the error for a violation, at the span of the wrong key."""
         keys = self.form.keys_of(violation.fields)
         span = self.origin.span(keys) if self.origin else None
         return LayoutError(violation.message, span)
@@ -183,8 +183,8 @@ class Encoding:
         """
         try:
             meaning = self._meaning
-            given, bits = sizes_of(shape)
-            sizes = self.checked_shape(given)
+            dims, bits = sizes_of(shape)
+            sizes = self.checked_shape(dims)
             element_bits = bits if element_bits is None else element_bits
             key = meaning, sizes, element_bits
             layout = _LAYOUTS.get(key)
@@ -201,7 +201,7 @@ class Encoding:
         return layout
 
     def _sound_layout(self, shape: Shape, element_bits: int | None) -> LinearLayout:
-        """Return the linear layout; that of another package is what it must be.
+        """Return the linear layout, checked if another package computes it.
 
         Raises:
             LayoutError: it is not.
@@ -222,7 +222,7 @@ class Encoding:
 
     @cached_property
     def _meaning(self) -> tuple[object, ...]:
-        """What encodings of equal layouts have in common: the class and the fields.
+        """Class and fields, equal for encodings of equal layouts.
 
         Where they were written is left out: it would keep the text in memory.
 
@@ -234,7 +234,7 @@ class Encoding:
         return type(self), *(v._meaning if isinstance(v, Encoding) else v for v in values)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
-        """Return the shape as a tuple if the encoding can be placed over it."""
+        """Return the shape as a tuple; raise if the encoding does not fit it."""
         sizes = integers("the shape", shape)
         if not sizes:
             raise LayoutError("a layout needs a shape of one dimension or more, got []")
@@ -255,14 +255,14 @@ class Encoding:
         return sizes
 
     def check_element(self, bits: int) -> None:
-        """Raise where the encoding cannot hold elements of this many bits."""
+        """Raise if the encoding cannot hold elements of this many bits."""
 
     def layout_for(self, shape: Shape, element_bits: int | None) -> LinearLayout:
         """Return the linear layout for a shape that fits; the meaning of the encoding."""
         raise NotImplementedError
 
     def _format(self, shape: ShapeOrType, kind: str) -> str:
-        return render(self.to_linear_layout(shape), self.memory_space, kind, self.padding)
+        return Renderers.text(self.to_linear_layout(shape), self.memory_space, kind, self.padding)
 
     @property
     def padding(self) -> tuple[tuple[int, int], ...]:
@@ -278,7 +278,7 @@ class Encoding:
         return self._format(shape, "tensor")
 
     def format_hardware_view(self, shape: ShapeOrType) -> str:
-        """Return the text of the hardware view: what each location holds.
+        """Return the text of the hardware view: the elements of each location.
 
         Source:
             The method of this name of Gluon's layouts; same text.
@@ -287,16 +287,16 @@ class Encoding:
 
     @classmethod
     def form_in(cls, release: Release) -> Form | None:
-        """Return the form that a release reads: the newest that is no newer; None before all."""
+        """Return the newest form that is not newer than a release; None if all are."""
         return next((form for form in reversed(cls.forms) if form.since <= release), None)
 
     @property
     def form(self) -> Form:
-        """The form that it was written in; the newest for an encoding built in Python."""
+        """The form in which it was written; the newest for an encoding built in Python."""
         return self.spelling.form if self.spelling else type(self).forms[-1]
 
     def key(self, field: str) -> str:
-        """Return what messages call a field: its key as written, else as the newest form has it.
+        """Return the name of a field in messages: its key as written, else in the newest form.
 
         Example:
             >>> from tt_layout.encodings.blocked import Blocked
@@ -319,7 +319,7 @@ class Encoding:
         return as_html(str(self))
 
     def written(self) -> str:
-        """Return text that the wheels of its releases read, which their own is not always.
+        """Return text that the wheels of its releases read, unlike some canonical texts.
 
         Example:
             >>> import tt_layout
@@ -332,18 +332,18 @@ class Encoding:
         return (self.spelling or self.respell()).written()
 
     def respell(self) -> Spelling:
-        """Return today's spelling, from the fields alone."""
+        """Return today's spelling, made of the fields alone."""
         form = type(self).forms[-1]
         return Spelling(form, form.values(self))
 
 
 def is_ours(encoding_class: type[Encoding]) -> bool:
-    """Tell whether a class is of this package, and not of another that registered it."""
+    """Return whether a class is of this package, not registered by another."""
     return encoding_class.__module__.startswith("tt_layout.")
 
 
 def fault_of(encoding_class: type[Encoding], name: str, error: Exception) -> LayoutError:
-    """Return what is said of an error in the code of another package.
+    """Return the error for a fault in the code of another package.
 
     Example:
         >>> toy = type("Toy", (Encoding,), {"__module__": "acme"})
@@ -366,7 +366,7 @@ class SharedEncoding(Encoding):
     memory_space = MemorySpace.SHARED
 
     def check_element(self, bits: int) -> None:
-        """Raise where a buffer cannot hold elements of this many bits."""
+        """Raise if a buffer cannot hold elements of this many bits."""
         if bits % 8 and self.release >= Release.V3_9:
             raise LayoutError(f"elements in memory must be whole bytes, got {bits} bits")
 

@@ -42,8 +42,8 @@ _SPLIT_KEYS = _KEYS + split_keys(_RANK)
 _NORMALIZE = normalize_split(_RANK)
 
 
-def _has_no_empty_split(given: Mapping[str, Node]) -> bool:
-    lists = (given[name] for name in SPLIT_NAMES if name in given)
+def _has_no_empty_split(nodes: Mapping[str, Node]) -> bool:
+    lists = (nodes[name] for name in SPLIT_NAMES if name in nodes)
     return all(not isinstance(node, ListNode) or bool(node.items) for node in lists)
 
 
@@ -117,7 +117,7 @@ class Blocked(DistributedEncoding):
         yield from self._split_violations()
 
     def _split_violations(self) -> Iterator[Violation]:
-        """Yield what is wrong with CTA split parameters; until 3.3 they may be empty."""
+        """Yield violations of the CTA split parameters; until 3.3 they may be empty."""
         values = self.spelling.values if self.spelling else {}
         may_be_empty = self.release <= Release.V3_3
         if not may_be_empty or values.get(SPLIT_NAMES[0]):
@@ -133,7 +133,7 @@ class Blocked(DistributedEncoding):
         return self._wrapped(layout, sizes_of(shape)[0])
 
     def _wrapped(self, layout: LinearLayout, shape: Shape) -> LinearLayout:
-        """Return the layout with the registers of 2.0 that leave their row.
+        """Return the layout of 2.0, whose excess registers wrap into the next row.
 
         2.0 did not clip them: their address continues in the following rows.
         """

@@ -1,4 +1,4 @@
-"""The arrangement of the CTAs of a cluster: the part of a layout that ``block`` moves in.
+"""Arrangement of the CTAs of a cluster: the bases of ``block``.
 
 Today it is written as the basis vectors themselves (``CGALayout``); until 3.5 as three
 lists.  Both lead to the bases.
@@ -33,32 +33,32 @@ PRINTED_SPLIT = tuple(Key(name, INTEGERS, part_of="cga", default=()) for name in
 
 
 class HasCga(Protocol):
-    """An encoding that determines how the CTAs of a cluster are arranged."""
+    """An encoding with an arrangement of the CTAs of a cluster."""
 
     @property
     def spelling(self) -> Spelling | None:
-        """How it was written."""
+        """The spelling in which it was written."""
 
     @property
     def cga(self) -> Bases:
         """The bases of ``block``."""
 
     def key(self, field: str) -> str:
-        """Return what messages call a field."""
+        """Return the name of a field in messages."""
 
 
 def rank_by(*names: str) -> RankOf:
-    """Return the function that reads the rank off the first list given."""
+    """Return the function that reads the rank off the first of these lists that is present."""
     return lambda values: next((len(values[n]) for n in names if values.get(n)), 0)
 
 
 def own_rank(values: Values) -> int:
-    """Return the rank that the CTA split parameters themselves have."""
+    """Return the rank of the CTA split parameters themselves."""
     return len(values[SPLIT_NAMES[0]])
 
 
 def split_keys(rank_of: RankOf) -> tuple[Key, ...]:
-    """Return the CTA split parameters of 3.0 to 3.5: all or none, unprinted for a single CTA."""
+    """Return the keys of the CTA split parameters of 3.0 to 3.5, unprinted for one CTA."""
 
     def is_default(values: Values) -> bool:
         rank = rank_of(values)
@@ -71,15 +71,15 @@ def split_keys(rank_of: RankOf) -> tuple[Key, ...]:
 
 
 def normalize_split(rank_of: RankOf) -> Callable[[Values], Values]:
-    """Return the function that fills in absent split parameters and straightens a trivial order."""
+    """Return the function that fills in absent split parameters and normalizes a trivial order."""
 
     def normalize(values: Values) -> Values:
-        given = [name for name in SPLIT_NAMES if values[name] is not None]
-        if given and len(given) < len(SPLIT_NAMES):
+        written = [name for name in SPLIT_NAMES if values[name] is not None]
+        if written and len(written) < len(SPLIT_NAMES):
             message = f"{', '.join(SPLIT_NAMES)} must all be given or none of them"
-            raise LayoutError(f"{message}, got only {', '.join(given)}")
-        rank = len(values["CTAsPerCGA"]) if given else rank_of(values)
-        if not given:
+            raise LayoutError(f"{message}, got only {', '.join(written)}")
+        rank = len(values["CTAsPerCGA"]) if written else rank_of(values)
+        if not written:
             return {**values, **_single_cta(rank)}
         check_split(*(values[name] for name in SPLIT_NAMES))
         if all(count == 1 for count in values["CTAsPerCGA"]):
@@ -105,7 +105,7 @@ def check_split(per_cga: Shape, split: Shape, order: Shape) -> None:
 
 
 def bases_of_split(values: Values) -> Bases:
-    """Return the bases of ``block`` for the old three lists.
+    """Convert the three lists of 3.0 to 3.5 to the bases of ``block``.
 
     Per dimension, fastest first: the CTAs that split it, then those that repeat it.
 
@@ -131,7 +131,7 @@ def bases_of_split(values: Values) -> Bases:
 
 
 def split_to_fields(values: Values) -> Values:
-    """Return the fields of today's classes that the old three lists fill."""
+    """Convert the three lists of 3.0 to 3.5 to fields of today's classes."""
     try:
         return {"cga": bases_of_split(values)}
     except LayoutError as error:
@@ -139,7 +139,7 @@ def split_to_fields(values: Values) -> Values:
 
 
 def split_of_bases(cga: Bases, rank: int) -> Values:
-    """Return the old three lists for the bases of ``block``; the inverse of `bases_of_split`.
+    """Convert the bases of ``block`` to the three lists; the inverse of `bases_of_split`.
 
     Raises:
         LayoutError: no three lists stand for these bases.
@@ -167,7 +167,7 @@ def split_of_bases(cga: Bases, rank: int) -> Values:
 
 
 def split_from_fields(encoding: Any, element_bits: int | None) -> Values:
-    """Return the old three lists for an encoding with the field ``cga``."""
+    """Convert the field ``cga`` of an encoding to the three lists."""
     return split_of_bases(encoding.cga, encoding.rank)
 
 
@@ -177,7 +177,7 @@ def split_form(
     keys: tuple[Key, ...],
     normalize: Callable[[Values], Values] = lambda values: values,
 ) -> Form:
-    """Return a spelling in which the old three lists stand for the bases of ``block``."""
+    """Return a form in which the three lists stand for the bases of ``block``."""
     return Form(
         name,
         since,
@@ -190,22 +190,22 @@ def split_form(
 
 @lru_cache(maxsize=256)
 def cga_layout(cga: Bases, rank: int) -> LinearLayout:
-    """Return the layout from ``block`` to the tensor; one CTA where there are no bases."""
+    """Return the layout from ``block`` to the tensor; one CTA without bases."""
     return LinearLayout.from_bases([("block", cga)], dim_names(rank), require_surjective=False)
 
 
 def without_dim(bases: Bases, dim: int) -> Bases:
-    """Return bases with one component set to 0, so that CTAs, or what they are of, repeat."""
+    """Return bases with one component set to 0, so that CTAs are replicated along it."""
     return tuple((*basis[:dim], 0, *basis[dim + 1 :]) for basis in bases)
 
 
 def cta_split_num(cga: Bases, rank: int) -> list[int]:
-    """Return into how many parts the CTAs split each dimension."""
+    """Return the number of parts into which CTAs split each dimension."""
     return [1 << sum(basis[d] != 0 for basis in cga) for d in range(rank)]
 
 
 def shape_per_cta(cga: Bases, shape: Sequence[int]) -> list[int]:
-    """Return the part of a tensor that one CTA holds.
+    """Return the shape of the part of a tensor that one CTA holds.
 
     Example:
         >>> shape_per_cta(((1, 0),), [64, 32])
@@ -216,7 +216,7 @@ def shape_per_cta(cga: Bases, shape: Sequence[int]) -> list[int]:
 
 
 def cga_violations(encoding: HasCga, rank: int) -> Iterator[Violation]:
-    """Yield what is wrong with the bases of ``block`` for a layout of some rank."""
+    """Yield violations of the bases of ``block`` for a layout of this rank."""
     cga, key = encoding.cga, encoding.key("cga")
     for basis in cga:
         if len(basis) != rank:
@@ -234,19 +234,19 @@ def cga_violations(encoding: HasCga, rank: int) -> Iterator[Violation]:
 
 
 def split_rank_violations(encoding: HasCga, rank: int, since: Release) -> Iterator[Violation]:
-    """Yield a violation where the CTA split parameters are not for a layout of some rank.
+    """Yield a violation if the CTA split parameters do not have this rank.
 
     Many attributes take any number of them; what is not for their rank has no influence then.
     """
     values = encoding.spelling.values if encoding.spelling else {}
-    found = len(values.get(SPLIT_NAMES[0], (0,) * rank))
-    if found != rank:
-        message = f"{', '.join(SPLIT_NAMES)} must have {rank} entries each, got {found}"
+    entries = len(values.get(SPLIT_NAMES[0], (0,) * rank))
+    if entries != rank:
+        message = f"{', '.join(SPLIT_NAMES)} must have {rank} entries each, got {entries}"
         yield Violation(message, ("cga",), since, has_meaning=True)
 
 
 def is_permutation_matrix(vectors: Sequence[Sequence[int]], rank: int) -> bool:
-    """Tell whether the nonzero vectors are 1, 2, 4, .. in each dimension, once each."""
+    """Return whether the nonzero vectors are 1, 2, 4, .. in each dimension, once each."""
     steps: list[list[int]] = [[] for _ in range(rank)]
     for vector in vectors:
         moved = [(d, step) for d, step in enumerate(vector) if step]
@@ -254,4 +254,4 @@ def is_permutation_matrix(vectors: Sequence[Sequence[int]], rank: int) -> bool:
             return False
         for d, step in moved:
             steps[d].append(step)
-    return all(sorted(own) == [1 << bit for bit in range(len(own))] for own in steps)
+    return all(sorted(taken) == [1 << bit for bit in range(len(taken))] for taken in steps)

@@ -1,4 +1,4 @@
-"""``#ttg.dot_op``: an operand of a matrix multiplication, in the order that its result asks for."""
+"""``#ttg.dot_op``: an operand of a matrix multiplication, as its parent's instruction reads it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _K_WIDTH = optional("kWidth", INTEGER, 0, "k_width")
 
 
 def wmma_widths(version: int, release: Release) -> tuple[int, ...] | None:
-    """Return the kWidth that operands of a version of WMMA may have; None for any."""
+    """Return the values of kWidth for operands of a version of WMMA; None for any."""
     if release <= Release.V3_1:
         return (16,)
     if release <= Release.V3_4:
@@ -73,7 +73,7 @@ def wmma_widths(version: int, release: Release) -> tuple[int, ...] | None:
 
 
 def _default_k_width(element_bits: int | None) -> int:
-    """Return the elements that fill a register of 32 bits."""
+    """Return the number of elements that fill a 32-bit register."""
     if element_bits is None:
         message = "this dot_op has no kWidth: its layout depends on the width of an element"
         raise LayoutError(f"{message}, which is not known")
@@ -81,7 +81,7 @@ def _default_k_width(element_bits: int | None) -> int:
 
 
 def _normalize_k_width(values: Values) -> Values:
-    """Let kWidth be given only where 2.1 to 2.3 allow it; elsewhere it is 0."""
+    """Require kWidth only where 2.1 to 2.3 allow it; elsewhere it is 0."""
     parent = values["parent"]
     takes = isinstance(parent, NvidiaMma) and parent.version_major != 1
     if values["kWidth"] is not None and not takes:
@@ -91,7 +91,7 @@ def _normalize_k_width(values: Values) -> Values:
 
 @dataclass(frozen=True, kw_only=True)
 class DotOperand(DistributedEncoding):
-    """An operand of ``tt.dot``, in the registers that the instruction behind ``parent`` reads.
+    """An operand of ``tt.dot``, in the registers that the instruction of ``parent`` reads.
 
     Warps that differ only along the result's other dimension hold the same elements.
 
@@ -173,7 +173,7 @@ class DotOperand(DistributedEncoding):
         yield from self._layout_violations()
 
     def _k_width_problem(self) -> str | None:
-        """Return what is wrong with kWidth, or with opIdx, for the parent."""
+        """Return the broken rule of kWidth, or opIdx, for the parent; None without one."""
         parent, width, key = self.parent, self.k_width, self.key("k_width")
         if isinstance(parent, NvidiaMma):
             return self._nvidia_problem(parent)
@@ -208,7 +208,7 @@ class DotOperand(DistributedEncoding):
         return f"{key} must be {widths} for WMMA version {parent.version}, got {width}"
 
     def _layout_violations(self) -> Iterator[Violation]:
-        """Yield what only the linear layout needs."""
+        """Yield violations that only rule out a linear layout."""
         parent = self.parent
         if isinstance(parent, NvidiaMma) and parent.version_major == 1:
             message = "the operands of Volta's mma have no linear layout"
@@ -283,7 +283,7 @@ class DotOperand(DistributedEncoding):
         )
 
     def _repeats_k_first(self, parent: AmdWmma) -> bool:
-        """Tell whether a warp has all of K before its next tile: in 3.7; in 3.6, if it has one."""
+        """Return whether a warp walks K before its next tile: in 3.7, before if it has several."""
         if self.release == Release.V3_7:
             return True
         return self.release < Release.V3_7 and parent.tiles_per_warp[self.other_dim] > 1

@@ -31,7 +31,7 @@ _MATRICES = ("A", "B", "C")
 def matrix_shapes(
     repeats: int, channels: int, columns: int, cluster: Shape
 ) -> tuple[Shape, Shape, Shape]:
-    """Return the parts of A, B and C that one warp multiplies at a time.
+    """Return the shapes of A, B and C of one warp's instruction.
 
     Args:
         repeats: rows of an instruction's A.
@@ -51,7 +51,7 @@ def matrix_shapes(
 
 
 def _with_shapes(values: Values) -> Values:
-    """Return the values with A, B and C, which follow from the others whatever is written."""
+    """Replace A, B and C by the values that follow from the other keys."""
     shapes = matrix_shapes(
         values["repeatCount"],
         values["systolicDepth"] * values["opsPerChan"],
@@ -62,7 +62,7 @@ def _with_shapes(values: Values) -> Values:
 
 
 def _with_cluster(values: Values) -> Values:
-    """Return the values with one instruction for each warp where, as until 3.0, none is written."""
+    """Fill in one instruction per warp where, as until 3.0, none is written."""
     cluster = values["repCluster"] or (1,) * len(values["warpsPerCTA"])
     return _with_shapes({**values, "repCluster": cluster})
 
@@ -249,8 +249,8 @@ class Dpas(DistributedEncoding):
         return self._over(shape, tile, (cols, rows))
 
     def _over(self, shape: Shape, tile: LinearLayout, order: tuple[int, int]) -> LinearLayout:
-        """Return a tile over the warps of a batch, repeated over the tensor in this order."""
+        """Tile the tensor with the warps of a batch, in this order."""
         if self.rank == 3:
             tile = tile * identity(self.warps_per_cta[0], "warp", 0)
-        whole = (*order, 0)[: self.rank]
-        return combine_cta_cga_with_shape(tile, cga_layout((), self.rank), shape, whole)
+        ranked = (*order, 0)[: self.rank]
+        return combine_cta_cga_with_shape(tile, cga_layout((), self.rank), shape, ranked)

@@ -1,4 +1,4 @@
-"""Attributes of forks, and of stages before layouts are chosen, that stand around or for a layout.
+"""Attributes of forks and of early stages that wrap or precede a layout.
 
 Source:
     Triton, include/triton/Dialect/Gluon/IR/GluonAttrDefs.td; facebookexperimental/triton,
@@ -28,7 +28,7 @@ UNMAPPED = frozenset({"ttig.warp", "triton_intel_gpu.warp"})
 
 
 def unwrapped(node: Node) -> Node:
-    """Return a tree with the layouts in the place of what is wrapped around them.
+    """Return the tree with each wrapper replaced by the layout inside it.
 
     Example:
         >>> from tt_layout.mlir.source import Source

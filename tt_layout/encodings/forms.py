@@ -39,35 +39,35 @@ PADDINGS = "paddings"  # the name under which a form lists its leading interval:
 
 
 class Reader(Protocol):
-    """What reads the attributes among the values of another."""
+    """Reader of the attributes nested in another."""
 
     def read(self, node: Node) -> Any:
         """Return the encoding of an attribute."""
 
 
 class Spelled(Protocol):
-    """An encoding, as far as its text is concerned."""
+    """An encoding, as far as its text needs it."""
 
     @property
     def spelling(self) -> Spelling | None:
-        """How it was written; None for an encoding built in Python."""
+        """The spelling in which it was written; None for an encoding built in Python."""
 
     def written(self) -> str:
         """Return text that the wheels of its releases read."""
 
 
 class Kind(Protocol):
-    """How the value of a key is read, and how it is printed."""
+    """Type of the value of a key: its parser and its printer."""
 
     def read(self, node: Node, reader: Reader) -> Any:
-        """Return the value of a node; the error names what was expected."""
+        """Parse the value of a node; the error names the expected kind."""
 
     def show(self, value: Any) -> str:
-        """Return the canonical text of a value."""
+        """Format a value canonically."""
 
 
 class IntegerKind:
-    """A number that is not negative; ``false`` reads as 0, as MLIR has it."""
+    """A number that is not negative; ``false`` reads as 0, as in MLIR."""
 
     def read(self, node: Node, reader: Reader) -> int:
         """Return the number."""
@@ -123,19 +123,19 @@ class ListKind:
 
 @dataclass(frozen=True)
 class WordKind:
-    """One of a few words; each stands for a value."""
+    """One of a few words, each of which stands for a value."""
 
     meanings: Mapping[str, Any]
 
     def read(self, node: Node, reader: Reader) -> Any:
-        """Return what the word stands for."""
+        """Return the value of the word."""
         if isinstance(node, WordNode) and node.word in self.meanings:
             return self.meanings[node.word]
         expected = " or ".join(self.meanings)
         raise LayoutError(f"expected {expected}, got {node.span.text}", node.span)
 
     def show(self, value: Any) -> str:
-        """Return the first word that stands for the value."""
+        """Return the first word of the value."""
         return next(word for word, meaning in self.meanings.items() if meaning == value)
 
 
@@ -205,7 +205,7 @@ class LayoutKind:
         return str(value)
 
     def write(self, value: Spelled) -> str:
-        """Return the encoding's own text, with the keys that wheels leave out but need."""
+        """Format the encoding with the keys that wheels need but do not print."""
         return value.written()
 
 
@@ -225,7 +225,7 @@ REQUIRED = _Absent.REQUIRED
 
 
 def never(values: Values) -> bool:
-    """Say that a key is printed whatever its value."""
+    """Omit no value of a key."""
     return False
 
 
@@ -260,13 +260,13 @@ class Key(NamedTuple):
     sign: str = " = "
 
 
-def optional(name: str, kind: Kind, default: Any, field: str | None = None, **others: Any) -> Key:
-    """Return a key that canonical text leaves out where it has its default."""
-    return Key(name, kind, field, default=default, omitted=lambda v: v[name] == default, **others)
+def optional(name: str, kind: Kind, default: Any, field: str | None = None, **settings: Any) -> Key:
+    """Return a key that canonical text omits at its default."""
+    return Key(name, kind, field, default=default, omitted=lambda v: v[name] == default, **settings)
 
 
 class Style(Enum):
-    """How the keys are enclosed."""
+    """Enclosure of the keys."""
 
     DICT = "<{key = value, ...}>"
     STRUCT = "<key = value, ...>"
@@ -298,7 +298,7 @@ class Form(NamedTuple):
     normalize: Callable[[Values], Values] = lambda values: values
     to_fields: Callable[[Values], Values] = lambda values: {}
     from_fields: Callable[[Any, int | None], Values] = lambda encoding, element_bits: {}
-    supports: Callable[[Mapping[str, Node]], bool] = lambda given: True
+    supports: Callable[[Mapping[str, Node]], bool] = lambda _: True
 
     def fields(self, values: Values) -> Values:
         """Return the fields of today's class for the values of this form."""
@@ -306,13 +306,13 @@ class Form(NamedTuple):
         return {**direct, **self.to_fields(values)}
 
     def keys_of(self, fields: Sequence[str]) -> list[str]:
-        """Return the names of the keys that fill these fields, alone or together with others."""
+        """Return the names of the keys that fill these fields, alone or with others."""
         return [
             key.name for field in fields for key in self.keys if field in (key.field, key.part_of)
         ]
 
     def values(self, encoding: Spelled, element_bits: int | None = None) -> Values:
-        """Return the values of this form for an encoding of its class, as far as it has them.
+        """Convert the fields of an encoding to values of this form, as far as it has keys.
 
         A field that the form has no key for is left out: whoever asks compares what the
         text means afterwards.
@@ -324,8 +324,8 @@ class Form(NamedTuple):
         values: Values = {}
         for key in self.keys:
             default = key.default(values) if callable(key.default) else key.default
-            own = default if key.field is None else getattr(encoding, key.field)
-            values[key.name] = converted.get(key.name, own)
+            value = default if key.field is None else getattr(encoding, key.field)
+            values[key.name] = converted.get(key.name, value)
         return self.normalize(values)
 
     def show(self, values: Values) -> str:
@@ -334,7 +334,7 @@ class Form(NamedTuple):
         return f"#{self.name}<{_enclose(self.style, shown)}>"
 
     def write(self, values: Values) -> str:
-        """Return text that the wheels of these releases read.
+        """Format the encoding as the wheels of these releases read it.
 
         It differs from the canonical text where they cannot read what they print.
         """
@@ -347,7 +347,7 @@ class Form(NamedTuple):
 
 
 def one_form(name: str, **kinds: Kind) -> tuple[Form, ...]:
-    """Return the ``forms`` of an encoding that is spelled alike in every release.
+    """Return the ``forms`` of an encoding with one spelling in every release.
 
     Args:
         name: dialect and mnemonic, as in the entry point.
@@ -363,7 +363,7 @@ def one_form(name: str, **kinds: Kind) -> tuple[Form, ...]:
 
 
 def _enclose(style: Style, shown: Sequence[tuple[Key, str]]) -> str:
-    """Join ``key = value`` pairs as the style has it."""
+    """Join ``key = value`` pairs in a style."""
     front, back = "", ""
     pairs = {key.name: f"{key.name}{key.sign}{text}" for key, text in shown}
     texts = {key.name: text for key, text in shown}
@@ -378,7 +378,7 @@ def _enclose(style: Style, shown: Sequence[tuple[Key, str]]) -> str:
 
 
 class Spelling(NamedTuple):
-    """How an encoding was written: a form and its canonical values."""
+    """The form in which an encoding was written, and its canonical values."""
 
     form: Form
     values: Values
@@ -387,12 +387,12 @@ class Spelling(NamedTuple):
         return self.form.show(self.values)
 
     def written(self) -> str:
-        """Return text that the wheels of its releases read; see `Form.write`."""
+        """Format the encoding for the wheels of its releases; see `Form.write`."""
         return self.form.write(self.values)
 
 
 def entries_of(node: AttributeNode, style: Style) -> tuple[EntryNode, ...]:
-    """Return the ``key = value`` entries of an attribute written in a style.
+    """Return the ``key = value`` entries of an attribute in a style.
 
     Raises:
         LayoutError: the attribute is not enclosed in that way.

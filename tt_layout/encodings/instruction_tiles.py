@@ -1,4 +1,4 @@
-"""How instructions lay a tile over registers, lanes and tensor memory, as data.
+"""Tiles of instructions over registers, lanes and tensor memory, as data.
 
 A tile is a list of steps: which input walks through which axis, how far.  The axes are m, n and k
 of the instruction's matrices; encodings say along which dimension of the tensor each lies.  The
@@ -83,7 +83,7 @@ def tile_layout(tile: Tile, axes: Mapping[str, int], sizes: Mapping[str, int]) -
 def _onto_dims(
     walked: Mapping[str, list[tuple[str, int]]], spans: Mapping[str, int], axes: Mapping[str, int]
 ) -> LinearLayout:
-    """Return the layout of steps, with the axes of a dimension one around the other."""
+    """Return the layout of steps, with the axes of each dimension nested."""
     dims = list(dict.fromkeys(axes.values()))
     totals = dict.fromkeys(dims, 1)
     scales: dict[str, int] = {}
@@ -100,7 +100,7 @@ def _onto_dims(
 
 
 def _tile(*steps: tuple[str, str, int | str]) -> Tile:
-    return tuple(Steps(*one) for one in steps)
+    return tuple(Steps(*step) for step in steps)
 
 
 MMA_RESULT = _tile(

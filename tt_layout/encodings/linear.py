@@ -26,7 +26,7 @@ _KEYS = tuple(Key(name, BASES, field=name) for name in _DIMS)
 
 @dataclass(frozen=True, kw_only=True)
 class GenericLinear(DistributedEncoding):
-    """A distributed layout given by its bases, where warps may swizzle.
+    """A distributed layout given by its bases, whose warps may be swizzled.
 
     For a tensor of another shape than the bases span, registers repeat the layout or bases
     fall away, as for a tile.
@@ -85,7 +85,7 @@ class GenericLinear(DistributedEncoding):
             yield from check_basis_lengths(self, name, self.rank)
 
     def matrix_violations(self) -> Iterator[Violation]:
-        """Yield what is wrong with bases of equal length."""
+        """Yield violations of bases of equal length."""
         for name in ("register", "lane", "block"):
             yield from self._moving_in_several(name)
         yield from self._not_surjective()
@@ -139,7 +139,7 @@ class Linear(GenericLinear):
     forms = (Form("ttg.linear", Release.V3_3, _KEYS),)
 
     def matrix_violations(self) -> Iterator[Violation]:
-        """Yield what is wrong with bases of equal length."""
+        """Yield violations of bases of equal length."""
         for name in _DIMS:
             yield from self._moving_in_several(name)
         yield from self._not_surjective()

@@ -47,8 +47,8 @@ _SPLIT_KEYS = (_MAJOR, _MINOR, _WARPS, *split_keys(_RANK), _INSTR)
 _NORMALIZE = normalize_split(_RANK)
 
 
-def _is_not_volta(given: Mapping[str, Node]) -> bool:
-    major = given.get("versionMajor")
+def _is_not_volta(nodes: Mapping[str, Node]) -> bool:
+    major = nodes.get("versionMajor")
     return not (isinstance(major, IntegerNode) and major.value == 1)
 
 
@@ -132,12 +132,12 @@ class NvidiaMma(DistributedEncoding):
 
     @property
     def tile_shape(self) -> Shape:
-        """The instruction's tile; 2.1 and before, where it is not written, m16n8."""
+        """The instruction's tile; m16n8 in 2.1 and before, which do not write it."""
         return self.instr_shape or ((16, 8) if self.release <= Release.V2_3 else ())
 
     @property
     def warp_order(self) -> list[int]:
-        """The dimensions in which warps follow each other, the fastest first."""
+        """The dimensions in the order in which warps follow each other, the fastest first."""
         if self.version_major == 3:
             return [0, 1]
         if self.version_major == 1 or self.release <= Release.V2_0:
@@ -160,7 +160,7 @@ class NvidiaMma(DistributedEncoding):
         yield from violation_of(self._instr_shape_problem(), "instr_shape", since=None)
 
     def _instr_shape_problem(self) -> str | None:
-        """Return what the linear layout misses in the instruction's shape."""
+        """Return the fault of an instrShape without a linear layout; None if there is none."""
         shape, key = self.tile_shape, self.key("instr_shape")
         if self.version_major == 1:
             return None if self.rank == 2 and not self.cga else "Volta has rank 2 and one CTA"
@@ -219,7 +219,7 @@ def _tiles(m: int, n: int) -> bool:
 
 
 def _with_free_lanes(layout: LinearLayout, lanes: int) -> LinearLayout:
-    """Return the layout with the lanes put back that repeat elements."""
+    """Restore the lanes that replicate elements."""
     used = lanes.bit_length() - 1
     vectors = list(layout.vectors("lane"))
     free = [(0, 0)] * (2 - used)

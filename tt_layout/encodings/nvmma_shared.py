@@ -42,7 +42,7 @@ _FP4 = optional("fp4Padded", BOOLEAN, False, "fp4_padded")
 
 
 def _rank_of_split(values: Values) -> int:
-    """Return 2: the rank of split parameters that are not written."""
+    """Return 2, the rank of split parameters that are not written."""
     return 2
 
 
@@ -59,7 +59,7 @@ def _hides_rank(values: Values) -> bool:
 
 
 def _rank_to_fields(values: Values) -> Values:
-    """Leave out a rank that CGALayout, or the default, determines as well."""
+    """Drop a rank that CGALayout, or the default, determines already."""
     implied = len(values["CGALayout"][0]) if values["CGALayout"] else 2
     return {"rank_key": None if values["rank"] == implied else values["rank"]}
 
@@ -170,7 +170,7 @@ class NvmmaShared(SharedEncoding):
             yield from cga_violations(self, 2 if needs_rank else self.rank or 2)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
-        """Return the shape if the swizzle fits into it."""
+        """Return the shape; raise if the swizzle does not fit into it."""
         sizes = super().checked_shape(shape)
         if not sizes:
             raise LayoutError(f"#{self.name} needs at least one dimension, got the shape []")
@@ -181,11 +181,11 @@ class NvmmaShared(SharedEncoding):
         inner = 0 if self.transposed else len(sizes) - 1
         needed = self.core_columns // (2 if self.fp4_padded else 1)
         box = self.box(sizes)
-        found = min(shape_per_cta(self.cga, sizes)[inner], BOX_LIMIT)
-        if found < needed:
+        width = min(shape_per_cta(self.cga, sizes)[inner], BOX_LIMIT)
+        if width < needed:
             raise LayoutError(
                 f"the contiguous dimension {inner} must have at least {needed} elements per CTA "
-                f"for {self.key('swizzling_byte_width')} = {self.swizzling_byte_width}, got {found}"
+                f"for {self.key('swizzling_byte_width')} = {self.swizzling_byte_width}, got {width}"
             )
         rows, _ = self._collapsed(box)
         if rows < CORE_ROWS:
@@ -195,11 +195,11 @@ class NvmmaShared(SharedEncoding):
 
     @property
     def core_columns(self) -> int:
-        """Elements in a row of the core matrix, the unused ones of fp4 included."""
+        """Elements in a row of the core matrix, including unused ones of fp4."""
         return 8 * self.swizzling_byte_width // self.element_bit_width
 
     def box(self, shape: Shape) -> list[int]:
-        """Return the part of the tensor that one TMA box brings."""
+        """Return the shape of one TMA box."""
         box = shape_per_cta(self.cga, shape)
         inner = 0 if self.transposed else len(shape) - 1
         if self.release >= Release.V3_4:
@@ -250,7 +250,7 @@ class NvmmaShared(SharedEncoding):
         return LinearLayout((("offset", offset),), tuple(sizes))
 
     def _collapsed(self, box: Sequence[int]) -> tuple[int, int]:
-        """Return the rows and columns of a box seen as a matrix of core matrices."""
+        """Return the rows and columns of a box as a matrix of core matrices."""
         if self.transposed:
             return box[-1], math.prod(box[:-1])
         return math.prod(box[:-1]), box[-1]

@@ -50,7 +50,7 @@ def _by_bases(values: Values) -> bool:
 
 
 def _normalize_component(values: Values) -> Values:
-    """Write the linear component as order and shape where it is an identity, else as bases."""
+    """Normalize the linear component to order and shape if it is an identity, else to bases."""
     by_order = [values[name] for name in ("order", "shape")]
     by_bases = [values[name] for name in ("offset", "block")]
     if None not in by_order and by_bases == [None, None]:
@@ -59,8 +59,8 @@ def _normalize_component(values: Values) -> Values:
         offset, block = by_bases
     else:
         message = "a padded_shared is given either by order and shape or by offset and block"
-        given = [name for name, value in values.items() if value is not None and name != PADDINGS]
-        raise LayoutError(f"{message}, got {', '.join(given) or 'neither'}")
+        written = [name for name, value in values.items() if value is not None and name != PADDINGS]
+        raise LayoutError(f"{message}, got {', '.join(written) or 'neither'}")
     rank = len(by_order[0] or next(iter(offset), ()))
     order, shape = _as_identity(offset, rank) if not block else (None, None)
     return {**values, "order": order, "shape": shape, "offset": offset, "block": block}
@@ -83,7 +83,7 @@ def _rank_to_fields(values: Values) -> Values:
 
 
 def _component_from_fields(padded: PaddedShared, element_bits: int | None) -> Values:
-    """Return the bases as they are; of a single element, which has none, the shape.
+    """Convert the linear component to keys: its bases, or the shape of a single element.
 
     Raises:
         LayoutError: there are no bases yet, only an order.
@@ -97,7 +97,7 @@ def _component_from_fields(padded: PaddedShared, element_bits: int | None) -> Va
 
 
 def _order_from_fields(padded: PaddedShared, element_bits: int | None) -> Values:
-    """Return the order and the CTAs where the bases are an identity within each CTA.
+    """Convert bases that are an identity within each CTA to an order and the CTAs.
 
     Raises:
         LayoutError: they are not.
@@ -112,7 +112,7 @@ def _order_from_fields(padded: PaddedShared, element_bits: int | None) -> Values
 
 
 def _as_identity(offset: Bases, rank: int) -> tuple[Shape | None, Shape | None]:
-    """Return the order and the shape of which these bases are the identity, if of any.
+    """Return the order and shape of which these bases are the identity, if any.
 
     Dimensions of size 1 come last, the highest first.
     """
@@ -127,7 +127,7 @@ def _as_identity(offset: Bases, rank: int) -> tuple[Shape | None, Shape | None]:
 
 @dataclass(frozen=True, kw_only=True)
 class PaddedShared(SharedEncoding):
-    """Shared memory where gaps are left out of reach, so that a column changes its bank.
+    """Shared memory with gaps at regular intervals, so that a column changes its bank.
 
     Element ``i`` of the linear component is stored at ``i + sum(i // interval * padding)``.
     That is not linear, so the linear layout is of the component, by unpadded offset.
@@ -182,7 +182,7 @@ class PaddedShared(SharedEncoding):
             normalize=_normalize_component,
             to_fields=_rank_to_fields,
             from_fields=_component_from_fields,
-            supports=lambda given: "shape" in given or "offset" in given,
+            supports=lambda nodes: "shape" in nodes or "offset" in nodes,
         ),
     )
 
@@ -195,7 +195,7 @@ class PaddedShared(SharedEncoding):
 
     @property
     def own_shape(self) -> Shape | None:
-        """The shape that the linear component spans; None where it is for any shape."""
+        """The shape that the linear component spans; None if it fits any shape."""
         if self.offset is None:
             return None
         return tuple(size for _, size in self._component().out_sizes)
@@ -256,11 +256,11 @@ class PaddedShared(SharedEncoding):
         return LinearLayout.from_bases(bases, dim_names(self.rank), require_surjective=False)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
-        """Return the shape if it is the one that the linear component spans."""
+        """Return the shape; raise unless the linear component spans it."""
         sizes = super().checked_shape(shape)
-        own = self.own_shape
-        if own not in (None, sizes):
-            message = f"this #{self.name} is for the shape {list(own or ())}, got {list(sizes)}"
+        spanned = self.own_shape
+        if spanned not in (None, sizes):
+            message = f"this #{self.name} is for the shape {list(spanned or ())}, got {list(sizes)}"
             raise LayoutError(message)
         return sizes
 

@@ -1,4 +1,4 @@
-"""``#ttg.partitioned_shared``: a tensor dealt out over several shared-memory buffers."""
+"""``#ttg.partitioned_shared``: a tensor distributed over several shared-memory buffers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tt_layout.releases import Release
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionedShared(SharedEncoding):
-    """A tensor cut into pieces along one dimension, dealt out over several buffers in turn.
+    """A tensor cut into pieces along one dimension, distributed over several buffers in turn.
 
     Attributes:
         num_partitions: buffers; a power of two of at least 2.
@@ -99,7 +99,7 @@ class PartitionedShared(SharedEncoding):
         return tuple(s // parts if d == self.partition_dim else s for d, s in enumerate(shape))
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
-        """Return the shape if it can be cut into that many pieces."""
+        """Return the shape; raise if it cannot be cut into that many pieces."""
         sizes = super().checked_shape(shape)
         parts, extent = self.num_partitions * self.num_groups, sizes[self.partition_dim]
         if extent < parts:
@@ -115,10 +115,10 @@ class PartitionedShared(SharedEncoding):
             inner.checked_shape(self._piece(sizes))
         return sizes
 
-    def _check_own_shape(self, own: Shape, piece: Shape) -> None:
-        """Raise if a layout that is for one shape leaves a part of each piece without a place."""
-        if any(extent < needed for extent, needed in zip(own, piece)):
-            message = f"a piece is {list(piece)}, but the layout of a piece is for {list(own)}"
+    def _check_own_shape(self, spanned: Shape, piece: Shape) -> None:
+        """Raise if a layout for one shape does not cover a piece."""
+        if any(extent < needed for extent, needed in zip(spanned, piece)):
+            message = f"a piece is {list(piece)}, but the layout of a piece is for {list(spanned)}"
             raise LayoutError(message)
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:

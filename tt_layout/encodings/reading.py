@@ -58,7 +58,7 @@ def read_encoding(
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads attributes under the rules of one release.
+    """Reader of attributes under the rules of one release.
 
     Attributes:
         release: whose rules.
@@ -102,35 +102,35 @@ class Reader:
         return encoding
 
     def _is_fork(self, form: Form, entries: Iterable[EntryNode]) -> bool:
-        """Tell whether a fork may have written the attribute: a dump, or what only forks read."""
-        given = {entry.key for entry in entries}
-        has_own = any(key.is_fork and key.name in given for key in form.keys)
+        """Return whether a fork may have written the attribute: in a dump, or with a fork's key."""
+        written = {entry.key for entry in entries}
+        has_own = any(key.is_fork and key.name in written for key in form.keys)
         return self.reads_forks and (self.uses_silent_defaults or has_own)
 
     def _form(self, attribute: AttributeNode) -> tuple[Form, type[Encoding]]:
         """Return the form that this release gives the attribute."""
-        known = FORMS[attribute.name]
-        for form, encoding_class in known:
+        forms = FORMS[attribute.name]
+        for form, encoding_class in forms:
             if encoding_class.form_in(self.release) is form:
                 return form, encoding_class
-        others = [r for r in Release if _form_of(attribute, r) is not None]
+        readers = [r for r in Release if _form_of(attribute, r) is not None]
         raise LayoutError(
-            f"Triton {self.release} has no attribute #{attribute.name}; {in_words(others)} has it",
+            f"Triton {self.release} has no attribute #{attribute.name}; {in_words(readers)} has it",
             attribute.name_span,
         )
 
     def _refuse_unknown(
         self, attribute: AttributeNode, form: Form, entries: Iterable[EntryNode]
     ) -> None:
-        known = [key.name for key in form.keys if self.reads_forks or not key.is_fork]
+        keys = [key.name for key in form.keys if self.reads_forks or not key.is_fork]
         for entry in entries:
-            if entry.key not in known:
-                raise _unknown_key(attribute.name, entry, known, self.release)
+            if entry.key not in keys:
+                raise _unknown_key(attribute.name, entry, keys, self.release)
 
     def _values(self, attribute: AttributeNode, form: Form, entries: Iterable[EntryNode]) -> Values:
         """Return the value of every key, given or by default."""
-        given = {entry.key: entry.value for entry in entries}
-        values = {k.name: k.kind.read(given[k.name], self) for k in form.keys if k.name in given}
+        nodes = {entry.key: entry.value for entry in entries}
+        values = {k.name: k.kind.read(nodes[k.name], self) for k in form.keys if k.name in nodes}
         for key in form.keys:
             if key.name not in values:
                 values[key.name] = self._default(attribute, key, values)
@@ -147,7 +147,7 @@ class Reader:
 
 
 def expect_layout(node: Node) -> AttributeNode:
-    """Return the node if it is a layout attribute with a body.
+    """Return a layout attribute with a body; raise for any other node.
 
     Raises:
         LayoutError: it is something else; the nearest known attribute is named.
@@ -202,7 +202,7 @@ def _layout_attributes(attribute: AttributeNode) -> Iterable[AttributeNode]:
 
 
 def _entries(attribute: AttributeNode) -> list[EntryNode]:
-    """Return all entries of an attribute, however it is enclosed."""
+    """Return all entries of an attribute in any enclosure."""
     entries: list[EntryNode] = []
     for item in attribute.body or ():
         entries += item.entries if isinstance(item, DictNode) else ()
@@ -215,7 +215,7 @@ def _form_of(attribute: AttributeNode, release: Release) -> Form | None:
 
 
 def _form_in(name: str, release: Release) -> Form | None:
-    """Return the form in which a release reads the attributes of a name, if it has them."""
+    """Return the form of an attribute name in a release, if it has one."""
     return next((form for form, cls in FORMS[name] if cls.form_in(release) is form), None)
 
 
@@ -230,19 +230,19 @@ def _is_complete_for(attribute: AttributeNode, release: Release) -> bool:
     form = _form_of(attribute, release)
     if form is None or not _knows_keys_of(attribute, release):
         return False
-    given = {entry.key: entry.value for entry in _entries(attribute)}
+    values = {entry.key: entry.value for entry in _entries(attribute)}
     required = {key.name for key in form.keys if key.default is REQUIRED and key.name != PADDINGS}
-    return required <= set(given) and form.supports(given)
+    return required <= set(values) and form.supports(values)
 
 
 def _no_release(attributes: list[AttributeNode]) -> LayoutError:
-    """Return why no release knows all keys: one is unknown, or two exclude each other."""
+    """Return the error for keys that no release knows, singly or together."""
     for attribute in attributes:
         forms = [form for form, _ in FORMS[attribute.name]]
-        known = [key.name for form in reversed(forms) for key in form.keys]
+        keys = [key.name for form in reversed(forms) for key in form.keys]
         for entry in _entries(attribute):
-            if entry.key not in known:
-                return _unknown_key(attribute.name, entry, list(dict.fromkeys(known)), None)
+            if entry.key not in keys:
+                return _unknown_key(attribute.name, entry, list(dict.fromkeys(keys)), None)
     for attribute in attributes:
         if not any(_knows_keys_of(attribute, release) for release in Release):
             newest = max(_releases_of_key(attribute.name, e.key)[-1] for e in _entries(attribute))
@@ -270,15 +270,15 @@ def _releases_of_key(attribute_name: str, key: str) -> list[Release]:
 
 
 def _unknown_key(
-    attribute_name: str, entry: EntryNode, known: list[str], release: Release | None
+    attribute_name: str, entry: EntryNode, keys: list[str], release: Release | None
 ) -> UnknownKeyError:
-    """Return the error for a key that a release, or none at all, knows."""
+    """Return the error for a key that a release, or every release, lacks."""
     subject = f"#{attribute_name} has no key {entry.key!r}"
-    others = _releases_of_key(attribute_name, entry.key)
-    if release is not None and others:
-        message = f"{subject} in Triton {release}; {in_words(others)} has it"
-        return UnknownKeyError(f"{message} (--triton {others[-1]})", entry.span)
-    near = nearest(entry.key, known)
+    releases = _releases_of_key(attribute_name, entry.key)
+    if release is not None and releases:
+        message = f"{subject} in Triton {release}; {in_words(releases)} has it"
+        return UnknownKeyError(f"{message} (--triton {releases[-1]})", entry.span)
+    near = nearest(entry.key, keys)
     hint = f"did you mean {near!r}? it" if near else "it"
-    takes = ", ".join(name for name in known if name != PADDINGS)
+    takes = ", ".join(name for name in keys if name != PADDINGS)
     return UnknownKeyError(f"{subject}; {hint} takes {takes}", entry.span)

@@ -1,4 +1,4 @@
-"""Every layout attribute by its name; the module behind it is imported when it is asked for.
+"""Registry of layout attributes by name; the module of one is imported at its first use.
 
 An attribute is entered nowhere: it is sought in the module that is called like it, or in
 that which `HOMES` names.
@@ -53,18 +53,18 @@ def modules_in(folder: str) -> list[str]:
     Raises:
         ImportError: it has none, so that nothing that is asked of it could be answered.
     """
-    found = {path.stem for path in Path(folder).glob("[a-z]*.py")}
-    if not found:
+    names = {path.stem for path in Path(folder).glob("[a-z]*.py")}
+    if not names:
         from pkgutil import iter_modules
 
-        found = {module.name for module in iter_modules([folder]) if module.name[0] != "_"}
-    if not found:
+        names = {module.name for module in iter_modules([folder]) if module.name[0] != "_"}
+    if not names:
         raise ImportError(f"{folder} has no modules: the package is not complete")
-    return sorted(found)
+    return sorted(names)
 
 
 class Registry(Mapping[str, Spellings]):
-    """Attribute name, such as ``ttg.blocked`` -> its forms and the class they lead to.
+    """Forms and classes by attribute name, such as ``ttg.blocked``.
 
     The names that the newest release reads come first, then the others, each in alphabetical order.
     Those of other packages are known, too, but not among the names: see `third_parties`.
@@ -93,15 +93,17 @@ class Registry(Mapping[str, Spellings]):
 
     @cached_property
     def _names(self) -> list[str]:
-        """Every name, whatever module it is in."""
+        """Every name, of any module."""
         for module in sorted(self._unread):
             self._read(module)
-        newest = {name: own[-1][0] is own[-1][1].forms[-1] for name, own in self._found.items()}
+        newest = {
+            name: forms[-1][0] is forms[-1][1].forms[-1] for name, forms in self._found.items()
+        }
         return sorted(newest, key=lambda name: (not newest[name], name))
 
     @cached_property
     def third_parties(self) -> Registered:
-        """The encodings of other packages: installed, not imported."""
+        """Entry points of other packages' encodings, not imported."""
         from tt_layout.encodings.third_parties import registered
 
         return registered()
@@ -112,7 +114,7 @@ class Registry(Mapping[str, Spellings]):
         return name in self._found
 
     def _load(self, name: str) -> None:
-        """Import the class of an attribute that another package has, and note its forms.
+        """Import the class of another package's attribute, and note its forms.
 
         Raises:
             LayoutError: it cannot be imported, or is not an encoding.
@@ -120,8 +122,8 @@ class Registry(Mapping[str, Spellings]):
         from tt_layout.encodings.third_parties import load
 
         encoding_class = load(self.third_parties[name])
-        own = [(form, encoding_class) for form in encoding_class.forms if form.name == name]
-        self._found[name] = own
+        forms = [(form, encoding_class) for form in encoding_class.forms if form.name == name]
+        self._found[name] = forms
 
     def __getitem__(self, name: str) -> Spellings:
         if not self._has_own(name) and name in self.third_parties:
@@ -144,7 +146,7 @@ FORMS = Registry()
 
 
 def may_be_layout(name: str) -> bool:
-    """Tell whether an attribute is a layout, or of a dialect of Triton that has layouts.
+    """Return whether an attribute is a layout, or of a dialect of Triton that has layouts.
 
     The syntax of others is their own.
 
@@ -158,14 +160,14 @@ def may_be_layout(name: str) -> bool:
 
 
 def _form_at(name: str, index: int) -> Form:
-    """Return a form by the name of its attribute and its place among the forms of that."""
+    """Return a form by the name of its attribute and its index among that name's forms."""
     return FORMS[name][index][0]
 
 
 def _reduced(form: Form) -> tuple[Callable[..., Form], tuple[object, ...]]:
-    """Return what a form crosses processes as: its name and its place, not its functions."""
-    forms = [own for own, _ in FORMS.get(form.name, ())]
-    places = (index for index, own in enumerate(forms) if own is form)
+    """Reduce a form to its name and index, because its functions cannot be pickled."""
+    forms = [other for other, _ in FORMS.get(form.name, ())]
+    places = (index for index, other in enumerate(forms) if other is form)
     index = next(places, None)
     return (Form, tuple(form)) if index is None else (_form_at, (form.name, index))
 

@@ -1,4 +1,4 @@
-"""Rules that many encodings share, each of a field: messages call it as the text does."""
+"""Rules of single fields that many encodings share, with messages in terms of their keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tt_layout.releases import Release
 
 
 def permutation_problem(key: str, order: Sequence[int]) -> str | None:
-    """Return what keeps a list from being a permutation of 0..rank-1."""
+    """Return the message for a list that is not a permutation of 0..rank-1, else None."""
     if sorted(order) == list(range(len(order))):
         return None
     last = max(len(order) - 1, 0)
@@ -18,21 +18,21 @@ def permutation_problem(key: str, order: Sequence[int]) -> str | None:
 
 
 def powers_problem(key: str, values: Sequence[int]) -> str | None:
-    """Return what keeps the entries of a list from all being 1, 2, 4, ..."""
+    """Return the message for a list with an entry that is not a power of two, else None."""
     if all(is_power_of_two(value) for value in values):
         return None
     return f"every entry of {key} must be a power of two, got {list(values)}"
 
 
 def power_problem(key: str, value: int) -> str | None:
-    """Return what keeps a value from being 1, 2, 4, ..."""
+    """Return the message for a value that is not a power of two, else None."""
     return None if is_power_of_two(value) else f"{key} must be a power of two, got {value}"
 
 
 def violation_of(
     problem: str | None, field: str, since: Release | None = Release.V2022
 ) -> Iterator[Violation]:
-    """Yield the violation of a problem of a field, if there is one."""
+    """Yield the violation of a field, if it has a problem."""
     if problem is not None:
         yield Violation(problem, (field,), since)
 
@@ -48,7 +48,7 @@ def check_length(
 
 
 def basis_length_problem(name: str, vectors: Sequence[Sequence[int]], rank: int) -> str | None:
-    """Return what keeps every basis vector from having ``rank`` numbers."""
+    """Return the message for a basis vector without ``rank`` numbers, else None."""
     wrong = next((vector for vector in vectors if len(vector) != rank), None)
     if wrong is None:
         return None

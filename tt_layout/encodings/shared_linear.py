@@ -87,7 +87,7 @@ class SharedLinear(SharedEncoding):
             yield Violation("the nonzero bases must be independent of each other", ("offset",))
 
     def _has_whole_parts(self) -> bool:
-        """Tell whether each CTA holds one part of the tensor, cut along its dimensions."""
+        """Return whether each CTA holds one block of the tensor, cut along its dimensions."""
         bases = [("offset", self.offset)]
         part = LinearLayout.from_bases(bases, dim_names(self.rank), require_surjective=False)
         sizes = [size for _, size in part.out_sizes]
@@ -95,7 +95,7 @@ class SharedLinear(SharedEncoding):
         return part.is_surjective() and is_cut
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
-        """Return the shape if it is the one that the bases span."""
+        """Return the shape; raise unless the bases span it."""
         sizes = super().checked_shape(shape)
         base_sizes = [size for _, size in self._layout().out_sizes]
         if base_sizes != list(sizes):

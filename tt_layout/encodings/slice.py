@@ -1,4 +1,4 @@
-"""``#ttg.slice``: what is left of a distributed layout when a dimension is reduced away."""
+"""``#ttg.slice``: a distributed layout with one dimension reduced away."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ class Slice(DistributedEncoding):
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the parent's layout without the component ``dim``."""
-        whole = (*shape[: self.dim], 1, *shape[self.dim :])
-        parent = self.parent.layout_for(whole, element_bits)
-        kept = [name for d, name in enumerate(dim_names(len(whole))) if d != self.dim]
+        unreduced = (*shape[: self.dim], 1, *shape[self.dim :])
+        parent = self.parent.layout_for(unreduced, element_bits)
+        kept = [name for d, name in enumerate(dim_names(len(unreduced))) if d != self.dim]
         sliced = parent.sublayout(parent.get_in_dim_names(), kept)
         sizes = tuple(zip(dim_names(len(shape)), (size for _, size in sliced.out_sizes)))
         renamed = LinearLayout(sliced.in_bases, sizes)

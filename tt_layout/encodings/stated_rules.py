@@ -1,4 +1,4 @@
-"""Rules of refusal that are of a field's own value, as data: the page's scripts get them as such.
+"""Rules of single fields, as data, which the page's scripts share.
 
 What needs more than that, such as whether bases reach every element, is in the ``violations`` of
 a class, and in the scripts.
@@ -15,7 +15,7 @@ from tt_layout.releases import LATEST, Release
 
 
 class Must(TextEnum):
-    """What a rule asks of a value, and of what it is given; the scripts have a function for each.
+    """Predicate of a rule; the scripts have a function for each.
 
     Attributes:
         POWER: 1, 2, 4, ..
@@ -42,7 +42,7 @@ class Rule(NamedTuple):
     Attributes:
         field: of an encoding.
         must: what is asked of it.
-        given: what `Must` says of it.
+        allowed: the argument of `Must`, such as the values allowed.
         since: the first release whose parser refuses what breaks it; None where every parser
             takes that, and only the linear layout is missing.
         first, last: the releases under which it counts.
@@ -58,7 +58,7 @@ class Rule(NamedTuple):
 
     field: str
     must: Must
-    given: tuple[Any, ...] = ()
+    allowed: tuple[Any, ...] = ()
     since: Release | None = Release.V2022
     first: Release = Release.V2022
     last: Release = LATEST
@@ -70,15 +70,15 @@ class Rule(NamedTuple):
         return (self.field,) if self.when is None else (self.when[0], self.field)
 
     def is_broken_by(self, encoding: Any) -> bool:
-        """Tell whether an encoding breaks it."""
+        """Return whether an encoding breaks it."""
         if not self.first <= encoding.release <= self.last:
             return False
         if self.when is not None and not _begins(getattr(encoding, self.when[0]), self.when[1]):
             return False
-        return not HOLDS[self.must](getattr(encoding, self.field), self.given)
+        return not HOLDS[self.must](getattr(encoding, self.field), self.allowed)
 
     def message(self, key: Callable[[str], str], encoding: Any) -> str:
-        """Return the rule and what was found.
+        """Return the message: the rule and the value found.
 
         Args:
             key: what the text calls a field.
@@ -89,7 +89,7 @@ class Rule(NamedTuple):
             return f"{name} must name at least one dimension"
         if self.when is not None:
             other, wanted = self.when
-            needed = f"{name} = {one_of(self.given)}"
+            needed = f"{name} = {one_of(self.allowed)}"
             return f"{key(other)} = {_shown(wanted)} needs {needed}, got {_shown(value)}"
         subject = f"every entry of {name}" if self.must is Must.POWERS else name
         return f"{subject} must {self._words(value)}, got {_shown(value)}"
@@ -98,12 +98,12 @@ class Rule(NamedTuple):
         if self.must is Must.PERMUTATION:
             return f"be a permutation of 0..{max(len(value) - 1, 0)}"
         if self.must is Must.ONE_OF:
-            return f"be {one_of(self.given)}"
+            return f"be {one_of(self.allowed)}"
         if self.must is Must.LENGTH:
-            return f"have {one_of(self.given)} entries"
+            return f"have {one_of(self.allowed)} entries"
         if self.must is not Must.WITHIN:
             return "be a power of two"
-        least, most = self.given
+        least, most = self.allowed
         if most is None:
             return f"be at least {least}"
         return f"be {most} at most" if least is None else f"be in {least}..{most}"
@@ -119,7 +119,7 @@ HOLDS: Mapping[Must, Callable[[Any, tuple[Any, ...]], bool]] = {
     Must.POWERS: lambda values, _: all(map(is_power_of_two, values)),
     Must.PERMUTATION: lambda order, _: sorted(order) == list(range(len(order))),
     Must.SOME: lambda values, _: bool(values),
-    Must.ONE_OF: lambda value, known: value in known,
+    Must.ONE_OF: lambda value, allowed: value in allowed,
     Must.WITHIN: lambda value, bounds: _is_within(value, (bounds[0], bounds[1])),
     Must.LENGTH: lambda values, lengths: len(values) in lengths,
 }
@@ -127,9 +127,9 @@ HOLDS: Mapping[Must, Callable[[Any, tuple[Any, ...]], bool]] = {
 
 
 def _begins(value: Any, wanted: Any) -> bool:
-    """Tell whether a value is what is wanted, or a list begins with it."""
-    found = value[: len(wanted)] if isinstance(wanted, tuple) else value
-    return bool(found == wanted)
+    """Return whether a value equals another, or as a list begins with it."""
+    beginning = value[: len(wanted)] if isinstance(wanted, tuple) else value
+    return bool(beginning == wanted)
 
 
 def _shown(value: Any) -> str:
@@ -139,11 +139,11 @@ def _shown(value: Any) -> str:
 
 
 def one_of(values: Iterable[Any]) -> str:
-    """Return values as those of which one is meant.
+    """Format values as alternatives.
 
     Example:
         >>> one_of([8]), one_of([None, 1, 2, 4])
         ('8', '1, 2 or 4')
     """
-    *others, last = (_shown(value) for value in values if value is not None)
-    return f"{', '.join(others)} or {last}" if others else last
+    *former, last = (_shown(value) for value in values if value is not None)
+    return f"{', '.join(former)} or {last}" if former else last

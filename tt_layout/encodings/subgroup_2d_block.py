@@ -1,4 +1,4 @@
-"""``#ttig.subgroup_2d_block``: what a 2D block load of Intel's sub-groups brings to its lanes."""
+"""``#ttig.subgroup_2d_block``: the registers that a 2D block load of Intel's sub-groups fills."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class SwizzledShared(SharedEncoding):
             yield Violation(f"{message}, got order {list(self.order)}", ("order",), since=None)
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
-        """Return the shape if the encoding can be placed over it."""
+        """Return the shape; raise unless the encoding can be placed over it."""
         sizes = super().checked_shape(shape)
         if self.has_leading_offset and self.rank > 1:
             self._core_matrices().checked_shape(sizes[-2:])
@@ -154,11 +154,11 @@ class SwizzledShared(SharedEncoding):
         return combine_cta_cga_with_shape(tile, cga, shape, [row, column, *further])
 
     def swizzle(self, row: int) -> int:
-        """Return what the columns of a row are xored with, in elements."""
+        """Return the mask that is xored into the columns of a row, in elements."""
         return self.vec * (row // self.per_phase % self.max_phase)
 
     def _core_matrices(self) -> NvmmaShared:
-        """Return today's encoding of the fastest two dimensions; 3.3 had no box limit yet."""
+        """Return today's encoding of the fastest two dimensions, without its later box limit."""
         return NvmmaShared(
             release=Release.V3_3,
             swizzling_byte_width=16 * self.max_phase,
@@ -181,7 +181,7 @@ class SwizzledShared(SharedEncoding):
 
 @dataclass(frozen=True, kw_only=True)
 class AmdRotatingShared(SwizzledShared):
-    """Shared memory as `SwizzledShared`, whose phases rotate from one block of rows to the next.
+    """Shared memory like `SwizzledShared`, whose phases rotate from one block of rows to the next.
 
     The phase of a row is ``phase ^ block`` with ``block = row // (perPhase * maxPhase) %
     maxPhase``.
@@ -214,7 +214,7 @@ class AmdRotatingShared(SwizzledShared):
         return self._swizzled(shape, shape)
 
     def swizzle(self, row: int) -> int:
-        """Return what the columns of a row are xored with, in elements."""
+        """Return the mask that is xored into the columns of a row, in elements."""
         phase = row // self.per_phase % self.max_phase
         block = row // (self.per_phase * self.max_phase) % self.max_phase
         return self.vec * (phase ^ block)

@@ -47,7 +47,7 @@ _BLOCK_ORDER = optional(
 
 
 def _splits_to_fields(values: Values) -> Values:
-    """Return the bases of ``block`` for CTASplitM and CTASplitN: M first."""
+    """Convert CTASplitM and CTASplitN to the bases of ``block``, M first."""
     for name in ("CTASplitM", "CTASplitN"):
         if (problem := power_problem(name, values[name])) is not None:
             raise LayoutError(problem)
@@ -57,7 +57,7 @@ def _splits_to_fields(values: Values) -> Values:
 
 
 def _splits_from_fields(memory: Any, element_bits: int | None) -> Values:
-    """Return CTASplitM and CTASplitN for the bases of ``block``.
+    """Convert the bases of ``block`` to CTASplitM and CTASplitN.
 
     Raises:
         LayoutError: they are not of that form.
@@ -71,7 +71,7 @@ def _splits_from_fields(memory: Any, element_bits: int | None) -> Values:
 
 
 def _stride_from_fields(memory: TensorMemory, element_bits: int | None) -> Values:
-    """Return the column stride.
+    """Convert the fields to the column stride.
 
     Raises:
         LayoutError: it depends on the width of an element.
@@ -93,7 +93,7 @@ def _unpacked_to_fields(values: Values) -> Values:
 
 
 def _unpacked_from_fields(memory: TensorMemory, element_bits: int | None) -> Values:
-    """Return whether an element fills a cell; of 32 bits, which fill it anyway, that it does.
+    """Convert the fields to ``unpacked``, which is true of 32-bit elements.
 
     Raises:
         LayoutError: it does so, or not, depending on its width, which is not known.
@@ -196,7 +196,7 @@ class TensorMemory(TensorMemoryBase):
             yield Violation(message, ("two_ctas",), Release.V3_8, in_forks=bool(self.cga))
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
-        """Return the shape if a tile fits into each CTA's part of it.
+        """Return the shape; raise unless a tile fits into each CTA's part of it.
 
         Fewer columns than blockN are allowed only since 3.8, where CTAs do not split them.
         """
@@ -212,7 +212,7 @@ class TensorMemory(TensorMemoryBase):
         return sizes
 
     def check_element(self, bits: int) -> None:
-        """Raise where an element and its stride do not fit into a cell."""
+        """Raise if an element with its stride does not fit into a cell."""
         stride = self.col_stride or 1
         if bits * stride > CELL_BITS and self.release >= Release.V3_6:
             message = f"an element times colStride must fit {CELL_BITS} bits"

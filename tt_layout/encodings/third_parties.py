@@ -1,4 +1,4 @@
-"""Encodings of other packages, found by the entry points that these are installed with.
+"""Encodings of other packages, found through entry points.
 
 A package names each attribute that it has, and the class that reads it::
 
@@ -34,18 +34,18 @@ Registered = Mapping[str, "tuple[EntryPoint, ...]"]
 
 
 def registered() -> Registered:
-    """Return the entry points of all installed packages, by the attribute that each is for."""
+    """Return the entry points of all installed packages, by attribute name."""
     from importlib.metadata import entry_points
 
-    found: dict[str, tuple[EntryPoint, ...]] = {}
+    registry: dict[str, tuple[EntryPoint, ...]] = {}
     for point in entry_points(group=GROUP):
-        found[point.name] = (*found.get(point.name, ()), point)
-    return found
+        registry[point.name] = (*registry.get(point.name, ()), point)
+    return registry
 
 
 def installed() -> list[str]:
-    """Return what is registered, by whom, in which version: results depend on it."""
-    points = (point for own in registered().values() for point in own)
+    """Return name, object and distribution of every encoding registered, for cache keys."""
+    points = (point for rivals in registered().values() for point in rivals)
     return sorted(f"{point.name} {point.value} {_distribution(point)}" for point in points)
 
 
@@ -55,20 +55,20 @@ def load(points: tuple[EntryPoint, ...]) -> type[Encoding]:
     Raises:
         LayoutError: two packages have it, it cannot be imported, or is not an encoding.
     """
-    point, *others = points
+    point, *rivals = points
     subject = f"#{point.name} of {_distribution(point)}"
-    if others:
-        rivals = " and of ".join(map(_distribution, others))
-        raise LayoutError(f"{subject} is also that of {rivals}; uninstall all but one")
+    if rivals:
+        packages = " and of ".join(map(_distribution, rivals))
+        raise LayoutError(f"{subject} is also that of {packages}; uninstall all but one")
     try:
-        found = point.load()
+        candidate = point.load()
     except (Exception, SystemExit) as error:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise LayoutError(f"{subject} cannot be loaded, {reason}; mend or uninstall it") from error
-    problem = _problem(found, point.name)
+    problem = _problem(candidate, point.name)
     if problem is not None:
         raise LayoutError(f"{subject} is no encoding: {point.value} {problem}")
-    encoding_class: type[Encoding] = found
+    encoding_class: type[Encoding] = candidate
     return encoding_class
 
 
@@ -76,21 +76,21 @@ def _distribution(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist is not None else "a package"
 
 
-def _problem(found: object, name: str) -> str | None:
-    """Return what keeps an object from being the class of an attribute."""
+def _problem(candidate: object, name: str) -> str | None:
+    """Return the reason why an object is not the class of an attribute; None if it is."""
     bases = (DistributedEncoding, SharedEncoding, TensorMemoryBase)
-    if not (isinstance(found, type) and issubclass(found, bases)):
+    if not (isinstance(candidate, type) and issubclass(candidate, bases)):
         return f"is not a class under {' or '.join(base.__name__ for base in bases)}"
-    if not (is_dataclass(found) and "__dataclass_fields__" in found.__dict__):
+    if not (is_dataclass(candidate) and "__dataclass_fields__" in candidate.__dict__):
         return "is not decorated with dataclass(frozen=True, kw_only=True)"
     for needed in ("mnemonic", "forms"):
-        if not hasattr(found, needed):
+        if not hasattr(candidate, needed):
             return f"has no {needed}"
-    if not any(isinstance(form, Form) and form.name == name for form in found.forms):
+    if not any(isinstance(form, Form) and form.name == name for form in candidate.forms):
         return f"has no form called {name!r}"
-    if found.layout_for is Encoding.layout_for:
+    if candidate.layout_for is Encoding.layout_for:
         return "has no layout_for"
-    own = {field.name for field in fields(found)}
-    keys = (key.field for form in found.forms for key in form.keys if key.field is not None)
-    missing = [key for key in keys if key not in own]
+    names = {field.name for field in fields(candidate)}
+    keys = (key.field for form in candidate.forms for key in form.keys if key.field is not None)
+    missing = [key for key in keys if key not in names]
     return f"has no field {missing[0]!r}" if missing else None

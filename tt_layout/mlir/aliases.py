@@ -22,7 +22,7 @@ _ATTRIBUTE_NAME = re.compile(r"#([A-Za-z_$][\w$]*)[.<]([\w$.]*)")
 
 
 def is_alias_name(text: str) -> bool:
-    """Tell whether a text is an alias, with or without its ``#``, and no attribute.
+    """Return whether a text is an alias name, with or without its ``#``, and not an attribute.
 
     Example:
         >>> is_alias_name("#row"), is_alias_name("row"), is_alias_name("#ttg.blocked<{}>")
@@ -32,7 +32,7 @@ def is_alias_name(text: str) -> bool:
 
 
 def attribute_name(text: str, start: int = 0) -> str | None:
-    """Return dialect and mnemonic of the attribute at a place of a text; None without one.
+    """Return dialect and mnemonic of the attribute at an offset of a text; None without one.
 
     Example:
         >>> attribute_name("#ttg.blocked<{}>"), attribute_name("#ttg<blocked<{}>>")
@@ -43,7 +43,7 @@ def attribute_name(text: str, start: int = 0) -> str | None:
 
 
 class Definition(NamedTuple):
-    """Where an alias is named, and where its value begins.
+    """Offsets of the definition of an alias.
 
     Attributes:
         start: the offset of the name, with its ``#`` or ``!``.
@@ -56,21 +56,21 @@ class Definition(NamedTuple):
     repeats: int | None = None
 
     def moved(self, shift: int) -> Definition:
-        """Return the same of a text that stands so many characters further down."""
+        """Return the definition shifted by a number of characters."""
         repeats = self.repeats + shift if self.repeats is not None else None
         return Definition(self.start + shift, self.value + shift, repeats)
 
     def again(self, start: int) -> Definition:
-        """Return the same with another definition of the name noted; the first one counts."""
+        """Return the definition with a second one of the same name noted; the first one counts."""
         return self._replace(repeats=start) if self.repeats is None else self
 
 
 class FileDefinitions(Mapping[str, Definition]):
-    """Where each attribute alias of a text is defined, by its name without ``#``.
+    """Definitions of the attribute aliases of a text, by name without ``#``.
 
     Example:
-        >>> found = FileDefinitions(Source("#a = 1\\n#b = 2\\n#a = 3"))
-        >>> found["b"], found.repeated
+        >>> definitions = FileDefinitions(Source("#a = 1\\n#b = 2\\n#a = 3"))
+        >>> definitions["b"], definitions.repeated
         (Definition(start=7, value=12, repeats=None), 'a')
     """
 
@@ -106,11 +106,11 @@ class FileDefinitions(Mapping[str, Definition]):
 
 
 class Nodes(Mapping[str, Node]):
-    """What the aliases of a source stand for, each parsed when it is first asked for."""
+    """Values of the aliases of a source, each parsed at its first use."""
 
-    def __init__(self, source: Source, found: Mapping[str, Definition]) -> None:
+    def __init__(self, source: Source, definitions: Mapping[str, Definition]) -> None:
         self._source = source
-        self._found = found
+        self._definitions = definitions
         self._parsed: dict[str, Node] = {}
 
     def __getitem__(self, name: str) -> Node:
@@ -122,21 +122,21 @@ class Nodes(Mapping[str, Node]):
         return self._parsed[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._found
+        return name in self._definitions
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._definitions)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._definitions)
 
     def _value(self, name: str) -> int:
-        """Return the offset of what an alias stands for.
+        """Return the offset of the value of an alias.
 
         Raises:
             LayoutError: the name is defined twice.
         """
-        definition = self._found[name]
+        definition = self._definitions[name]
         if definition.repeats is not None:
             line, _ = self._source.line_column(definition.start)
             message = f"the alias #{name} is defined twice; first on line {line}"
@@ -144,15 +144,15 @@ class Nodes(Mapping[str, Node]):
         return definition.value
 
     def span(self, name: str) -> Span:
-        """Return where an alias is named by its definition."""
-        return _name_span(self._source, self._found[name].start, name)
+        """Return the span of an alias name in its definition."""
+        return _name_span(self._source, self._definitions[name].start, name)
 
     def value_span(self, name: str) -> Span:
-        """Return the first word of what an alias stands for."""
+        """Return the span of the first word of an alias's value."""
         return Parser(self._source, self._value(name)).here()
 
     def text(self, name: str) -> str | None:
-        """Return the attribute that an alias stands for, as it is written.
+        """Return the text of the attribute that an alias stands for.
 
         None where that is not known without parsing it, or where it names other aliases.
         """
@@ -170,7 +170,7 @@ class Nodes(Mapping[str, Node]):
         return attribute_name(self._source.text, self._value(name))
 
     def is_attribute(self, name: str) -> bool:
-        """Tell whether an alias stands for an attribute, or for another alias."""
+        """Return whether an alias stands for an attribute, or for another alias."""
         return self._source.text.startswith("#", self._value(name))
 
 

@@ -1,4 +1,4 @@
-"""Large dumps in pieces that can be read one by one, so that never all of the text is in memory.
+"""Large dumps cut into pieces that are read one at a time, so that memory stays bounded.
 
 A dump is cut where nothing below depends on what is above: at a header, if there is one best where
 that of another kernel begins, and between the end of a module and the aliases of the next.
@@ -39,7 +39,7 @@ _FIRST_LOCATION = b"loc"
 
 
 class Piece(NamedTuple):
-    """A part of a file.
+    """A range of bytes of a file.
 
     Attributes:
         file: its name.
@@ -73,7 +73,7 @@ class Piece(NamedTuple):
 
 
 def pieces_of(file: str, size: int = PIECE) -> tuple[Piece, ...]:
-    """Return the pieces of a file, from first to last; none if it has to be read as a whole.
+    """Return the pieces of a file in order; none if it has to be read as a whole.
 
     That is a file that is small, cannot be read, is not text, uses an alias of one piece in
     another, or has headers of passes that do not begin in the first.
@@ -87,7 +87,7 @@ def pieces_of(file: str, size: int = PIECE) -> tuple[Piece, ...]:
 
 
 def _checked(file: str, size: int) -> Iterator[Piece]:
-    """Yield the pieces of a file.
+    """Yield the pieces of a file; each can be read on its own.
 
     Raises:
         OSError: it cannot be read.
@@ -108,7 +108,7 @@ def _checked(file: str, size: int) -> Iterator[Piece]:
 
 
 def _cut(file: str, size: int) -> Iterator[tuple[bytes, bool]]:
-    """Yield the bytes of a file, cut where that may be, and whether what follows is separate."""
+    """Yield the bytes of a file in pieces, and whether what follows each is independent of it."""
     with open_file(file) as opened:
         rest = b""
         while data := opened.read(size):
@@ -121,7 +121,7 @@ def _cut(file: str, size: int) -> Iterator[tuple[bytes, bool]]:
 
 
 def _last_cut(data: bytes) -> tuple[int, bool]:
-    """Return the last offset at which a text can be cut, 0 for none, and whether it is separate.
+    """Return the last offset at which a text can be cut, 0 for none, and whether the cut is clean.
 
     Example:
         >>> module = b"#a = #ttg.b<{}>\\n#loc = loc(unknown)\\nmodule {\\n} loc(#loc)\\n"
@@ -145,7 +145,7 @@ def _last_cut(data: bytes) -> tuple[int, bool]:
 
 
 def _above_other_kernel(data: bytes, last: int) -> int:
-    """Return the last header below which there is another kernel than above it; 0 for none."""
+    """Return the last header that separates two kernels; 0 without one."""
     end, below = last, frozenset[bytes]()
     for _ in range(MAX_TRIES):
         begin = data.rfind(_HEADER, 0, end - 1) + 1
@@ -159,7 +159,7 @@ def _above_other_kernel(data: bytes, last: int) -> int:
 
 
 def _above_module(data: bytes, module: int) -> int:
-    """Return where the aliases of a module begin, if another module ends above them; else 0."""
+    """Return the offset of the aliases of a module if another module ends above them; else 0."""
     first, at, has_others = module, module, False
     while at:
         start = data.rfind(b"\n", 0, at - 1) + 1
@@ -176,14 +176,14 @@ def _above_module(data: bytes, module: int) -> int:
 
 
 def _ends_module(data: bytes, start: int, end: int) -> bool:
-    """Tell whether a line is the brace that closes a module."""
+    """Return whether a line is the brace that closes a module."""
     begin = data.rfind(_MODULE, 0, start)
     is_brace = _ENDING.fullmatch(data, start, end) is not None
     return begin >= 0 and is_brace and data.find(_END, begin) == start - 1
 
 
 def _is_used_above(name: bytes, data: bytes) -> bool:
-    """Tell whether an alias, with its mark, is used in a text above where that defines it."""
+    """Return whether an alias, with its mark, is used in a text above its definition."""
     use = re.search(re.escape(name) + rb"(?![\w$-])", data)
     if use is None:
         return False

@@ -68,7 +68,7 @@ class Source:
 
     @cached_property
     def _blocks(self) -> list[tuple[int, int]]:
-        """How many lines end before each block, and where the line begins that it begins in.
+        """Number of lines before each block, and offset of the line in which the block begins.
 
         An offset for each line of a large text would take too much memory.
         """
@@ -165,7 +165,7 @@ class Span:
 
 
 def _cut(line: str, indent: int, width: int) -> tuple[str, int, int]:
-    """Cut a long line to a window around the caret; return it with the caret's new place."""
+    """Cut a long line to a window around the caret; return it with the new column of the caret."""
     start = max(0, min(indent - EXCERPT_WIDTH // 3, len(line) - EXCERPT_WIDTH))
     end = min(len(line), start + EXCERPT_WIDTH)
     before, after = "..." if start else "", "..." if end < len(line) else ""
@@ -197,7 +197,7 @@ def read_source(path: str) -> Source:
 
 
 def dumps_below(folder: str) -> list[str]:
-    """Return the dumps in a folder and below it, by their names, in order; hidden ones left out.
+    """Return the sorted paths of the dumps in a folder and below it, without hidden ones.
 
     Links are not followed.  A folder below it that cannot be read is among them: reading it raises
     the reason.
@@ -205,23 +205,23 @@ def dumps_below(folder: str) -> list[str]:
     Raises:
         LayoutError: the folder cannot be read.
     """
-    found: list[str] = []
+    dumps: list[str] = []
 
     def fail(error: OSError) -> None:
         name = str(error.filename)
         if name == folder:
             raise file_error("read", name, error)
-        found.append(name)
+        dumps.append(name)
 
     for parent, folders, names in os.walk(folder, onerror=fail):
         folders[:] = [name for name in folders if not name.startswith(".")]
         shown = (os.path.join(parent, name) for name in names if not name.startswith("."))
-        found += [path for path in shown if _is_dump(path)]
-    return sorted(found)
+        dumps += [path for path in shown if _is_dump(path)]
+    return sorted(dumps)
 
 
 def _is_dump(path: str) -> bool:
-    """Tell whether a file of a folder is a regular one and a dump, by its name or beginning."""
+    """Return whether a file is a regular one and a dump, by its name or its beginning."""
     if not path.endswith(SUFFIXES + LOG_SUFFIXES) or not stat.S_ISREG(os.lstat(path).st_mode):
         return False
     return path.endswith(SUFFIXES) or _has_mark(path)
@@ -245,7 +245,7 @@ def _standard_input() -> BinaryIO:
 
 
 def open_file(path: str) -> BinaryIO:
-    """Open a file to read it; one that is not a regular file is refused at once.
+    """Open a file for reading; refuse one that is not a regular file.
 
     Only what is named as a descriptor, such as ``/dev/stdin``, may be a pipe or a terminal.
 
@@ -268,7 +268,7 @@ def open_file(path: str) -> BinaryIO:
 
 
 def _read(file: BinaryIO, name: str) -> str:
-    """Return a text; read piece by piece, because a device may never end.
+    """Read a text in chunks, because a device may never end.
 
     So it is never in memory twice, as bytes and as text.
     """
@@ -285,19 +285,19 @@ def _read(file: BinaryIO, name: str) -> str:
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the pieces of a file, none of which ends between a carriage return and a line."""
+    """Yield the chunks of a file; none ends between a carriage return and its line feed."""
     while chunk := file.read(_CHUNK):
-        while chunk.endswith(b"\r") and (more := file.read(1)):
-            chunk += more
+        while chunk.endswith(b"\r") and (following := file.read(1)):
+            chunk += following
         yield chunk
 
 
 def _decoded(decoder: IncrementalDecoder, chunk: bytes, size: int, name: str) -> str:
-    """Return the next piece of a text, of which so many bytes have been read; the last for none."""
+    """Decode the next chunk of a text, of which ``size`` bytes were read; an empty one ends it."""
     waiting = len(decoder.getstate()[0])
     try:
         return decoder.decode(chunk, final=not chunk).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        at, found = size - waiting + error.start, error.object[error.start]
-        message = f"not UTF-8 text: byte {at} is 0x{found:02x}"
+        at, byte = size - waiting + error.start, error.object[error.start]
+        message = f"not UTF-8 text: byte {at} is 0x{byte:02x}"
         raise NothingFoundError(message, FileLocation(name)) from None

@@ -81,7 +81,7 @@ class ListNode(NamedTuple):
 
 
 class EntryNode(NamedTuple):
-    """``key = value``; the span is the key's."""
+    """``key = value``; the span is that of the key."""
 
     span: Span
     key: str
@@ -97,14 +97,14 @@ class DictNode(NamedTuple):
 
 
 class AliasNode(NamedTuple):
-    """``#name``, to be replaced by what it stands for."""
+    """``#name``, to be replaced by its definition."""
 
     span: Span
     name: str
 
 
 class AttributeNode(NamedTuple):
-    """``#dialect.mnemonic<body>``; ``body`` is None where there are no angle brackets."""
+    """``#dialect.mnemonic<body>``; ``body`` is None without angle brackets."""
 
     span: Span
     name: str
@@ -168,13 +168,13 @@ class Parser:
         return self.source.span(start, self.last_end)
 
     def found(self) -> str:
-        """Name the current token for a message."""
+        """Describe the current token for a message."""
         if self.kind == "end":
             return "the end of the text"
         return repr(self.text if len(self.text) <= 40 else self.text[:40] + "...")
 
     def fail(self, expected: str) -> LayoutError:
-        """Return the error that something else was expected here."""
+        """Return the error for an unexpected token."""
         return LayoutError(f"expected {expected}, got {self.found()}", self.here())
 
     def accept(self, mark: str) -> bool:
@@ -190,7 +190,7 @@ class Parser:
             raise self.fail(f"'{mark}' {context}")
 
     def expect_end(self, subject: str) -> None:
-        """Raise unless the whole text has been consumed."""
+        """Raise unless all of the text has been consumed."""
         if self.kind != "end":
             message = f"unexpected text after the {subject}: {self.found()}"
             raise LayoutError(message, self.here())
@@ -341,7 +341,7 @@ class Parser:
 
 
 def refuse_repeated(entries: list[EntryNode]) -> None:
-    """Raise if two entries have one key."""
+    """Raise if two entries have the same key."""
     seen: set[str] = set()
     for entry in entries:
         if entry.key in seen:
@@ -350,7 +350,7 @@ def refuse_repeated(entries: list[EntryNode]) -> None:
 
 
 class _Expanded(NamedTuple):
-    """What an alias stands for, its nodes, and how deep brackets nest in it."""
+    """An expanded alias: its value, its number of nodes, and its depth of brackets."""
 
     node: Node
     size: int
@@ -358,7 +358,7 @@ class _Expanded(NamedTuple):
 
 
 class Aliases:
-    """What the aliases of a file stand for; expands them where they are used.
+    """Alias definitions of a file; expands aliases where they are used.
 
     Each alias is expanded once.  One that is used twice counts twice, as whoever walks over the
     tree meets it twice: what has more than `MAX_EXPANDED` nodes is refused.
@@ -377,7 +377,7 @@ class Aliases:
         self._count = self._depth = self._deepest = 0  # of what is being expanded
 
     def expand(self, node: Node) -> Node:
-        """Return the tree with every alias replaced by what it stands for.
+        """Return the tree with every alias replaced by its value.
 
         Raises:
             LayoutError: an alias is not defined, stands for itself, nests too deep, or grows too
@@ -431,7 +431,7 @@ class Aliases:
         return expanded
 
     def _check_depth(self, levels: int, span: Span) -> None:
-        """Raise if brackets nest too deep with so many levels more."""
+        """Raise if brackets nest too deep with ``levels`` more."""
         self._deepest = max(self._deepest, self._depth + levels)
         if self._deepest > MAX_DEPTH:
             message = f"brackets may nest {MAX_DEPTH} deep at most"
@@ -444,8 +444,8 @@ class Aliases:
             chain = " -> ".join(f"#{n}" for n in (*within[within.index(name) :], name))
             raise LayoutError(f"the alias #{name} is defined by itself: {chain}", alias.span)
         if name not in self.definitions:
-            known = ", ".join(f"#{n}" for n in list(self.definitions)[:8])
-            hint = f"defined are {known}" if known else "only a file (-i) can define aliases"
+            defined = ", ".join(f"#{n}" for n in list(self.definitions)[:8])
+            hint = f"defined are {defined}" if defined else "only a file (-i) can define aliases"
             raise LayoutError(f"the alias #{name} is not defined; {hint}", alias.span)
         if len(within) >= MAX_DEPTH:
             message = f"aliases may nest {MAX_DEPTH} deep at most; here they nest deeper"

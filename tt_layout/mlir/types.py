@@ -1,4 +1,4 @@
-"""Tensor types as MLIR writes them: shape, element type and what follows.
+"""Tensor types as MLIR writes them: shape, element type, encoding and memory space.
 
     type    ::= `tensor<` dims element (`,` encoding)? `>`
               | `!ttg.memdesc<` dims element (`,` item)* `>`       also `!tt.memdesc`
@@ -99,7 +99,7 @@ def element_bits(element_type: str) -> int | None:
 
 
 def parse_type(text: str, *, name: str = "<type>") -> TensorType:
-    """Return the tensor type that a text stands for.
+    """Parse a tensor type.
 
     Args:
         text: such as ``tensor<16x16xf16>``, ``!ttg.memdesc<16x16xf16>``, or ``16x16xf16`` for a
@@ -135,7 +135,7 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
 
 
 def sizes_of(over: ShapeOrType) -> tuple[tuple[int, ...], int | None]:
-    """Return the sizes of a shape or a type, and the width of an element where that is known.
+    """Return the sizes of a shape or a type, and the width of an element if it is known.
 
     Raises:
         LayoutError: a text is neither.
@@ -157,7 +157,7 @@ def sizes_of(over: ShapeOrType) -> tuple[tuple[int, ...], int | None]:
 def sizes_and_width(
     over: ShapeOrType, element_bits: int | None = None
 ) -> tuple[tuple[int, ...], int]:
-    """Return the sizes of a type and the width of an element, which may be given beside them.
+    """Return the sizes of a type and the width of an element, which may be passed beside it.
 
     Raises:
         LayoutError: no width is known, or a text is neither a shape nor a type.
@@ -199,7 +199,7 @@ def parse_shape(source: Source, offset: int) -> tuple[tuple[int, ...], int]:
 
 
 def _parse_element(source: Source, offset: int) -> tuple[str, int]:
-    """Return the element type at an offset, and the offset behind it."""
+    """Return the element type at an offset, and the offset after it."""
     text = source.text
     offset += len(text[offset:]) - len(text[offset:].lstrip())
     match = _NAME.match(text, offset)
@@ -211,14 +211,14 @@ def _parse_element(source: Source, offset: int) -> tuple[str, int]:
         end = closing(source, end)
         return text[offset:end], end
     if match is None or (element_bits(name) is None and name != "index"):
-        found = repr(name or text[offset : offset + 10])
-        message = f"expected an element type such as f16, i8 or !tt.ptr<f32>, got {found}"
+        shown = repr(name or text[offset : offset + 10])
+        message = f"expected an element type such as f16, i8 or !tt.ptr<f32>, got {shown}"
         raise LayoutError(message, source.span(offset, max(end, offset + 1)))
     return name, end
 
 
 def closing(source: Source, offset: int) -> int:
-    """Return the offset behind the ``<...>`` that begins at ``offset``."""
+    """Return the offset after the ``<...>`` that begins at ``offset``."""
     depth = 0
     for match in _ANGLE.finditer(source.text, offset):
         depth += 1 if match.group() == "<" else -1

@@ -16,16 +16,15 @@ from tt_layout.algebra.tiles import dim_names
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import Shape
 from tt_layout.encodings.linear import GenericLinear, Linear
-from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.errors import LayoutError
 from tt_layout.notation.checking import check_same, known_shape, padding_of
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec, Translation
+from tt_layout.placement import DEFAULT_ALIGNMENT
 from tt_layout.releases import LATEST
 
-DEFAULT_ALIGNMENT = 16
 _DISTRIBUTED = ("register", "lane", "warp", "block")
 _DIM = re.compile(r"dim(\d{1,2})")
 
@@ -78,18 +77,6 @@ def _shared(layout: LinearLayout, alignment: int) -> Encoding:
         raise LayoutError("#ttg.shared_linear has no partitions")
     offset, block = layout.vectors("offset"), layout.vectors("block")
     return SharedLinear(offset=offset, block=block, alignment=alignment)
-
-
-def alignment_of(encoding: Encoding) -> int:
-    """Return the bytes to which a buffer of shared memory must be aligned.
-
-    Example:
-        >>> alignment_of(NvmmaShared(swizzling_byte_width=128, element_bit_width=16))
-        1024
-    """
-    if isinstance(encoding, (NvmmaShared, SharedLinear)):
-        return encoding.alignment
-    return DEFAULT_ALIGNMENT
 
 
 def encoding_of_function(layout: LinearLayout) -> Encoding:

@@ -95,7 +95,7 @@ def _rule(rule: Rule, names: Mapping[str, str]) -> list[Any]:
     """Return a rule of refusal, its fields called as the scripts call them."""
     when = [names[rule.when[0]], rule.when[1]] if rule.when is not None else None
     releases = [str(rule.first), str(rule.last)]
-    return [names[rule.field], rule.must, rule.given, releases, when]
+    return [names[rule.field], rule.must, rule.allowed, releases, when]
 
 
 def _form(form: Form, cls: type[Encoding], keys: list[Any]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Conversions, and what else moves between threads: reductions, scans, gathers."""
+"""Exchanges between threads: conversions, reductions, scans, gathers."""

@@ -1,4 +1,4 @@
-"""What the compiler makes of a conversion through shared memory: instructions and wavefronts.
+"""Instructions and wavefronts of a conversion through shared memory, as the compiler emits it.
 
 The source is stored to the conversion's buffer and the destination loaded from it, once per
 round.  Both maps, from registers, lanes and warps to offsets in the buffer, are linear; from
@@ -37,7 +37,7 @@ from tt_layout.hardware import Target, find_target
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """The stores or the loads of a conversion, of all rounds.
+    """The stores or the loads of a conversion, over all rounds.
 
     Attributes:
         instruction: its name in assembly.
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledConversion:
-    """The accesses to shared memory, or the shuffles, that a conversion is compiled to.
+    """The shared-memory accesses, or the shuffles, that a conversion compiles to.
 
     Attributes:
         store, load: both steps; None where the conversion takes none.
@@ -69,7 +69,7 @@ class CompiledConversion:
 
     @property
     def wavefronts(self) -> int | None:
-        """The wavefronts of both steps, per CTA; None where one of them is unknown."""
+        """The wavefronts of both steps, per CTA; None if either is unknown."""
         steps = [step for step in (self.store, self.load) if step is not None]
         counts = [step.wavefronts for step in steps if step.wavefronts is not None]
         return sum(counts) if len(counts) == len(steps) else None
@@ -78,7 +78,7 @@ class CompiledConversion:
 def compiled_conversion(
     src: LinearLayout, dst: LinearLayout, element_bits: int, target: Target | str
 ) -> CompiledConversion:
-    """Return the accesses to shared memory, or the shuffles, that a conversion is compiled to.
+    """Compile a conversion to accesses to shared memory, or to shuffles.
 
     Args:
         src, dst: the layouts.
@@ -105,13 +105,13 @@ def compiled_conversion(
 def _compiled(
     src: LinearLayout, dst: LinearLayout, bits: int, target: Target
 ) -> CompiledConversion:
-    found = classify(src, dst)
-    if found.kind is ConversionKind.SHUFFLES:
+    conversion = classify(src, dst)
+    if conversion.kind is ConversionKind.SHUFFLES:
         return CompiledConversion(**conversion_shuffles(src, dst, bits, target)._asdict())
-    if not found.needs_shared_memory:
+    if not conversion.needs_shared_memory:
         return CompiledConversion()
     layout = buffer(src, dst, bits, target)
-    crosses = found.kind is ConversionKind.ACROSS_CTAS
+    crosses = conversion.kind is ConversionKind.ACROSS_CTAS
     return CompiledConversion(
         store=_step(src, layout, bits // 8, target, is_store=True),
         load=_step(dst, layout, bits // 8, target, is_store=False, crosses=crosses),
@@ -127,7 +127,7 @@ def _step(
     is_store: bool,
     crosses: bool = False,
 ) -> Step:
-    """Return what storing or loading a tensor to or from a buffer takes."""
+    """Return the store or the load of a tensor through a conversion buffer."""
     places = access_map(registers, layout, element_bytes)
     kind = layout.store if is_store else layout.load
     instruction = _instruction(kind, places, target, is_store=is_store)
@@ -146,12 +146,12 @@ def _step(
 def access_map(
     registers: LinearLayout, layout: optimal_swizzling.Buffer, element_bytes: int
 ) -> AccessMap:
-    """Return where each location of a register layout is stored in a buffer, within one round."""
+    """Return the offset in the buffer of each register location, within one round."""
 
     def locations(name: str) -> list[tuple[int, int, int]]:
-        return [layout.location(column) for column in own.columns(name)]
+        return [layout.location(column) for column in distinct.columns(name)]
 
-    own = without_replication(registers)
+    distinct = without_replication(registers)
     return AccessMap(
         register=tuple(
             offset for offset, in_round, _ in locations("register") if offset or not in_round
@@ -169,8 +169,8 @@ def _instruction(
     if kind.vector_lanes:
         is_transposed = kind.name.endswith(".trans")
         form = AccessKind.TRANSPOSED if is_transposed else AccessKind.MATRIX
-        found = matrix_instruction(places, form)
-        if found is None:  # warps of a generic_linear may swizzle within a row
+        instruction = matrix_instruction(places, form)
+        if instruction is None:  # warps of a generic_linear may swizzle within a row
             raise LayoutError(f"rows that {kind.name} moves do not begin where other warps' do")
-        return found
+        return instruction
     return vector_instruction(places, target, is_store=is_store)

@@ -1,4 +1,4 @@
-"""What converting a tensor from one distributed layout to another takes.
+"""Conversions of a tensor from one distributed layout to another, by class and cost.
 
 A thread that needs an element under the new layout reads it from a location that holds it under
 the old one.  That map, from new locations to old ones, is linear: ``composed`` below.  What it
@@ -54,7 +54,7 @@ class ConversionKind(TextEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class BitMove:
-    """A bit of the new location, and the bits of the old one that it is read from.
+    """A bit of the new location, and the bits of the old one that determine it.
 
     Attributes:
         to: input dimension and bit under the new layout.
@@ -99,7 +99,7 @@ class Conversion:
 
     @property
     def severity(self) -> int:
-        """The position of the class: the higher, the further the data travels."""
+        """The rank of the class: the higher, the further the data travels."""
         return list(ConversionKind).index(self.kind)
 
     @property
@@ -110,7 +110,7 @@ class Conversion:
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionCost:
-    """What a conversion costs at least, whatever the instructions.
+    """Lower bound of the cost of a conversion, whatever the instructions.
 
     Attributes:
         moved_bytes: bytes that threads need and do not hold, over all threads.
@@ -128,7 +128,7 @@ class ConversionCost:
 
 
 def with_inputs(layout: LinearLayout) -> LinearLayout:
-    """Return the layout with the four inputs of tensors in registers, in their usual order.
+    """Return the layout with the four inputs of register layouts, in their usual order.
 
     Raises:
         LayoutError: the layout has others.
@@ -144,12 +144,12 @@ def with_inputs(layout: LinearLayout) -> LinearLayout:
 
 @lru_cache(maxsize=1024)
 def without_replication(layout: LinearLayout) -> LinearLayout:
-    """Return the layout without the registers that only repeat an element."""
+    """Return the layout without the registers that replicate elements."""
     return with_inputs(layout).remove_zero_bases("register")
 
 
 def classify(src: LinearLayout, dst: LinearLayout) -> Conversion:
-    """Return what a conversion between two layouts of one tensor takes; remembered.
+    """Classify the conversion between two layouts of one tensor; cached.
 
     Raises:
         LayoutError: the layouts are of different tensors or kernels, or not of registers.
@@ -187,7 +187,7 @@ def _check_pair(src: LinearLayout, dst: LinearLayout) -> None:
 
 
 def _prefer_own_replica(old: LinearLayout, composed: LinearLayout) -> LinearLayout:
-    """Let each warp and CTA read its own replica, where the old layout replicates elements."""
+    """Let each warp and CTA read its own replica, if the old layout replicates elements."""
     names = composed.get_out_dim_names()
     for dim in ("warp", "block"):
         replicated = [bit for bit, vector in enumerate(old.vectors(dim)) if not any(vector)]
@@ -213,7 +213,7 @@ def _with_bit(vector: Basis, at: int, bit: int, is_set: bool) -> Basis:
 
 
 def _is_identity(composed: LinearLayout, dim: str) -> bool:
-    """Tell whether component ``dim`` of the old location is that of the new one."""
+    """Return whether component ``dim`` of the old location equals that of the new one."""
     at = composed.get_out_dim_names().index(dim)
     return all(
         vector[at] == (1 << bit if name == dim else 0)
@@ -223,7 +223,7 @@ def _is_identity(composed: LinearLayout, dim: str) -> bool:
 
 
 def is_permutation(layout: LinearLayout) -> bool:
-    """Tell whether every input bit moves to an output bit of its own, or nowhere.
+    """Return whether every input bit moves to an output bit of its own, or to none.
 
     Example:
         >>> is_permutation(LinearLayout.from_bases([("lane", [[2], [0], [1]])], ["dim0"]))
@@ -250,7 +250,7 @@ def _kind(composed: LinearLayout, can_shuffle: bool) -> ConversionKind:
 
 
 def count_exchanges(old: LinearLayout, new: LinearLayout) -> int:
-    """Return how many bits change between register and lane, were both permutations.
+    """Count the bits that change between register and lane, if both layouts are permutations.
 
     Example:
         >>> old = LinearLayout.from_bases([("register", [[1], [2]]), ("lane", [[4]])], ["dim0"])
@@ -262,7 +262,7 @@ def count_exchanges(old: LinearLayout, new: LinearLayout) -> int:
 
 
 def bit_moves(old: LinearLayout, new: LinearLayout) -> list[tuple[Position, Position]]:
-    """Return where each bit of register and lane goes, were both permutations.
+    """Return the moves of the bits of register and lane, if both layouts are permutations.
 
     Bits that repeat elements on both sides stay; those of one side go to those of the other.
 
@@ -282,19 +282,19 @@ def bit_moves(old: LinearLayout, new: LinearLayout) -> list[tuple[Position, Posi
     return [*moves, *zip(rest_before, rest_after)]
 
 
-def _padded_positions(own: LinearLayout, other: LinearLayout) -> list[tuple[Position, Basis]]:
-    """Return registers then lanes with their bases, as many as the longer of both lists."""
-    zero = (0,) * own.num_out_dims
+def _padded_positions(layout: LinearLayout, other: LinearLayout) -> list[tuple[Position, Basis]]:
+    """Return registers, then lanes, with their bases, padded to the longer of both layouts."""
+    zero = (0,) * layout.num_out_dims
     positions: list[tuple[Position, Basis]] = []
     for name in ("register", "lane"):
-        missing = max(0, len(other.vectors(name)) - len(own.vectors(name)))
-        vectors = (*own.vectors(name), *(zero,) * missing)
+        missing = max(0, len(other.vectors(name)) - len(layout.vectors(name)))
+        vectors = (*layout.vectors(name), *(zero,) * missing)
         positions += [((name, bit), vector) for bit, vector in enumerate(vectors)]
     return positions
 
 
 def _moves(src: LinearLayout, dst: LinearLayout, composed: LinearLayout) -> tuple[BitMove, ...]:
-    """Return the bits that are not read from themselves, numbered as the layouts have them."""
+    """Return the bits that are not read from themselves, numbered as in the layouts."""
     old, new = ([k for k, v in enumerate(x.vectors("register")) if any(v)] for x in (src, dst))
     names = composed.get_out_dim_names()
     moves = []
@@ -322,7 +322,7 @@ def conversion_cost(
     element_bits: int,
     target: Target | str = DEFAULT_TARGET,
 ) -> ConversionCost:
-    """Return what a conversion costs at least.
+    """Return the lower bound of a conversion's cost.
 
     Args:
         src, dst: the layouts.
@@ -337,13 +337,13 @@ def conversion_cost(
         (8, 1)
     """
     gpu = find_target(target)
-    found = classify(src, dst)
+    conversion = classify(src, dst)
     element_bytes = memory_bytes(element_bits)
     moved, most = _missing_elements(without_replication(src), without_replication(dst))
     shuffles = stores = loads = 0
-    if found.kind is ConversionKind.SHUFFLES:
+    if conversion.kind is ConversionKind.SHUFFLES:
         shuffles = -(-most * max(8, element_bits) // gpu.shuffle_bits)
-    if found.needs_shared_memory:
+    if conversion.needs_shared_memory:
         stores = _wavefronts(src, ("register", "lane", "warp"), element_bytes, gpu.row_bytes)
         warps = dst.get_in_dim_size("warp")
         loads = warps * _wavefronts(dst, ("register", "lane"), element_bytes, gpu.row_bytes)
@@ -356,7 +356,7 @@ def conversion_cost(
 
 
 def memory_bytes(element_bits: int) -> int:
-    """Return the bytes that an element takes in memory.
+    """Return the size of an element in memory, in bytes.
 
     Example:
         >>> memory_bytes(1), memory_bytes(16)
@@ -368,13 +368,13 @@ def memory_bytes(element_bits: int) -> int:
 def _wavefronts(
     layout: LinearLayout, dims: tuple[str, ...], element_bytes: int, wavefront_bytes: int
 ) -> int:
-    """Return how many wavefronts the different elements along some inputs fill."""
+    """Count the wavefronts that the distinct elements along some inputs fill."""
     distinct = F2Span([column for dim in dims for column in layout.columns(dim)]).rank
     return -(-(element_bytes << distinct) // wavefront_bytes)
 
 
 def _missing_elements(old: LinearLayout, new: LinearLayout) -> tuple[int, int]:
-    """Return how many elements all threads together lack, and the most that one lacks.
+    """Count the elements that all threads lack, and the most that one thread lacks.
 
     A thread holds a coset of the span of the registers, and needs another.  Two cosets meet
     in as many elements as the spans do, or not at all; the threads for which they meet form

@@ -1,4 +1,4 @@
-"""What an operation moves between the threads of a CTA on the way to its result."""
+"""Traffic of an operation between the threads of a CTA."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tt_layout.hardware import Target
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """What an operation moves between the threads of a CTA.
+    """Traffic of an operation between the threads of a CTA.
 
     Attributes:
         shuffles: instructions per warp that move 32 bits between lanes.
@@ -34,10 +34,10 @@ class Exchange:
 
     @property
     def wavefronts(self) -> int | None:
-        """The wavefronts of all accesses, per CTA; None where they are not known."""
+        """The wavefronts of all accesses, per CTA; None if any is unknown."""
         counts = [step.wavefronts for step in (*self.stores, *self.loads)]
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
+        counted = [count for count in counts if count is not None]
+        return sum(counted) if len(counted) == len(counts) else None
 
 
 def scalar_step(
@@ -49,7 +49,7 @@ def scalar_step(
     *,
     is_store: bool,
 ) -> Step:
-    """Return accesses to shared memory that move one element of each lane.
+    """Return accesses to shared memory that move one element per lane.
 
     Args:
         lanes: offsets of single bits of the lane, in elements.
@@ -85,7 +85,7 @@ def paired_steps(
     *,
     is_store: bool,
 ) -> Iterator[Step]:
-    """Yield the accesses of a lane at several distances from its place, as AMD joins them.
+    """Yield the accesses of a lane at several distances from its base, as AMD joins them.
 
     Those of three words are taken to be as long as those of four.
 
@@ -107,11 +107,11 @@ def paired_steps(
     pieces = join_neighbours(distances, element_bytes, alignment, pairs=True)
     for (width, form), count in pair_up(pieces, pairs=True).items():
         accesses = count * (2 if form else 1)
-        one = scalar_step(
+        step = scalar_step(
             lanes, next_power_of_two(width - 1), accesses, warps, target, is_store=is_store
         )
         name = target.instruction_name(width, is_store, form=form)
-        yield replace(one, instruction=name, instructions=count)
+        yield replace(step, instruction=name, instructions=count)
 
 
 def dense_step(
@@ -122,7 +122,7 @@ def dense_step(
     *,
     is_store: bool,
 ) -> Step:
-    """Return an access to a tensor that lies in shared memory without swizzle or padding.
+    """Return an access to a tensor stored in shared memory without swizzle or padding.
 
     Args:
         layout: of the tensor in registers.
@@ -137,12 +137,12 @@ def dense_step(
         >>> dense_step(row, 4, find_target("sm90"), is_store=True).instruction
         'st.shared.v4.b32'
     """
-    own = layout.remove_zero_bases("register")
-    names = own.get_out_dim_names()
+    dense = layout.remove_zero_bases("register")
+    names = dense.get_out_dim_names()
     if order is not None:
-        own = own.transpose_outs([names[dim] for dim in order])
+        dense = dense.transpose_outs([names[dim] for dim in order])
     register, lane, warp = (
-        tuple(own.flatten(vector) for vector in own.vectors(name))
+        tuple(dense.flatten(vector) for vector in dense.vectors(name))
         for name in ("register", "lane", "warp")
     )
     places = AccessMap(register, lane, warp, element_bytes)
@@ -160,7 +160,7 @@ def dense_step(
 def through_memory(
     layout: LinearLayout, element_bytes: int, order: Sequence[int], target: Target
 ) -> Exchange:
-    """Return what it takes to hand values to all threads that hold the same elements.
+    """Broadcast values through shared memory to all threads that hold the same elements.
 
     One of them stores each element, and all load theirs.  What only some threads store, the
     assembler of AMD does not pair.

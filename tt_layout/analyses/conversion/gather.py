@@ -1,4 +1,4 @@
-"""What gathering elements of a tensor by indices along one axis, and counting them, moves.
+"""Traffic of gathers along an axis, and of histograms.
 
 Where each column along the axis is in one warp, in the same lanes of tensor and indices, lanes
 shuffle: every register that may be meant, for every index.  Else the tensor is stored to shared
@@ -28,7 +28,7 @@ _THREADS = ("lane", "warp", "block")
 def gather(
     src: LinearLayout, indices: LinearLayout, axis: int, element_bits: int, target: Target
 ) -> Exchange:
-    """Return what a gather moves between threads.
+    """Return the traffic of a gather between threads.
 
     Args:
         src, indices: the layouts of the tensor and of the indices, which is the result's.
@@ -61,7 +61,7 @@ def gather(
 
 
 def is_warp_local(src: LinearLayout, indices: LinearLayout, axis: int) -> bool:
-    """Tell whether the lanes of a warp hold all that their indices may name."""
+    """Return whether the lanes of a warp hold every element that their indices may select."""
     old, new = with_inputs(src), with_inputs(indices)
     for name in _THREADS:
         for a, b in zip(old.vectors(name), new.vectors(name)):
@@ -76,14 +76,14 @@ def _beside(vector: tuple[int, ...], axis: int) -> tuple[int, ...]:
 
 
 def _unknown_load(count: int, size: int, target: Target) -> Step:
-    """Return loads of elements whose places depend on data."""
+    """Return loads of elements at data-dependent offsets."""
     name = target.instruction_name(size, is_store=False)
     return Step(instruction=name, instructions=count, wavefronts=None, extra_wavefronts=None)
 
 
 @lru_cache(maxsize=1024)
 def histogram(src: LinearLayout, result: LinearLayout, bins: int, target: Target) -> Exchange:
-    """Return what counting the elements of a tensor moves: an addition in memory for each.
+    """Return the traffic of a histogram: an addition in memory per element.
 
     Args:
         src, result: the layouts of the tensor and of the counts.
@@ -117,7 +117,7 @@ def histogram(src: LinearLayout, result: LinearLayout, bins: int, target: Target
 
 
 def _dealt_out(count: int, lanes: int, warps: int) -> LinearLayout:
-    """Return the layout in which threads have elements in the order of their numbers."""
+    """Return the layout in which threads hold consecutive elements."""
     vectors = [[1 << bit] for bit in range(log2(count))]
     ends = log2(lanes), log2(lanes) + log2(warps)
     idle = [[0]] * max(0, ends[1] - len(vectors))

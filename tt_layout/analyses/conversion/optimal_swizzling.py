@@ -1,4 +1,4 @@
-"""How the compiler lays out a tensor in shared memory to convert it to another layout.
+"""The swizzled buffer that the compiler chooses for a conversion through shared memory.
 
 The buffer of a conversion is a linear layout made for the pair of layouts.  Its offset bits
 are, from the lowest:
@@ -50,7 +50,7 @@ REORDERED_BANKS = 32  # the compiler leaves the bank bits of GPUs with more in o
 
 @dataclass(frozen=True)
 class Instruction:
-    """How an instruction deals a vector and a wavefront out over lanes.
+    """Lanes over which an instruction distributes a vector and a wavefront.
 
     Attributes:
         name: ``st.shared``, ``ldmatrix.trans`` and the like.
@@ -64,7 +64,7 @@ class Instruction:
 
 
 def matrix_instructions(name: str, element_bits: int) -> list[Instruction]:
-    """Return ``ldmatrix`` or ``stmatrix`` in the forms that move elements of a width.
+    """Return ``ldmatrix`` or ``stmatrix`` in the forms that move elements of this width.
 
     Example:
         >>> [instruction.name for instruction in matrix_instructions("ldmatrix", 16)]
@@ -79,7 +79,7 @@ def matrix_instructions(name: str, element_bits: int) -> list[Instruction]:
 
 @dataclass(frozen=True, kw_only=True)
 class Buffer:
-    """The buffer of a conversion as a linear layout, and the instructions it is made for.
+    """The buffer of a conversion as a linear layout, and the instructions that it is made for.
 
     Attributes:
         vector, bank, segment: the tensor bits that the offset bits stand for.
@@ -115,7 +115,7 @@ class Buffer:
         return F2Span([*self.offset, *self.rounds, *self.blocks])
 
     def location(self, element: int) -> tuple[int, int, int]:
-        """Return offset, round and CTA of an element, which is given as packed tensor bits.
+        """Return offset, round and CTA of an element, as packed tensor bits.
 
         Raises:
             ValueError: the buffer holds no such element.
@@ -148,13 +148,13 @@ class _Side:
         return cls(layout, columns("register"), columns("lane"), [c for c in columns("warp") if c])
 
     def pick(self, lanes: Iterable[int]) -> Columns:
-        """Return the bases of some bits of the lane."""
+        """Return the bases of some lane bits."""
         return [self.lanes[k] for k in lanes]
 
 
 @dataclass(frozen=True)
 class Swizzler:
-    """Both sides of a conversion, and what the choice of a buffer asks of them.
+    """Both sides of a conversion, and the constraints on its buffer.
 
     Attributes:
         src, dst: the layouts, without registers that repeat elements.
@@ -171,7 +171,7 @@ class Swizzler:
 
     @classmethod
     def of(cls, src: LinearLayout, dst: LinearLayout, element_bits: int, gpu: Target) -> Swizzler:
-        """Return the choice between buffers for a conversion.
+        """Return the swizzler of a conversion.
 
         Args:
             src, dst: layouts of one tensor, without registers that repeat elements.
@@ -215,7 +215,7 @@ class Swizzler:
         return best if is_in_order else self._with_vector_first(best, filling)
 
     def _vector(self) -> tuple[Columns, bool | None]:
-        """Return the bits of a vector: registers of both sides, filled up to a whole bank.
+        """Return the vector: bits in the registers of both sides, filled up to a whole bank.
 
         With them, whether registers of the source fill it up; None where it is whole before.
         """
@@ -225,7 +225,7 @@ class Swizzler:
         wanted = log2(max(1, self._bank_bits // self.element_bits))
         if len(vector) >= wanted:
             return vector, None
-        rest = [[c for c in own if c not in vector] for own in registers]
+        rest = [[c for c in columns if c not in vector] for columns in registers]
         stored = intersection(rest[0], self.dst.warps, self.size_bits)
         loaded = intersection(rest[1], self.src.warps, self.size_bits)
         if len(stored) == len(loaded) > 0:
@@ -240,15 +240,15 @@ class Swizzler:
     def _filled_with_warps(self, vector: Columns, wanted: int) -> Columns:
         warps = self.src.warps, self.dst.warps
         for k in range(max(map(len, warps))):
-            for own in warps:
-                is_new = k < len(own) and own[k] not in vector
-                is_local = own is self.src.warps or k >= len(own) or own[k] not in self.blocks
+            for side in warps:
+                is_new = k < len(side) and side[k] not in vector
+                is_local = side is self.src.warps or k >= len(side) or side[k] not in self.blocks
                 if len(vector) < wanted and is_new and is_local:
-                    vector = [*vector, own[k]]
+                    vector = [*vector, side[k]]
         return vector
 
     def _with_vector_first(self, buffer: Buffer, filling: bool | None) -> Buffer:
-        """Move registers of one side to the lowest bank bits, so that it may vectorise more."""
+        """Move registers of one side to the lowest bank bits, so that it vectorizes further."""
         stored, loaded = (
             [c for c in buffer.bank if c in side.registers] for side in (self.src, self.dst)
         )
@@ -273,7 +273,7 @@ class Swizzler:
         )
 
     def _of_pair(self, store: Instruction, load: Instruction) -> Buffer | None:
-        """Return the buffer for a pair of instructions, or None if they do not fit."""
+        """Return the buffer for a pair of instructions; None if they do not fit."""
         vector = self._common_vector(store, load)
         if vector is None:
             return None
@@ -287,19 +287,21 @@ class Swizzler:
         return replace(buffer, conflicts=sum((1 << len(bits)) - 1 for bits in clashes))
 
     def _common_vector(self, store: Instruction, load: Instruction) -> Columns | None:
-        """Return the 16 bytes that both instructions move at once, or None.
+        """Return the 16 bytes that both instructions move at once; None without such.
 
         The narrow instruction is the one with more lanes in a vector: it has fewer registers.
         """
         pairs = ((store, self.src), (load, self.dst))
-        (wide, own), (narrow, other) = sorted(pairs, key=lambda pair: len(pair[0].vector_lanes))
+        (wide, wider), (narrow, narrower) = sorted(
+            pairs, key=lambda pair: len(pair[0].vector_lanes)
+        )
         registers = log2(self._vector_bits // self.element_bits)
         shared = registers - len(narrow.vector_lanes)
-        vector = intersection(own.registers, other.registers, self.size_bits)
-        lanes = other.pick(narrow.vector_lanes)
-        if not 0 <= shared <= len(vector) or 0 in (*own.pick(wide.vector_lanes), *lanes):
+        vector = intersection(wider.registers, narrower.registers, self.size_bits)
+        lanes = narrower.pick(narrow.vector_lanes)
+        if not 0 <= shared <= len(vector) or 0 in (*wider.pick(wide.vector_lanes), *lanes):
             return None
-        if not _lanes_match((wide, own), (narrow, other)):
+        if not _lanes_match((wide, wider), (narrow, narrower)):
             return None
         return vector[:shared] + lanes
 
@@ -312,7 +314,7 @@ class Swizzler:
         tiles: tuple[Columns, Columns],
         leave: int = 0,
     ) -> Buffer:
-        """Return the buffer with a vector.
+        """Return the buffer with this vector.
 
         Args:
             instructions: the store and the load.
@@ -339,18 +341,18 @@ class Swizzler:
 
 
 def _segment(busy: Sequence[set[int]], size_bits: int, wanted: int) -> Columns:
-    """Return segment bits: first those that no wavefront moves in, then xors of two."""
-    segment = [1 << k for k in range(size_bits) if all(1 << k not in own for own in busy)]
+    """Return segment bits: those in which no wavefront moves, then xors of two."""
+    segment = [1 << k for k in range(size_bits) if all(1 << k not in moving for moving in busy)]
     if len(segment) >= wanted:
         return segment[:wanted]
-    fewer, more = sorted((sorted(a - b) for a, b in (busy, busy[::-1])), key=len)
-    clashes = min(max(0, wanted - len(fewer) - len(segment)), len(fewer))
-    segment += [a ^ b for a, b in list(zip(fewer, more))[clashes:]]
-    return (segment + fewer[:clashes] + more[:clashes])[:wanted]
+    smaller, larger = sorted((sorted(a - b) for a, b in (busy, busy[::-1])), key=len)
+    clashes = min(max(0, wanted - len(smaller) - len(segment)), len(smaller))
+    segment += [a ^ b for a, b in list(zip(smaller, larger))[clashes:]]
+    return (segment + smaller[:clashes] + larger[:clashes])[:wanted]
 
 
 def _tile(instruction: Instruction, side: _Side, vector: Columns) -> Columns | None:
-    """Return the bits that move in a wavefront beside the vector, or None if too few."""
+    """Return the bits that move in a wavefront besides the vector; None if there are too few."""
     missing = 3 - len(instruction.wavefront_lanes)
     spare = [c for c in side.registers if c not in vector][:missing]
     if len(spare) < missing:
@@ -359,7 +361,7 @@ def _tile(instruction: Instruction, side: _Side, vector: Columns) -> Columns | N
 
 
 def _lanes_match(wide: tuple[Instruction, _Side], narrow: tuple[Instruction, _Side]) -> bool:
-    """Tell whether the lanes of the narrow vector are registers and lanes of the wide one."""
+    """Return whether the lanes of the narrow vector are registers and lanes of the wide one."""
     composed = _composed(narrow[1].layout, wide[1].layout)
     names = composed.get_out_dim_names()
     register, lane = names.index("register"), names.index("lane")
@@ -372,7 +374,7 @@ def _lanes_match(wide: tuple[Instruction, _Side], narrow: tuple[Instruction, _Si
 
 @lru_cache(maxsize=16)
 def _composed(inner: LinearLayout, outer: LinearLayout) -> LinearLayout:
-    """Return where the one side holds what the other does; the same for many instructions."""
+    """Return the map from locations of one side to those of the other; cached."""
     return inner.invert_and_compose(outer)
 
 
@@ -380,7 +382,7 @@ def _composed(inner: LinearLayout, outer: LinearLayout) -> LinearLayout:
 
 
 def intersection(first: Sequence[int], second: Sequence[int], size_bits: int) -> Columns:
-    """Return a basis of what two lists of vectors both span.
+    """Return a basis of the intersection of two spans.
 
     Where all are single bits, it is those in both, in the order of the first.
 
@@ -410,7 +412,7 @@ def null_space(rows: Iterable[int], size_bits: int) -> Columns:
 
 
 def complement(rows: Iterable[int], size_bits: int) -> Columns:
-    """Return single bits that span all vectors together with the rows.
+    """Return single bits that together with the rows span all vectors.
 
     Example:
         >>> complement([0b011, 0b100], 3)

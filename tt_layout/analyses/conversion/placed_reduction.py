@@ -1,4 +1,4 @@
-"""In what order a reduction of a tensor adds, for the GPU that the layout is for."""
+"""Order of additions of a reduction over a placed layout, for the GPU of the layout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def placed_reduction(
     target: Target | str | None = None,
     ordering: str = UNORDERED,
 ) -> ReductionTree:
-    """Return in what order a reduction of a tensor adds.
+    """Return the order in which a reduction of a tensor adds.
 
     Args:
         placed: the layout over its type; its release is the one that compiles the reduction.
@@ -39,7 +39,7 @@ def placed_reduction(
 
 
 def _gpu(target: Target | str | None, lanes: int) -> Target:
-    """Return the GPU, whose warps must have as many lanes as the layout."""
+    """Return the GPU; raise unless its warps have as many lanes as the layout."""
     if target is not None:
         gpu = find_target(target)
     elif lanes in OWN_SUB_GROUPS:

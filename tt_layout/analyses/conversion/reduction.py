@@ -1,4 +1,4 @@
-"""What a reduction of a tensor along one axis moves between threads.
+"""Traffic of a reduction along one axis between threads.
 
 Each thread first combines the elements that it holds, then lanes exchange theirs, a bit of the
 lane at a time.  Where warps or CTAs hold parts of the axis, too, the partial results are
@@ -31,7 +31,7 @@ MAX_ROUNDS = 2
 
 
 class Combining(Enum):
-    """How the lanes of a warp combine a value of each."""
+    """Means by which the lanes of a warp combine one value each."""
 
     SHUFFLES = "a shuffle for each bit of the lane"
     WHOLE_WARP = "the same, by instructions on registers only where all lanes combine theirs"
@@ -56,7 +56,7 @@ def reduction(
     *,
     by_threads: bool = False,
 ) -> Exchange:
-    """Return what reducing tensors along an axis moves between threads.
+    """Return the traffic of a reduction of tensors along an axis.
 
     Args:
         src: the layout of the tensors.
@@ -87,17 +87,17 @@ def _by_conversions(
     result: LinearLayout | None,
     combining: Combining,
 ) -> Exchange:
-    """Return what a reduction moves since Triton 3.8."""
+    """Return the traffic of a reduction since Triton 3.8."""
     held = _without(with_inputs(src).remove_zero_bases("register"), axis, "register")
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
     shuffles = bpermutes = instructions = scratch = 0
     conversions: list[tuple[LinearLayout, LinearLayout]] = []
     while True:
-        if each := lane_instructions(held, axis, combining, target):
-            instructions += held.get_in_dim_size("register") * each
+        if combined := lane_instructions(held, axis, combining, target):
+            instructions += held.get_in_dim_size("register") * combined
         else:
-            own = _shuffles(held, axis, words, combining, target)
-            shuffles, bpermutes = shuffles + own.shuffles, bpermutes + own.bpermutes
+            shuffled = _shuffles(held, axis, words, combining, target)
+            shuffles, bpermutes = shuffles + shuffled.shuffles, bpermutes + shuffled.bpermutes
         held = _without(held, axis, "lane")
         if held.out_sizes[axis][1] == 1 or len(conversions) == MAX_ROUNDS:
             break
@@ -129,7 +129,7 @@ def _by_threads(
     result: LinearLayout | None,
     combining: Combining,
 ) -> Exchange:
-    """Return what a reduction moved until Triton 3.7.
+    """Return the traffic of a reduction until Triton 3.7.
 
     Each warp stores its partial results, the axis first.  Each thread then takes one of them, the
     lanes beside each other exchange theirs, and the first of them stores what they come to, which
@@ -141,15 +141,17 @@ def _by_threads(
     """
     held = _without(with_inputs(src).remove_zero_bases("register"), axis, "register")
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
-    registers, reductions, own = held.get_in_dim_size("register"), 0, Shuffles(0, 0)
-    if each := lane_instructions(held, axis, combining, target):
-        reductions = registers * each
+    registers, reductions, shuffled = held.get_in_dim_size("register"), 0, Shuffles(0, 0)
+    if instructions := lane_instructions(held, axis, combining, target):
+        reductions = registers * instructions
     else:
-        own = _shuffles(held, axis, words, combining, target)
+        shuffled = _shuffles(held, axis, words, combining, target)
     left = _without(held, axis, "lane")
     parts = 1 << sum(1 for vector in left.vectors("warp") if vector[axis])
     if parts == 1:
-        return Exchange(shuffles=own.shuffles, bpermutes=own.bpermutes, reductions=reductions)
+        return Exchange(
+            shuffles=shuffled.shuffles, bpermutes=shuffled.bpermutes, reductions=reductions
+        )
     warps = left.get_in_dim_size("warp")
     elements = parts * prod(size for d, (_, size) in enumerate(src.out_sizes) if d != axis)
     rounds = max(1, elements // (warps * target.lanes))
@@ -162,8 +164,8 @@ def _by_threads(
         same = (0,) * log2(target.lanes)
         loaded = [scalar_step(same, size, 1, warps, target, is_store=False) for size in sizes]
     return Exchange(
-        shuffles=own.shuffles + rounds * words * log2(parts),
-        bpermutes=own.bpermutes,
+        shuffles=shuffled.shuffles + rounds * words * log2(parts),
+        bpermutes=shuffled.bpermutes,
         reductions=reductions,
         stores=(*stored, *(store for store, _ in partial)),
         loads=(*(load for _, load in partial), *loaded),
@@ -174,15 +176,15 @@ def _by_threads(
 def _threads(
     elements: int, rounds: int, warps: int, size: int, target: Target
 ) -> tuple[Step, Step]:
-    """Return the store and the load of a partial result by each thread that there is one for."""
+    """Return the store and the load of one partial result per thread."""
     lanes = min(elements, target.lanes)
-    each = max(1, lanes * size // (target.banks * target.bank_bytes))
+    passes = max(1, lanes * size // (target.banks * target.bank_bytes))
     busy = min(warps, -(-elements // target.lanes))
     load, store = (
         scalar_step((), size, rounds, warps, target, is_store=is_store)
         for is_store in (False, True)
     )
-    wavefronts = rounds * busy * each
+    wavefronts = rounds * busy * passes
     return (
         replace(store, wavefronts=wavefronts, extra_wavefronts=0),
         replace(load, wavefronts=wavefronts, extra_wavefronts=0),
@@ -192,11 +194,11 @@ def _threads(
 def _stored(
     layout: LinearLayout, axis: int, parts: int, size: int, target: Target, *, is_store: bool
 ) -> Step:
-    """Return the accesses to partial results by the threads that hold, or want, them.
+    """Return the accesses to partial results by the threads that hold, or need, them.
 
     The axis, of which ``parts`` are left, is contiguous, then the dimensions in their order.
     """
-    sizes = [own for _, own in layout.out_sizes]
+    sizes = [extent for _, extent in layout.out_sizes]
     strides = [0] * len(sizes)
     step = parts
     for dim in reversed([d for d in range(len(sizes)) if d != axis]):
@@ -206,19 +208,19 @@ def _stored(
     )
     count = layout.remove_zero_bases("register").get_in_dim_size("register")
     warps = layout.get_in_dim_size("warp")
-    found = scalar_step(lanes, size, count, warps, target, is_store=is_store)
+    access = scalar_step(lanes, size, count, warps, target, is_store=is_store)
     if is_store and not any(lanes):  # one lane of each warp stores
-        return replace(found, wavefronts=count * warps, extra_wavefronts=0)
-    return found
+        return replace(access, wavefronts=count * warps, extra_wavefronts=0)
+    return access
 
 
 def _with_dimension(layout: LinearLayout, axis: int) -> LinearLayout:
-    """Return a layout with a dimension of size 1 more."""
-    vectors = {n: [(*v[:axis], 0, *v[axis:]) for v in own] for n, own in layout.in_bases}
+    """Insert a dimension of size 1."""
+    vectors = {n: [(*v[:axis], 0, *v[axis:]) for v in vs] for n, vs in layout.in_bases}
     sizes = [size for _, size in layout.out_sizes]
     sizes.insert(axis, 1)
     outs = tuple((f"dim{d}", size) for d, size in enumerate(sizes))
-    return LinearLayout(tuple((n, tuple(own)) for n, own in vectors.items()), outs)
+    return LinearLayout(tuple((n, tuple(vs)) for n, vs in vectors.items()), outs)
 
 
 def _shuffles(
@@ -228,17 +230,17 @@ def _shuffles(
     moving = _moving_lanes(layout, axis)
     is_whole = combining is Combining.WHOLE_WARP and 1 << len(moving) == target.lanes
     far = 0 if is_whole else sum(target.is_far(1 << lane) for lane in moving)
-    each = layout.get_in_dim_size("register") * words
-    return Shuffles(each * len(moving), each * far)
+    values = layout.get_in_dim_size("register") * words
+    return Shuffles(values * len(moving), values * far)
 
 
 def _moving_lanes(layout: LinearLayout, axis: int) -> list[int]:
-    """Return the bits of the lane that move along an axis."""
+    """Return the lane bits that move along an axis."""
     return [bit for bit, vector in enumerate(layout.vectors("lane")) if vector[axis]]
 
 
 def lane_instructions(layout: LinearLayout, axis: int, combining: Combining, target: Target) -> int:
-    """Return the instructions by which lanes combine a value of each; 0 where by shuffles."""
+    """Count the instructions by which lanes combine one value each; 0 if they shuffle."""
     moving, groups = len(_moving_lanes(layout, axis)), _groups(layout, axis)
     if combining in _OF_WHOLE_WARP:
         return _OF_WHOLE_WARP[combining] if 1 << moving == target.lanes else 0
@@ -248,7 +250,7 @@ def lane_instructions(layout: LinearLayout, axis: int, combining: Combining, tar
 
 
 def _groups(layout: LinearLayout, axis: int) -> int:
-    """Return how many groups of lanes reduce different elements side by side."""
+    """Count the groups of lanes that reduce different elements side by side."""
     return 1 << sum(1 for vector in layout.vectors("lane") if any(vector) and not vector[axis])
 
 
@@ -264,17 +266,17 @@ def _scratch_bytes(
 
 
 def _without(layout: LinearLayout, axis: int, dim: str) -> LinearLayout:
-    """Return a layout once an input does not move along the axis any more.
+    """Return a layout after one input is reduced along the axis.
 
     What still moves along it does so in the order of the inputs.
     """
-    vectors = {name: list(own) for name, own in layout.in_bases}
+    vectors = {name: list(columns) for name, columns in layout.in_bases}
     vectors[dim] = [_with(vector, axis, 0) for vector in vectors[dim]]
     step = 1
-    for own in vectors.values():
-        for index, vector in enumerate(own):
+    for columns in vectors.values():
+        for index, vector in enumerate(columns):
             if vector[axis]:
-                own[index] = _with(vector, axis, step)
+                columns[index] = _with(vector, axis, step)
                 step *= 2
     if dim == "register":
         vectors[dim] = [vector for vector in vectors[dim] if any(vector)]
@@ -287,11 +289,11 @@ def _with(vector: Basis, axis: int, value: int) -> Basis:
 
 
 def gathered(layout: LinearLayout, axis: int) -> LinearLayout:
-    """Return the layout in which lanes hold what warps and CTAs hold of the axis.
+    """Return the layout whose lanes hold the parts of the axis that warps and CTAs held.
 
     Lanes that repeat elements are taken for it, if there are enough of them, else the first.
     """
-    vectors = {name: list(own) for name, own in layout.in_bases}
+    vectors = {name: list(vs) for name, vs in layout.in_bases}
     moving = [
         (name, bit)
         for name in ("warp", "block")
@@ -307,11 +309,11 @@ def gathered(layout: LinearLayout, axis: int) -> LinearLayout:
         moving = [place for place in moving if place[0] == "warp"]
     for (name, bit), lane in zip(moving, places):
         lanes[lane], vectors[name][bit] = vectors[name][bit], lanes[lane]
-    return LinearLayout(tuple((n, tuple(own)) for n, own in vectors.items()), layout.out_sizes)
+    return LinearLayout(tuple((n, tuple(vs)) for n, vs in vectors.items()), layout.out_sizes)
 
 
 def _without_dimension(layout: LinearLayout, axis: int) -> LinearLayout:
-    """Return a layout without a dimension of size 1."""
+    """Remove a dimension of size 1."""
     kept = [name for d, name in enumerate(layout.get_out_dim_names()) if d != axis]
     sub = layout.sublayout(layout.get_in_dim_names(), kept)
     renamed = tuple((f"dim{d}", size) for d, (_, size) in enumerate(sub.out_sizes))

@@ -1,4 +1,4 @@
-"""In what order a reduction adds the elements along its axis: which bits a sum of floats has.
+"""Order in which a reduction adds along its axis, which determines the bits of a float sum.
 
 Floats do not add up to the same in every order, so two layouts of one tensor may give sums of
 different bits.  Since Triton 3.8 each step of a reduction halves what is left: it adds what the two
@@ -55,7 +55,7 @@ _PACKED = ("f16", "bf16", "f32", "i16")
 
 
 class Step(NamedTuple):
-    """Additions that every sum that is left takes part in.
+    """Additions in which every remaining sum takes part.
 
     Attributes:
         place: where: ``registers``, ``lanes`` or ``warps``.
@@ -71,7 +71,7 @@ class Step(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """The bits along the axis that the step takes away."""
+        """The bits along the axis that the step eliminates."""
         return reduce(or_, self.offsets)
 
 
@@ -92,7 +92,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class ReductionTree:
-    """In what order the elements along an axis are added.
+    """Tree of the additions of a reduction along an axis.
 
     Attributes:
         axis: the dimension.
@@ -123,7 +123,7 @@ class ReductionTree:
 
     @property
     def is_exact(self) -> bool:
-        """Whether every order gives the same bits, as of integers."""
+        """Whether every order gives the same bits, as for integers."""
         return self.element.startswith("i")
 
     def sum(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -148,23 +148,23 @@ class ReductionTree:
         """
         import numpy as np
 
-        given = np.asarray(values)
-        if self.axis >= given.ndim or given.shape[self.axis] != self.size:
+        addends = np.asarray(values)
+        if self.axis >= addends.ndim or addends.shape[self.axis] != self.size:
             message = f"expected {self.size} elements along dimension {self.axis}"
-            raise LayoutError(f"{message}, got an array of the sizes {list(given.shape)}")
-        sums = np.moveaxis(given, self.axis, 0).copy()
+            raise LayoutError(f"{message}, got an array of the sizes {list(addends.shape)}")
+        sums = np.moveaxis(addends, self.axis, 0).copy()
         left = np.arange(self.size)
         for step in self.steps:
             left = left[left & step.bits == 0]
-            found = sums[left]
+            partial = sums[left]
             for offset in step.offsets[1:]:
-                found = found + sums[left ^ offset]
-            sums[left] = found
+                partial = partial + sums[left ^ offset]
+            sums[left] = partial
         total: npt.NDArray[Any] = sums[0]
         return total
 
     def difference(self, other: ReductionTree) -> Difference | None:
-        """Return the first additions in which another tree differs; None where it does not.
+        """Return the first additions in which another tree differs; None if none do.
 
         Raises:
             LayoutError: the trees are of different numbers of elements.
@@ -183,14 +183,14 @@ class ReductionTree:
             message = f"one reduction is of {self.size} elements, the other of {other.size}"
             raise LayoutError(f"{message}: their sums cannot be compared")
         done = 0
-        for (step, own), (_, its) in zip(self._additions(), other._additions()):
-            if own != its:
-                return Difference(step, _elements(0, done), _elements(*own), _elements(*its))
-            done |= own[0] | own[1]
+        for (step, mine), (_, its) in zip(self._additions(), other._additions()):
+            if mine != its:
+                return Difference(step, _elements(0, done), _elements(*mine), _elements(*its))
+            done |= mine[0] | mine[1]
         return None
 
     def _additions(self) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yield what is added to the sum of element 0: the step, how far off, and which bits.
+        """Yield the additions to the sum of element 0: step, offset, and bits summed so far.
 
         All other sums are added in the same order, each from its own first element.
         """
@@ -202,17 +202,17 @@ class ReductionTree:
 
 
 def _elements(offset: int, bits: int) -> tuple[int, ...]:
-    """Return the elements that differ from one in some bits only.
+    """Return the elements that differ from an offset in the given bits only.
 
     Example:
         >>> _elements(16, 0b101)
         (16, 17, 20, 21)
     """
-    found = [offset]
+    elements = [offset]
     for bit in range(bits.bit_length()):
         if bits >> bit & 1:
-            found += [element + (1 << bit) for element in found]
-    return tuple(found)
+            elements += [element + (1 << bit) for element in elements]
+    return tuple(elements)
 
 
 def reduction_tree(
@@ -225,7 +225,7 @@ def reduction_tree(
     *,
     is_plain: bool = True,
 ) -> ReductionTree:
-    """Return in what order a reduction adds the elements along an axis.
+    """Return the order in which a reduction adds the elements along an axis.
 
     Args:
         layout: where the tensor is in registers.
@@ -254,7 +254,7 @@ def reduction_tree(
 
 
 def _check(layout: LinearLayout, axis: int) -> None:
-    """Refuse what no release reduces: a bit that moves along the axis and something else."""
+    """Reject a bit that moves along the axis and another dimension, which no release reduces."""
     for name, vectors in layout.in_bases:
         for bit, vector in enumerate(vectors):
             value = vector[axis]
@@ -266,13 +266,13 @@ def _check(layout: LinearLayout, axis: int) -> None:
 def _by_halves(layout: LinearLayout, axis: int, element: str, target: Target) -> Iterator[Step]:
     """Yield the steps of a reduction since Triton 3.8."""
     first, *_ = *layout.vectors("register"), (0,) * layout.num_out_dims
-    own = _moving(layout, axis, "register")
+    offsets = _moving(layout, axis, "register")
     bits = element_bits(element)
-    is_packed = element in _PACKED and bits in target.packed_sums and len(own) >= 2
+    is_packed = element in _PACKED and bits in target.packed_sums and len(offsets) >= 2
     if is_packed and first[axis]:
-        own.append(own.pop(0))  # the two that are packed are added last
-    for at, (_, offset) in enumerate(own):
-        is_last = bool(first[axis]) and at == len(own) - 1
+        offsets.append(offsets.pop(0))  # the two that are packed are added last
+    for at, (_, offset) in enumerate(offsets):
+        is_last = bool(first[axis]) and at == len(offsets) - 1
         yield Step(REGISTERS, (0, offset), is_packed=is_packed and not is_last)
     held, place = _without(layout, axis, "register"), LANES
     while True:
@@ -288,9 +288,9 @@ def _one_by_one(layout: LinearLayout, axis: int, element: str, target: Target) -
     if _moving(layout, axis, "block"):
         raise LayoutError("Triton before 3.8 does not reduce across CTAs")
     _check_together(layout, axis)
-    own = _moving(layout, axis, "register")
-    if own:
-        yield Step(REGISTERS, _offsets(own))
+    offsets = _moving(layout, axis, "register")
+    if offsets:
+        yield Step(REGISTERS, _offsets(offsets))
     yield from _crossings(layout, axis, LANES, element, target)
     parts = [(at, step) for at, (_, step) in enumerate(_moving(layout, axis, "warp"))]
     yield from _steps(parts, WARPS, target, has_all=1 << len(parts) == target.lanes)
@@ -300,19 +300,19 @@ def _inner_tree(layout: LinearLayout, axis: int, target: Target) -> Iterator[Ste
     """Yield the steps of Meta's ordering: neighbours of a thread, lanes, warps, other registers."""
     if _moving(layout, axis, "block"):
         raise LayoutError("an inner_tree reduction does not cross CTAs")
-    own = sorted(step for _, step in _moving(layout, axis, "register"))
-    near = [step for at, step in enumerate(own) if step == 1 << at]
+    steps = sorted(step for _, step in _moving(layout, axis, "register"))
+    near = [step for at, step in enumerate(steps) if step == 1 << at]
     yield from (Step(REGISTERS, (0, step)) for step in near)
     _check_together(layout, axis)
     for place, name in ((LANES, "lane"), (WARPS, "warp")):
         for at, (bit, step) in enumerate(_moving(layout, axis, name)):
             mask = 1 << (bit if place == LANES else at)
             yield Step(place, (0, step), _shuffle(mask, target))
-    yield from (Step(REGISTERS, (0, step)) for step in own[len(near) :])
+    yield from (Step(REGISTERS, (0, step)) for step in steps[len(near) :])
 
 
 def _check_together(layout: LinearLayout, axis: int) -> None:
-    """Refuse what these reductions mix up: they take the bits of each dimension to be together.
+    """Reject bits of a dimension that are not consecutive, which these reductions mix up.
 
     Lanes exchange by halves.  Where warps hold parts of the axis, the numbers of lane and warp say
     which of them stores a sum, and where, as if the bits of a dimension followed those of another.
@@ -336,7 +336,7 @@ def _check_together(layout: LinearLayout, axis: int) -> None:
 def _crossings(
     layout: LinearLayout, axis: int, place: str, element: str, target: Target
 ) -> Iterator[Step]:
-    """Yield the steps by which the lanes of a warp add what each has."""
+    """Yield the steps by which the lanes of a warp add one value each."""
     moving = _moving(layout, axis, "lane")
     bits = element_bits(element) or 0
     is_one = element.startswith("i") and bits <= target.shuffle_bits and target.combines_lanes
@@ -349,7 +349,7 @@ def _crossings(
 def _steps(
     moving: Sequence[tuple[int, int]], place: str, target: Target, *, has_all: bool
 ) -> Iterator[Step]:
-    """Yield a step for each bit of the lane: the highest first, but of all lanes by AMD's rows."""
+    """Yield a step per lane bit, the highest first, but by rows if AMD reduces all lanes."""
     order = sorted(moving, reverse=True)
     if has_all and target.adds_rows:
         rank = {bit: at for at, bit in enumerate((*_ROW_BITS, *range(len(_ROW_BITS), 6)))}
@@ -363,31 +363,31 @@ def _steps(
 
 
 def _shuffle(mask: int, target: Target) -> str:
-    """Return what brings a lane the value of one whose number differs by a mask."""
+    """Return the instruction that reads the value of the lane whose number differs by a mask."""
     return f"shfl.sync.bfly {mask}" if target.is_nvidia else f"shuffle xor {mask}"
 
 
 def _row_step(bit: int, target: Target) -> str:
-    """Return what adds lanes to others of their row of 16, or rows, to the last lane."""
+    """Return the instruction that adds lanes of a row of 16, or rows, towards the last lane."""
     if bit in _ROW_BITS:
         return f"row_shr:{1 << bit}"
     return f"row_bcast:{(1 << bit) - 1}" if target.lanes == 64 else "v_permlanex16"
 
 
 def _moving(layout: LinearLayout, axis: int, name: str) -> list[tuple[int, int]]:
-    """Return the bits of an input that move along an axis, and how far."""
+    """Return the bits of an input that move along an axis, and their steps."""
     return [(bit, vector[axis]) for bit, vector in enumerate(layout.vectors(name)) if vector[axis]]
 
 
 def _offsets(moving: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """Return how far off the elements are that some bits of an input tell apart."""
+    """Return the distances between elements that differ in some bits of an input."""
     return tuple(all_values([step for _, step in moving]).tolist())
 
 
 def _without(layout: LinearLayout, axis: int, name: str) -> LinearLayout:
-    """Return a layout whose input does not move along an axis any more."""
+    """Return a layout with one input removed from an axis."""
     bases = tuple(
-        (own, tuple((*v[:axis], 0, *v[axis + 1 :]) if own == name else v for v in vectors))
-        for own, vectors in layout.in_bases
+        (dim, tuple((*v[:axis], 0, *v[axis + 1 :]) if dim == name else v for v in vectors))
+        for dim, vectors in layout.in_bases
     )
     return LinearLayout(bases, layout.out_sizes)

@@ -1,4 +1,4 @@
-"""What a scan of a tensor along one axis moves between threads.
+"""Traffic of a scan along one axis between threads.
 
 A thread scans the adjacent elements that it holds, a *chunk*; the lanes of a warp then scan the
 last ones of their chunks by shuffles.  Where several warps hold parts of the axis, each stores
@@ -29,7 +29,7 @@ from tt_layout.hardware import Target
 
 
 class _Shares(NamedTuple):
-    """How many elements of each dimension a thread, a warp's lanes and the warps hold at once."""
+    """Elements of each dimension that a thread, the lanes of a warp, and the warps hold at once."""
 
     thread: Sequence[int]
     lanes: Sequence[int]
@@ -47,7 +47,7 @@ def scan(
     is_reversed: bool = False,
     turns_by_bits: bool = False,
 ) -> Exchange | None:
-    """Return what scanning tensors along an axis moves between threads.
+    """Return the traffic of a scan of tensors along an axis.
 
     Args:
         src: the layout of the tensors, a blocked one.
@@ -93,7 +93,7 @@ def scan(
 
 @dataclass(frozen=True)
 class _Scanned:
-    """A layout, and how its threads share the axis that is scanned."""
+    """A layout, and the distribution of the scanned axis over its threads."""
 
     layout: LinearLayout
     shares: _Shares
@@ -109,22 +109,22 @@ class _Scanned:
 
     @property
     def storing_warps(self) -> int:
-        """How many warps store: of those that hold the same elements one does."""
+        """Number of warps that store: one of those that hold the same elements."""
         return 1 << sum(1 for vector in self.layout.vectors("warp") if any(vector))
 
     @property
     def thread(self) -> int:
-        """How many adjacent elements of the axis a thread holds: a chunk."""
+        """Number of adjacent elements of the axis in a thread: a chunk."""
         return self.shares.thread[self.axis]
 
     @property
     def lanes(self) -> int:
-        """How many lanes of a warp hold parts of the axis."""
+        """Number of lanes of a warp along the axis."""
         return self.shares.lanes[self.axis]
 
     @property
     def warps(self) -> int:
-        """How many warps hold parts of the axis."""
+        """Number of warps along the axis."""
         return self.shares.warps[self.axis]
 
     @property
@@ -133,19 +133,20 @@ class _Scanned:
 
     @property
     def repeats(self) -> list[int]:
-        """How often what all threads hold at once is repeated along each dimension."""
+        """Number of repetitions of the tile of all threads along each dimension."""
         return [
-            -(-size // prod(own)) for (_, size), *own in zip(self.layout.out_sizes, *self.shares)
+            -(-size // prod(shares))
+            for (_, size), *shares in zip(self.layout.out_sizes, *self.shares)
         ]
 
     @property
     def blocks(self) -> int:
-        """How many chunks a thread has along the axis."""
+        """Number of chunks of a thread along the axis."""
         return self.repeats[self.axis]
 
     @property
     def beside(self) -> int:
-        """How many threads beside each other along the other dimensions store a number each."""
+        """Number of threads along the other dimensions that store one value each."""
         return prod(self.shares.warps) * prod(self.shares.lanes) // self.warps // self.lanes
 
     @property
@@ -155,7 +156,7 @@ class _Scanned:
         return prod(self.shares.warps) * prod(beside) * prod(self.repeats)
 
     def shuffles(self, words: int, target: Target, turns: Sequence[int]) -> Shuffles:
-        """Return the shuffles of a warp, of which AMD's assembler leaves out what nobody needs.
+        """Return the shuffles of a warp, without those that AMD's assembler eliminates.
 
         A chunk of one element, and a single lane, passes nothing on; the last block of chunks
         carries nothing.  Where the scan begins at the last element, all are exchanged over each of
@@ -174,7 +175,7 @@ class _Scanned:
         return Shuffles(words * (moves + carried + turned), words * far if is_amd else 0)
 
     def places(self, order: Sequence[int]) -> tuple[int, ...]:
-        """Return where the partial results of single bits of the lane are, in elements."""
+        """Return the offset of the partial result of each lane bit, in elements."""
         strides, stride = [0] * len(order), 1
         for dim in order:
             if dim != self.axis:
@@ -191,7 +192,7 @@ class _Scanned:
         return tuple(offsets)
 
     def stores(self, places: tuple[int, ...], size: int, target: Target) -> Iterator[Step]:
-        """Yield the stores of one tensor: a number for each chunk."""
+        """Yield the stores of one tensor: a value per chunk."""
         warps = self.storing_warps
         if not target.pairs_accesses:
             yield scalar_step(places, size, self.chunks, warps, target, is_store=True)
@@ -201,7 +202,7 @@ class _Scanned:
         yield from paired_steps(places, size, distances, warps, target, is_store=True)
 
     def loads(self, places: tuple[int, ...], size: int, target: Target) -> Iterator[Step]:
-        """Yield the loads of what the warps have stored of one tensor.
+        """Yield the loads of the values that the warps stored of one tensor.
 
         What the last warp has stored of the last chunk, nobody needs.  Where all threads read the
         same, NVIDIA's assembler joins the loads of a chunk.
@@ -240,13 +241,13 @@ def _scanned(src: LinearLayout, axis: int) -> _Scanned | None:
 
 
 def _exchanges(distance: int, target: Target) -> int:
-    """Return the instructions that exchange values over a distance, one for each swapped bit."""
+    """Return the instructions that exchange values over a distance, one per swapped bit."""
     swapped = [bit for bit in target.swapped_lanes if distance >> bit & 1]
     return len(swapped) + bool(distance & ~sum(1 << bit for bit in swapped))
 
 
 def _joined(elements: int, most: int) -> Iterator[int]:
-    """Yield the widths of the loads that load adjacent elements; three are loaded as four."""
+    """Yield the widths of the loads of adjacent elements; three are loaded as four."""
     while elements > 0:
         taken = min(elements, most)
         yield next_power_of_two(taken - 1) if taken > 1 else 1

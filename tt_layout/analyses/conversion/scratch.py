@@ -1,4 +1,4 @@
-"""The buffer through which the compiler takes a conversion, and how large it is.
+"""The scratch buffer of a conversion through shared memory, and its size.
 
 The conversion is done in *rounds* through one buffer, one for each value of the registers that
 both sides keep.  So, with one CTA's part of the tensor of 2^n elements:
@@ -51,7 +51,7 @@ class Scratch:
 def scratch(
     src: LinearLayout, dst: LinearLayout, element_bits: int, target: Target | str
 ) -> Scratch | None:
-    """Return the buffer that a conversion takes, or None where it takes none.
+    """Return the scratch buffer of a conversion; None if it needs none.
 
     Args:
         src, dst: the layouts.
@@ -70,18 +70,18 @@ def scratch(
     if not classify(src, dst).needs_shared_memory:
         return None
     bits = max(8, element_bits)
-    found = buffer(src, dst, bits, gpu)
+    memory = buffer(src, dst, bits, gpu)
     return Scratch(
-        bytes=(bits // 8) << len(found.offset),
-        rounds=1 << len(found.rounds),
-        store=found.store.name,
-        load=found.load.name,
+        bytes=(bits // 8) << len(memory.offset),
+        rounds=1 << len(memory.rounds),
+        store=memory.store.name,
+        load=memory.load.name,
     )
 
 
 @lru_cache(maxsize=4096)
 def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Buffer:
-    """Return the buffer through which the compiler takes a conversion, with its layout; remembered.
+    """Return the scratch buffer of a conversion with its layout; cached.
 
     Args:
         src, dst: the layouts.
@@ -116,7 +116,7 @@ def _check(layout: LinearLayout, bits: int, gpu: Target) -> None:
 
 
 def _is_trivial_over_blocks(composed: LinearLayout) -> bool:
-    """Tell whether each CTA reads its own elements."""
+    """Return whether each CTA reads its own elements."""
     at = composed.get_out_dim_names().index("block")
     return all(
         vector[at] == (1 << bit if name == "block" else 0)

@@ -1,4 +1,4 @@
-"""The shuffles of a conversion within warps, as the compiler makes them.
+"""Shuffles of a conversion within warps, as the compiler emits them.
 
 The bits of registers and lanes are permuted.  Where a bit of the register is exchanged with one of
 the lane, half of the registers of 32 bits go to the lane that differs in this bit of its number;
@@ -41,7 +41,7 @@ class Shuffles(NamedTuple):
 def conversion_shuffles(
     src: LinearLayout, dst: LinearLayout, element_bits: int, target: Target
 ) -> Shuffles:
-    """Return the shuffles of a conversion that is made of them.
+    """Return the shuffles of a conversion within warps.
 
     Args:
         src, dst: the layouts, permutations of bits.
@@ -72,7 +72,7 @@ def conversion_shuffles(
 
 
 def _leaves(bit: int, moves: Mapping[Position, Position]) -> bool:
-    """Tell whether a bit of the lane becomes another one, or one of the warp."""
+    """Return whether a lane bit becomes another lane bit, or a warp bit."""
     now = moves.get(("lane", bit))
     return now is None or (now[0] == "lane" and now[1] != bit)
 
@@ -80,7 +80,7 @@ def _leaves(bit: int, moves: Mapping[Position, Position]) -> bool:
 def _are_swapped(
     leaving: Sequence[int], moves: Mapping[Position, Position], packed: int, target: Target
 ) -> bool:
-    """Tell whether bits of the lane go round with one of the register, by swaps of registers."""
+    """Return whether lane bits and a register bit form a cycle that register swaps carry out."""
     back = [(was[1], now[1]) for was, now in moves.items() if (was[0], now[0]) == BACK]
     lanes = {*leaving, *(lane for lane, _ in back)}
     is_whole = all(register >= packed for _, register in back)

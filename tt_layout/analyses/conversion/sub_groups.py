@@ -1,4 +1,4 @@
-"""What Intel's compiler makes of a conversion within a sub-group, its word for a warp.
+"""Conversions within a sub-group, Intel's word for a warp, as Intel's compiler emits them.
 
 A conversion that keeps every element in its warp is a map from the new registers and lanes to the
 old ones.  Two shapes of that map have instructions of their own, and the first of these four that
@@ -34,14 +34,14 @@ Vectors = list[tuple[int, int]]
 
 
 class SubGroupStep(TextEnum):
-    """Conversions that have an instruction sequence of their own on Intel's GPUs."""
+    """Conversions with an instruction sequence of their own on Intel's GPUs."""
 
     SHUFFLE = "sub-group shuffle"
     TRANSPOSE = "sub-group transpose"
 
     @property
     def kind(self) -> ConversionKind:
-        """The class of conversions that it belongs to."""
+        """The class of conversion that it belongs to."""
         return ConversionKind.SHARED_MEMORY if self.takes_memory else ConversionKind.SHUFFLES
 
     @property
@@ -51,7 +51,7 @@ class SubGroupStep(TextEnum):
 
 
 def sub_group_step(before: LinearLayout, after: LinearLayout, bits: int) -> SubGroupStep | None:
-    """Return how Intel's compiler converts a tensor within sub-groups; None in upstream's way.
+    """Return the step by which Intel's compiler converts within sub-groups; None for upstream's.
 
     Args:
         before, after: the layouts.
@@ -82,7 +82,7 @@ def sub_group_step(before: LinearLayout, after: LinearLayout, bits: int) -> SubG
 
 
 def transpose_scratch_bytes(elements: int, lanes: int, bits: int) -> int:
-    """Return the shared memory of a sub-group transpose, whose rows are one element longer.
+    """Return the scratch bytes of a sub-group transpose, whose rows are one element longer.
 
     Example:
         >>> transpose_scratch_bytes(16 * 16, 16, 32)
@@ -92,14 +92,14 @@ def transpose_scratch_bytes(elements: int, lanes: int, bits: int) -> int:
 
 
 def _keeps_warps(composed: LinearLayout) -> bool:
-    """Tell whether every warp and CTA reads its own elements only."""
+    """Return whether every warp and CTA reads its own elements only."""
     names = composed.get_out_dim_names()
     for dim in ("warp", "block"):
         at = names.index(dim)
-        for own in names:
-            for bit, vector in enumerate(composed.vectors(own)):
-                expected = 1 << bit if own == dim else 0
-                if vector[at] != expected or (own == dim and sum(map(bool, vector)) != 1):
+        for name in names:
+            for bit, vector in enumerate(composed.vectors(name)):
+                expected = 1 << bit if name == dim else 0
+                if vector[at] != expected or (name == dim and sum(map(bool, vector)) != 1):
                     return False
     return True
 
@@ -110,18 +110,18 @@ def _powers(count: int, side: int) -> Vectors:
 
 
 def _shuffles(registers: int, across: int) -> Sequence[Vectors]:
-    """Return the maps of registers that are shuffles: from lanes first, or from them last."""
-    own = registers - across
-    if own < 0:
+    """Return the maps of registers that are shuffles: from lanes first, or from lanes last."""
+    inside = registers - across
+    if inside < 0:
         return ()
     return (
-        [*_powers(across, 1), *_powers(own, 0)],
-        [*_powers(own, 0), *_powers(across, 1)],
+        [*_powers(across, 1), *_powers(inside, 0)],
+        [*_powers(inside, 0), *_powers(across, 1)],
     )
 
 
 def _transposes(registers: int, lanes: int) -> Sequence[tuple[Vectors, Vectors]]:
-    """Return the maps that are transposes: with the rows of a lane apart, or next to each other."""
+    """Return the maps that are transposes: with a lane's rows apart, or adjacent."""
     if registers < lanes:
         return ()
     from_lanes, all_registers = _powers(lanes, 1), _powers(registers, 0)

@@ -1,1 +1,1 @@
-"""Global memory: requests, sectors, and the messages of the copy engines."""
+"""Global memory: requests, sectors, and messages of the copy engines."""

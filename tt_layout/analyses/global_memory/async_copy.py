@@ -1,4 +1,4 @@
-"""What an asynchronous copy's writes cost shared memory: ``cp.async`` on NVIDIA.
+"""Shared-memory wavefronts of asynchronous copies: ``cp.async`` on NVIDIA.
 
 A plain store writes what the lanes hold.  An asynchronous copy writes what comes back from
 global memory, in the order that it has there: a word at byte ``g`` of that leaves
@@ -48,7 +48,7 @@ _NO_ROW = np.iinfo(np.int64).max
 def async_copy_wavefronts(
     global_addresses: Ints, shared_addresses: Ints, active: Booleans, width_bytes: int
 ) -> Ints:
-    """Return the wavefronts in which copies enter shared memory, one number per instruction.
+    """Count the wavefronts in which copies enter shared memory, per instruction.
 
     Args:
         global_addresses: byte addresses, shape (instructions, lanes).
@@ -82,7 +82,7 @@ def async_copy_wavefronts(
 def zero_fill_wavefronts(
     shared_addresses: Ints, active: Booleans, filled: Booleans, width_bytes: int
 ) -> Ints:
-    """Return the wavefronts in which zeros enter shared memory, one number per instruction.
+    """Count the wavefronts in which zeros enter shared memory, per instruction.
 
     Args:
         shared_addresses: byte addresses in shared memory, shape (instructions, lanes).
@@ -125,7 +125,7 @@ def _wavefronts(source: Ints, target: Ints, active: Booleans, width: int) -> Int
 
 
 def _most_conflicts(source: Ints, target: Ints, active: Booleans) -> Ints:
-    """Return for each phase one more than the most lanes that one lane conflicts with."""
+    """Return for each phase one more than the most conflicts of one lane."""
     at_source, at_target = source % LINE_BYTES, target % LINE_BYTES
     meet = at_source[:, :, None] == at_source[:, None, :]
     meet |= at_target[:, :, None] == at_target[:, None, :]
@@ -135,7 +135,7 @@ def _most_conflicts(source: Ints, target: Ints, active: Booleans) -> Ints:
 
 
 def _ways(source: Ints, target: Ints, active: Booleans) -> Ints:
-    """Return for each instruction the different ways from a line to a row."""
+    """Count for each instruction the distinct paths from a line to a row."""
     places = (source ^ target) % LINE_BYTES // BYPASS_BYTES
     lines, rows = source // LINE_BYTES, target // LINE_BYTES
     order = np.lexsort((places, rows, lines, ~active), axis=1)

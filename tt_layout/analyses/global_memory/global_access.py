@@ -1,4 +1,4 @@
-"""How a tensor in registers is loaded from global memory, or stored to it.
+"""Loads and stores of a tensor in registers from and to global memory.
 
 The tensor is taken to lie in global memory without gaps, in a given order of dimensions, from
 an address that is a multiple of 128 bytes.  Then the address of an element is linear in its
@@ -52,7 +52,7 @@ class GlobalAccess:
 
     @property
     def efficiency(self) -> float:
-        """The part of the bytes in the sectors touched that is asked for."""
+        """Share of the bytes of the touched sectors that is requested."""
         return self.useful_bytes / (self.sectors * SECTOR_BYTES)
 
 
@@ -60,7 +60,7 @@ class GlobalAccess:
 def global_access(
     layout: LinearLayout, element_bits: int, memory_order: Sequence[int] | None = None
 ) -> GlobalAccess:
-    """Return how a tensor is moved between registers and global memory.
+    """Return the global-memory access of a tensor in registers.
 
     Args:
         layout: from ``register``, ``lane``, ``warp`` and ``block``.
@@ -79,16 +79,16 @@ def global_access(
         >>> access.vector_bytes, access.instructions, access.sectors, access.lines
         (8, 8, 8, 4)
     """
-    own = without_replication(layout)
+    distinct = without_replication(layout)
     if element_bits < 1:
         raise LayoutError(f"element_bits must be at least 1, got {element_bits}")
-    order = _checked_order(memory_order, own.num_out_dims)
+    order = _checked_order(memory_order, distinct.num_out_dims)
     size = memory_bytes(element_bits)
     if size & size - 1:
         raise LayoutError(f"elements of {element_bits} bits have no alignment in memory")
     vector = vector_width(layout, size, order)
     bits = log2(vector)
-    lanes = [address(v, own, order) for v in own.vectors("lane")]
+    lanes = [address(v, distinct, order) for v in distinct.vectors("lane")]
     within = [1 << bit for bit in range(bits)]
     counts = [
         1 << F2Span([a >> log2(max(1, unit // size)) for a in lanes]).rank
@@ -99,7 +99,7 @@ def global_access(
         memory_order=order,
         vector=vector,
         vector_bytes=vector * size,
-        instructions=own.get_in_dim_size("register") // vector,
+        instructions=distinct.get_in_dim_size("register") // vector,
         sectors=counts[0],
         lines=counts[1],
         ideal_sectors=-(-useful // SECTOR_BYTES),
@@ -117,7 +117,7 @@ def _checked_order(order: Sequence[int] | None, rank: int) -> tuple[int, ...]:
 
 
 def vector_width(layout: LinearLayout, element_bytes: int, memory_order: Sequence[int]) -> int:
-    """Return how many elements a thread moves at once, as the compiler chooses it.
+    """Return the vector width of an access, in elements, as the compiler chooses it.
 
     Source:
         Triton, lib/Analysis/AxisInfo.cpp, ModuleAxisInfoAnalysis::getContiguity.
@@ -129,7 +129,7 @@ def vector_width(layout: LinearLayout, element_bytes: int, memory_order: Sequenc
 
 
 def fastest_dimension(layout: LinearLayout, of: str = "register") -> int:
-    """Return the dimension that an input follows first, along which accesses are vectors.
+    """Return the dimension that an input follows first, along which accesses vectorize.
 
     Example:
         >>> fastest_dimension(LinearLayout.from_bases([("register", [[0, 1], [1, 0]])], ["a", "b"]))
@@ -139,12 +139,12 @@ def fastest_dimension(layout: LinearLayout, of: str = "register") -> int:
 
 
 def neighbours_along(layout: LinearLayout, dim: int) -> int:
-    """Return how many neighbours along a dimension a thread holds: the most that it can move."""
+    """Count the adjacent elements of a thread along a dimension, a limit of its vectors."""
     return contiguity_per_thread(layout)[dim]
 
 
 def address(point: Sequence[int], layout: LinearLayout, memory_order: Sequence[int]) -> int:
-    """Return where an element is stored in memory, counted in elements."""
+    """Return the offset of an element in memory, in elements."""
     place = shift = 0
     for d in memory_order:
         place |= point[d] << shift

@@ -1,4 +1,4 @@
-"""Global-memory requests and sectors: what the addresses of a warp-wide access cost.
+"""Requests and sectors of global memory, from the addresses of warp-wide accesses.
 
 The rule, which every measured load and store obeys (``docs/global-memory.md``):
 
@@ -41,7 +41,7 @@ _OFF = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Lanes:
-    """Which elements the lanes of a warp-wide access begin at.
+    """First elements of the lanes of a warp-wide access.
 
     Attributes:
         elements: row-major number of the element at which each lane begins, of shape
@@ -55,7 +55,7 @@ class Lanes:
 
 @dataclass(frozen=True)
 class SectorCounts:
-    """What an access asks of global memory, over all warps of a program.
+    """Requests, sectors and bytes of an access to global memory, over all warps of a program.
 
     Attributes:
         instructions: of a warp, whether or not a lane is active in them.
@@ -88,7 +88,7 @@ class SectorCounts:
 def lanes_of(
     layout: LinearLayout, vector: int = 1, *, one_holder: bool = False, repeats: bool = False
 ) -> Lanes:
-    """Return which elements the lanes of an access begin at, instruction by instruction.
+    """Return the first elements of the lanes of an access, per instruction.
 
     Args:
         layout: of the tensor of pointers, from ``register``, ``lane``, ``warp``, ``block``.
@@ -130,7 +130,7 @@ def lanes_of(
 
 
 def flat_bases(layout: LinearLayout, dim: str) -> list[int]:
-    """Return the row-major numbers of the elements that the bits of an input lead to.
+    """Return the row-major indices of the elements that the bits of an input lead to.
 
     Example:
         >>> lanes = [("lane", [[0, 1], [2, 0], [1, 0]])]
@@ -206,7 +206,7 @@ def count_sectors(
 
 
 def _most_of_a_bank(ordered: Ints, is_on: Bools, width_bytes: int) -> Ints:
-    """Return for each ascending row the most different words that one bank hands over.
+    """Return for each ascending row the most distinct words that one bank delivers.
 
     What is wider than a word takes neighbouring banks, all of them as often.
     """
@@ -217,13 +217,13 @@ def _most_of_a_bank(ordered: Ints, is_on: Bools, width_bytes: int) -> Ints:
     is_new[:, 1:] &= units[:, 1:] != units[:, :-1]
     rows = np.arange(len(ordered))[:, None] * groups
     slots = (rows + (units & groups - 1))[is_new]
-    found: Ints = np.bincount(slots, minlength=len(ordered) * groups).reshape(-1, groups)
-    most: Ints = found.max(axis=1, initial=0)
+    counts: Ints = np.bincount(slots, minlength=len(ordered) * groups).reshape(-1, groups)
+    most: Ints = counts.max(axis=1, initial=0)
     return most
 
 
 def _different(ordered: Ints, is_on: Bools) -> Ints:
-    """Return how many different values each ascending row has among those switched on."""
+    """Count the distinct active values of each ascending row."""
     steps = (ordered[:, 1:] != ordered[:, :-1]) & is_on[:, 1:]
     counts: Ints = steps.sum(axis=1) + is_on[:, 0]
     return counts

@@ -1,4 +1,4 @@
-"""The instructions of gfx1250's tensor data mover: copies between global and shared memory.
+"""Instructions of gfx1250's tensor data mover: copies between global and shared memory.
 
 A block is cut over the warps along its dimensions, the first as far as it goes; each warp issues
 ``tensor_load_to_lds`` or ``tensor_store_from_lds`` for its box.  Over a partitioned buffer no box
@@ -56,7 +56,7 @@ class TdmMessages(NamedTuple):
 
 
 def hinted_warps(hint: int, num_warps: int) -> int:
-    """Return how many warps a hint lets issue a copy.
+    """Return the number of warps that a hint lets issue a copy.
 
     Args:
         hint: bit n for warp n.
@@ -153,9 +153,9 @@ def tdm_rows(
         _check_whole_rows(shared.padding, shape[-1])
     else:
         _check_gather(shared, shape, indices)
-    own = indices.remove_zero_bases("register")
-    registers = own.get_in_dim_size("register")
-    rows = min(ROWS[index_bits], _in_order(own))
+    distinct = indices.remove_zero_bases("register")
+    registers = distinct.get_in_dim_size("register")
+    rows = min(ROWS[index_bits], _in_order(distinct))
     free = indices.get_free_variable_masks().get("warp", 0)
     warps = indices.get_in_dim_size("warp") >> free.bit_count()
     name = "tensor_store_from_lds" if is_scatter else "tensor_load_to_lds"
@@ -163,7 +163,7 @@ def tdm_rows(
 
 
 def _in_order(layout: LinearLayout) -> int:
-    """Return how many of the first registers hold numbers that follow each other."""
+    """Count the first registers that hold consecutive numbers."""
     count = 1
     for vector in layout.vectors("register"):
         if vector[0] != count:
@@ -176,7 +176,7 @@ def _in_order(layout: LinearLayout) -> int:
 
 
 def _cut(shared: Encoding, shape: Sequence[int], num_warps: int) -> tuple[list[int], int]:
-    """Return how many warps a block is cut over along each dimension, and how often it is."""
+    """Return the number of warps along each dimension of a block, and of instructions per warp."""
     if isinstance(shared, PartitionedShared):
         return _cut_pieces(shared, shape, num_warps)
     counts = [1] * len(shape)
@@ -192,7 +192,7 @@ def _cut(shared: Encoding, shape: Sequence[int], num_warps: int) -> tuple[list[i
 def _cut_pieces(
     shared: PartitionedShared, shape: Sequence[int], num_warps: int
 ) -> tuple[list[int], int]:
-    """Return the same of a partitioned buffer: a warp stays within a piece, and in its rows.
+    """Return the cut of a partitioned buffer, in which a warp stays within rows of a piece.
 
     Raises:
         LayoutError: there are fewer warps than buffers.
@@ -228,7 +228,7 @@ def _check_block(shared: Encoding, shape: Sequence[int]) -> None:
 
 
 def _check_layout(shared: Encoding, *, may_be_partitioned: bool) -> None:
-    """Raise unless a buffer has rows without swizzle, perhaps padded."""
+    """Raise unless a buffer has rows without swizzle, padded or not."""
     if isinstance(shared, PartitionedShared) and may_be_partitioned:
         shared = shared.partition_layout
     if isinstance(shared, SwizzledShared):
@@ -263,7 +263,7 @@ def _only(padding: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _check_whole_rows(padding: Sequence[tuple[int, int]], columns: int) -> None:
-    """Raise unless padding, of which a store steps over, follows every row."""
+    """Raise unless padding, which a store skips, follows every row."""
     if padding and _only(padding)[0] != columns:
         message = f"to global memory the padding must follow every row of {columns} elements"
         raise LayoutError(f"{message}, got one every {padding[0][0]}")

@@ -1,4 +1,4 @@
-"""How the compiler cuts a tensor into messages of the tensor memory accelerator.
+"""Messages of the tensor memory accelerator, as the compiler cuts a tensor into them.
 
 A message moves one box between global and shared memory; the CTA's part of the tensor takes as
 many as fit into it, and the warps issue them in turn.  A gather or scatter names four rows in each

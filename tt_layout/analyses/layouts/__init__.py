@@ -1,1 +1,1 @@
-"""Layouts themselves: their numbers, points, differences, and those the compiler chooses."""
+"""Layouts themselves: properties, points, differences, and defaults of the compiler."""

@@ -1,4 +1,4 @@
-"""The layouts that the compiler chooses by default.
+"""Default layouts of the compiler.
 
 Source:
     Triton, TritonGPUAttrDefs.td (the builders of BlockedEncodingAttr, SwizzledSharedEncodingAttr
@@ -35,7 +35,7 @@ NO_SWIZZLE = (1, 1, 1)
 
 
 def clamp(value: int, low: int, high: int) -> int:
-    """Return the number in ``low..high`` that is nearest to a value."""
+    """Clamp a value to ``low..high``."""
     return max(low, min(value, high))
 
 
@@ -66,7 +66,7 @@ def default_blocked(
     order: Sequence[int] | None = None,
     num_ctas: int = 1,
 ) -> Blocked:
-    """Return the blocked layout that the compiler gives a tensor.
+    """Return the compiler's default blocked layout of a tensor.
 
     Along the order, each dimension takes as many threads as it has pieces of
     ``size_per_thread``, lanes before warps; the slowest takes what is left.
@@ -111,7 +111,7 @@ order = [1, 0]}>
 def _dealt_out(
     shape: Sequence[int], size: Sequence[int], order: Sequence[int], lanes: int, warps: int
 ) -> tuple[list[int], list[int]]:
-    """Return how many lanes and warps are along each dimension."""
+    """Distribute lanes and warps over the dimensions."""
     per_warp, per_cta = [1] * len(shape), [1] * len(shape)
     threads = lanes * warps
     for d in order[:-1]:
@@ -149,7 +149,7 @@ def coalesced_blocked(
     threads_per_warp: int = WARP_LANES,
     order: Sequence[int] | None = None,
 ) -> Blocked:
-    """Return the blocked layout that coalescing gives the pointers of a load or store.
+    """Return the blocked layout that coalescing gives to the pointers of a load or store.
 
     Args:
         shape_or_type: the tensor of the values.
@@ -191,9 +191,9 @@ def coalesced_blocked(
 def shared_of_operand(
     operand: Encoding, tensor: TensorType, order: Sequence[int] | None, is_transposed: bool
 ) -> SwizzledShared:
-    """Return the shared memory of a dot operand; see `tt_layout.operand_shared`."""
+    """Return the shared layout of a dot operand; see `tt_layout.operand_shared`."""
     if not isinstance(operand, DotOperand):
-        span = operand.origin.whole if operand.origin else None
+        span = operand.origin.attribute if operand.origin else None
         raise LayoutError(f"expected a #ttg.dot_op, got #{operand.name}", span)
     operand.check_layout()
     shape, bits = sizes_and_width(tensor)
@@ -269,7 +269,7 @@ def default_nvmma(
     cga: Bases = (),
     fp4_padded: bool = False,
 ) -> NvmmaShared:
-    """Return the shared memory from which wgmma, tcgen05 and TMA read by default.
+    """Return the default shared layout for wgmma, tcgen05 and TMA.
 
     Args:
         shape_or_type: the tensor.

@@ -1,4 +1,4 @@
-"""Two encodings compared over one type: as text, as functions, and with their padding."""
+"""Comparison of two encodings over one type: as text, as functions, and with their padding."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Difference:
 
     @property
     def paddings(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """The paddings of both, as far as they are shared memory."""
+        """The paddings of both, if they are shared layouts."""
         encodings = self.before, self.after
         return tuple(e.padding if isinstance(e, SharedEncoding) else () for e in encodings)
 
@@ -40,7 +40,7 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """The strongest level at which both are equal, or ``different``."""
+        """The strongest level at which both are equal, else ``different``."""
         if str(self.before) == str(self.after):
             return "text"
         if self.same_map:
@@ -52,7 +52,7 @@ class Difference:
         return "different"
 
     def is_equal(self, level: str) -> bool:
-        """Tell whether both are equal at a level, or at a stronger one."""
+        """Return whether both are equal at a level or a stronger one."""
         if self.verdict in ("text", level):
             return True
         if level == "text":
@@ -63,7 +63,7 @@ class Difference:
         )
 
     def words(self) -> list[str]:
-        """Return the difference in words, the most important first."""
+        """Describe the difference, the most important first."""
         words = self.comparison.words()
         if self.paddings[0] != self.paddings[1]:
             was, now = (format_padding(padding) for padding in self.paddings)

@@ -1,4 +1,4 @@
-"""Two layouts of one tensor compared as functions: what moved, and by which bits.
+"""Comparison of two layouts of one tensor as functions: moved elements and changed bits.
 
 Everything is computed from the basis vectors, so the cost does not grow with the tensor.
 An element *moves* when the set of locations that hold it is another one.  Which elements stay
@@ -59,11 +59,11 @@ class BitChange:
     after: Basis | None = None
 
     def __str__(self) -> str:
-        (dim, bit), *others = self.positions
+        (dim, bit), *rest = self.positions
         if self.kind == "swapped":
-            return f"{dim} bits {bit} and {others[0][1]} swapped"
+            return f"{dim} bits {bit} and {rest[0][1]} swapped"
         if self.kind == "exchanged":
-            return f"{dim} bit {bit} and {others[0][0]} bit {others[0][1]} exchanged"
+            return f"{dim} bit {bit} and {rest[0][0]} bit {rest[0][1]} exchanged"
         if self.kind == "permuted":
             cycle = (*self.positions, self.positions[0])
             return "permuted in a cycle: " + " -> ".join(f"{d} bit {b}" for d, b in cycle)
@@ -76,7 +76,7 @@ class BitChange:
 
 @dataclass(frozen=True, kw_only=True)
 class ElementMove:
-    """An element and its holders before and after, as the views write them.
+    """An element and its holders before and after, as views format them.
 
     Attributes:
         element: its coordinates.
@@ -95,7 +95,7 @@ class ElementMove:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What differs between two layouts of one tensor.
+    """Difference between two layouts of one tensor.
 
     Attributes:
         changes: the basis bits that differ.
@@ -126,11 +126,11 @@ only the order of lanes differs
 
     @property
     def same_map(self) -> bool:
-        """Whether both are the same function of their inputs."""
+        """Whether both are the same function."""
         return not self.changes
 
     def words(self) -> list[str]:
-        """Return the difference in words, the most important first; nothing if there is none."""
+        """Describe the difference, the most important first; nothing if there is none."""
         if self.same_map:
             return []
         words = [str(change) for change in self.changes[:MAX_CHANGES]]
@@ -215,7 +215,7 @@ def _report(
 
 
 def _replication(masks: Sequence[dict[str, int]], dim: str) -> tuple[int, int]:
-    """Return on how many locations of ``dim`` an element is repeated, before and after."""
+    """Count the locations of ``dim`` that share an element, before and after."""
     before, after = (1 << mask.get(dim, 0).bit_count() for mask in masks)
     return before, after
 
@@ -225,7 +225,7 @@ def _shape(layout: LinearLayout) -> str:
 
 
 def _memory(layout: LinearLayout) -> str:
-    """Return the input that only the memory space of the layout has."""
+    """Return the input that is specific to the memory space of the layout."""
     names = layout.get_in_dim_names()
     return next((name for name in ("register", "offset", "row") if name in names), names[0])
 
@@ -299,7 +299,7 @@ def _cycle_change(
 
 
 def _differs_only_in_order(before: LinearLayout, after: LinearLayout, dim: str) -> bool:
-    """Tell whether, all else fixed, the same elements are along ``dim`` in another order."""
+    """Return whether the layouts differ only in the order of elements along ``dim``."""
     if before.get_in_dim_size(dim) != after.get_in_dim_size(dim):
         return False
     spans = [F2Span([x.flatten(v) for v in x.vectors(dim)]) for x in (before, after)]
@@ -308,10 +308,10 @@ def _differs_only_in_order(before: LinearLayout, after: LinearLayout, dim: str) 
     if any(spans[0].express(after.flatten(v)) is None for v in after.vectors(dim)):
         return False
     ours, theirs = _vectors(before), _vectors(after)
-    others = {p for p in (*ours, *theirs) if p[0] != dim}
-    if not all(p in ours and p in theirs for p in others):
+    rest = {p for p in (*ours, *theirs) if p[0] != dim}
+    if not all(p in ours and p in theirs for p in rest):
         return False
-    differences = (before.flatten(ours[p]) ^ after.flatten(theirs[p]) for p in others)
+    differences = (before.flatten(ours[p]) ^ after.flatten(theirs[p]) for p in rest)
     return all(spans[0].express(difference) is not None for difference in differences)
 
 
@@ -335,7 +335,7 @@ class _Inverse:
         return sum(1 << number for k, number in enumerate(self.bits) if mask >> k & 1)
 
     def place(self, element: int) -> int | None:
-        """Return one location that holds an element, or None."""
+        """Return one location of an element; None without one."""
         mask = self.span.express(element)
         return None if mask is None else self._spread(mask)
 
@@ -382,7 +382,7 @@ class _Locations:
         return stored - (1 << common - rank)
 
     def _shift(self, element: int) -> int:
-        """Return by how much the location of an element that both layouts hold changes."""
+        """Return the distance between the two locations of an element that both layouts hold."""
         return (self.before.place(element) or 0) ^ (self.after.place(element) or 0)
 
     def _moves(self, element: int) -> bool:
@@ -425,7 +425,7 @@ class _Locations:
         return ElementMove(element=self._coordinates(index), before=labels[0], after=labels[1])
 
     def _labels(self, layout: LinearLayout, place: int | None, inverse: _Inverse) -> str | None:
-        """Return the holders as the views write them, in hardware order."""
+        """Return the holders as views format them, in hardware order."""
         if place is None:
             return None
         order = _hardware_order(layout)
@@ -482,7 +482,7 @@ def _place_label(place: int, order: Sequence[Position], layout: LinearLayout) ->
 
 
 def place_label(point: dict[str, int], layout: LinearLayout) -> str:
-    """Return a location as the views write it, such as ``T5:2`` or ``offset 96``.
+    """Format a location as views do, such as ``T5:2`` or ``offset 96``.
 
     Args:
         point: input dimension -> coordinate.

@@ -1,4 +1,4 @@
-"""Point queries: which element a location holds, and which locations hold an element.
+"""Point queries: the element of a location, and the locations of an element.
 
 An element is the xor of the bases of the bits set in its location, so the answer can be shown
 as a sum.  The locations that hold an element are a coset of the layout's kernel: finding one
@@ -23,7 +23,7 @@ MAX_HOLDERS = 64  # locations listed by default
 
 @dataclass(frozen=True)
 class Term:
-    """A bit that is set in a location, and its basis.
+    """A bit set in a location, and its basis.
 
     Attributes:
         dim, bit: the bit of the input.
@@ -40,7 +40,7 @@ class Term:
 
 @dataclass(frozen=True, kw_only=True)
 class HardwareLocation:
-    """A location in the hardware and the element that it holds.
+    """A location in the hardware and its element.
 
     Attributes:
         label: as the views write it, such as ``T5:2``.
@@ -81,7 +81,7 @@ class ElementLocations:
 def locate(
     layout: LinearLayout, location: Mapping[str, int], *, padding: Padding = ()
 ) -> HardwareLocation:
-    """Return the element that a location holds, and the bases that lead there.
+    """Return the element of a location, and the bases that lead there.
 
     Args:
         layout: any layout.
@@ -105,10 +105,10 @@ def locate(
         for bit, vector in enumerate(vectors)
         if location.get(name, 0) >> bit & 1
     )
-    whole = {name: location.get(name, 0) for name in layout.get_in_dim_names()}
+    coordinates = {name: location.get(name, 0) for name in layout.get_in_dim_names()}
     return HardwareLocation(
-        label=_label(whole, layout, padding),
-        location=tuple(whole.items()),
+        label=_label(coordinates, layout, padding),
+        location=tuple(coordinates.items()),
         element=element,
         terms=terms,
     )
@@ -122,7 +122,7 @@ def _label(place: dict[str, int], layout: LinearLayout, padding: Padding) -> str
 
 
 def offset_of_slot(slot: int, size: int, padding: Padding) -> int | None:
-    """Return the offset stored in a slot of padded memory, None where it is padding.
+    """Return the offset of a slot of padded memory; None for padding.
 
     Args:
         slot: counted in elements.
@@ -167,8 +167,8 @@ def holders(
 
     Example:
         >>> layout = LinearLayout.from_bases([("lane", [[1], [0]]), ("warp", [[2]])], ["dim0"])
-        >>> found = holders(layout, [3])
-        >>> found.count, [location.label for location in found.locations]
+        >>> holding = holders(layout, [3])
+        >>> holding.count, [location.label for location in holding.locations]
         (2, ['T5:0', 'T7:0'])
     """
     check_padding(padding)
@@ -190,12 +190,12 @@ def holders(
         if not span.pivots >> k & 1
     ]
     masks = _smallest(first, kernel, limit)
-    found = tuple(locate(layout, _coordinates(layout, m), padding=padding) for m in masks)
-    return ElementLocations(element=tuple(element), count=1 << len(kernel), locations=found)
+    locations = tuple(locate(layout, _coordinates(layout, m), padding=padding) for m in masks)
+    return ElementLocations(element=tuple(element), count=1 << len(kernel), locations=locations)
 
 
 def _coordinates(layout: LinearLayout, mask: int) -> dict[str, int]:
-    """Return the location whose bits, all inputs after each other, are a mask."""
+    """Split a mask over all inputs into the coordinates of a location."""
     place = {}
     for name, vectors in layout.in_bases:
         place[name] = mask & (1 << len(vectors)) - 1

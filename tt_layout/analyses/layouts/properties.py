@@ -1,4 +1,4 @@
-"""What a layout is made of, in numbers: per thread, per warp, in memory.
+"""Properties of a layout: per thread, per warp, in memory.
 
 The words of ``blocked`` (size per thread, threads per warp, order, ..) are generalised to all
 linear layouts, as the compiler does it.  Everything is read off the basis vectors.
@@ -27,7 +27,7 @@ MAX_PHASE_ROWS = 64  # rows whose phases are listed at most
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutInfo:
-    """What a layout of a tensor in registers is made of.
+    """Properties of a layout of a tensor in registers.
 
     Attributes:
         shape: of the tensor.
@@ -71,7 +71,7 @@ class LayoutInfo:
 
 @checks_arguments
 def layout_info(layout: LinearLayout, element_bits: int | None = None) -> LayoutInfo:
-    """Return what a layout of a tensor in registers is made of.
+    """Return the properties of a register layout.
 
     Args:
         layout: from ``register``, ``lane``, ``warp`` and ``block``.
@@ -116,7 +116,7 @@ def layout_info(layout: LinearLayout, element_bits: int | None = None) -> Layout
 
 
 def replication(layout: LinearLayout) -> dict[str, int]:
-    """Return on how many locations of each input an element is repeated.
+    """Count the locations of each input that share an element.
 
     Example:
         >>> replication(LinearLayout.from_bases([("lane", [[1], [0]])], ["dim0"]))
@@ -129,7 +129,7 @@ def replication(layout: LinearLayout) -> dict[str, int]:
 def order_of(
     layout: LinearLayout, dim: str = "register", default: Sequence[int] | None = None
 ) -> Shape:
-    """Return the dimensions as the bits of an input reach them, the fastest first.
+    """Return the dimensions in the order in which the bits of an input reach them.
 
     Args:
         layout: any layout.
@@ -149,7 +149,7 @@ def order_of(
 def per_dimension(
     vectors: Sequence[Basis], layout: LinearLayout, *, copies: bool = False
 ) -> Shape | None:
-    """Return how many of an input's locations are along each dimension.
+    """Count the locations of an input along each dimension.
 
     Args:
         vectors: the input's bases.
@@ -196,7 +196,7 @@ def size_per_thread(layout: LinearLayout) -> Shape | None:
 
 
 def contiguity_per_thread(layout: LinearLayout) -> Shape:
-    """Return how many adjacent elements one thread holds along each dimension.
+    """Count the adjacent elements of one thread along each dimension.
 
     Registers count as far as they are in the order of the elements: a thread that holds
     elements 0, 2, 1, 3 in its registers has 1.
@@ -214,7 +214,7 @@ def contiguity_per_thread(layout: LinearLayout) -> Shape:
 
 
 def contiguity(layout: LinearLayout, dim: str, start: Shape) -> Shape:
-    """Return how many adjacent elements the bits of an input reach along each dimension.
+    """Count the adjacent elements that the bits of an input reach along each dimension.
 
     Args:
         layout: any layout.
@@ -235,7 +235,7 @@ def contiguity(layout: LinearLayout, dim: str, start: Shape) -> Shape:
 
 @dataclass(frozen=True, kw_only=True)
 class SwizzlePhase:
-    """Rows of shared memory whose columns are xored with the same number.
+    """Rows of shared memory whose columns are xored with one number.
 
     Attributes:
         rows: the first and the last of them, within one period.
@@ -253,7 +253,7 @@ class SwizzlePhase:
 
 @dataclass(frozen=True, kw_only=True)
 class SharedInfo:
-    """What a layout of a tensor in shared memory is made of.
+    """Properties of a layout of a tensor in shared memory.
 
     Attributes:
         shape: of one buffer.
@@ -294,7 +294,7 @@ def shared_info(
     alignment: int | None = None,
     buffers: int = 1,
 ) -> SharedInfo:
-    """Return what a layout of a tensor in shared memory is made of.
+    """Return the properties of a shared layout.
 
     Args:
         layout: from ``offset``, ``block`` and perhaps ``partition``.
@@ -336,7 +336,7 @@ def shared_info(
 
 
 def _phases(layout: LinearLayout) -> tuple[int | None, int | None, tuple[SwizzlePhase, ...]]:
-    """Return the dimensions of rows and columns, and how the columns of rows are xored."""
+    """Return the dimensions of rows and columns, and the phases of the rows."""
     order = order_of(layout, "offset")
     mixed = [v for v in layout.vectors("offset") if sum(1 for step in v if step) > 1]
     if not mixed or len(order) < 2:
@@ -362,7 +362,7 @@ def _phases(layout: LinearLayout) -> tuple[int | None, int | None, tuple[Swizzle
 
 @dataclass(frozen=True, kw_only=True)
 class TensorMemoryInfo:
-    """What a layout of a tensor in tensor memory is made of.
+    """Properties of a layout of a tensor in tensor memory.
 
     Attributes:
         shape: of one buffer.
@@ -389,7 +389,7 @@ class TensorMemoryInfo:
 def tensor_memory_info(
     layout: LinearLayout, element_bits: int | None = None, *, buffers: int = 1
 ) -> TensorMemoryInfo:
-    """Return what a layout of a tensor in tensor memory is made of.
+    """Return the properties of a tensor-memory layout.
 
     Args:
         layout: from ``row``, ``col`` and ``block``.
@@ -417,12 +417,12 @@ def tensor_memory_info(
 
 
 def matrix_labels(layout: LinearLayout) -> tuple[list[str], list[str]]:
-    """Return what the rows and the columns of the matrix over F2 stand for.
+    """Label the rows and the columns of the matrix over F2.
 
     Example:
         >>> matrix_labels(LinearLayout.from_bases([("lane", [[1], [2]])], ["dim0"]))
         (['dim0:0', 'dim0:1'], ['lane:0', 'lane:1'])
     """
     rows = [f"{name}:{bit}" for name, size in layout.out_sizes for bit in range(log2(size))]
-    columns = [f"{name}:{bit}" for name, own in layout.in_bases for bit in range(len(own))]
+    columns = [f"{name}:{bit}" for name, vectors in layout.in_bases for bit in range(len(vectors))]
     return rows, columns

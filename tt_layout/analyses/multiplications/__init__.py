@@ -1,1 +1,1 @@
-"""Multiplications of matrices: instructions, operands and descriptors."""
+"""Matrix multiplications: instructions, operands and descriptors."""

@@ -1,4 +1,4 @@
-"""The operands of one matrix instruction, from the layout of its result."""
+"""Operands of one matrix instruction, from the layout of its result."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def operands_of(
 
 
 def instruction_title(d: Operand, k: int) -> str:
-    """Return the name of the instruction with a result, without what follows its shape.
+    """Return the name of the instruction of a result, up to its shape.
 
     Example:
         >>> from tt_layout.encodings.parsing import parse_layout
@@ -70,30 +70,32 @@ def instruction_title(d: Operand, k: int) -> str:
         >>> instruction_title(Operand(mma, (16, 8), "f32"), 16)
         'mma.sync.m16n8k16'
     """
-    own = d.encoding
-    if isinstance(own, NvidiaMma):
-        if own.version_major == 3:
-            m, n = own.instr_shape[:2]
+    parent = d.encoding
+    if isinstance(parent, NvidiaMma):
+        if parent.version_major == 3:
+            m, n = parent.instr_shape[:2]
             return f"wgmma.mma_async.m{4 * m}n{n}k{k}"
-        m, n = own.instr_shape[-2:] or (16, 8)
+        m, n = parent.instr_shape[-2:] or (16, 8)
         return f"mma.sync.m{m}n{n}k{k}"
-    if isinstance(own, (AmdMfma, AmdWmma)):
-        m, n = own.instr_shape[:2]
-        name = "v_mfma" if isinstance(own, AmdMfma) else "v_wmma"
+    if isinstance(parent, (AmdMfma, AmdWmma)):
+        m, n = parent.instr_shape[:2]
+        name = "v_mfma" if isinstance(parent, AmdMfma) else "v_wmma"
         return f"{name}_{d.element}_{m}x{n}x{k}"
-    if isinstance(own, Dpas):
-        return f"dpas.{own.systolic_depth}x{own.repeat_count}, {own.execution_size} columns"
+    if isinstance(parent, Dpas):
+        return (
+            f"dpas.{parent.systolic_depth}x{parent.repeat_count}, {parent.execution_size} columns"
+        )
     return "tcgen05.mma"
 
 
 def _operand(parent: Encoding, index: int, width: int) -> DotOperand:
-    found = DotOperand(op_idx=index, parent=parent, k_width=width)
-    found.check_layout()
-    return found
+    operand = DotOperand(op_idx=index, parent=parent, k_width=width)
+    operand.check_layout()
+    return operand
 
 
 def _depth(parent: Encoding, bits: int) -> tuple[int, int]:
-    """Return K of an instruction, and how much of it a lane holds without a gap; 0 for none."""
+    """Return K of an instruction, and its contiguous part in a lane; 0 for none."""
     if isinstance(parent, NvidiaMma) and parent.version_major == 2:
         return K_BITS // bits, max(1, REGISTER_BITS // bits)
     if isinstance(parent, NvidiaMma) and parent.version_major == 3:
@@ -123,7 +125,7 @@ def _mfma_depth(parent: AmdMfma, bits: int) -> tuple[int, int]:
 
 
 def _wmma_width(parent: AmdWmma, bits: int) -> int:
-    """Return what a lane holds of a row without a gap; in version 3 as the compiler chooses it."""
+    """Return the contiguous elements of a row in a lane; in version 3 as the compiler does."""
     m, _, k = parent.instr_shape
     if parent.version == 1:
         return k

@@ -1,4 +1,4 @@
-"""How figures and the page draw a multiplication: A on the left, B above, D in the corner."""
+"""Arrangement of a multiplication in figures: A on the left, B above, D in the corner."""
 
 from __future__ import annotations
 

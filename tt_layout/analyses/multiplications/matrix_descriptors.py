@@ -1,4 +1,4 @@
-"""The descriptors by which matrix instructions read shared memory.
+"""Descriptors by which matrix instructions read shared memory.
 
 ``wgmma`` and ``tcgen05.mma`` take a matrix as tiles of 8 rows of 16 bytes times the swizzle, the
 *core matrices*.  A descriptor contains how wide they are swizzled, and how many bytes are between
@@ -31,7 +31,7 @@ Strides = Mapping[int, tuple[int, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Descriptor:
-    """How matrix instructions find a matrix in shared memory.
+    """Descriptor of a matrix in shared memory.
 
     Attributes:
         swizzle_bytes: 0, 32, 64 or 128.
@@ -69,16 +69,16 @@ def matrix_descriptor(
         >>> matrix_descriptor(shared, 16, (64, 16), outer_dim=0)
         Descriptor(swizzle_bytes=128, leading_bytes=0, stride_bytes=1024, transposed=False)
     """
-    own = _strides(shared)
+    strides = _strides(shared)
     for dim in (0, 1):
-        if tile[dim] > 1 << len(own[dim]):
-            sizes = " x ".join(str(1 << len(own[d])) for d in (0, 1))
+        if tile[dim] > 1 << len(strides[dim]):
+            sizes = " x ".join(str(1 << len(strides[d])) for d in (0, 1))
             raise LayoutError(
                 f"one instruction takes {tile[0]} x {tile[1]} elements, but the buffer has {sizes}"
             )
     for swizzle, transposed, core in _cores(element_bits):
-        if _begins_with(own, core):
-            return _descriptor(own, core, element_bits, tile, outer_dim, (swizzle, transposed))
+        if _begins_with(strides, core):
+            return _descriptor(strides, core, element_bits, tile, outer_dim, (swizzle, transposed))
     raise LayoutError(
         "no descriptor expresses the layout: it must begin with 8 rows of 16, 32, 64 or 128 bytes, "
         "swizzled as nvmma_shared swizzles them"
@@ -100,7 +100,7 @@ def _strides(shared: LinearLayout) -> Strides:
 
 
 def _cores(element_bits: int) -> Iterator[tuple[int, bool, Strides]]:
-    """Yield the core matrices: swizzle, whether transposed, offsets; in the order of trying."""
+    """Yield the core matrices as swizzle, transposition and offsets, in the order of trying."""
     for padded, swizzle, transposed in product((False, True), SWIZZLES, (False, True)):
         rows, columns = _core(swizzle, max(8, element_bits), padded)
         if element_bits == 4:
@@ -129,47 +129,48 @@ def _core(swizzle: int, bits: int, padded: bool) -> tuple[tuple[int, ...], tuple
     return rows, columns
 
 
-def _begins_with(own: Strides, core: Strides) -> bool:
-    """Tell whether the first bits of both coordinates lie as in a tile, and no others in it."""
+def _begins_with(strides: Strides, core: Strides) -> bool:
+    """Return whether the first bits of both coordinates match a tile that no other bit enters."""
     mask = 0
     for offset in (*core[0], *core[1]):
         mask |= offset
     return all(
-        own[d][: len(core[d])] == core[d] and not any(o & mask for o in own[d][len(core[d]) :])
+        strides[d][: len(core[d])] == core[d]
+        and not any(o & mask for o in strides[d][len(core[d]) :])
         for d in (0, 1)
     )
 
 
 def _descriptor(
-    own: Strides,
+    strides: Strides,
     core: Strides,
     bits: int,
     tile: tuple[int, int],
     outer_dim: int,
-    found: tuple[int, bool],
+    mode: tuple[int, bool],
 ) -> Descriptor:
-    swizzle, transposed = found
+    swizzle, transposed = mode
     leading = 0 if transposed else 1
     if not swizzle and (outer_dim == 0) == transposed:
         leading = 1 - leading  # as the hardware has it without a swizzle
     grown = dict(core)
     for d in (0, 1):
         steps = range(log2(tile[d]) - len(core[d]))
-        grown[d] = (*core[d], *(_next(own, core, d, tile) << step for step in steps))
-    if not _begins_with(own, grown):
+        grown[d] = (*core[d], *(_next(strides, core, d, tile) << step for step in steps))
+    if not _begins_with(strides, grown):
         raise LayoutError(
             "no descriptor expresses the layout: core matrices must follow each other evenly over "
             f"the {tile[0]} x {tile[1]} elements of one instruction"
         )
     return Descriptor(
         swizzle_bytes=swizzle,
-        leading_bytes=_next(own, core, leading, tile) * bits // 8,
-        stride_bytes=_next(own, core, 1 - leading, tile) * bits // 8,
+        leading_bytes=_next(strides, core, leading, tile) * bits // 8,
+        stride_bytes=_next(strides, core, 1 - leading, tile) * bits // 8,
         transposed=transposed,
     )
 
 
-def _next(own: Strides, core: Strides, dim: int, tile: tuple[int, int]) -> int:
-    """Return the offset of the next core matrix along a dimension; 0 where there is none."""
-    known = len(core[dim])
-    return own[dim][known] if log2(tile[dim]) > known else 0
+def _next(strides: Strides, core: Strides, dim: int, tile: tuple[int, int]) -> int:
+    """Return the offset of the next core matrix along a dimension; 0 without one."""
+    bits = len(core[dim])
+    return strides[dim][bits] if log2(tile[dim]) > bits else 0

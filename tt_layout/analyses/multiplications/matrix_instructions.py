@@ -1,4 +1,4 @@
-"""The instructions that a multiplication of matrices consists of: which, and how many.
+"""Instructions of a matrix multiplication, and their number.
 
 Each kind of result layout has its own: ``mma.sync`` of a warp (nvidia_mma of version 2),
 ``wgmma`` of four warps together (version 3), ``tcgen05.mma`` that one thread issues for its CTA
@@ -97,7 +97,7 @@ class Operand(NamedTuple):
 
     @property
     def where(self) -> MemorySpace:
-        """Where the instructions take it from."""
+        """Memory space that the instructions read it from."""
         return self.encoding.memory_space
 
 
@@ -172,20 +172,20 @@ def _sides(instr_shape: Sequence[int]) -> tuple[int, int, int]:
 
 
 def _types(a: Operand, b: Operand, d: Operand) -> tuple[str, str, str]:
-    """Return result and operands as PTX spells them."""
-    found = PTX_RESULTS.get(d.element), PTX_TYPES.get(a.element), PTX_TYPES.get(b.element)
-    if found[0] is None or found[1] is None or found[2] is None:
+    """Return the types of result and operands as PTX spells them."""
+    types = PTX_RESULTS.get(d.element), PTX_TYPES.get(a.element), PTX_TYPES.get(b.element)
+    if types[0] is None or types[1] is None or types[2] is None:
         raise LayoutError(f"no instruction multiplies {a.element} by {b.element} to {d.element}")
-    return found[0], found[1], found[2]
+    return types[0], types[1], types[2]
 
 
 def _repeats(shape: Sequence[int], tile: Sequence[int], warps: Sequence[int]) -> list[int]:
-    """Return how many tiles a warp holds along each dimension, at least one."""
+    """Count the tiles of a warp along each dimension, at least one."""
     return [max(1, size // (step * count)) for size, step, count in zip(shape, tile, warps)]
 
 
 def _warp(a: Operand, b: Operand, d: Operand, mma: NvidiaMma) -> MatrixInstruction:
-    """Return ``mma.sync``; on Turing two or four instead of one."""
+    """Return ``mma.sync``; on Turing two or four instructions instead of one."""
     result, left, right = _types(a, b, d)
     m, n, k = (8, 8, 4) if left == "f64" else (16, 8, K_BITS // a.bits)
     *batch, rows, columns = shape_per_cta(mma.cga, d.shape)
@@ -203,7 +203,7 @@ def _warp(a: Operand, b: Operand, d: Operand, mma: NvidiaMma) -> MatrixInstructi
 
 
 def _warp_group(a: Operand, b: Operand, d: Operand, mma: NvidiaMma) -> MatrixInstruction:
-    """Return ``wgmma``, of which four warps hold 16 rows each."""
+    """Return ``wgmma``, in which four warps hold 16 rows each."""
     result, left, right = _types(a, b, d)
     m, n, k = _sides(mma.instr_shape)
     rows, columns = shape_per_cta(mma.cga, d.shape)
@@ -297,7 +297,7 @@ def scaled_matrix_instruction(
 
 
 def _amd_types(a: Operand, b: Operand, d: Operand, is_swapped: bool) -> tuple[str, str]:
-    """Return the result and the operands as the assembler spells them, both where they differ."""
+    """Return the types of result and operands as the assembler spells them, both if they differ."""
     result = AMD_RESULTS.get(d.element)
     operands = [AMD_TYPES.get(operand.element) for operand in ((b, a) if is_swapped else (a, b))]
     if result is None or operands[0] is None or operands[1] is None:
@@ -307,7 +307,7 @@ def _amd_types(a: Operand, b: Operand, d: Operand, is_swapped: bool) -> tuple[st
 
 
 def _tiles(d: Operand, tile_registers: int) -> int:
-    """Return how many tiles of the result a warp holds."""
+    """Count the tiles of the result in a warp."""
     registers = d.encoding.to_linear_layout(d.shape).get_in_dim_size("register")
     return max(1, registers // tile_registers)
 
@@ -355,7 +355,7 @@ def _wmma(a: Operand, b: Operand, d: Operand, mma: AmdWmma) -> MatrixInstruction
 
 
 def _dpas(a: Operand, b: Operand, d: Operand, dpas: Dpas) -> MatrixInstruction:
-    """Return ``dpas``, named by its systolic depth and the rows that it repeats over.
+    """Return ``dpas``, named by its systolic depth and repeat count.
 
     Raises:
         LayoutError: the elements of A and B are of another width than the layout packs.

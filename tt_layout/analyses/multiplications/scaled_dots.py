@@ -1,4 +1,4 @@
-"""The instructions of ``tt.dot_scaled``: a scale for each block of K of A and B, in registers.
+"""Instructions of ``tt.dot_scaled``: one scale per block of K of A and B, in registers.
 
 Source:
     PTX ISA, "mma.sync with block scaling"; AMD matrix cores of gfx950 and gfx1250; the assembly
@@ -25,7 +25,7 @@ from tt_layout.errors import LayoutError
 
 
 class Scaling(NamedTuple):
-    """What a multiplication with scales multiplies.
+    """Formats of a block-scaled multiplication.
 
     Attributes:
         formats: of the elements of A and B, such as ``e4m3`` and ``e2m1``.

@@ -1,1 +1,1 @@
-"""Shared memory: accesses, bank conflicts, swizzles, and where buffers are placed."""
+"""Shared memory: accesses, bank conflicts, swizzles, and placement of buffers."""

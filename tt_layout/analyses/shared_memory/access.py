@@ -1,4 +1,4 @@
-"""How a tensor's move between registers and shared memory becomes instructions.
+"""Instructions of an access between registers and shared memory.
 
 Everything is read off one map: hardware location -> offset in shared memory, as the compiler
 computes it.  Three things decide the instructions, in this order:
@@ -62,7 +62,7 @@ BASE_ALIGNMENT = 16
 
 @dataclass(frozen=True)
 class AccessMap:
-    """Hardware location -> offset in shared memory, in elements and before padding.
+    """Map from hardware locations to offsets in shared memory, in elements and before padding.
 
     Attributes:
         register, lane, warp: the offsets of single bits; registers repeat no element.
@@ -97,12 +97,12 @@ class Form(NamedTuple):
 
     @property
     def accesses(self) -> int:
-        """Addresses of a lane."""
+        """Number of addresses of a lane."""
         return 2 if self.addresses else 1
 
 
 class AccessKind(TextEnum):
-    """Kinds of instructions for shared memory; those of ``ldmatrix`` are called as they end."""
+    """Kinds of instructions for shared memory; matrix loads are named by their suffix."""
 
     VECTOR = "vector"
     MATRIX = "matrix"
@@ -117,7 +117,7 @@ MATRICES = (AccessKind.MATRIX, AccessKind.TRANSPOSED, AccessKind.TRANSPOSED_BYTE
 
 @dataclass(frozen=True)
 class Instruction:
-    """The instructions that an access consists of.
+    """Instructions of an access.
 
     Attributes:
         kind: what they are.
@@ -147,11 +147,11 @@ class Instruction:
         return sum(form.instructions for form in self.forms)
 
     def name(self, target: Target, is_store: bool) -> str:
-        """Return the instruction as the target's assembler spells it; several with a slash."""
+        """Return the instruction as the target's assembler spells it; several joined by a slash."""
         return "/".join(self.counts(target, is_store))
 
     def counts(self, target: Target, is_store: bool) -> dict[str, int]:
-        """Return how many instructions of each name there are, per warp."""
+        """Count the instructions of each name, per warp."""
         if self.matrices:
             return {self._matrix_name(is_store): self.count}
         if self.kind is AccessKind.TRANSPOSING_READ:
@@ -214,7 +214,7 @@ def access_map(
 
 
 def choose_instruction(offsets: AccessMap, target: Target, is_store: bool) -> Instruction:
-    """Return the instruction that the compiler uses for an access.
+    """Choose the instruction of an access as the compiler does.
 
     Example:
         >>> from tt_layout.hardware import TARGETS
@@ -228,16 +228,16 @@ def choose_instruction(offsets: AccessMap, target: Target, is_store: bool) -> In
         for kind in MATRICES:
             is_bytes = kind is AccessKind.TRANSPOSED_BYTES
             has_kind = not is_bytes or f"{name}.b8" in target.matrix_instructions
-            found = matrix_instruction(offsets, kind, is_store=is_store) if has_kind else None
-            if found is not None:
-                return found
-    found = None if is_store else transposing_read(offsets, target)
-    return found or vector_instruction(offsets, target, is_store=is_store)
+            instruction = matrix_instruction(offsets, kind, is_store=is_store) if has_kind else None
+            if instruction is not None:
+                return instruction
+    instruction = None if is_store else transposing_read(offsets, target)
+    return instruction or vector_instruction(offsets, target, is_store=is_store)
 
 
 @lru_cache(maxsize=4096)
 def vector_instruction(offsets: AccessMap, target: Target, *, is_store: bool) -> Instruction:
-    """Return the plain loads or stores that an access becomes, joined as LLVM joins them.
+    """Return the plain loads or stores of an access, joined as LLVM joins them.
 
     Example:
         >>> from tt_layout.hardware import TARGETS
@@ -266,7 +266,7 @@ def vector_instruction(offsets: AccessMap, target: Target, *, is_store: bool) ->
 def matrix_instruction(
     offsets: AccessMap, kind: AccessKind, *, is_store: bool = False
 ) -> Instruction | None:
-    """Return an access as instructions of ``ldmatrix`` or ``stmatrix``; None if it has no tile.
+    """Return an access as ``ldmatrix`` or ``stmatrix``; None if it has no tile.
 
     Args:
         offsets: the access.
@@ -299,7 +299,7 @@ def matrix_instruction(
 
 
 def transposing_read(offsets: AccessMap, target: Target) -> Instruction | None:
-    """Return a load as AMD's transposing reads; None where it has no tile, or the GPU none.
+    """Return a load as AMD's transposing reads; None without a tile, or on another GPU.
 
     Example:
         >>> from tt_layout.hardware import TARGETS
@@ -323,7 +323,7 @@ def transposing_read(offsets: AccessMap, target: Target) -> Instruction | None:
 
 
 def _has_tile(offsets: AccessMap, lanes: Sequence[int], registers: Sequence[int]) -> bool:
-    """Tell whether some bits of the lane are the lowest offset bits, and nothing else is.
+    """Return whether some lane bits are the lowest offset bits, and no other bit enters these.
 
     Args:
         offsets: the access.
@@ -331,27 +331,27 @@ def _has_tile(offsets: AccessMap, lanes: Sequence[int], registers: Sequence[int]
         registers: offset bits above them that belong to registers.
     """
     tile = (1 << len(lanes) + len(registers)) - 1
-    own = [offsets.lane[bit] for bit in lanes]
-    others = [basis for bit, basis in enumerate(offsets.lane) if bit not in lanes]
-    others += [basis for basis in offsets.register if basis not in registers]
+    columns = [offsets.lane[bit] for bit in lanes]
+    rest = [basis for bit, basis in enumerate(offsets.lane) if bit not in lanes]
+    rest += [basis for basis in offsets.register if basis not in registers]
     return (
-        own == [1 << bit for bit in range(len(own))]
+        columns == [1 << bit for bit in range(len(columns))]
         and set(registers) <= set(offsets.register)
-        and not any(basis & tile for basis in (*others, *offsets.warp, offsets.part))
+        and not any(basis & tile for basis in (*rest, *offsets.warp, offsets.part))
     )
 
 
 def _matrix_rows(offsets: AccessMap) -> tuple[int, ...] | None:
-    """Return the bits of the eight rows, where a row is 4 bytes of each of four lanes."""
+    """Return the bits of the eight rows of a tile whose row is 4 bytes of each of four lanes."""
     if offsets.element_bytes > 4:
         return None
     packed = log2(4 // offsets.element_bytes)
     tile = tuple(1 << bit for bit in range(packed + 2))
     packed_bits = tile[:packed]
     rest = [basis for basis in offsets.register if basis not in packed_bits]
-    others = (*rest, *offsets.lane[2:], *offsets.warp, offsets.part)
+    outside = (*rest, *offsets.lane[2:], *offsets.warp, offsets.part)
     fits = set(packed_bits) <= set(offsets.register) and offsets.lane[:2] == tile[packed:]
-    if not fits or any(basis & sum(tile) for basis in others):
+    if not fits or any(basis & sum(tile) for basis in outside):
         return None
     return offsets.lane[2:]
 
@@ -359,7 +359,7 @@ def _matrix_rows(offsets: AccessMap) -> tuple[int, ...] | None:
 def _transposed_rows(
     offsets: AccessMap, *, is_bytes: bool, is_store: bool
 ) -> tuple[int, ...] | None:
-    """Return the bits of the eight rows, where a row is one register of each of eight lanes.
+    """Return the bits of the eight rows of a tile whose row is one register of each of eight lanes.
 
     Of elements of a byte it is two registers, so that a row has 16 bytes, too.
     """
@@ -375,7 +375,7 @@ def _transposed_rows(
 
 
 def compiler_vector(offsets: AccessMap, most_bytes: int) -> int:
-    """Return how many elements of a lane the compiler moves at once, before its backend.
+    """Return the vector width of the compiler before its backend, in elements.
 
     Example:
         >>> compiler_vector(AccessMap((1, 2, 64), (4, 8, 16, 32, 128), (), element_bytes=2), 16)
@@ -387,25 +387,25 @@ def compiler_vector(offsets: AccessMap, most_bytes: int) -> int:
 
 
 def _is_vector(offsets: AccessMap, bits: int) -> bool:
-    """Tell whether registers are the lowest offset bits, and nothing else touches those."""
+    """Return whether registers are the lowest offset bits, and no other bit enters these."""
     units = [1 << bit for bit in range(bits)]
     if offsets.padding and list(offsets.register[:bits]) != units:
         return False  # with padding the compiler does not reorder registers
-    others = [basis for basis in offsets.register if basis not in units]
-    others += [*offsets.lane, *offsets.warp]
+    rest = [basis for basis in offsets.register if basis not in units]
+    rest += [*offsets.lane, *offsets.warp]
     mask = (1 << bits) - 1
-    return set(units) <= set(offsets.register) and not any(basis & mask for basis in others)
+    return set(units) <= set(offsets.register) and not any(basis & mask for basis in rest)
 
 
 def _joined_bits(offsets: AccessMap, target: Target) -> int:
-    """Return how many of the lowest offset bits registers at constant distances span."""
+    """Count the lowest offset bits that registers at constant distances span."""
     near = _by_distance(offsets, offsets.register)
     most = log2(target.max_vector_bytes // offsets.element_bytes)
     return _lowest_bits(F2Span(near.added), [near.used], most)
 
 
 class Distances(NamedTuple):
-    """The registers of a thread by what their offsets have in common with lanes and warps.
+    """Registers of a thread, by the bits that their offsets share with lanes and warps.
 
     Attributes:
         used: the bits of an offset that lanes, warps and the place of a part change.
@@ -422,7 +422,7 @@ class Distances(NamedTuple):
 
 
 def _by_distance(offsets: AccessMap, registers: Sequence[int]) -> Distances:
-    """Return the distances of registers.  Padding lets LLVM see less: then none are combined."""
+    """Group registers by distance; with padding, of which LLVM sees less, none are combined."""
     used = reduce(or_, (*offsets.lane, *offsets.warp), offsets.part)
     if offsets.padding:
         mixed = tuple(basis for basis in registers if basis & used)
@@ -445,7 +445,7 @@ def _by_distance(offsets: AccessMap, registers: Sequence[int]) -> Distances:
 def _joined_forms(
     offsets: AccessMap, vector: int, target: Target, *, is_store: bool
 ) -> tuple[Form, ...]:
-    """Return the instructions of an access after LLVM has joined what it can."""
+    """Return the instructions of an access after LLVM has joined neighbours."""
     from tt_layout.algebra.arrays import all_values
     from tt_layout.algebra.padding import padded
     from tt_layout.analyses.shared_memory.joined_accesses import join_neighbours, pair_up
@@ -460,27 +460,27 @@ def _joined_forms(
         return _ordered(_forms_of_stores(offsets, vector, registers, near.used, alignment))
     added = sorted(near.added)[:MAX_DISTANCE_BITS]
     firsts = _cosets(near.constants, added)[: MAX_DISTANCE_BITS - len(added)]
-    pairs, found = target.pairs_accesses, Counter[tuple[int, str]]()
+    pairs, counts = target.pairs_accesses, Counter[tuple[int, str]]()
     for first in all_values(firsts):
         slots = padded(all_values(added) ^ first, offsets.padding) * offsets.element_bytes
         distances = sorted(slots.tolist())
         width = vector * offsets.element_bytes
         pieces = join_neighbours(distances, width, alignment, pairs=pairs)
-        found.update(pair_up(pieces, pairs=pairs))
+        counts.update(pair_up(pieces, pairs=pairs))
     times = 1 << len(registers) - len(added) - len(firsts)
-    return _ordered(found, times)
+    return _ordered(counts, times)
 
 
-def _ordered(found: Mapping[tuple[int, str], int], times: int = 1) -> tuple[Form, ...]:
-    """Return these numbers of instructions by width and form, the most frequent first."""
-    forms = [Form(width, times * count, form) for (width, form), count in found.items()]
+def _ordered(counts: Mapping[tuple[int, str], int], times: int = 1) -> tuple[Form, ...]:
+    """Return instruction forms by width and name, the most frequent first."""
+    forms = [Form(width, times * count, form) for (width, form), count in counts.items()]
     return tuple(sorted(forms, key=lambda form: (-form.instructions, -form.width_bytes)))
 
 
 def _forms_of_stores(
     offsets: AccessMap, vector: int, registers: Sequence[int], used: int, alignment: int
 ) -> Counter[tuple[int, str]]:
-    """Return how many instructions of each width and form stores from several addresses are.
+    """Count the instructions of stores from several addresses, by width and form.
 
     AMD's assembler pairs two stores by moving the first down to the second, and moves none past
     a store from another address that may meet it: one whose distance is within what the lanes
@@ -493,18 +493,18 @@ def _forms_of_stores(
 
     places, size = all_values(_program_order(registers, used)), offsets.element_bytes
     stores = _Stores(places & used, (places & ~used) * size, used * size)
-    found = Counter[tuple[int, str]]()
+    counts = Counter[tuple[int, str]]()
     for address in np.unique(stores.addresses):
-        own = np.flatnonzero(stores.addresses == address)
-        number = dict(zip(stores.distances[own].tolist(), own.tolist()))
+        members = np.flatnonzero(stores.addresses == address)
+        number = dict(zip(stores.distances[members].tolist(), members.tolist()))
         pieces = join_neighbours(sorted(number), vector * size, alignment, pairs=True)
         may_pair = partial(stores.may_pair, number)
-        found.update(pair_up(pieces, pairs=True, may_pair=may_pair))
-    return found
+        counts.update(pair_up(pieces, pairs=True, may_pair=may_pair))
+    return counts
 
 
 class _Stores(NamedTuple):
-    """Stores in the order of the program.
+    """Stores in program order.
 
     Attributes:
         addresses: from which address each is.
@@ -516,43 +516,43 @@ class _Stores(NamedTuple):
     distances: Ints
     reach: int
 
-    def may_pair(self, number: Mapping[int, int], one: Piece, other: Piece) -> bool:
-        """Tell whether none between two, given by their numbers, may meet the first."""
-        first, second = sorted((number[one.distance], number[other.distance]))
+    def may_pair(self, number: Mapping[int, int], piece: Piece, other: Piece) -> bool:
+        """Return whether no store between two, given by their numbers, may alias the first."""
+        first, second = sorted((number[piece.distance], number[other.distance]))
         passed = slice(first + 1, second)
         is_other = self.addresses[passed] != self.addresses[first]
         apart = abs(self.distances[passed] - self.distances[first])
-        return not (is_other & (apart < self.reach + one.width)).any()
+        return not (is_other & (apart < self.reach + piece.width)).any()
 
 
 def _program_order(registers: Sequence[int], used: int) -> list[int]:
-    """Return registers as the compiler stores them: first those whose offsets it only adds.
+    """Return registers in the order of stores: first those whose offsets are only added.
 
     They share no bit with lanes and warps, nor with a register that is not one of them.
     """
     rest: list[int] = []
     while True:
         taken = reduce(or_, rest, used)
-        more = [basis for basis in registers if basis & taken]
-        if more == rest:
+        touching = [basis for basis in registers if basis & taken]
+        if touching == rest:
             return [basis for basis in registers if basis not in rest] + rest
-        rest = more
+        rest = touching
 
 
 def _cosets(constants: Sequence[int], added: Sequence[int]) -> list[int]:
-    """Return those of the constants that lead to distances that the others and ``added`` lack."""
+    """Return the constants that lead to distances beyond those of the others and ``added``."""
     span = F2Span([*added, *constants])
     return [basis for index, basis in enumerate(constants, len(added)) if span.pivots >> index & 1]
 
 
 def _terms(bases: Sequence[int]) -> int:
-    """Return how many shifted parts of the lane, or of the warp, an address is the xor of."""
+    """Count the shifted parts of lane or warp that an address is the xor of."""
     pairs = zip((0, *bases), bases)
     return sum(1 for before, basis in pairs if basis and basis != 2 * before)
 
 
 def _alignment(offsets: AccessMap, vector: int) -> int:
-    """Return what the addresses of all vectors of an access are multiples of, in bytes.
+    """Return the alignment of the addresses of all vectors of an access, in bytes.
 
     A register that leads within its vector, too, puts the elements of it in another order only.
     """
@@ -561,12 +561,12 @@ def _alignment(offsets: AccessMap, vector: int) -> int:
 
 
 def _alignment_of(offsets: AccessMap, bases: Sequence[int]) -> int:
-    """Return what the addresses that some bases lead to are multiples of, padding included."""
+    """Return the alignment of the addresses that some bases lead to, padding included."""
     return min(map(_lowest_bit, _contributions(offsets, bases)), default=BASE_ALIGNMENT)
 
 
 def _contributions(offsets: AccessMap, bases: Sequence[int]) -> Iterator[int]:
-    """Yield what each basis adds to an address: itself, and padding."""
+    """Yield the contributions of each basis to an address: itself, and its padding."""
     yield BASE_ALIGNMENT
     for basis in filter(None, bases):
         yield basis * offsets.element_bytes
@@ -579,9 +579,9 @@ def _lowest_bit(value: int) -> int:
     return value & -value
 
 
-def _lowest_bits(span: F2Span, others: Sequence[int], most: int) -> int:
-    """Return how many of the lowest bits lie in a span and are not touched by others."""
-    free = reduce(or_, others, 0)
+def _lowest_bits(span: F2Span, outside: Sequence[int], most: int) -> int:
+    """Count the lowest bits that lie in a span and that no other basis touches."""
+    free = reduce(or_, outside, 0)
     bits = 0
     while bits < most and not free >> bits & 1 and span.express(1 << bits) is not None:
         bits += 1

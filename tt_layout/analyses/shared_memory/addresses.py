@@ -1,4 +1,4 @@
-"""Addresses one by one: for padding, and to show which lanes collide."""
+"""Explicit addresses of shared memory, for padding and for colliding lanes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Collision:
 
 @lru_cache(maxsize=64)
 def phase_lanes(phase: Phase, lanes: int) -> Ints:
-    """Return the lanes of every phase, a row each.
+    """Return the lanes of every phase, one row each.
 
     Example:
         >>> phase_lanes(Phase((1, 4), 32), 8).tolist()
@@ -59,7 +59,7 @@ def phase_lanes(phase: Phase, lanes: int) -> Ints:
 
 
 def words_of(addresses: Ints, width: int, bank_bytes: int) -> Ints:
-    """Return the words that accesses at these addresses touch, along a new last axis."""
+    """Return the words touched by accesses at these addresses, along a new last axis."""
     words: Ints = addresses[..., None] // bank_bytes + np.arange(max(1, width // bank_bytes))
     return words
 
@@ -67,7 +67,7 @@ def words_of(addresses: Ints, width: int, bank_bytes: int) -> Ints:
 def mean_cycles(
     offsets: AccessMap, instruction: Instruction, width: int, phase: Phase, target: Target
 ) -> Fraction:
-    """Return the mean cycles of accesses of some width, over all warps, padding included."""
+    """Return the mean cycles of accesses of one width, over all warps, padding included."""
     vector = width // offsets.element_bytes
     bases = [r for r in offsets.register if r & vector - 1 == 0] + list(offsets.warp)
     starts = all_values(_different(bases, offsets, target)[:MAX_INSTRUCTION_BITS])
@@ -81,7 +81,7 @@ def mean_cycles(
 
 
 def _different(bases: list[int], offsets: AccessMap, target: Target) -> list[int]:
-    """Return bases of the instructions that may differ in their cycles; as many are like each.
+    """Return bases of the instructions that may differ in their cycles.
 
     An instruction that differs from another only in bits that no lane changes has the other's
     addresses, all displaced by the same amount: by whole words where every padding is whole words,
@@ -97,7 +97,7 @@ def _different(bases: list[int], offsets: AccessMap, target: Target) -> list[int
 
 
 def cycles_per_row(words: Ints, banks: int) -> Ints:
-    """Return, for every row of words, how many different ones the fullest bank has.
+    """Return, for every row of words, the number of distinct ones in the fullest bank.
 
     Example:
         >>> cycles_per_row(np.array([[0, 0, 32], [0, 1, 2]]), 32).tolist()
@@ -115,7 +115,7 @@ def cycles_per_row(words: Ints, banks: int) -> Ints:
 def first_instruction(
     offsets: AccessMap, instruction: Instruction, phase: Phase, target: Target
 ) -> tuple[Ints, Ints]:
-    """Return lanes and words of the first instruction, at the first of a lane's addresses.
+    """Return lanes and words of the first instruction, from the first address of each lane.
 
     Returns:
         Of shape (phases, lanes), and the words that each of these lanes touches: (phases, lanes,
@@ -134,7 +134,7 @@ def first_instruction(
 
 
 def worst_phase(lanes: Ints, words: Ints, banks: int) -> tuple[Ints, Ints]:
-    """Return lanes and words of the phase with most cycles, of those of an instruction."""
+    """Return lanes and words of the slowest phase of an instruction."""
     worst = int(cycles_per_row(words.reshape(len(lanes), -1), banks).argmax())
     return lanes[worst], words[worst]
 
@@ -150,7 +150,7 @@ def matrix_bits(offsets: AccessMap, instruction: Instruction) -> list[int]:
 
 
 def _unpadded(instruction: Instruction, offsets: AccessMap) -> Ints:
-    """Return the offset that each lane gives, in elements and before padding."""
+    """Return the offset of each lane, in elements and before padding."""
     return all_values([address // offsets.element_bytes for address in instruction.addresses])
 
 
@@ -166,14 +166,14 @@ def collisions(lanes: Ints, words: Ints, banks: int) -> tuple[Collision, ...]:
         >>> collisions(np.arange(3), np.array([[0], [1], [32]]), 32)
         (Collision(bank=0, lanes=(0, 2), words=(0, 32)),)
     """
-    found = []
+    collided = []
     for bank in range(banks):
         here = words % banks == bank
         different = np.unique(words[here])
         if len(different) > 1:
             touching = tuple(int(lane) for lane in lanes[here.any(axis=1)])
-            found.append(Collision(bank, touching, tuple(int(word) for word in different)))
-    return tuple(found)
+            collided.append(Collision(bank, touching, tuple(int(word) for word in different)))
+    return tuple(collided)
 
 
 def colliding_bits(lanes: Ints, words: Ints, banks: int) -> tuple[int, ...]:

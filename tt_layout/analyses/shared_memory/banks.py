@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Access:
-    """What storing or loading a tensor costs a warp.
+    """Cost of storing or loading a tensor, per warp.
 
     Attributes:
         target: the GPU.
@@ -90,7 +90,7 @@ class Access:
 
     @property
     def ideal_wavefronts_per_instruction(self) -> int | float:
-        """The fewest cycles that an instruction of these phases can take."""
+        """The fewest cycles of an instruction with these phases."""
         return self.phases
 
     @property
@@ -100,7 +100,7 @@ class Access:
 
     @property
     def extra_wavefronts(self) -> int | float:
-        """Wavefronts in all that bank conflicts add, per warp."""
+        """Wavefronts that bank conflicts add in all, per warp."""
         return self.extra_wavefronts_per_instruction * self.instructions
 
     @property
@@ -115,28 +115,28 @@ class Access:
 
     @cached_property
     def first_instruction(self) -> tuple[Ints, Ints]:
-        """Lanes and words of each phase, as `addresses.first_instruction` has them."""
+        """Lanes and words of each phase, as from `addresses.first_instruction`."""
         from tt_layout.analyses.shared_memory.addresses import first_instruction
 
         return first_instruction(self.offsets, self.instruction, self.phase, self.target)
 
     @cached_property
     def worst_phase(self) -> tuple[Ints, Ints]:
-        """Lanes and words, a row each, of the first instruction's phase with most cycles."""
+        """Lanes and words, one row each, of the slowest phase of the first instruction."""
         from tt_layout.analyses.shared_memory.addresses import worst_phase
 
         return worst_phase(*self.first_instruction, self.phase.banks)
 
     @cached_property
     def collisions(self) -> tuple[Collision, ...]:
-        """The banks of the worst phase that are asked for several words."""
+        """Banks of the worst phase that are asked for several words."""
         from tt_layout.analyses.shared_memory.addresses import collisions
 
         return collisions(*self.worst_phase, self.phase.banks)
 
     @cached_property
     def colliding_bits(self) -> tuple[int, ...]:
-        """Masks of lane bits that change the word but not the bank; a basis of all such."""
+        """Basis of the masks of lane bits that change the word but not the bank."""
         from tt_layout.analyses.shared_memory.addresses import colliding_bits
 
         return colliding_bits(*self.worst_phase, self.phase.banks)
@@ -144,7 +144,7 @@ class Access:
 
 @dataclass(frozen=True)
 class BankConflicts:
-    """What a tensor's way into shared memory and back costs.
+    """Costs of storing a tensor to shared memory and of loading it back.
 
     Attributes:
         store: registers to memory.
@@ -206,13 +206,15 @@ def bank_conflicts(
     return conflicts_at(map_access(registers, memory, shape, elem_bytes), hardware)
 
 
-def registers_first(one: Encoding, other: Encoding) -> tuple[DistributedEncoding, SharedEncoding]:
-    """Return a register layout and a shared layout, given in either order.
+def registers_first(
+    first: Encoding, second: Encoding
+) -> tuple[DistributedEncoding, SharedEncoding]:
+    """Return a register layout and a shared layout, passed in either order.
 
     Raises:
         LayoutError: they are others.
     """
-    registers, memory = (other, one) if isinstance(one, SharedEncoding) else (one, other)
+    registers, memory = (second, first) if isinstance(first, SharedEncoding) else (first, second)
     if isinstance(registers, DistributedEncoding) and isinstance(memory, SharedEncoding):
         return registers, memory
     message = "bank conflicts need a register layout and a shared layout"
@@ -220,7 +222,7 @@ def registers_first(one: Encoding, other: Encoding) -> tuple[DistributedEncoding
 
 
 def conflicts_at(offsets: AccessMap, target: Target) -> BankConflicts:
-    """Return what storing and loading at these offsets costs.
+    """Return the costs of a store and a load at these offsets.
 
     Raises:
         LayoutError: the target's warp has another number of lanes.
@@ -232,7 +234,7 @@ def conflicts_at(offsets: AccessMap, target: Target) -> BankConflicts:
 
 
 def as_encoding(layout: Encoding | str) -> Encoding:
-    """Return an encoding; a text is parsed."""
+    """Return an encoding, parsed if it is a text."""
     if isinstance(layout, Encoding):
         return layout
     from tt_layout.encodings.parsing import parse_layout
@@ -250,7 +252,7 @@ def map_access(
 
 
 def check_lanes(offsets: AccessMap, target: Target) -> None:
-    """Raise where the layout is for warps of another size."""
+    """Raise if the layout is for warps of another size."""
     lanes = 1 << len(offsets.lane)
     if lanes != target.lanes:
         message = f"the layout has {lanes} lanes per warp, but {target.name} has {target.lanes}"
@@ -260,7 +262,7 @@ def check_lanes(offsets: AccessMap, target: Target) -> None:
 def cost(
     offsets: AccessMap, target: Target, *, is_store: bool, instruction: Instruction | None = None
 ) -> Access:
-    """Return the cost of one access, by the given instruction or the one that is chosen."""
+    """Return the cost of one access by an instruction, by default the compiler's."""
     if instruction is None:
         instruction = choose_instruction(offsets, target, is_store)
     if instruction.matrices:
@@ -271,10 +273,10 @@ def cost(
     phase = _merged(instruction.forms[0].width_bytes, instruction, target, is_store)
     ideal = total = Fraction(0)
     for form in instruction.forms:
-        own = _merged(form.width_bytes, instruction, target, is_store)
+        merged = _merged(form.width_bytes, instruction, target, is_store)
         accesses = form.instructions * form.accesses
-        ideal += accesses * (target.lanes // own.lanes)
-        total += accesses * _cycles(form.width_bytes, own, instruction, offsets, target)
+        ideal += accesses * (target.lanes // merged.lanes)
+        total += accesses * _cycles(form.width_bytes, merged, instruction, offsets, target)
     fewest, cycles = (as_number(number / instruction.count) for number in (ideal, total))
     return Access(target, is_store, instruction, phase, fewest, cycles, offsets)
 
@@ -282,7 +284,7 @@ def cost(
 def _cycles(
     width: int, phase: Phase, instruction: Instruction, offsets: AccessMap, target: Target
 ) -> Fraction | int:
-    """Return the cycles of an access of this width, on average over all of them."""
+    """Return the mean cycles of an access of one width."""
     if offsets.padding:
         from tt_layout.analyses.shared_memory.addresses import mean_cycles
 
@@ -293,7 +295,7 @@ def _cycles(
 
 
 def _merged(width: int, instruction: Instruction, target: Target, is_store: bool) -> Phase:
-    """Return the phase of an access of some width, twice as large where two go together."""
+    """Return the phase of an access of one width, twice as long for merged phases."""
     phase = target.phase(width, is_store)
     bank_bytes, lanes = target.bank_bytes, instruction.addresses
     may = target.merges_wide_loads and not is_store and width > bank_bytes
@@ -303,7 +305,7 @@ def _merged(width: int, instruction: Instruction, target: Target, is_store: bool
 
 
 def _address(bases: Sequence[int], mask: int) -> int:
-    """Return the xor of the bases of a mask's bits."""
+    """Return the xor of the bases of a mask."""
     result = 0
     for bit, basis in enumerate(bases):
         if mask >> bit & 1:
@@ -327,5 +329,5 @@ def cycles_of(bases: Sequence[int], width: int, banks: int, bank_bytes: int = 4)
 
 
 def as_number(value: Fraction) -> int | float:
-    """Return a whole number as an int."""
+    """Return a Fraction as an int if it is whole, else as a float."""
     return value.numerator if value.denominator == 1 else float(value)

@@ -1,4 +1,4 @@
-"""Where the compiler puts the buffers of a function in shared memory.
+"""Placement of the buffers of a function in shared memory, as the compiler does it.
 
 Buffers that are never live at the same time may share memory.  The compiler places them, the
 largest first: each gets the lowest offset that is free for a part of its time; then those that
@@ -27,7 +27,7 @@ FOREVER = 1 << 62
 
 
 class Buffer(NamedTuple):
-    """A piece of shared memory that a function needs for a time.
+    """A range of shared memory that a function needs for a time.
 
     Attributes:
         size: in bytes.
@@ -65,8 +65,8 @@ def place_buffers(buffers: Sequence[Buffer], partition_bytes: int = 0) -> list[i
     return [offset for _, offset in sorted(zip(by_size, placed))]
 
 
-def _meet(one: Interval, other: Interval) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
+def _meet(first: Interval, second: Interval) -> bool:
+    return first[0] < second[1] and second[0] < first[1]
 
 
 def _aligned(offset: int, alignment: int) -> int:
@@ -96,7 +96,7 @@ class _Gaps:
 
 
 class _Placement:
-    """Buffers, the largest first, and where they are."""
+    """Buffers in descending size, and their offsets."""
 
     def __init__(self, buffers: Sequence[Buffer], partition_bytes: int) -> None:
         self._buffers = buffers
@@ -113,25 +113,25 @@ class _Placement:
         gaps, left = _Gaps(), list(range(len(self._buffers)))
         while left and gaps:
             offset, time = gaps.pop()
-            found = next((n for n in left if self._fits(n, time, gaps)), None)
-            if found is None:
+            index = next((n for n in left if self._fits(n, time, gaps)), None)
+            if index is None:
                 continue
-            buffer = self._buffers[found]
-            self._offsets[found] = _aligned(offset, buffer.alignment)
+            buffer = self._buffers[index]
+            self._offsets[index] = _aligned(offset, buffer.alignment)
             (begin, end), (first, last) = time, buffer.live
-            gaps.add(self._offsets[found] + buffer.size, (max(begin, first), min(end, last)))
+            gaps.add(self._offsets[index] + buffer.size, (max(begin, first), min(end, last)))
             if begin < first:
                 gaps.add(offset, (begin, last))
             if last < end:
                 gaps.add(offset, (first, end))
-            left.remove(found)
+            left.remove(index)
 
     def _fits(self, number: int, time: Interval, gaps: _Gaps) -> bool:
         live = self._buffers[number].live
         return _meet(live, time) and not gaps.meet(live)
 
     def _overlaps(self) -> dict[int, list[int]]:
-        """Return which buffers each one overlaps with; nothing where none do."""
+        """Return the overlaps of each buffer; empty without any."""
         import numpy as np
 
         begins = np.array(self._offsets)
@@ -140,36 +140,36 @@ class _Placement:
         if self._partition_bytes:
             partitions = begins // self._partition_bytes
             close |= self._are_pieces & (partitions[:, None] == partitions)
-        found: dict[int, list[int]] = {}
-        for one, other in zip(*(axis.tolist() for axis in np.nonzero(close))):
-            found.setdefault(one, []).append(other)
-        return found
+        overlaps: dict[int, list[int]] = {}
+        for buffer, other in zip(*(axis.tolist() for axis in np.nonzero(close))):
+            overlaps.setdefault(buffer, []).append(other)
+        return overlaps
 
     @cached_property
     def _exclude(self) -> npt.NDArray[np.bool_]:
-        """Which pairs may not share memory."""
+        """Matrix of the pairs of buffers that may not share memory."""
         import numpy as np
 
         live = np.array([buffer.live for buffer in self._buffers])
         regions = np.array([buffer.concurrent or (-1, -1) for buffer in self._buffers])
         owners, inside = regions.T
         at_once = (owners[:, None] == owners) & (owners >= 0) & (inside[:, None] != inside)
-        found: npt.NDArray[np.bool_] = _meeting(*live.T) | at_once
-        np.fill_diagonal(found, val=False)
-        return found
+        pairs: npt.NDArray[np.bool_] = _meeting(*live.T) | at_once
+        np.fill_diagonal(pairs, val=False)
+        return pairs
 
     @cached_property
     def _are_pieces(self) -> npt.NDArray[np.bool_]:
-        """Which pairs are pieces of one tensor."""
+        """Matrix of the pairs of pieces of one tensor."""
         import numpy as np
 
         tensors = np.array([-1 if b.tensor is None else b.tensor for b in self._buffers])
-        found: npt.NDArray[np.bool_] = (tensors[:, None] == tensors) & (tensors >= 0)
-        np.fill_diagonal(found, val=False)
-        return found
+        pairs: npt.NDArray[np.bool_] = (tensors[:, None] == tensors) & (tensors >= 0)
+        np.fill_diagonal(pairs, val=False)
+        return pairs
 
     def _separate(self, overlaps: dict[int, list[int]]) -> None:
-        """Move each buffer whose colour is not the first beyond those it overlaps with."""
+        """Move each buffer whose colour is not the first beyond those that it overlaps."""
         colours: dict[int, int] = {}
         for number in range(len(self._buffers)):
             taken = {colours.get(other) for other in overlaps.get(number, ())}
@@ -180,13 +180,13 @@ class _Placement:
                 self._offsets[number] = _aligned(max(ends), buffer.alignment)
 
     def _end(self, number: int, other: int) -> int:
-        """Return the first offset at which a buffer does not overlap with another."""
+        """Return the first offset at which a buffer overlaps no other."""
         if self._partition_bytes and self._are_pieces[number, other]:
             return (self._offsets[other] // self._partition_bytes + 1) * self._partition_bytes
         return self._offsets[other] + self._buffers[other].size
 
 
 def _meeting(begins: npt.NDArray[Any], ends: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return which pairs of intervals have something in common."""
-    found: npt.NDArray[np.bool_] = (begins[:, None] < ends) & (begins < ends[:, None])
-    return found
+    """Return the matrix of the pairs of intervals that intersect."""
+    pairs: npt.NDArray[np.bool_] = (begins[:, None] < ends) & (begins < ends[:, None])
+    return pairs

@@ -1,4 +1,4 @@
-"""A layout of shared memory, and what given writers and readers cost with it."""
+"""Candidates of a swizzle search, with the costs of writers and readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tt_layout.hardware import Target
 
 @dataclass(frozen=True)
 class SwizzleCandidate:
-    """A layout of shared memory and what the accesses cost with it.
+    """A shared layout and the costs of its accesses.
 
     Attributes:
         encoding: the layout.
@@ -44,12 +44,12 @@ class SwizzleCandidate:
 
     @property
     def cycles(self) -> tuple[int | float, int | float]:
-        """The wavefronts, and those of them that bank conflicts add."""
+        """The wavefronts, and the extra ones among them."""
         return self.wavefronts, self.extra_wavefronts
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """What candidates are sorted by: wavefronts, memory, instructions, and then simplicity."""
+        """Sort key: wavefronts, memory, instructions, then simplicity."""
         instructions = sum(access.instructions for access in self.accesses)
         return self.wavefronts, self.memory_bytes, instructions, self.simplicity
 
@@ -86,7 +86,7 @@ class SwizzleProblem:
         return math.prod(self.shape)
 
     def evaluate(self, encoding: SharedEncoding, simplicity: tuple[int, ...]) -> SwizzleCandidate:
-        """Return what the accesses cost with a layout.
+        """Evaluate the accesses with a shared layout.
 
         Raises:
             LayoutError: the layout does not fit the tensor, or a warp the target, or an access
@@ -103,7 +103,7 @@ class SwizzleProblem:
         return SwizzleCandidate(encoding, tuple(accesses), slots * self.elem_bytes, simplicity)
 
     def _offsets(self, memory: LinearLayout) -> list[AccessMap]:
-        """Return the offsets of every access; computed once per linear layout of the memory."""
+        """Return the offsets of every access; cached by the linear layout of the memory."""
         if memory not in self._known:
             self._known[memory] = [
                 access_map(linear, memory, self.elem_bytes) for linear, _ in self.registers

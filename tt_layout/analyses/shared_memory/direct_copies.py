@@ -1,4 +1,4 @@
-"""Layouts of shared memory that AMD's copies from global memory can write.
+"""Shared layouts that AMD's direct copies from global memory can write.
 
 One such instruction writes what the lanes of a warp hold one behind the other: 64 lanes of 16 bytes
 are 1024 bytes in a row.  So the layout begins with the registers of a vector and the lanes of the
@@ -27,7 +27,7 @@ Bases = tuple[tuple[int, ...], ...]
 
 
 class DirectCopy(NamedTuple):
-    """A copy from global memory to shared memory without registers between.
+    """A copy from global to shared memory that bypasses registers.
 
     Attributes:
         registers: the layout of its pointers over the tensor, without CTAs.
@@ -39,30 +39,30 @@ class DirectCopy(NamedTuple):
 
     @property
     def row(self) -> Bases:
-        """The bases of what one instruction writes: those of a vector, then those of the lanes."""
+        """The bases of an instruction's row: those of a vector, then those of the lanes."""
         bits = log2(self.vector)
         return (*self.registers.vectors("register")[:bits], *self.registers.vectors("lane"))
 
     @property
     def rows(self) -> Bases:
-        """The bases that lead from one instruction's row to others."""
+        """The bases that lead from the row of one instruction to others."""
         bits = log2(self.vector)
         return (*self.registers.vectors("warp"), *self.registers.vectors("register")[bits:])
 
     def can_write(self, memory: LinearLayout, padding: Sequence[tuple[int, int]]) -> bool:
-        """Tell whether each instruction writes a row without gaps.
+        """Return whether each instruction writes a row without gaps.
 
         Args:
             memory: the linear layout of the memory, without its padding.
             padding: pairs of an interval and the padding after it, in elements.
         """
         row = self.row
-        whole = memory.vectors("offset")[: len(row)] == row
-        return whole and all(interval >= 1 << len(row) for interval, _ in padding)
+        has_row = memory.vectors("offset")[: len(row)] == row
+        return has_row and all(interval >= 1 << len(row) for interval, _ in padding)
 
 
 def direct_layouts(copies: Sequence[DirectCopy], element_bytes: int) -> Iterator[PaddedShared]:
-    """Yield layouts that all of some copies can write; none where they write different rows.
+    """Yield layouts that all copies can write; none if they write different rows.
 
     Args:
         copies: to buffers of the layout.
@@ -80,9 +80,9 @@ def direct_layouts(copies: Sequence[DirectCopy], element_bytes: int) -> Iterator
     row = copies[0].row
     if any(copy.row != row or not all(map(any, row)) for copy in copies):
         return
-    others = list(dict.fromkeys(basis for basis in copies[0].rows if any(basis)))
+    rest = list(dict.fromkeys(basis for basis in copies[0].rows if any(basis)))
     units = 1 << len(row)
-    for order in islice(permutations(others), MAX_ORDERS):
+    for order in islice(permutations(rest), MAX_ORDERS):
         bases = (*row, *order)
         for pad in PAD_BYTES:
             yield PaddedShared(paddings=((units, pad // element_bytes),), offset=bases, block=())

@@ -1,4 +1,4 @@
-"""Which accesses of a thread LLVM joins, and which two of them one instruction of AMD makes.
+"""Accesses of a thread as LLVM joins them, and pairs that one instruction of AMD makes.
 
 A thread accesses shared memory at constant distances from few addresses.  Of the accesses from
 one address
@@ -49,7 +49,7 @@ class Piece(NamedTuple):
 
 
 def alignment_of(distance: int, alignment: int) -> int:
-    """Return what an address at a distance from an aligned one is a multiple of.
+    """Return the alignment of an address at a distance from an aligned one.
 
     Example:
         >>> alignment_of(24, 16), alignment_of(0, 16)
@@ -76,26 +76,26 @@ def join_neighbours(
     pieces, at = [], 0
     while at < len(distances):
         start = distances[at]
-        own = alignment_of(start, alignment)
+        aligned = alignment_of(start, alignment)
         count = MAX_WIDTH // width if width <= MAX_WIDTH else 1
         while count > 1 and not (
-            _are_neighbours(distances, at, count, width) and _may_be(count * width, own, pairs)
+            _are_neighbours(distances, at, count, width) and _may_be(count * width, aligned, pairs)
         ):
             count = FEWER[count]
         joined = count * width
-        pieces.append(Piece(start, joined, count > 1 and joined > own >= WORD))
+        pieces.append(Piece(start, joined, count > 1 and joined > aligned >= WORD))
         at += count
     return pieces
 
 
 def _are_neighbours(distances: Sequence[int], at: int, count: int, width: int) -> bool:
-    """Tell whether some accesses in a row are next to each other."""
+    """Return whether consecutive accesses are adjacent."""
     last = at + count - 1
     return last < len(distances) and distances[last] - distances[at] == (count - 1) * width
 
 
 def _may_be(width: int, alignment: int, pairs: bool) -> bool:
-    """Tell whether LLVM makes an access so wide at an address so aligned."""
+    """Return whether LLVM emits an access of this width at this alignment."""
     if width & width - 1:
         return width == TRIPLE and pairs and alignment >= MAX_WIDTH
     if not pairs or width <= WORD or not alignment:
@@ -107,9 +107,9 @@ def pair_up(
     pieces: Sequence[Piece],
     *,
     pairs: bool,
-    may_pair: Callable[[Piece, Piece], bool] = lambda one, other: True,
+    may_pair: Callable[[Piece, Piece], bool] = lambda first, second: True,
 ) -> Counter[tuple[int, str]]:
-    """Return how many instructions of each width and form the accesses from one address are.
+    """Count the instructions of the accesses from one address, by width and form.
 
     The form is empty for one address, ``2`` for two, ``2st64`` for two at a multiple of 64
     widths.
@@ -124,10 +124,10 @@ def pair_up(
         >>> pair_up(pieces, pairs=True)
         Counter({(8, '2'): 1, (8, ''): 1, (2, ''): 1})
     """
-    found: Counter[tuple[int, str]] = Counter()
+    counts: Counter[tuple[int, str]] = Counter()
     if not pairs:
-        found.update((piece.width, "") for piece in pieces)
-        return found
+        counts.update((piece.width, "") for piece in pieces)
+        return counts
     at = 0
     while at < len(pieces):
         piece = pieces[at]
@@ -135,15 +135,15 @@ def pair_up(
         if form and not may_pair(piece, pieces[at + 1]):
             form = ""
         if piece.is_split:
-            found[piece.width // 2, "2"] += 1
+            counts[piece.width // 2, "2"] += 1
         else:
-            found[piece.width, form] += 1
+            counts[piece.width, form] += 1
         at += 2 if form else 1
-    return found
+    return counts
 
 
 def _form(piece: Piece, other: Piece) -> str:
-    """Return the form of one instruction for two accesses; empty where there is none."""
+    """Return the form of one instruction for two accesses; empty without one."""
     width = piece.width
     is_alike = other.width == width and not (piece.is_split or other.is_split)
     if not is_alike or width not in PAIRED_WIDTHS:

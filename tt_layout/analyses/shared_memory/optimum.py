@@ -37,14 +37,14 @@ MAX_TRIED = 1 << 9
 
 
 def linear_optimum(problem: SwizzleProblem) -> SwizzleCandidate:
-    """Return the best linear layout of shared memory that was found, as shared_linear."""
-    found: dict[tuple[tuple[int, ...], ...], SwizzleCandidate] = {}
+    """Return the best linear layout of shared memory found, as shared_linear."""
+    candidates: dict[tuple[tuple[int, ...], ...], SwizzleCandidate] = {}
     for offset in _layouts(problem):
-        if offset not in found:
+        if offset not in candidates:
             encoding = SharedLinear(offset=offset, alignment=16)
             moved = sum(sum(map(bool, vector)) > 1 for vector in offset)
-            found[offset] = problem.evaluate(encoding, (moved, len(found)))
-    return min(found.values(), key=lambda candidate: candidate.rank)
+            candidates[offset] = problem.evaluate(encoding, (moved, len(candidates)))
+    return min(candidates.values(), key=lambda candidate: candidate.rank)
 
 
 def _layouts(problem: SwizzleProblem) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -80,7 +80,7 @@ class _Flat:
 
 
 def _vectors(problem: SwizzleProblem, accesses: Sequence[_Flat]) -> Iterator[Vectors]:
-    """Yield what may lie inside a vector: registers of all accesses, then of some."""
+    """Yield candidates of the vector: registers of all accesses, then of some."""
     most = log2(problem.target.max_vector_bytes // problem.elem_bytes)
     word = log2(max(1, problem.target.bank_bytes // problem.elem_bytes))
     common = _common([access.register for access in accesses])
@@ -120,10 +120,10 @@ def _intersection(first: Vectors, second: Vectors) -> Vectors:
     return common
 
 
-def _extended(start: Vectors, more: Vectors, size: int) -> Vectors:
-    """Return independent vectors, those of ``start`` and of ``more``, at most ``size``."""
+def _extended(start: Vectors, addition: Vectors, size: int) -> Vectors:
+    """Return at most ``size`` independent vectors of ``start``, then of ``addition``."""
     vectors = list(start)
-    for vector in more:
+    for vector in addition:
         if len(vectors) < size and F2Span(vectors).express(vector) is None:
             vectors.append(vector)
     return vectors
@@ -132,7 +132,7 @@ def _extended(start: Vectors, more: Vectors, size: int) -> Vectors:
 def _segments(
     problem: SwizzleProblem, accesses: Sequence[_Flat], vector: Vectors, bits: int
 ) -> Vectors:
-    """Choose the directions that lead from one row of banks to the next."""
+    """Choose the directions from one row of banks to the next."""
     row = log2(problem.target.banks * problem.target.bank_bytes // problem.elem_bytes)
     room = max(0, bits - row)
     avoid = [[*vector, *_phase(problem, access, vector)] for access in accesses]
@@ -145,7 +145,7 @@ def _segments(
 
 
 def _outside(pool: Vectors, taken: F2Span, spans: Sequence[F2Span]) -> int:
-    """Return a direction that is not taken, and outside of as many spans as can be."""
+    """Return a new direction that is outside of as many spans as possible."""
     best, most = 0, -1
     for vector in pool:
         if taken.express(vector) is None:
@@ -168,7 +168,7 @@ def _phase(problem: SwizzleProblem, access: _Flat, vector: Vectors) -> Vectors:
 
 
 def _directions(accesses: Sequence[_Flat], bits: int) -> Vectors:
-    """Return single tensor bits, then sums of two, then of bases of different accesses.
+    """Return single tensor bits, then sums of two, then sums of bases of different accesses.
 
     All sums of a complement are among them where they are few, so that a direction outside
     of two subspaces is found if there is one.
@@ -177,20 +177,20 @@ def _directions(accesses: Sequence[_Flat], bits: int) -> Vectors:
     bases = [[*a.register, *a.lane, *a.warp] for a in accesses]
     pairs = [a ^ b for first in bases for second in bases for a in first for b in second]
     twos = [a ^ b for i, a in enumerate(units) for b in units[:i]]
-    more = range(1, min(1 << bits, MAX_TRIED))
-    return [v for v in dict.fromkeys([*units, *twos, *pairs, *more]) if v]
+    sums = range(1, min(1 << bits, MAX_TRIED))
+    return [v for v in dict.fromkeys([*units, *twos, *pairs, *sums]) if v]
 
 
 def _complement(vectors: Vectors, bits: int, accesses: Sequence[_Flat]) -> Vectors:
-    """Return what is missing to reach every element, registers of the accesses first."""
+    """Return the vectors that complete a basis of all elements, registers of the accesses first."""
     pool = [v for access in accesses for v in access.register]
     pool += [1 << bit for bit in range(bits)]
-    own, span = list(vectors), F2Span(vectors)
+    basis, span = list(vectors), F2Span(vectors)
     for vector in pool:
         if span.express(vector) is None:
-            own.append(vector)
-            span = F2Span(own)
-    return own[len(vectors) :]
+            basis.append(vector)
+            span = F2Span(basis)
+    return basis[len(vectors) :]
 
 
 def _unpack(shape: Sequence[int], vector: int) -> tuple[int, ...]:

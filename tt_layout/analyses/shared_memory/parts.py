@@ -1,4 +1,4 @@
-"""Parts of buffers: which bits of an offset are where the part begins.
+"""Offsets of parts of buffers.
 
 A part is the elements of a buffer from some coordinates on, each a multiple of the part's size
 along its dimension.  The offset of an element is xored from that of its coordinates within the
@@ -16,7 +16,7 @@ from tt_layout.algebra.linear_layout import LinearLayout, log2
 
 
 def part_mask(buffer: LinearLayout, shape: Sequence[int]) -> int:
-    """Return the bits of an offset that may be set where a part of a buffer begins.
+    """Return the bits of an offset that may be set at the beginning of a part of a buffer.
 
     Args:
         buffer: from the offset to the elements of the whole buffer.
@@ -33,7 +33,7 @@ def part_mask(buffer: LinearLayout, shape: Sequence[int]) -> int:
         return 0
     offsets = buffer.pseudoinvert()
     at, mask = offsets.get_out_dim_names().index("offset"), 0
-    for name, size, whole in zip(buffer.get_out_dim_names(), shape, sizes):
-        for bit in range(log2(size), log2(whole)):
+    for name, size, extent in zip(buffer.get_out_dim_names(), shape, sizes):
+        for bit in range(log2(size), log2(extent)):
             mask |= offsets.vectors(name)[bit][at]
     return mask

@@ -1,4 +1,4 @@
-"""Which warp reads which segment of shared memory at one step, where a buffer is partitioned.
+"""Segments of a partitioned buffer that each warp reads per step.
 
 On gfx1250 each partition of a ``partitioned_shared`` is in a segment of 64 KiB of its own, and
 pairs of SIMDs share the ports to them: warps that read one segment at a time wait for each other.
@@ -19,7 +19,7 @@ MAX_STEPS = 64
 
 
 def segments(register: LinearLayout, shared: LinearLayout) -> Steps:
-    """Return the partitions that warps reach, for each step in which some warp's changes.
+    """Return the partitions that warps reach, for each step in which any warp changes its own.
 
     Args:
         register: from register, lane and warp to the elements.

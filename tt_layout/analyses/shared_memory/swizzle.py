@@ -1,4 +1,4 @@
-"""The shared layout with the fewest cycles, for given writers and readers.
+"""Search for the shared layout with the fewest cycles, for given writers and readers.
 
 Each family is searched whole: its parameters are powers of two, and most of them repeat each
 other, so that a few hundred distinct layouts are left.  Each is costed as in
@@ -41,7 +41,7 @@ MAX_WORK = 150_000  # layouts to try, times bits of an offset and half the rank:
 
 @dataclass(frozen=True)
 class SwizzleSearch:
-    """What a search found.
+    """Result of a swizzle search.
 
     Attributes:
         family: the family searched, or ``all``.
@@ -55,18 +55,18 @@ class SwizzleSearch:
 
     @property
     def best(self) -> SwizzleCandidate | None:
-        """The best of the family; None where no member fits the tensor."""
+        """The best of the family; None if no member fits the tensor."""
         return self.ranking[0] if self.ranking else None
 
     @cached_property
     def free_of_conflicts(self) -> bool:
-        """Whether any member of the family is free of conflicts."""
+        """Whether any member of the family is conflict-free."""
         return any(not candidate.extra_wavefronts for candidate in self.ranking)
 
     @property
     def is_whole(self) -> bool:
         """Whether every order of the dimensions was tried: up to `MAX_RANK` of them."""
-        return all((found.encoding.rank or 0) <= MAX_RANK for found in self.ranking)
+        return all((candidate.encoding.rank or 0) <= MAX_RANK for candidate in self.ranking)
 
 
 @checks_arguments
@@ -115,17 +115,19 @@ def find_swizzle(
     if not writers and not readers:
         raise LayoutError("nothing to search for: give a writer or a reader")
     hardware = find_target(target)
-    storing, loading = ([_distributed(one) for one in side] for side in (writers, readers))
+    storing, loading = (
+        [_distributed(encoding) for encoding in side] for side in (writers, readers)
+    )
     problem = SwizzleProblem(storing, loading, shape, elem_bytes, hardware)
     _check_count(problem.shape, elem_bytes, family, max_candidates)
     best = linear_optimum(problem)  # first: it raises what is wrong with the layouts
-    found: list[SwizzleCandidate] = []
+    candidates: list[SwizzleCandidate] = []
     for number, name in enumerate(FAMILIES):
         if family in (name, "all"):
             for encoding, simplicity in _MEMBERS[name](problem.shape, elem_bytes):
                 if (candidate := _fitting(problem, encoding, (number, *simplicity))) is not None:
-                    found.append(candidate)
-    ranking = tuple(sorted(found, key=lambda candidate: candidate.rank))
+                    candidates.append(candidate)
+    ranking = tuple(sorted(candidates, key=lambda candidate: candidate.rank))
     linear = [candidate for candidate in ranking if not candidate.encoding.padding][:1]
     if linear and linear[0].cycles < best.cycles:
         best = as_shared_linear(problem, linear[0])
@@ -150,7 +152,7 @@ def _fitting(
 
 
 def as_shared_linear(problem: SwizzleProblem, candidate: SwizzleCandidate) -> SwizzleCandidate:
-    """Return the same layout written as ``#ttg.shared_linear``."""
+    """Rewrite a candidate as ``#ttg.shared_linear``."""
     from tt_layout.encodings.shared_linear import SharedLinear
 
     memory = candidate.encoding.to_linear_layout(problem.shape, element_bits=8 * problem.elem_bytes)
@@ -176,7 +178,7 @@ def _orders(rank: int) -> Iterator[tuple[int, ...]]:
 def _check_count(
     shape: tuple[int, ...], elem_bytes: int, family: str, max_candidates: int | None
 ) -> None:
-    """Raise where there are more layouts to try than is allowed; none of them is made."""
+    """Raise if there are more layouts to try than allowed, before any is made."""
     bits = sum(map(log2, shape))
     size = max(1, bits) * max(1, len(shape) // 2)
     most = MAX_WORK // size if max_candidates is None else max_candidates
@@ -194,19 +196,19 @@ def _count_orders(rank: int) -> int:
 
 
 def _count_swizzled(shape: tuple[int, ...], elem_bytes: int) -> int:
-    """Return how many layouts `_swizzled` yields."""
+    """Count the layouts that `_swizzled` yields."""
     if len(shape) < 2:
         return 1
-    others = math.factorial(len(shape) - 2) if len(shape) <= MAX_RANK else 1
+    orders = math.factorial(len(shape) - 2) if len(shape) <= MAX_RANK else 1
     count = 0
     for columns, rows in permutations(map(log2, shape), 2):
         phases = range(1, min(columns, rows) + 1)
         count += 1 + sum((columns - p + 1) * (rows - p + 1) for p in phases)
-    return count * others
+    return count * orders
 
 
 def _count_padded(shape: tuple[int, ...], elem_bytes: int) -> int:
-    """Return how many layouts `_padded` yields."""
+    """Count the layouts that `_padded` yields."""
     pads = log2(MAX_PAD_BYTES // elem_bytes) + 1
     return _count_orders(len(shape)) * max(0, sum(map(log2, shape)) - 1) * pads
 
@@ -269,7 +271,7 @@ _MEMBERS = {"swizzled": _swizzled, "nvmma": _nvmma, "padded": _padded}
 
 
 def members(family: str, shape: tuple[int, ...], elem_bytes: int) -> Members:
-    """Return the distinct layouts of a family for a shape, each with how simple it is.
+    """Return the distinct layouts of a family for a shape, with a measure of simplicity.
 
     Example:
         >>> len(list(members("nvmma", (64, 64), 2)))

@@ -1,1 +1,1 @@
-"""Tensor memory: its messages, its copies, and the register layouts that fit them."""
+"""Tensor memory: messages, copies, and the register layouts that fit them."""

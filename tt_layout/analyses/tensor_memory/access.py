@@ -1,4 +1,4 @@
-"""How the compiler moves a tensor between registers and tensor memory: its messages.
+"""Messages between registers and tensor memory, as the compiler emits them.
 
 A message (``tcgen05.ld``, ``tcgen05.st``) moves a tile of 32-bit cells, repeated along the
 columns.  Which cells it takes from which registers and lanes is fixed by its *shape*:
@@ -48,7 +48,7 @@ ROWS_OF_8 = ((1, 0), (2, 0), (4, 0))
 
 @dataclass(frozen=True)
 class Tile:
-    """What a message of one repeat moves.
+    """Tile of a message of one repeat.
 
     Attributes:
         shape: as the assembler spells it.
@@ -76,7 +76,7 @@ HALVES = Tile("16x32bx2", (), (*ROWS_OF_8, (8, 0)), 1)
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """The messages that an access to tensor memory consists of.
+    """The messages of an access to tensor memory.
 
     Attributes:
         is_store: whether registers go to tensor memory.
@@ -122,7 +122,7 @@ def tensor_memory_access(
     is_store: bool,
     max_registers: int = MAX_REGISTERS,
 ) -> Message:
-    """Return the messages of loading a tensor from tensor memory, or of storing it.
+    """Return the messages of a load from tensor memory, or of a store to it.
 
     Args:
         register: the layout of the tensor.
@@ -159,22 +159,22 @@ def _access(
         raise LayoutError(f"elements of {element_bits} bits are not moved to tensor memory")
     packed = _packed(_cells(register, memory), element_bits)
     for tile in TILES:
-        found = packed.messages(tile, max_registers)
-        if found is not None:
-            return packed.as_message(tile, found, is_store=is_store)
-    found = packed.messages(HALVES, max_registers)
-    if found is None:
+        match = packed.messages(tile, max_registers)
+        if match is not None:
+            return packed.as_message(tile, match, is_store=is_store)
+    match = packed.messages(HALVES, max_registers)
+    if match is None:
         raise LayoutError(
             "no message of tensor memory moves this layout of registers: lanes and warps must "
             f"hold rows and columns as one of {', '.join(tile.shape for tile in TILES)} does"
         )
     row, column = packed.lane[len(HALVES.lane)]
-    return packed.as_message(HALVES, found, is_store=is_store, half_offset=row << 16 | column)
+    return packed.as_message(HALVES, match, is_store=is_store, half_offset=row << 16 | column)
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """The cells that single bits of hardware lead to; registers repeat no element.
+    """Cells that single hardware bits lead to; registers replicate no element.
 
     Attributes:
         fills_cells: whether every second column stays empty.
@@ -186,56 +186,56 @@ class _Cells:
     fills_cells: bool = False
 
     def messages(self, tile: Tile, max_registers: int) -> tuple[tuple[Cell, ...], int] | None:
-        """Return how often a message repeats a tile, and all registers, those of one message first.
+        """Return the repeat of a message, and all registers, those of one message first.
 
         None where the layout does not begin with the tile.
         """
         registers = max_registers // 2  # with more the compiler fears to spill
         if max_registers == MAX_REGISTERS and 1 << len(self.register) > registers:
             registers //= 2
-        found, repeat = None, 1
+        match, repeat = None, 1
         while repeat <= registers >> len(tile.register):
             steps = [(0, tile.columns << bit) for bit in range(log2(repeat))]
             ordered = self._beginning_with((*tile.register, *steps), tile.lane)
             if ordered is None:
                 break
-            found, repeat = (ordered, repeat), 2 * repeat
-        return found
+            match, repeat = (ordered, repeat), 2 * repeat
+        return match
 
     def _beginning_with(
         self, register: tuple[Cell, ...], lane: tuple[Cell, ...]
     ) -> tuple[Cell, ...] | None:
-        """Return all registers, the given ones first; None if others move in what these cover."""
-        own, lanes = tuple(map(self._spread, register)), tuple(map(self._spread, lane))
+        """Return all registers, these first; None if others move among the cells of these."""
+        registers, lanes = tuple(map(self._spread, register)), tuple(map(self._spread, lane))
         rest = list(self.register)
-        for cell in own:
+        for cell in registers:
             if cell not in rest:
                 return None
             rest.remove(cell)
-        rows = reduce(or_, (row for row, _ in (*own, *lanes, *GROUP)))
-        columns = reduce(or_, (column for _, column in (*own, *lanes)), 0)
-        others = (*rest, *self.lane[len(lanes) :], *self.warp[len(GROUP) :])
-        is_free = not any(row & rows or column & columns for row, column in others)
-        return (*own, *rest) if is_free and self.lane[: len(lanes)] == lanes else None
+        rows = reduce(or_, (row for row, _ in (*registers, *lanes, *GROUP)))
+        columns = reduce(or_, (column for _, column in (*registers, *lanes)), 0)
+        outside = (*rest, *self.lane[len(lanes) :], *self.warp[len(GROUP) :])
+        is_free = not any(row & rows or column & columns for row, column in outside)
+        return (*registers, *rest) if is_free and self.lane[: len(lanes)] == lanes else None
 
     def _spread(self, cell: Cell) -> Cell:
         return cell[0], cell[1] << self.fills_cells
 
     def begins_with(self, neighbours: int, empty: int = 0) -> bool:
-        """Tell whether the first registers are neighbouring columns, and nothing else is in them.
+        """Return whether the first registers are adjacent columns that nothing else enters.
 
         Args:
             neighbours: how many bits of the register.
             empty: how many bits of the column below them lead nowhere.
         """
-        own = tuple((0, 1 << empty + bit) for bit in range(neighbours))
-        others = (*self.register[neighbours:], *self.lane, *self.warp)
+        adjacent = tuple((0, 1 << empty + bit) for bit in range(neighbours))
+        outside = (*self.register[neighbours:], *self.lane, *self.warp)
         mask = (1 << empty + neighbours) - 1
-        is_free = not any(column & mask for _, column in others)
-        return self.register[:neighbours] == own and is_free
+        is_free = not any(column & mask for _, column in outside)
+        return self.register[:neighbours] == adjacent and is_free
 
     def packed(self, neighbours: int, column_bits: int) -> _Cells:
-        """Return where registers go that take the first bits of the register together."""
+        """Merge the registers that share a 32-bit register."""
 
         def shifted(cells: Iterable[Cell]) -> tuple[Cell, ...]:
             return tuple((row, column >> column_bits) for row, column in cells)
@@ -244,7 +244,7 @@ class _Cells:
         return _Cells(shifted(register), shifted(self.lane), shifted(self.warp))
 
     def spread_out(self) -> _Cells:
-        """Return the same with every second column left empty."""
+        """Return the cells with every second column left empty."""
 
         def spread(cells: Iterable[Cell]) -> tuple[Cell, ...]:
             return tuple((row, column << 1) for row, column in cells)
@@ -254,13 +254,13 @@ class _Cells:
     def as_message(
         self,
         tile: Tile,
-        found: tuple[tuple[Cell, ...], int],
+        match: tuple[tuple[Cell, ...], int],
         *,
         is_store: bool,
         half_offset: int | None = None,
     ) -> Message:
-        """Return the messages for the registers and the repeat that were found."""
-        registers, repeat = found
+        """Return the messages of a tile with its registers and repeat."""
+        registers, repeat = match
         moved = len(tile.register) + log2(repeat)
         offsets: list[Cell] = [(0, 0)]
         for row, column in registers[moved:]:
@@ -277,7 +277,7 @@ class _Cells:
 
 
 def _cells(register: LinearLayout, memory: LinearLayout) -> _Cells:
-    """Return the map from hardware to rows and columns, as the messages see it.
+    """Return the map from hardware to rows and columns, as the messages address them.
 
     Raises:
         LayoutError: CTAs or warps hold other parts of the tensor than they reach.
@@ -302,19 +302,19 @@ def _cells(register: LinearLayout, memory: LinearLayout) -> _Cells:
 
 
 def _check_blocks(composed: LinearLayout) -> None:
-    """Raise unless each CTA reads the tensor memory of its own."""
+    """Raise unless each CTA reads its own tensor memory."""
     names = composed.get_out_dim_names()
     at = names.index("block") if "block" in names else None
     for name, vectors in composed.in_bases:
         for bit, vector in enumerate(vectors):
-            own = tuple(1 << bit if k == at else 0 for k in range(len(names)))
+            expected = tuple(1 << bit if k == at else 0 for k in range(len(names)))
             is_local = at is None or not vector[at]
-            if vector != own if name == "block" else not is_local:
+            if vector != expected if name == "block" else not is_local:
                 raise LayoutError("registers and tensor memory must have the same CGALayout")
 
 
 def _packed(cells: _Cells, element_bits: int) -> _Cells:
-    """Return where 32-bit registers go, for elements packed as the compiler packs them.
+    """Return the cells of 32-bit registers, for elements packed as the compiler packs them.
 
     Raises:
         LayoutError: elements neither are neighbours in registers nor fill a cell each.
@@ -329,7 +329,7 @@ def _packed(cells: _Cells, element_bits: int) -> _Cells:
 
 
 def _one_for_each_cell(cells: _Cells, element_bits: int) -> _Cells:
-    """Return where registers go that hold one element, or two that the message unpacks."""
+    """Return the cells of registers with one element, or with two that the message unpacks."""
     empty = log2(CELL_BITS // element_bits)
     if element_bits == CELL_BITS // 2 and cells.begins_with(1, empty):
         return cells.packed(1, empty + 1).spread_out()

@@ -1,4 +1,4 @@
-"""How the compiler copies shared memory to tensor memory: its ``tcgen05.cp`` instructions.
+"""Copies from shared to tensor memory: the compiler's ``tcgen05.cp`` instructions.
 
 One thread issues them.  Scales go in blocks of 32 rows by 128 bits, which all four groups of 32
 rows of tensor memory receive.  Other tensors go in pieces of 128 rows by 256 bits, or 128 where
@@ -103,7 +103,7 @@ def scales_copy(shape: Sequence[int], element_bits: int) -> TensorMemoryCopy:
 
 
 def _blocks(shape: Sequence[int], element_bits: int) -> tuple[int, int]:
-    """Return how many blocks there are along M or N, and along K."""
+    """Count the blocks along M or N, and along K."""
     for dim in reversed(range(len(shape))):
         bits = prod(shape[dim:]) * element_bits
         if bits >= BLOCK_BITS:

@@ -1,4 +1,4 @@
-"""The register layouts in which a tensor can be loaded from tensor memory, or stored to it.
+"""Register layouts of loads from tensor memory and of stores to it.
 
 Each shape of a message (see `tt_layout.analyses.tensor_memory.access`) leads to one layout: its
 tile, repeated along the columns, then over the warps, seen through the layout of tensor memory.
@@ -40,7 +40,7 @@ WHOLE = TILES[0]
 
 
 class RegisterLayout(NamedTuple):
-    """A layout of registers that messages of tensor memory move.
+    """A register layout that messages of tensor memory move.
 
     Attributes:
         variant: the shape of the message that it was made for, as Gluon's ``instr_variant``;
@@ -57,7 +57,7 @@ class RegisterLayout(NamedTuple):
 
     @property
     def registers(self) -> int:
-        """32-bit registers of each thread that the messages move."""
+        """Number of 32-bit registers of each thread that the messages move."""
         return self.message.registers * self.message.messages
 
 
@@ -69,7 +69,7 @@ def register_layouts(
     is_stored_only: bool = False,
     max_registers: int = MAX_REGISTERS,
 ) -> list[RegisterLayout]:
-    """Return the layouts that a load from tensor memory may have, the compiler's default first.
+    """Return the possible layouts of a load from tensor memory, the compiler's default first.
 
     Args:
         memory: where the tensor is in tensor memory, from row, col and block.
@@ -85,8 +85,8 @@ def register_layouts(
         >>> from tt_layout.encodings.parsing import parse_layout
         >>> memory = parse_layout("#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, "
         ...     "colStride = 1>").to_linear_layout([128, 64], element_bits=32)
-        >>> for found in register_layouts(memory, 32, 4):
-        ...     print(found.variant, found.message.messages, found.message.name)
+        >>> for layout in register_layouts(memory, 32, 4):
+        ...     print(layout.variant, layout.message.messages, layout.message.name)
         32x32b 1 tcgen05.ld.sync.aligned.32x32b.x64.b32
         16x64b 2 tcgen05.ld.sync.aligned.16x64b.x32.b32
         16x128b 2 tcgen05.ld.sync.aligned.16x128b.x16.b32
@@ -96,7 +96,7 @@ def register_layouts(
         raise LayoutError(f"the warps must be a power of two of at least 4, got {num_warps}")
     if not is_power_of_two(element_bits) or element_bits > CELL_BITS:
         raise LayoutError(f"elements of {element_bits} bits are not moved to tensor memory")
-    found = []
+    layouts = []
     for variant, layout in _variants(memory, element_bits, num_warps):
         try:
             message = tensor_memory_access(
@@ -104,8 +104,8 @@ def register_layouts(
             )
         except LayoutError:
             continue  # the compiler offers it, and cannot lower it
-        found.append(RegisterLayout(variant, layout, message))
-    return found
+        layouts.append(RegisterLayout(variant, layout, message))
+    return layouts
 
 
 def _variants(
@@ -129,7 +129,7 @@ def _variants(
 def layout_for_tile(
     memory: LinearLayout, element_bits: int, num_warps: int, tile: Tile
 ) -> LinearLayout | None:
-    """Return the layout of registers that begins with the tile of a message; None without one.
+    """Return the register layout that begins with the tile of a message; None without one.
 
     Args:
         memory: where the tensor is in tensor memory.
@@ -145,7 +145,7 @@ def layout_for_tile(
     spread = cells.spread(tile, num_warps)
     if spread is None:
         return None
-    bases = {name: [cells.element(cell) for cell in own] for name, own in spread.items()}
+    bases = {name: [cells.element(cell) for cell in reached] for name, reached in spread.items()}
     bases["register"] = [*first, *bases["register"]]
     bases["block"] = list(memory.vectors("block"))
     return LinearLayout.from_bases(
@@ -185,7 +185,7 @@ def split_columns(layout: LinearLayout, element_bits: int) -> LinearLayout | Non
 
 
 def split_rows(layout: LinearLayout) -> LinearLayout | None:
-    """Return a layout in which warps 4 to 7 hold other rows than warps 0 to 3; None without one.
+    """Return a layout whose warps 4 to 7 hold other rows than warps 0 to 3; None without one.
 
     In it a reduction along the columns stays within a warp.
 
@@ -205,7 +205,7 @@ def split_rows(layout: LinearLayout) -> LinearLayout | None:
 
 
 class _Cells(NamedTuple):
-    """The elements that rows and columns of 32 bits hold.
+    """Elements at the rows and columns of 32-bit cells.
 
     Attributes:
         rows, columns: the basis vectors of each.
@@ -215,13 +215,13 @@ class _Cells(NamedTuple):
     columns: Sequence[Basis]
 
     def element(self, cell: Cell) -> Basis:
-        """Return the element of a cell; of several bits their sum."""
-        bits = [v for axis, own in zip(cell, self) for k, v in enumerate(own) if axis >> k & 1]
+        """Return the element of a cell, the xor over its bits."""
+        bits = [v for axis, basis in zip(cell, self) for k, v in enumerate(basis) if axis >> k & 1]
         rank = len(self.rows[0])
         return reduce(lambda a, b: tuple(x ^ y for x, y in zip(a, b)), bits, (0,) * rank)
 
     def spread(self, tile: Tile, num_warps: int) -> dict[str, list[Cell]] | None:
-        """Return the cells of registers, lanes and warps; None where the tile does not fit."""
+        """Return the cells of registers, lanes and warps; None if the tile does not fit."""
         is_whole, lower_only = tile == WHOLE, not any(self.rows[log2(UPPER_ROWS[0])])
         missing = (1 << len(self.columns)) // tile.columns
         if not missing or not self._are_independent(
@@ -233,16 +233,16 @@ class _Cells(NamedTuple):
         by_warp = takes_upper and num_warps > WARPS_OF_GROUP
         groups = num_warps // WARPS_OF_GROUP >> by_warp
         along = min(missing, groups)
-        own = missing // along
+        repeats = missing // along
         steps = [(0, tile.columns << bit) for bit in range(log2(missing))]
-        if own > 1 and is_whole and lower_only:
-            lane = [*tile.lane[:-1], steps[log2(own) - 1]]
-            register += steps[: log2(own) - 1]
+        if repeats > 1 and is_whole and lower_only:
+            lane = [*tile.lane[:-1], steps[log2(repeats) - 1]]
+            register += steps[: log2(repeats) - 1]
         else:
-            register += steps[: log2(own)]
+            register += steps[: log2(repeats)]
         if takes_upper:
             (warp if by_warp else register).append(UPPER_ROWS)
-        warp += [*steps[log2(own) :], *[(0, 0)] * log2(groups // along)]
+        warp += [*steps[log2(repeats) :], *[(0, 0)] * log2(groups // along)]
         return {"register": register, "lane": lane, "warp": warp}
 
     def _are_independent(self, cells: Sequence[Cell]) -> bool:
@@ -254,13 +254,13 @@ class _Cells(NamedTuple):
 def _packed(memory: LinearLayout, element_bits: int) -> tuple[list[Basis], list[Basis]] | None:
     """Return the elements that share a register, and the columns of 32 bits; None without any."""
     columns = list(memory.vectors("col"))
-    others = [*memory.vectors("row"), *memory.vectors("block")]
+    outside = [*memory.vectors("row"), *memory.vectors("block")]
     while columns and not any(columns[-1]):  # of a tensor smaller than the tiles
         columns.pop()
     register: list[Basis] = []
     while element_bits < CELL_BITS:
         most = log2(CELL_BITS // element_bits)
-        taken = _neighbours(columns, others, len(register), most)
+        taken = _neighbours(columns, outside, len(register), most)
         if taken:
             register, columns = [*register, *columns[:taken]], columns[taken:]
             element_bits <<= taken
@@ -270,7 +270,7 @@ def _packed(memory: LinearLayout, element_bits: int) -> tuple[list[Basis], list[
         if len(columns) < most or any(map(any, columns[:most])):
             return None
         pair = element_bits == CELL_BITS // 2
-        if pair and _neighbours(columns[most:], others, len(register), 1):
+        if pair and _neighbours(columns[most:], outside, len(register), 1):
             register.append(columns[most])
             most += 1
         columns = columns[most:]
@@ -278,19 +278,19 @@ def _packed(memory: LinearLayout, element_bits: int) -> tuple[list[Basis], list[
     return register, columns
 
 
-def _neighbours(columns: Sequence[Basis], others: Sequence[Basis], below: int, most: int) -> int:
-    """Return how many bits of the column lead to neighbours, and nothing else does.
+def _neighbours(columns: Sequence[Basis], outside: Sequence[Basis], below: int, most: int) -> int:
+    """Count the column bits that lead to neighbours which nothing else enters.
 
     Args:
-        columns, others: basis vectors of the columns, and of all else.
+        columns, outside: basis vectors of the columns, and of everything else.
         below: bits of the last dimension that are packed already.
         most: bits that are looked at.
     """
-    found = 0
+    adjacent = 0
     for count in range(1, min(most, len(columns)) + 1):
         mask = (1 << count) - 1 << below
-        own = all(v == (0, 1 << below + k) for k, v in enumerate(columns[:count]))
-        if not own or any(vector[-1] & mask for vector in (*columns[count:], *others)):
+        are_adjacent = all(v == (0, 1 << below + k) for k, v in enumerate(columns[:count]))
+        if not are_adjacent or any(vector[-1] & mask for vector in (*columns[count:], *outside)):
             break
-        found = count
-    return found
+        adjacent = count
+    return adjacent

@@ -180,7 +180,7 @@ def tmem(
     from tt_layout.placement import place
     from tt_layout.reports.register_layouts import RegisterLayoutsReport
 
-    span = memory.origin.whole if memory.origin else None
+    span = memory.origin.attribute if memory.origin else None
     if not isinstance(memory, TensorMemoryBase):
         raise LayoutError(f"expected a layout of tensor memory, got #{memory.name}", span)
     with pointing_at(tensor.span):

@@ -14,7 +14,7 @@ from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.notation.cute.text import Cute, check_linear
-from tt_layout.notation.functions import DEFAULT_ALIGNMENT
+from tt_layout.placement import DEFAULT_ALIGNMENT
 
 
 def memory_of(cute: Cute, shape: Shape, alignment: int = DEFAULT_ALIGNMENT) -> Encoding:

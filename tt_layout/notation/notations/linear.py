@@ -7,10 +7,11 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.notation.checking import check_same
 from tt_layout.notation.context import Context
-from tt_layout.notation.functions import alignment_of, encoding_of_layout, over_shape
+from tt_layout.notation.functions import encoding_of_layout, over_shape
 from tt_layout.notation.notation import Notation
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec, Translation
+from tt_layout.placement import alignment_of
 
 
 def read(text: str, context: Context) -> Encoding:
