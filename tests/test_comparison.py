@@ -10,7 +10,7 @@ import pytest
 from tiers import slow
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.layouts.layout_difference import Comparison, compare, place_label
+from tt_layout.analyses.layouts.layout_difference import LayoutDifference, compare, place_label
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 
@@ -89,7 +89,7 @@ def check_against_brute_force(before: LinearLayout, after: LinearLayout) -> None
     check_permutes(comparison, before, after)
 
 
-def check_bits(comparison: Comparison, before: LinearLayout, after: LinearLayout) -> None:
+def check_bits(comparison: LayoutDifference, before: LinearLayout, after: LinearLayout) -> None:
     """Bits named as swapped are swapped; bits not named are equal."""
     named = set()
     for change in comparison.changes:
@@ -106,7 +106,7 @@ def check_bits(comparison: Comparison, before: LinearLayout, after: LinearLayout
                 assert same == ((dim, bit) not in named)
 
 
-def check_permutes(comparison: Comparison, before: LinearLayout, after: LinearLayout) -> None:
+def check_permutes(comparison: LayoutDifference, before: LinearLayout, after: LinearLayout) -> None:
     """An input is reordered if, all other inputs fixed, it reaches the same elements as often."""
     names = before.get_in_dim_names()
     if any(before.get_in_dim_size(n) != after.get_in_dim_size(n) for n in names):

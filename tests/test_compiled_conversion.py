@@ -14,11 +14,11 @@ import tt_layout
 from tt_layout import LayoutError, LinearLayout, parse_layout
 from tt_layout.analyses.conversion.compiled_conversion import (
     CompiledConversion,
-    Step,
+    Transfer,
     compiled_conversion,
 )
 from tt_layout.analyses.conversion.conversion import without_replication
-from tt_layout.analyses.conversion.optimal_swizzling import Buffer, complement
+from tt_layout.analyses.conversion.optimal_swizzling import ConversionBuffer, complement
 from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.hardware import find_target
 from tt_layout.mlir.types import element_bits
@@ -60,11 +60,11 @@ def known(src: LinearLayout, dst: LinearLayout, bits: int) -> CompiledConversion
     return compiled_conversion(src, dst, bits, "sm90")
 
 
-def steps(row: dict[str, Any]) -> tuple[Step, Step]:
+def steps(row: dict[str, Any]) -> tuple[Transfer, Transfer]:
     """Return store and load; steps that are not taken have no instruction."""
     found, none = (
         compiled(row),
-        Step(instruction="", instructions=0, wavefronts=0, extra_wavefronts=0),
+        Transfer(instruction="", instructions=0, wavefronts=0, extra_wavefronts=0),
     )
     return found.store or none, found.load or none
 
@@ -99,7 +99,7 @@ def test_the_measured_conversions_take_every_instruction() -> None:
     assert matrix >= {"stmatrix.x4", "stmatrix.x4.trans", "ldmatrix.x4", "ldmatrix.x4.trans"}
 
 
-def elements(layout: LinearLayout, found: Buffer) -> dict[tuple[int, int, int], int]:
+def elements(layout: LinearLayout, found: ConversionBuffer) -> dict[tuple[int, int, int], int]:
     """Return the element in each offset, round and CTA of a buffer."""
     return {found.location(element): element for element in range(1 << layout.total_out_bits)}
 
@@ -120,7 +120,7 @@ def worst_bank(words: list[int]) -> int:
     return max(Counter(word % 32 for word in set(words)).values())
 
 
-def wavefronts(layout: LinearLayout, found: Buffer, size: int) -> int:
+def wavefronts(layout: LinearLayout, found: ConversionBuffer, size: int) -> int:
     """Count the wavefronts of plain accesses of up to 4 bytes, element by element."""
     own, turns = without_replication(layout), 0
     for warp in range(own.get_in_dim_size("warp")):
@@ -170,7 +170,7 @@ def test_loads_from_other_ctas_are_not_counted() -> None:
     src = line(lane=[1, 2, 4, 8, 16], block=[32])
     dst = line(lane=[32, 2, 4, 8, 16], block=[1])
     found = known(src, dst, 32)
-    assert found.store == Step(
+    assert found.store == Transfer(
         instruction="st.shared.b32", instructions=1, wavefronts=1, extra_wavefronts=0
     )
     assert found.load is not None

@@ -38,7 +38,7 @@ from tt_layout.analyses.multiplications.matrix_instructions import Operand
 from tt_layout.analyses.shared_memory.access import AccessMap, choose_instruction
 from tt_layout.analyses.shared_memory.addresses import first_instruction
 from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
-from tt_layout.analyses.shared_memory.joined_accesses import Piece, pair_up
+from tt_layout.analyses.shared_memory.joined_accesses import Joined, pair_up
 from tt_layout.analyses.tensor_memory.registers import _packed, register_layouts, split_columns
 from tt_layout.audit.allocation.shared_memory import Allocation, AllocationKind, SharedMemory
 from tt_layout.audit.audit import Audit, audit_module
@@ -880,7 +880,7 @@ def test_distinct_values_may_be_far_apart() -> None:
 @pytest.mark.parametrize(("strides", "form"), [(255, "2st64"), (256, "")])
 def test_two_addresses_are_at_most_255_strides_apart(strides: int, form: str) -> None:
     """The offsets of ds_read2st64_b32 have 8 bits, and count 64 words."""
-    pieces = [Piece(4, 4), Piece(4 + strides * 64 * 4, 4)]
+    pieces = [Joined(4, 4), Joined(4 + strides * 64 * 4, 4)]
     assert list(pair_up(pieces, pairs=True)) == [(4, form)]
 
 

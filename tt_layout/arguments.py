@@ -42,7 +42,7 @@ def checks_arguments(function: Callable[P, R]) -> Callable[P, R]:
         TypeError: order[1] must be an int, got None of NoneType
     """
     names = list(signature(function).parameters)
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, ArgKind] = {}
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -92,7 +92,7 @@ def _has_only(plain: type, value: Any) -> bool:
     return type(value) in (tuple, list) and {*map(type, value)} <= {plain}
 
 
-class Kind(NamedTuple):
+class ArgKind(NamedTuple):
     """The values that an annotation allows.
 
     Attributes:
@@ -108,13 +108,13 @@ class Kind(NamedTuple):
     plain: type | None = None
 
 
-def _taken(name: str, value: Any, kind: Kind) -> Any:
+def _taken(name: str, value: Any, kind: ArgKind) -> Any:
     if not kind.fits(value):
         raise TypeError(f"{name} must be {kind.words}, got {shown(value)}")
     return kind.read(name, value)
 
 
-def _kind(hint: Any) -> Kind:
+def _kind(hint: Any) -> ArgKind:
     if hint in _KINDS:
         return _KINDS[hint]
     origin, parts = get_origin(hint), get_args(hint)
@@ -127,21 +127,21 @@ def _kind(hint: Any) -> Kind:
     return _instance(origin or hint)
 
 
-def _instance(kind: type) -> Kind:
+def _instance(kind: type) -> ArgKind:
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     plain = kind if kind is str else None
-    return Kind(f"{article} {kind.__name__}", lambda value: isinstance(value, kind), plain=plain)
+    return ArgKind(f"{article} {kind.__name__}", lambda value: isinstance(value, kind), plain=plain)
 
 
-def _either(kinds: Sequence[Kind]) -> Kind:
+def _either(kinds: Sequence[ArgKind]) -> ArgKind:
     def read(name: str, value: Any) -> Any:
         return next(kind for kind in kinds if kind.fits(value)).read(name, value)
 
     words = " or ".join(kind.words for kind in kinds)
-    return Kind(words, lambda value: any(kind.fits(value) for kind in kinds), read)
+    return ArgKind(words, lambda value: any(kind.fits(value) for kind in kinds), read)
 
 
-def _sequence(item: Kind) -> Kind:
+def _sequence(item: ArgKind) -> ArgKind:
     def read(name: str, value: Any) -> Any:
         if len(value) > MAX_LENGTH:
             raise LayoutError(f"{name} has more than {MAX_LENGTH} entries")
@@ -150,10 +150,10 @@ def _sequence(item: Kind) -> Kind:
         entries = islice(value, len(value))  # a class of its own may yield for ever
         return tuple(_taken(f"{name}[{at}]", entry, item) for at, entry in enumerate(entries))
 
-    return Kind("a sequence", _is_sequence, read)
+    return ArgKind("a sequence", _is_sequence, read)
 
 
-def _tuple(items: Sequence[Kind]) -> Kind:
+def _tuple(items: Sequence[ArgKind]) -> ArgKind:
     def read(name: str, value: Any) -> Any:
         return tuple(
             _taken(f"{name}[{at}]", entry, kind)
@@ -161,7 +161,7 @@ def _tuple(items: Sequence[Kind]) -> Kind:
         )
 
     count = len(items)
-    return Kind(f"{count} values", lambda v: _is_sequence(v) and len(v) == count, read)
+    return ArgKind(f"{count} values", lambda v: _is_sequence(v) and len(v) == count, read)
 
 
 def _is_sequence(value: Any) -> bool:
@@ -178,12 +178,14 @@ def _is_index(value: Any) -> bool:
     return True
 
 
-_ANYTHING = Kind("anything", lambda value: True)
-_INTEGER = Kind("an int", _is_index, lambda name, value: operator.index(value), int)
+_ANYTHING = ArgKind("anything", lambda value: True)
+_INTEGER = ArgKind("an int", _is_index, lambda name, value: operator.index(value), int)
 _INTEGERS = _sequence(_INTEGER)
-_KINDS: dict[Any, Kind] = {
+_KINDS: dict[Any, ArgKind] = {
     Any: _ANYTHING,
     int: _INTEGER,
-    bool: Kind("a bool", lambda v: _is_index(v) and v in (0, 1), lambda name, value: bool(value)),
-    type(None): Kind("None", lambda value: value is None),
+    bool: ArgKind(
+        "a bool", lambda v: _is_index(v) and v in (0, 1), lambda name, value: bool(value)
+    ),
+    type(None): ArgKind("None", lambda value: value is None),
 }

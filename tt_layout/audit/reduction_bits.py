@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tt_layout.analyses.conversion.reduction_order import (
     UNORDERED,
-    Difference,
+    OrderDifference,
     ReductionTree,
     reduction_tree,
 )
@@ -75,7 +75,7 @@ class ReductionPair:
         return ""
 
     @property
-    def difference(self) -> Difference | None:
+    def difference(self) -> OrderDifference | None:
         """The first addition that differs; None where there is none, or it is not known."""
         if self.reason or self.before.tree is None or self.after.tree is None:
             return None

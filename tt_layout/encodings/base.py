@@ -65,7 +65,7 @@ class Violation(NamedTuple):
         return not self.has_meaning or self.is_refused_by(release)
 
 
-class Origin(NamedTuple):
+class EncodingOrigin(NamedTuple):
     """Source of an encoding: the attribute, and the value of each key."""
 
     attribute: Span
@@ -91,7 +91,7 @@ class Encoding:
 
     release: Release = LATEST
     spelling: Spelling | None = field(default=None, compare=False, repr=False)
-    origin: Origin | None = field(default=None, compare=False, repr=False)
+    origin: EncodingOrigin | None = field(default=None, compare=False, repr=False)
     no_layout_reason: str | None = field(default=None, repr=False)
     is_fork: bool = field(default=False, compare=False, repr=False)
 

@@ -38,7 +38,7 @@ Values = dict[str, Any]
 PADDINGS = "paddings"  # the name under which a form lists its leading interval:+padding pairs
 
 
-class Reader(Protocol):
+class NestedReader(Protocol):
     """Reader of the attributes nested in another."""
 
     def read(self, node: Node) -> Any:
@@ -59,7 +59,7 @@ class Spelled(Protocol):
 class Kind(Protocol):
     """Type of the value of a key: its parser and its printer."""
 
-    def read(self, node: Node, reader: Reader) -> Any:
+    def read(self, node: Node, reader: NestedReader) -> Any:
         """Parse the value of a node; the error names the expected kind."""
 
     def show(self, value: Any) -> str:
@@ -69,7 +69,7 @@ class Kind(Protocol):
 class IntegerKind:
     """A number that is not negative; ``false`` reads as 0, as in MLIR."""
 
-    def read(self, node: Node, reader: Reader) -> int:
+    def read(self, node: Node, reader: NestedReader) -> int:
         """Return the number."""
         if isinstance(node, WordNode) and node.word == "false":
             return 0
@@ -90,7 +90,7 @@ class IntegerKind:
 class BooleanKind:
     """``true`` or ``false``."""
 
-    def read(self, node: Node, reader: Reader) -> bool:
+    def read(self, node: Node, reader: NestedReader) -> bool:
         """Return the truth value."""
         if isinstance(node, WordNode) and node.word in ("true", "false"):
             return node.word == "true"
@@ -107,7 +107,7 @@ class ListKind:
 
     element: Kind
 
-    def read(self, node: Node, reader: Reader) -> tuple[Any, ...]:
+    def read(self, node: Node, reader: NestedReader) -> tuple[Any, ...]:
         """Return the elements as a tuple."""
         if not isinstance(node, ListNode):
             raise LayoutError(f"expected a list, got {node.span.text}", node.span)
@@ -127,7 +127,7 @@ class WordKind:
 
     meanings: Mapping[str, Any]
 
-    def read(self, node: Node, reader: Reader) -> Any:
+    def read(self, node: Node, reader: NestedReader) -> Any:
         """Return the value of the word."""
         if isinstance(node, WordNode) and node.word in self.meanings:
             return self.meanings[node.word]
@@ -142,7 +142,7 @@ class WordKind:
 class PairsKind:
     """``[interval:+padding, ...]``."""
 
-    def read(self, node: Node, reader: Reader) -> tuple[tuple[int, int], ...]:
+    def read(self, node: Node, reader: NestedReader) -> tuple[tuple[int, int], ...]:
         """Return the pairs."""
         if not isinstance(node, ListNode):
             raise LayoutError(f"expected [interval:+padding, ...], got {node.span.text}", node.span)
@@ -169,7 +169,7 @@ class BasesByDimKind:
     dims: tuple[str, ...]
     required: tuple[str, ...] = ()
 
-    def read(self, node: Node, reader: Reader) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    def read(self, node: Node, reader: NestedReader) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """Return the bases of each dimension, in the order of ``dims``."""
         if not isinstance(node, DictNode):
             raise LayoutError(f"expected a dictionary, got {node.span.text}", node.span)
@@ -196,7 +196,7 @@ class BasesByDimKind:
 class LayoutKind:
     """Another layout attribute."""
 
-    def read(self, node: Node, reader: Reader) -> Any:
+    def read(self, node: Node, reader: NestedReader) -> Any:
         """Return the encoding that the attribute stands for."""
         return reader.read(node)
 

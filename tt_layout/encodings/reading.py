@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from tt_layout.encodings.base import Encoding, Origin, fault_of, is_ours
+from tt_layout.encodings.base import Encoding, EncodingOrigin, fault_of, is_ours
 from tt_layout.encodings.forks import PLACEHOLDERS, UNMAPPED, unwrapped
 from tt_layout.encodings.forms import (
     LAYOUT,
@@ -90,7 +90,7 @@ class Reader:
             encoding = encoding_class(
                 release=self.release,
                 spelling=Spelling(form, values),
-                origin=Origin(attribute.span, spans) if self.keeps_origin else None,
+                origin=EncodingOrigin(attribute.span, spans) if self.keeps_origin else None,
                 is_fork=self._is_fork(form, entries),
                 **form.fields(values),
             )

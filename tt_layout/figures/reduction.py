@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tt_layout.analyses.conversion.placed_reduction import placed_reduction
-from tt_layout.analyses.conversion.reduction_order import ReductionTree, Step
+from tt_layout.analyses.conversion.reduction_order import AddStep, ReductionTree
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure, Grid, check_cells, has_labels, table
 from tt_layout.views.groups import coloured
@@ -54,11 +54,11 @@ def _sums(tree: ReductionTree) -> np.ndarray[tuple[int, int], np.dtype[np.int64]
     return np.stack(rows)
 
 
-def _step_name(step: Step) -> str:
+def _step_name(step: AddStep) -> str:
     """Return what a step adds.
 
     Example:
-        >>> _step_name(Step("lanes", (0, 16))), _step_name(Step("registers", (0, 1, 2, 3)))
+        >>> _step_name(AddStep("lanes", (0, 16))), _step_name(AddStep("registers", (0, 1, 2, 3)))
         ('lanes +16', 'registers +1 .. +3')
     """
     _, first, *others = step.offsets

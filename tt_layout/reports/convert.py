@@ -8,7 +8,7 @@ from typing import Any
 
 from tt_layout.analyses.conversion.compiled_conversion import (
     CompiledConversion,
-    Step,
+    Transfer,
     compiled_conversion,
 )
 from tt_layout.analyses.conversion.conversion import (
@@ -141,7 +141,7 @@ class ConversionReport(Printed):
             store = f"{cost.store_wavefronts} {self.cycle}s to store"
             yield Line(f"  at least {store} and {cost.load_wavefronts} to load, per CTA")
 
-    def _step(self, kind: str, step: Step) -> str:
+    def _step(self, kind: str, step: Transfer) -> str:
         text = f"  {kind}: {step.instructions} x {step.instruction} per warp"
         if step.wavefronts is not None:
             text += f", {step.wavefronts} {self.cycle}s per CTA"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tt_layout.analyses.layouts.encoding_difference import Difference
+from tt_layout.analyses.layouts.encoding_difference import EncodingDifference
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 
@@ -26,7 +26,7 @@ VERDICTS = {
 class DifferenceReport(Printed):
     """What changed between two layouts."""
 
-    difference: Difference
+    difference: EncodingDifference
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""

@@ -10,9 +10,9 @@ from tt_layout.analyses.conversion.placed_reduction import placed_reduction
 from tt_layout.analyses.conversion.reduction_order import (
     UNORDERED,
     WARPS,
-    Difference,
+    AddStep,
+    OrderDifference,
     ReductionTree,
-    Step,
 )
 from tt_layout.encodings import Encoding
 from tt_layout.hardware import Target
@@ -86,7 +86,7 @@ class ReductionDifferenceReport(Printed):
     before: Encoding
     after: Encoding
     trees: tuple[ReductionTree, ReductionTree]
-    difference: Difference | None
+    difference: OrderDifference | None
 
     @property
     def has_same_bits(self) -> bool:
@@ -163,20 +163,20 @@ def compiled_by(tree: ReductionTree) -> str:
     return f"{tree.target.name}, Triton {tree.release}"
 
 
-def brought_by(step: Step) -> str:
+def brought_by(step: AddStep) -> str:
     """Return what brings the terms of a step together."""
     if step.place == WARPS:
         return f"shared memory, {step.instruction}"
     return step.instruction or ("packed pairs" if step.is_packed else "")
 
 
-def sum_text(step: Step, number: int) -> str:
+def sum_text(step: AddStep, number: int) -> str:
     """Return what a step makes of the sums before it.
 
     Example:
-        >>> sum_text(Step("lanes", (0, 16)), 3)
+        >>> sum_text(AddStep("lanes", (0, 16)), 3)
         's3(i) = s2(i) + s2(i+16)'
-        >>> sum_text(Step("registers", tuple(range(8))), 1)
+        >>> sum_text(AddStep("registers", tuple(range(8))), 1)
         's1(i) = x(i) + x(i+1) + .. + x(i+7), one after the other: +0-7'
     """
     name = f"s{number - 1}" if number > 1 else "x"
@@ -187,11 +187,11 @@ def sum_text(step: Step, number: int) -> str:
     return f"s{number}(i) = {' + '.join(terms)}"
 
 
-def brackets(steps: Sequence[Step], first: int = 0) -> str:
+def brackets(steps: Sequence[AddStep], first: int = 0) -> str:
     """Return a sum with its brackets.
 
     Example:
-        >>> brackets([Step("registers", (0, 1, 2)), Step("lanes", (0, 4))])
+        >>> brackets([AddStep("registers", (0, 1, 2)), AddStep("lanes", (0, 4))])
         '(0 + 1 + 2) + (4 + 5 + 6)'
     """
     if not steps:
@@ -200,7 +200,7 @@ def brackets(steps: Sequence[Step], first: int = 0) -> str:
     return " + ".join(f"({part})" if len(steps) > 1 else part for part in parts)
 
 
-def bits_line(tree: ReductionTree, difference: Difference | None) -> tuple[str, str]:
+def bits_line(tree: ReductionTree, difference: OrderDifference | None) -> tuple[str, str]:
     """Return whether sums have the same bits, and the colour of it."""
     where = f"{tree.element} along dimension {tree.axis}"
     if difference is None:
@@ -210,11 +210,11 @@ def bits_line(tree: ReductionTree, difference: Difference | None) -> tuple[str, 
     return f"other bits: sums of {where} are added in another order", "red"
 
 
-def difference_text(found: Difference) -> str:
+def difference_text(found: OrderDifference) -> str:
     """Return the first additions that differ, in words.
 
     Example:
-        >>> difference_text(Difference(2, (0, 1), (2, 3), (16, 17)))
+        >>> difference_text(OrderDifference(2, (0, 1), (2, 3), (16, 17)))
         'step 2: the first adds 2, 3 to 0, 1; the second adds 16, 17'
     """
     terms, first, second = (ranges(part) for part in found[1:])

@@ -36,7 +36,7 @@ from tt_layout.hardware import Target, find_target
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class Transfer:
     """The stores or the loads of a conversion, over all rounds.
 
     Attributes:
@@ -62,8 +62,8 @@ class CompiledConversion:
         shuffles, bpermutes: per warp; see `Shuffles`.
     """
 
-    store: Step | None = None
-    load: Step | None = None
+    store: Transfer | None = None
+    load: Transfer | None = None
     shuffles: int = 0
     bpermutes: int = 0
 
@@ -95,7 +95,7 @@ def compiled_conversion(
         >>> lanes[4] = [32]
         >>> dst = LinearLayout.from_bases([("lane", lanes), ("warp", [[16]])], ["dim0"])
         >>> compiled_conversion(src, dst, 32, "sm80").load
-        Step(instruction='ld.shared.b32', instructions=1, wavefronts=2, extra_wavefronts=0)
+        Transfer(instruction='ld.shared.b32', instructions=1, wavefronts=2, extra_wavefronts=0)
     """
     gpu = find_target(target)
     return _compiled(src, dst, max(8, element_bits), gpu)
@@ -120,13 +120,13 @@ def _compiled(
 
 def _step(
     registers: LinearLayout,
-    layout: optimal_swizzling.Buffer,
+    layout: optimal_swizzling.ConversionBuffer,
     element_bytes: int,
     target: Target,
     *,
     is_store: bool,
     crosses: bool = False,
-) -> Step:
+) -> Transfer:
     """Return the store or the load of a tensor through a conversion buffer."""
     places = access_map(registers, layout, element_bytes)
     kind = layout.store if is_store else layout.load
@@ -135,7 +135,7 @@ def _step(
     rounds = 1 << len(layout.rounds)
     executions = rounds * access.instructions * registers.get_in_dim_size("warp")
     extra = access.extra_wavefronts_per_instruction
-    return Step(
+    return Transfer(
         instruction=access.name.replace(".shared", ".shared::cluster") if crosses else access.name,
         instructions=rounds * access.instructions,
         wavefronts=None if crosses else int(executions * access.wavefronts_per_instruction),
@@ -144,7 +144,7 @@ def _step(
 
 
 def access_map(
-    registers: LinearLayout, layout: optimal_swizzling.Buffer, element_bytes: int
+    registers: LinearLayout, layout: optimal_swizzling.ConversionBuffer, element_bytes: int
 ) -> AccessMap:
     """Return the offset in the buffer of each register location, within one round."""
 
@@ -163,7 +163,7 @@ def access_map(
 
 
 def _instruction(
-    kind: optimal_swizzling.Instruction, places: AccessMap, target: Target, *, is_store: bool
+    kind: optimal_swizzling.LaneSplit, places: AccessMap, target: Target, *, is_store: bool
 ) -> Instruction:
     """Return an access as the instruction for which the buffer was made."""
     if kind.vector_lanes:

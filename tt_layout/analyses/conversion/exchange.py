@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tt_layout.algebra.linear_layout import LinearLayout, next_power_of_two
-from tt_layout.analyses.conversion.compiled_conversion import Step
+from tt_layout.analyses.conversion.compiled_conversion import Transfer
 from tt_layout.analyses.shared_memory.access import BASE_ALIGNMENT, AccessMap, vector_instruction
 from tt_layout.analyses.shared_memory.banks import cost
 from tt_layout.analyses.shared_memory.joined_accesses import join_neighbours, pair_up
@@ -28,8 +28,8 @@ class Exchange:
     shuffles: int = 0
     bpermutes: int = 0
     reductions: int = 0
-    stores: tuple[Step, ...] = ()
-    loads: tuple[Step, ...] = ()
+    stores: tuple[Transfer, ...] = ()
+    loads: tuple[Transfer, ...] = ()
     scratch_bytes: int = 0
 
     @property
@@ -48,7 +48,7 @@ def scalar_step(
     target: Target,
     *,
     is_store: bool,
-) -> Step:
+) -> Transfer:
     """Return accesses to shared memory that move one element per lane.
 
     Args:
@@ -62,13 +62,13 @@ def scalar_step(
     Example:
         >>> from tt_layout.hardware import find_target
         >>> scalar_step((32, 64), 4, 2, 4, find_target("sm90"), is_store=False)
-        Step(instruction='ld.shared.b32', instructions=2, wavefronts=32, extra_wavefronts=24)
+        Transfer(instruction='ld.shared.b32', instructions=2, wavefronts=32, extra_wavefronts=24)
     """
     places = AccessMap((), lanes, (), element_bytes)
     instruction = vector_instruction(places, target, is_store=is_store)
     access = cost(places, target, is_store=is_store, instruction=instruction)
     executions = count * warps
-    return Step(
+    return Transfer(
         instruction=access.name,
         instructions=count,
         wavefronts=int(executions * access.wavefronts_per_instruction),
@@ -84,7 +84,7 @@ def paired_steps(
     target: Target,
     *,
     is_store: bool,
-) -> Iterator[Step]:
+) -> Iterator[Transfer]:
     """Yield the accesses of a lane at several distances from its base, as AMD joins them.
 
     Those of three words are taken to be as long as those of four.
@@ -121,7 +121,7 @@ def dense_step(
     order: Sequence[int] | None = None,
     *,
     is_store: bool,
-) -> Step:
+) -> Transfer:
     """Return an access to a tensor stored in shared memory without swizzle or padding.
 
     Args:
@@ -149,7 +149,7 @@ def dense_step(
     instruction = vector_instruction(places, target, is_store=is_store)
     access = cost(places, target, is_store=is_store, instruction=instruction)
     executions = instruction.count << len(places.warp)
-    return Step(
+    return Transfer(
         instruction=access.name,
         instructions=instruction.count,
         wavefronts=int(executions * access.wavefronts_per_instruction),

@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
-from tt_layout.analyses.conversion.compiled_conversion import Step
+from tt_layout.analyses.conversion.compiled_conversion import Transfer
 from tt_layout.analyses.conversion.conversion import memory_bytes, with_inputs
 from tt_layout.analyses.conversion.exchange import Exchange, dense_step
 from tt_layout.hardware import Target
@@ -75,10 +75,10 @@ def _beside(vector: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*vector[:axis], *vector[axis + 1 :])
 
 
-def _unknown_load(count: int, size: int, target: Target) -> Step:
+def _unknown_load(count: int, size: int, target: Target) -> Transfer:
     """Return loads of elements at data-dependent offsets."""
     name = target.instruction_name(size, is_store=False)
-    return Step(instruction=name, instructions=count, wavefronts=None, extra_wavefronts=None)
+    return Transfer(instruction=name, instructions=count, wavefronts=None, extra_wavefronts=None)
 
 
 @lru_cache(maxsize=1024)
@@ -100,7 +100,7 @@ def histogram(src: LinearLayout, result: LinearLayout, bins: int, target: Target
     """
     old, new = with_inputs(src), with_inputs(result)
     counts = max(bins, target.lanes)
-    added = Step(
+    added = Transfer(
         instruction=target.shared_addition,
         instructions=counts // target.lanes
         if target.counts_by_ballots

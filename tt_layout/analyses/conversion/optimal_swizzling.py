@@ -49,7 +49,7 @@ REORDERED_BANKS = 32  # the compiler leaves the bank bits of GPUs with more in o
 
 
 @dataclass(frozen=True)
-class Instruction:
+class LaneSplit:
     """Lanes over which an instruction distributes a vector and a wavefront.
 
     Attributes:
@@ -63,7 +63,7 @@ class Instruction:
     wavefront_lanes: tuple[int, ...] = (0, 1, 2)
 
 
-def matrix_instructions(name: str, element_bits: int) -> list[Instruction]:
+def matrix_instructions(name: str, element_bits: int) -> list[LaneSplit]:
     """Return ``ldmatrix`` or ``stmatrix`` in the forms that move elements of this width.
 
     Example:
@@ -72,13 +72,13 @@ def matrix_instructions(name: str, element_bits: int) -> list[Instruction]:
         >>> matrix_instructions("ldmatrix", 64)
         []
     """
-    plain = Instruction(name, (0, 1), (2, 3, 4))
-    transposed = Instruction(f"{name}.trans", (2, 3, 4), (0, 1))
+    plain = LaneSplit(name, (0, 1), (2, 3, 4))
+    transposed = LaneSplit(f"{name}.trans", (2, 3, 4), (0, 1))
     return [plain] * (element_bits <= FRAGMENT_BITS) + [transposed] * (element_bits == 16)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Buffer:
+class ConversionBuffer:
     """The buffer of a conversion as a linear layout, and the instructions that it is made for.
 
     Attributes:
@@ -90,8 +90,9 @@ class Buffer:
             choose the instructions; 0 where it does not choose.
 
     Example:
-        >>> buffer = Buffer(vector=(1,), bank=(2,), segment=(12,), rounds=(8,), blocks=(16,),
-        ...                 store=Instruction("st.shared"), load=Instruction("ld.shared"))
+        >>> buffer = ConversionBuffer(
+        ...     vector=(1,), bank=(2,), segment=(12,), rounds=(8,), blocks=(16,),
+        ...     store=LaneSplit("st.shared"), load=LaneSplit("ld.shared"))
         >>> buffer.location(4), buffer.location(8), buffer.location(17)
         ((4, 1, 0), (0, 1, 0), (1, 0, 1))
     """
@@ -101,8 +102,8 @@ class Buffer:
     segment: tuple[int, ...]
     rounds: tuple[int, ...]
     blocks: tuple[int, ...]
-    store: Instruction
-    load: Instruction
+    store: LaneSplit
+    load: LaneSplit
     conflicts: int = 0
 
     @property
@@ -192,7 +193,7 @@ class Swizzler:
 
     # -- plain loads and stores ----------------------------------------------------------
 
-    def plain(self) -> Buffer:
+    def plain(self) -> ConversionBuffer:
         """Return the buffer of ordinary stores and loads.
 
         Of the lanes that may make up one wavefront of the widest load, the compiler takes
@@ -204,7 +205,7 @@ class Swizzler:
         low = range(lanes - max(0, words + lanes - log2(self.gpu.banks)))
         is_widest = self.element_bits << len(vector) == self._vector_bits
         choices = [low, *self.gpu.conversion_lanes] if is_widest else [low]
-        load, store = map(Instruction, self.gpu.mnemonics)
+        load, store = map(LaneSplit, self.gpu.mnemonics)
         stored = self.src.pick(low)
         buffers = [
             self._buffer((store, load), vector, (stored, self.dst.pick(loaded)))
@@ -247,7 +248,9 @@ class Swizzler:
                     vector = [*vector, side[k]]
         return vector
 
-    def _with_vector_first(self, buffer: Buffer, filling: bool | None) -> Buffer:
+    def _with_vector_first(
+        self, buffer: ConversionBuffer, filling: bool | None
+    ) -> ConversionBuffer:
         """Move registers of one side to the lowest bank bits, so that it vectorizes further."""
         stored, loaded = (
             [c for c in buffer.bank if c in side.registers] for side in (self.src, self.dst)
@@ -259,7 +262,9 @@ class Swizzler:
 
     # -- instructions weighed against each other --------------------------------------------
 
-    def weighed(self, stores: Sequence[Instruction], loads: Sequence[Instruction]) -> Buffer | None:
+    def weighed(
+        self, stores: Sequence[LaneSplit], loads: Sequence[LaneSplit]
+    ) -> ConversionBuffer | None:
         """Return the buffer of the pair of instructions with the fewest conflicts.
 
         Of those with equally many it is the one with the most rounds, of those the first.
@@ -272,7 +277,7 @@ class Swizzler:
             default=None,
         )
 
-    def _of_pair(self, store: Instruction, load: Instruction) -> Buffer | None:
+    def _of_pair(self, store: LaneSplit, load: LaneSplit) -> ConversionBuffer | None:
         """Return the buffer for a pair of instructions; None if they do not fit."""
         vector = self._common_vector(store, load)
         if vector is None:
@@ -286,7 +291,7 @@ class Swizzler:
         clashes = [intersection(buffer.segment, tile, self.size_bits) for tile in fragments]
         return replace(buffer, conflicts=sum((1 << len(bits)) - 1 for bits in clashes))
 
-    def _common_vector(self, store: Instruction, load: Instruction) -> Columns | None:
+    def _common_vector(self, store: LaneSplit, load: LaneSplit) -> Columns | None:
         """Return the 16 bytes that both instructions move at once; None without such.
 
         The narrow instruction is the one with more lanes in a vector: it has fewer registers.
@@ -309,11 +314,11 @@ class Swizzler:
 
     def _buffer(
         self,
-        instructions: tuple[Instruction, Instruction],
+        instructions: tuple[LaneSplit, LaneSplit],
         vector: Columns,
         tiles: tuple[Columns, Columns],
         leave: int = 0,
-    ) -> Buffer:
+    ) -> ConversionBuffer:
         """Return the buffer with this vector.
 
         Args:
@@ -329,7 +334,7 @@ class Swizzler:
         segment = _segment(busy, self.size_bits, free - min(bank_bits, free))
         held = set(self.src.registers) & set(self.dst.registers)
         rounds = [c for c in dict.fromkeys(segment) if c in held][leave:]
-        return Buffer(
+        return ConversionBuffer(
             vector=tuple(vector),
             bank=tuple(complement([*vector, *segment, *self.blocks], self.size_bits)),
             segment=tuple(c for c in segment if c not in rounds),
@@ -351,7 +356,7 @@ def _segment(busy: Sequence[set[int]], size_bits: int, wanted: int) -> Columns:
     return (segment + smaller[:clashes] + larger[:clashes])[:wanted]
 
 
-def _tile(instruction: Instruction, side: _Side, vector: Columns) -> Columns | None:
+def _tile(instruction: LaneSplit, side: _Side, vector: Columns) -> Columns | None:
     """Return the bits that move in a wavefront besides the vector; None if there are too few."""
     missing = 3 - len(instruction.wavefront_lanes)
     spare = [c for c in side.registers if c not in vector][:missing]
@@ -360,7 +365,7 @@ def _tile(instruction: Instruction, side: _Side, vector: Columns) -> Columns | N
     return spare + side.pick(instruction.wavefront_lanes)
 
 
-def _lanes_match(wide: tuple[Instruction, _Side], narrow: tuple[Instruction, _Side]) -> bool:
+def _lanes_match(wide: tuple[LaneSplit, _Side], narrow: tuple[LaneSplit, _Side]) -> bool:
     """Return whether the lanes of the narrow vector are registers and lanes of the wide one."""
     composed = _composed(narrow[1].layout, wide[1].layout)
     names = composed.get_out_dim_names()

@@ -19,7 +19,7 @@ from functools import lru_cache
 from math import prod
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
-from tt_layout.analyses.conversion.compiled_conversion import Step, compiled_conversion
+from tt_layout.analyses.conversion.compiled_conversion import Transfer, compiled_conversion
 from tt_layout.analyses.conversion.conversion import with_inputs
 from tt_layout.analyses.conversion.exchange import Exchange, scalar_step
 from tt_layout.analyses.conversion.optimal_swizzling import Swizzler
@@ -175,7 +175,7 @@ def _by_threads(
 
 def _threads(
     elements: int, rounds: int, warps: int, size: int, target: Target
-) -> tuple[Step, Step]:
+) -> tuple[Transfer, Transfer]:
     """Return the store and the load of one partial result per thread."""
     lanes = min(elements, target.lanes)
     passes = max(1, lanes * size // (target.banks * target.bank_bytes))
@@ -193,7 +193,7 @@ def _threads(
 
 def _stored(
     layout: LinearLayout, axis: int, parts: int, size: int, target: Target, *, is_store: bool
-) -> Step:
+) -> Transfer:
     """Return the accesses to partial results by the threads that hold, or need, them.
 
     The axis, of which ``parts`` are left, is contiguous, then the dimensions in their order.

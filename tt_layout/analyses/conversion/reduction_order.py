@@ -54,7 +54,7 @@ _PACKED = ("f16", "bf16", "f32", "i16")
 """Types of which some GPUs add two pairs by one instruction."""
 
 
-class Step(NamedTuple):
+class AddStep(NamedTuple):
     """Additions in which every remaining sum takes part.
 
     Attributes:
@@ -75,7 +75,7 @@ class Step(NamedTuple):
         return reduce(or_, self.offsets)
 
 
-class Difference(NamedTuple):
+class OrderDifference(NamedTuple):
     """The first additions in which two trees differ.
 
     Attributes:
@@ -119,7 +119,7 @@ class ReductionTree:
     element: str
     target: Target
     release: Release
-    steps: tuple[Step, ...]
+    steps: tuple[AddStep, ...]
 
     @property
     def is_exact(self) -> bool:
@@ -163,7 +163,7 @@ class ReductionTree:
         total: npt.NDArray[Any] = sums[0]
         return total
 
-    def difference(self, other: ReductionTree) -> Difference | None:
+    def difference(self, other: ReductionTree) -> OrderDifference | None:
         """Return the first additions in which another tree differs; None if none do.
 
         Raises:
@@ -177,7 +177,7 @@ class ReductionTree:
             ...                    0, "f32", find_target("sm90"), Release.V3_9)
             ...     for lanes in (bases, bases[::-1]))
             >>> before.difference(after)
-            Difference(step=1, terms=(0,), first=(16,), second=(1,))
+            OrderDifference(step=1, terms=(0,), first=(16,), second=(1,))
         """
         if self.size != other.size:
             message = f"one reduction is of {self.size} elements, the other of {other.size}"
@@ -185,7 +185,7 @@ class ReductionTree:
         done = 0
         for (step, mine), (_, its) in zip(self._additions(), other._additions()):
             if mine != its:
-                return Difference(step, _elements(0, done), _elements(*mine), _elements(*its))
+                return OrderDifference(step, _elements(0, done), _elements(*mine), _elements(*its))
             done |= mine[0] | mine[1]
         return None
 
@@ -263,7 +263,7 @@ def _check(layout: LinearLayout, axis: int) -> None:
                 raise LayoutError(f"{message}: a reduction takes single bits of one dimension")
 
 
-def _by_halves(layout: LinearLayout, axis: int, element: str, target: Target) -> Iterator[Step]:
+def _by_halves(layout: LinearLayout, axis: int, element: str, target: Target) -> Iterator[AddStep]:
     """Yield the steps of a reduction since Triton 3.8."""
     first, *_ = *layout.vectors("register"), (0,) * layout.num_out_dims
     offsets = _moving(layout, axis, "register")
@@ -273,7 +273,7 @@ def _by_halves(layout: LinearLayout, axis: int, element: str, target: Target) ->
         offsets.append(offsets.pop(0))  # the two that are packed are added last
     for at, (_, offset) in enumerate(offsets):
         is_last = bool(first[axis]) and at == len(offsets) - 1
-        yield Step(REGISTERS, (0, offset), is_packed=is_packed and not is_last)
+        yield AddStep(REGISTERS, (0, offset), is_packed=is_packed and not is_last)
     held, place = _without(layout, axis, "register"), LANES
     while True:
         yield from _crossings(held, axis, place, element, target)
@@ -283,32 +283,32 @@ def _by_halves(layout: LinearLayout, axis: int, element: str, target: Target) ->
         held = gathered(held, axis)
 
 
-def _one_by_one(layout: LinearLayout, axis: int, element: str, target: Target) -> Iterator[Step]:
+def _one_by_one(layout: LinearLayout, axis: int, element: str, target: Target) -> Iterator[AddStep]:
     """Yield the steps of a reduction until Triton 3.7."""
     if _moving(layout, axis, "block"):
         raise LayoutError("Triton before 3.8 does not reduce across CTAs")
     _check_together(layout, axis)
     offsets = _moving(layout, axis, "register")
     if offsets:
-        yield Step(REGISTERS, _offsets(offsets))
+        yield AddStep(REGISTERS, _offsets(offsets))
     yield from _crossings(layout, axis, LANES, element, target)
     parts = [(at, step) for at, (_, step) in enumerate(_moving(layout, axis, "warp"))]
     yield from _steps(parts, WARPS, target, has_all=1 << len(parts) == target.lanes)
 
 
-def _inner_tree(layout: LinearLayout, axis: int, target: Target) -> Iterator[Step]:
+def _inner_tree(layout: LinearLayout, axis: int, target: Target) -> Iterator[AddStep]:
     """Yield the steps of Meta's ordering: neighbours of a thread, lanes, warps, other registers."""
     if _moving(layout, axis, "block"):
         raise LayoutError("an inner_tree reduction does not cross CTAs")
     steps = sorted(step for _, step in _moving(layout, axis, "register"))
     near = [step for at, step in enumerate(steps) if step == 1 << at]
-    yield from (Step(REGISTERS, (0, step)) for step in near)
+    yield from (AddStep(REGISTERS, (0, step)) for step in near)
     _check_together(layout, axis)
     for place, name in ((LANES, "lane"), (WARPS, "warp")):
         for at, (bit, step) in enumerate(_moving(layout, axis, name)):
             mask = 1 << (bit if place == LANES else at)
-            yield Step(place, (0, step), _shuffle(mask, target))
-    yield from (Step(REGISTERS, (0, step)) for step in steps[len(near) :])
+            yield AddStep(place, (0, step), _shuffle(mask, target))
+    yield from (AddStep(REGISTERS, (0, step)) for step in steps[len(near) :])
 
 
 def _check_together(layout: LinearLayout, axis: int) -> None:
@@ -335,31 +335,31 @@ def _check_together(layout: LinearLayout, axis: int) -> None:
 
 def _crossings(
     layout: LinearLayout, axis: int, place: str, element: str, target: Target
-) -> Iterator[Step]:
+) -> Iterator[AddStep]:
     """Yield the steps by which the lanes of a warp add one value each."""
     moving = _moving(layout, axis, "lane")
     bits = element_bits(element) or 0
     is_one = element.startswith("i") and bits <= target.shuffle_bits and target.combines_lanes
     if is_one and lane_instructions(layout, axis, Combining.INSTRUCTION, target):
-        yield Step(place, _offsets(moving), "redux.sync.add")
+        yield AddStep(place, _offsets(moving), "redux.sync.add")
         return
     yield from _steps(moving, place, target, has_all=1 << len(moving) == target.lanes)
 
 
 def _steps(
     moving: Sequence[tuple[int, int]], place: str, target: Target, *, has_all: bool
-) -> Iterator[Step]:
+) -> Iterator[AddStep]:
     """Yield a step per lane bit, the highest first, but by rows if AMD reduces all lanes."""
     order = sorted(moving, reverse=True)
     if has_all and target.adds_rows:
         rank = {bit: at for at, bit in enumerate((*_ROW_BITS, *range(len(_ROW_BITS), 6)))}
         order.sort(key=lambda part: rank[part[0]])
-        yield from (Step(place, (0, step), _row_step(bit, target)) for bit, step in order)
+        yield from (AddStep(place, (0, step), _row_step(bit, target)) for bit, step in order)
         return
     swaps = {bit for bit, _ in moving} in ({5}, {4, 5}) and bool(target.swapped_lanes)
     for bit, step in order:
         name = f"v_permlane{1 << bit}_swap" if swaps else _shuffle(1 << bit, target)
-        yield Step(place, (0, step), name)
+        yield AddStep(place, (0, step), name)
 
 
 def _shuffle(mask: int, target: Target) -> str:

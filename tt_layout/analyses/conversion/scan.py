@@ -20,7 +20,7 @@ from math import prod
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2, next_power_of_two
-from tt_layout.analyses.conversion.compiled_conversion import Step
+from tt_layout.analyses.conversion.compiled_conversion import Transfer
 from tt_layout.analyses.conversion.conversion import memory_bytes, with_inputs
 from tt_layout.analyses.conversion.exchange import Exchange, paired_steps, scalar_step
 from tt_layout.analyses.conversion.shuffles import Shuffles
@@ -191,7 +191,7 @@ class _Scanned:
             offsets.append(offset)
         return tuple(offsets)
 
-    def stores(self, places: tuple[int, ...], size: int, target: Target) -> Iterator[Step]:
+    def stores(self, places: tuple[int, ...], size: int, target: Target) -> Iterator[Transfer]:
         """Yield the stores of one tensor: a value per chunk."""
         warps = self.storing_warps
         if not target.pairs_accesses:
@@ -201,7 +201,7 @@ class _Scanned:
         distances = range(0, self.chunks * stride, stride)
         yield from paired_steps(places, size, distances, warps, target, is_store=True)
 
-    def loads(self, places: tuple[int, ...], size: int, target: Target) -> Iterator[Step]:
+    def loads(self, places: tuple[int, ...], size: int, target: Target) -> Iterator[Transfer]:
         """Yield the loads of the values that the warps stored of one tensor.
 
         What the last warp has stored of the last chunk, nobody needs.  Where all threads read the
@@ -217,7 +217,7 @@ class _Scanned:
         else:
             yield from self._joined_loads(size, last, target)
 
-    def _joined_loads(self, size: int, last: int, target: Target) -> Iterator[Step]:
+    def _joined_loads(self, size: int, last: int, target: Target) -> Iterator[Transfer]:
         most, same = target.max_vector_bytes // size, (0,) * log2(target.lanes)
         widths: Counter[int] = Counter()
         for count, elements in ((self.chunks - last, self.warps), (last, self.warps - 1)):

@@ -21,8 +21,8 @@ from functools import lru_cache
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion.conversion import classify, without_replication
 from tt_layout.analyses.conversion.optimal_swizzling import (
-    Buffer,
-    Instruction,
+    ConversionBuffer,
+    LaneSplit,
     Swizzler,
     matrix_instructions,
 )
@@ -80,7 +80,7 @@ def scratch(
 
 
 @lru_cache(maxsize=4096)
-def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Buffer:
+def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> ConversionBuffer:
     """Return the scratch buffer of a conversion with its layout; cached.
 
     Args:
@@ -98,7 +98,7 @@ def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Buff
     if not gpu.weighs_conversions:
         return swizzler.plain()
     load, store = gpu.mnemonics
-    stores, loads = [Instruction(store)], [Instruction(load)]
+    stores, loads = [LaneSplit(store)], [LaneSplit(load)]
     if "stmatrix" in gpu.matrix_instructions:
         stores += matrix_instructions("stmatrix", bits)
     has_ldmatrix = "ldmatrix" in gpu.matrix_instructions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tt_layout.algebra.padding import format_padding
-from tt_layout.analyses.layouts.layout_difference import Comparison, compare
+from tt_layout.analyses.layouts.layout_difference import LayoutDifference, compare
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
@@ -15,7 +15,7 @@ LEVELS = ("text", "map", "registers", "lanes", "warps")
 
 
 @dataclass(frozen=True)
-class Difference:
+class EncodingDifference:
     """Two encodings over one type, compared as text and as functions.
 
     Attributes:
@@ -25,7 +25,7 @@ class Difference:
 
     before: Encoding
     after: Encoding
-    comparison: Comparison
+    comparison: LayoutDifference
 
     @property
     def paddings(self) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -71,11 +71,11 @@ class Difference:
         return words
 
 
-def difference(before: Encoding, after: Encoding, tensor: TensorType) -> Difference:
+def difference(before: Encoding, after: Encoding, tensor: TensorType) -> EncodingDifference:
     """Compare two encodings over one type.
 
     Raises:
         LayoutError: one of them does not fit the type, or they are in different memory spaces.
     """
     layouts = (place(encoding, tensor).layout for encoding in (before, after))
-    return Difference(before, after, compare(*layouts))
+    return EncodingDifference(before, after, compare(*layouts))

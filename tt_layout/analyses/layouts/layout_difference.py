@@ -94,7 +94,7 @@ class ElementMove:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class LayoutDifference:
     """Difference between two layouts of one tensor.
 
     Attributes:
@@ -168,7 +168,7 @@ def _size_words(
     return words
 
 
-def compare(before: LinearLayout, after: LinearLayout, *, first: int = 3) -> Comparison:
+def compare(before: LinearLayout, after: LinearLayout, *, first: int = 3) -> LayoutDifference:
     """Compare two layouts of one tensor.
 
     Args:
@@ -198,10 +198,10 @@ def _report(
     changes: tuple[BitChange, ...],
     moved: int,
     first_moves: tuple[ElementMove, ...],
-) -> Comparison:
+) -> LayoutDifference:
     dims = list(dict.fromkeys([*before.get_in_dim_names(), *after.get_in_dim_names()]))
     masks = before.get_free_variable_masks(), after.get_free_variable_masks()
-    return Comparison(
+    return LayoutDifference(
         changes=changes,
         moved=moved,
         elements=math.prod(size for _, size in before.out_sizes),

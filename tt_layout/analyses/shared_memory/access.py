@@ -39,7 +39,7 @@ from tt_layout.hardware import Target
 
 if TYPE_CHECKING:
     from tt_layout.algebra.arrays import Ints
-    from tt_layout.analyses.shared_memory.joined_accesses import Piece
+    from tt_layout.analyses.shared_memory.joined_accesses import Joined
 
 MATRIX_ROW_BYTES = 16
 PARTITION_BYTES = 1 << 20
@@ -81,7 +81,7 @@ class AccessMap:
     start: int = 0
 
 
-class Form(NamedTuple):
+class InstructionForm(NamedTuple):
     """Instructions of an access that are alike.
 
     Attributes:
@@ -130,7 +130,7 @@ class Instruction:
     """
 
     kind: AccessKind
-    forms: tuple[Form, ...]
+    forms: tuple[InstructionForm, ...]
     addresses: tuple[int, ...]
     element_bytes: int
     matrices: int = 0
@@ -252,7 +252,7 @@ def vector_instruction(offsets: AccessMap, target: Target, *, is_store: bool) ->
     else:
         vector = max(vector, 1 << _joined_bits(offsets, target))
         count = 1 << len(offsets.register) - log2(vector)
-        forms = (Form(vector * offsets.element_bytes, count),)
+        forms = (InstructionForm(vector * offsets.element_bytes, count),)
     width = vector * offsets.element_bytes
     return Instruction(
         AccessKind.VECTOR,
@@ -291,7 +291,7 @@ def matrix_instruction(
     moved = min(MATRIX_ROW_BYTES // size, 1 << registers)
     return Instruction(
         kind,
-        (Form(moved * size, (1 << registers) // moved),),
+        (InstructionForm(moved * size, (1 << registers) // moved),),
         tuple(row * size for row in rows),
         size,
         matrices=moved * size // 4,
@@ -318,7 +318,7 @@ def transposing_read(offsets: AccessMap, target: Target) -> Instruction | None:
     bits = {"lane": offsets.lane, "register": offsets.register}
     addresses = tuple(bits[place][bit] * offsets.element_bytes for place, bit in read.addresses)
     count = (1 << len(offsets.register)) // moved
-    form = Form(read.width_bytes, count)
+    form = InstructionForm(read.width_bytes, count)
     return Instruction(AccessKind.TRANSPOSING_READ, (form,), addresses, offsets.element_bytes)
 
 
@@ -404,7 +404,7 @@ def _joined_bits(offsets: AccessMap, target: Target) -> int:
     return _lowest_bits(F2Span(near.added), [near.used], most)
 
 
-class Distances(NamedTuple):
+class RegisterDistances(NamedTuple):
     """Registers of a thread, by the bits that their offsets share with lanes and warps.
 
     Attributes:
@@ -421,13 +421,13 @@ class Distances(NamedTuple):
     constants: tuple[int, ...]
 
 
-def _by_distance(offsets: AccessMap, registers: Sequence[int]) -> Distances:
+def _by_distance(offsets: AccessMap, registers: Sequence[int]) -> RegisterDistances:
     """Group registers by distance; with padding, of which LLVM sees less, none are combined."""
     used = reduce(or_, (*offsets.lane, *offsets.warp), offsets.part)
     if offsets.padding:
         mixed = tuple(basis for basis in registers if basis & used)
         added = tuple(basis for basis in registers if not basis & used)
-        return Distances(used, added, mixed, ())
+        return RegisterDistances(used, added, mixed, ())
     pivots: dict[int, int] = {}
     distances = []
     for basis in registers:
@@ -439,12 +439,12 @@ def _by_distance(offsets: AccessMap, registers: Sequence[int]) -> Distances:
             distances.append(basis)
     mixed = tuple(basis & used for basis in pivots.values())
     constants = tuple(basis & ~used for basis in pivots.values())
-    return Distances(used, tuple(distances), mixed, constants)
+    return RegisterDistances(used, tuple(distances), mixed, constants)
 
 
 def _joined_forms(
     offsets: AccessMap, vector: int, target: Target, *, is_store: bool
-) -> tuple[Form, ...]:
+) -> tuple[InstructionForm, ...]:
     """Return the instructions of an access after LLVM has joined neighbours."""
     from tt_layout.algebra.arrays import all_values
     from tt_layout.algebra.padding import padded
@@ -471,9 +471,9 @@ def _joined_forms(
     return _ordered(counts, times)
 
 
-def _ordered(counts: Mapping[tuple[int, str], int], times: int = 1) -> tuple[Form, ...]:
+def _ordered(counts: Mapping[tuple[int, str], int], times: int = 1) -> tuple[InstructionForm, ...]:
     """Return instruction forms by width and name, the most frequent first."""
-    forms = [Form(width, times * count, form) for (width, form), count in counts.items()]
+    forms = [InstructionForm(width, times * count, form) for (width, form), count in counts.items()]
     return tuple(sorted(forms, key=lambda form: (-form.instructions, -form.width_bytes)))
 
 
@@ -516,7 +516,7 @@ class _Stores(NamedTuple):
     distances: Ints
     reach: int
 
-    def may_pair(self, number: Mapping[int, int], piece: Piece, other: Piece) -> bool:
+    def may_pair(self, number: Mapping[int, int], piece: Joined, other: Joined) -> bool:
         """Return whether no store between two, given by their numbers, may alias the first."""
         first, second = sorted((number[piece.distance], number[other.distance]))
         passed = slice(first + 1, second)

@@ -34,7 +34,7 @@ FEWER = {16: 8, 8: 6, 6: 4, 4: 3, 3: 2, 2: 1}
 """How many accesses may be joined where so many cannot be."""
 
 
-class Piece(NamedTuple):
+class Joined(NamedTuple):
     """An access from one address, after neighbours were joined.
 
     Attributes:
@@ -60,7 +60,7 @@ def alignment_of(distance: int, alignment: int) -> int:
 
 def join_neighbours(
     distances: Sequence[int], width: int, alignment: int, *, pairs: bool
-) -> list[Piece]:
+) -> list[Joined]:
     """Return the accesses from one address after LLVM has joined neighbours.
 
     Args:
@@ -71,7 +71,7 @@ def join_neighbours(
 
     Example:
         >>> join_neighbours([0, 4, 8, 12, 20], 4, 16, pairs=False)
-        [Piece(distance=0, width=16, is_split=False), Piece(distance=20, width=4, is_split=False)]
+        [Joined(distance=0, width=16, is_split=False), Joined(distance=20, width=4, is_split=False)]
     """
     pieces, at = [], 0
     while at < len(distances):
@@ -83,7 +83,7 @@ def join_neighbours(
         ):
             count = FEWER[count]
         joined = count * width
-        pieces.append(Piece(start, joined, count > 1 and joined > aligned >= WORD))
+        pieces.append(Joined(start, joined, count > 1 and joined > aligned >= WORD))
         at += count
     return pieces
 
@@ -104,10 +104,10 @@ def _may_be(width: int, alignment: int, pairs: bool) -> bool:
 
 
 def pair_up(
-    pieces: Sequence[Piece],
+    pieces: Sequence[Joined],
     *,
     pairs: bool,
-    may_pair: Callable[[Piece, Piece], bool] = lambda first, second: True,
+    may_pair: Callable[[Joined, Joined], bool] = lambda first, second: True,
 ) -> Counter[tuple[int, str]]:
     """Count the instructions of the accesses from one address, by width and form.
 
@@ -120,7 +120,7 @@ def pair_up(
         may_pair: whether two neighbours can be moved next to each other.
 
     Example:
-        >>> pieces = [Piece(0, 8), Piece(24, 8), Piece(1024, 8), Piece(1028, 2)]
+        >>> pieces = [Joined(0, 8), Joined(24, 8), Joined(1024, 8), Joined(1028, 2)]
         >>> pair_up(pieces, pairs=True)
         Counter({(8, '2'): 1, (8, ''): 1, (2, ''): 1})
     """
@@ -142,7 +142,7 @@ def pair_up(
     return counts
 
 
-def _form(piece: Piece, other: Piece) -> str:
+def _form(piece: Joined, other: Joined) -> str:
     """Return the form of one instruction for two accesses; empty without one."""
     width = piece.width
     is_alike = other.width == width and not (piece.is_split or other.is_split)

@@ -173,7 +173,7 @@ def _access(
 
 
 @dataclass(frozen=True)
-class _Cells:
+class _MessageCells:
     """Cells that single hardware bits lead to; registers replicate no element.
 
     Attributes:
@@ -234,22 +234,22 @@ class _Cells:
         is_free = not any(column & mask for _, column in outside)
         return self.register[:neighbours] == adjacent and is_free
 
-    def packed(self, neighbours: int, column_bits: int) -> _Cells:
+    def packed(self, neighbours: int, column_bits: int) -> _MessageCells:
         """Merge the registers that share a 32-bit register."""
 
         def shifted(cells: Iterable[Cell]) -> tuple[Cell, ...]:
             return tuple((row, column >> column_bits) for row, column in cells)
 
         register = self.register[neighbours:]
-        return _Cells(shifted(register), shifted(self.lane), shifted(self.warp))
+        return _MessageCells(shifted(register), shifted(self.lane), shifted(self.warp))
 
-    def spread_out(self) -> _Cells:
+    def spread_out(self) -> _MessageCells:
         """Return the cells with every second column left empty."""
 
         def spread(cells: Iterable[Cell]) -> tuple[Cell, ...]:
             return tuple((row, column << 1) for row, column in cells)
 
-        return _Cells(spread(self.register), spread(self.lane), spread(self.warp), True)
+        return _MessageCells(spread(self.register), spread(self.lane), spread(self.warp), True)
 
     def as_message(
         self,
@@ -276,7 +276,7 @@ class _Cells:
         )
 
 
-def _cells(register: LinearLayout, memory: LinearLayout) -> _Cells:
+def _cells(register: LinearLayout, memory: LinearLayout) -> _MessageCells:
     """Return the map from hardware to rows and columns, as the messages address them.
 
     Raises:
@@ -298,7 +298,7 @@ def _cells(register: LinearLayout, memory: LinearLayout) -> _Cells:
         return tuple((vector[row], vector[column]) for vector in composed.vectors(name))
 
     warp = (*GROUP, *cells("warp")[len(GROUP) :])
-    return _Cells(cells("register"), cells("lane"), warp)
+    return _MessageCells(cells("register"), cells("lane"), warp)
 
 
 def _check_blocks(composed: LinearLayout) -> None:
@@ -313,7 +313,7 @@ def _check_blocks(composed: LinearLayout) -> None:
                 raise LayoutError("registers and tensor memory must have the same CGALayout")
 
 
-def _packed(cells: _Cells, element_bits: int) -> _Cells:
+def _packed(cells: _MessageCells, element_bits: int) -> _MessageCells:
     """Return the cells of 32-bit registers, for elements packed as the compiler packs them.
 
     Raises:
@@ -328,7 +328,7 @@ def _packed(cells: _Cells, element_bits: int) -> _Cells:
     return cells
 
 
-def _one_for_each_cell(cells: _Cells, element_bits: int) -> _Cells:
+def _one_for_each_cell(cells: _MessageCells, element_bits: int) -> _MessageCells:
     """Return the cells of registers with one element, or with two that the message unpacks."""
     empty = log2(CELL_BITS // element_bits)
     if element_bits == CELL_BITS // 2 and cells.begins_with(1, empty):

@@ -141,7 +141,7 @@ def layout_for_tile(
     if packed is None:
         return None
     first, columns = packed
-    cells = _Cells(memory.vectors("row"), columns)
+    cells = _ElementCells(memory.vectors("row"), columns)
     spread = cells.spread(tile, num_warps)
     if spread is None:
         return None
@@ -204,7 +204,7 @@ def split_rows(layout: LinearLayout) -> LinearLayout | None:
     return None
 
 
-class _Cells(NamedTuple):
+class _ElementCells(NamedTuple):
     """Elements at the rows and columns of 32-bit cells.
 
     Attributes:

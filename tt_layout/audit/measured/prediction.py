@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from tt_layout.analyses.conversion.compiled_conversion import Step
+from tt_layout.analyses.conversion.compiled_conversion import Transfer
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.measured.counters import (
     ASYNC_COPY,
@@ -318,7 +318,7 @@ def _local_accesses(access: str, details: Details, warps: int) -> list[_Accesses
     return None
 
 
-def _steps(access: str, steps: Iterable[Step | None], warps: int) -> Iterator[_Accesses]:
+def _steps(access: str, steps: Iterable[Transfer | None], warps: int) -> Iterator[_Accesses]:
     """Yield stores or loads as accesses; the hardware counts atomic additions apart from both."""
     for step in steps:
         if step is not None and not step.instruction.startswith(ATOMICS):

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tt_layout.analyses.conversion.compiled_conversion import CompiledConversion, Step
+    from tt_layout.analyses.conversion.compiled_conversion import CompiledConversion, Transfer
     from tt_layout.analyses.conversion.conversion import ConversionKind
     from tt_layout.analyses.conversion.exchange import Exchange
     from tt_layout.analyses.conversion.sub_groups import SubGroupStep
@@ -98,8 +98,8 @@ class ExchangeDetails(Details):
     shuffles_per_warp: int
     bpermutes_per_warp: int | None = field(default=None, metadata=_LEFT_OUT)
     lane_reductions_per_warp: int | None = field(default=None, metadata=_LEFT_OUT)
-    stores: tuple[Step, ...]
-    loads: tuple[Step, ...]
+    stores: tuple[Transfer, ...]
+    loads: tuple[Transfer, ...]
     wavefronts: int | None
     scratch_bytes: int
 
