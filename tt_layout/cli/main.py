@@ -311,27 +311,26 @@ def _write(
     views: list[Any], size: int, output: str | None, display: dict[str, Any], *, has_pager: bool
 ) -> None:
     """Write views as they are; on a terminal, or if asked, as ``tt_layout.terminal`` has them."""
-    from tt_layout.reports.writing import terminal_columns, write
+    from tt_layout.reports.writing import terminal_size, write
 
-    width = terminal_columns(sys.stdout) if output is None else None
+    terminal = terminal_size(sys.stdout) if output is None else None
     asked = display.get("color") == "always" or any(display.get(name) for name in _DISPLAY[2:])
-    if width is None and not asked:
+    if terminal is None and not asked:
         write((chunk for view in views for chunk in view.chunks()), output, size=size)
         return
+    from dataclasses import replace
+
     from tt_layout.terminal.options import DisplayOptions
     from tt_layout.terminal.present import Presentation
-    from tt_layout.views.folding import fold
 
-    presentation = Presentation(views, DisplayOptions(**display), width)
-    presentation.check()
-    if width is not None and has_pager:
+    shown = Presentation(views, DisplayOptions(**display), terminal)
+    shown.check()
+    if terminal is not None and has_pager:
         from tt_layout.cli.paging import write_paged
 
-        write_paged(presentation.chunks(), size)
+        write_paged(shown.chunks(), replace(shown, is_folded=False).chunks(), size)
     else:
-        write(presentation.chunks(), output, size=size)
-    if (text := presentation.note()) is not None:
-        click.echo(fold(f"note: {text}", terminal_columns(sys.stderr)), err=True)
+        write(shown.chunks(), output, size=size)
 
 
 def _views_of_file(path: str, names: list[str], kind: ViewKind, selection: Any) -> list[Any]:

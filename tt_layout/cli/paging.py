@@ -6,35 +6,38 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
 
-from tt_layout.reports.writing import write
+from tt_layout.cli.output import note
+from tt_layout.reports.writing import DEFAULT_SIZE, terminal_size, write
 
 Chunk = bytes | memoryview
 PAGER = "less"
-LESS = "FRS"
-"""What ``LESS`` is where it is unset: quit after one screen, show colours, do not fold lines."""
+LESS = "RSPs arrow keys scroll, sideways too; q quits$"
+"""What ``LESS`` is where it is unset: colours are shown, lines are not folded, the prompt helps."""
+SCREENS = 3  # of text that is shown without a pager
 
 
-def write_paged(chunks: Iterable[Chunk], size: int) -> None:
-    """Write to standard output, through ``PAGER`` where it is a terminal with too few lines.
+def write_paged(fitted: Iterable[Chunk], whole: Iterable[Chunk], size: int) -> None:
+    """Write to standard output, through ``PAGER`` where that takes more than three screens.
 
     Args:
-        chunks: the text, as it is made.
+        fitted: the text in lines that fit the terminal, as it is made.
+        whole: the text in whole lines, which a pager gets.
         size: bytes in all.
     """
-    rest = iter(chunks)
+    rest = iter(fitted)
     command = _pager()
     if not command:
         write(rest, None, size=size)
         return
-    from shutil import get_terminal_size
-
-    shown, is_long = _screen(rest, get_terminal_size().lines)
-    if is_long:
-        _page(command, chain(shown, rest))
-    else:
+    lines = terminal_size(sys.stdout) or DEFAULT_SIZE
+    shown, is_long = _screens(rest, SCREENS * lines.lines)
+    if not is_long:
         write(shown, None, size=size)
+    elif not _page(command, whole):
+        write(chain(shown, rest), None, size=size)
 
 
 def _pager() -> list[str]:
@@ -51,33 +54,39 @@ def _pager() -> list[str]:
     return command if command and which(command[0]) else []
 
 
-def _screen(chunks: Iterator[Chunk], rows: int) -> tuple[list[bytes], bool]:
-    """Return the chunks that fill a screen, and whether there is more than fits it."""
+def _screens(chunks: Iterator[Chunk], rows: int) -> tuple[list[bytes], bool]:
+    """Return chunks up to so many lines, and whether there are more lines."""
     shown, lines = [], 0
     for chunk in chunks:
         shown.append(bytes(chunk))
         lines += shown[-1].count(b"\n")
-        if lines >= rows:
+        if lines > rows:
             return shown, True
     return shown, False
 
 
-def _page(command: list[str], chunks: Iterable[Chunk]) -> None:
-    """Give text to a pager, until it wants no more."""
+def _page(command: list[str], chunks: Iterable[Chunk]) -> bool:
+    """Give text to a pager, until it wants no more; tell whether the pager could show any."""
     import subprocess
 
     sys.stdout.flush()
-    environment = {"LESS": LESS, **os.environ}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as process:
-        assert process.stdin is not None
-        try:
-            for chunk in chunks:
-                process.stdin.write(chunk)
-            process.stdin.close()
-        except BrokenPipeError:
-            pass
-        while process.poll() is None:
-            try:
-                process.wait()
-            except KeyboardInterrupt:  # which the pager has got, too
-                continue
+    own = os.environ.get("LESS")
+    # Of lines that are cut nothing is lost unless less quits after one screen of them.
+    less = LESS if own is None else f"{own} -R -S -+F"
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "LESS": less})
+    except OSError:
+        return False
+    assert process.stdin is not None
+    with suppress(BrokenPipeError, KeyboardInterrupt):  # the pager gets an interrupt, too
+        for chunk in chunks:
+            process.stdin.write(chunk)
+    with suppress(BrokenPipeError):  # of what is left in the buffer
+        process.stdin.close()
+    while process.poll() is None:
+        with suppress(KeyboardInterrupt):
+            process.wait()
+    if process.returncode > 0:
+        failed = f"the pager failed with status {process.returncode}: {' '.join(command)}"
+        note(f"{failed}; --no-pager shows the text")
+    return True

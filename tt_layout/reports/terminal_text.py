@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tt_layout.reports.report import Report, safe_elements
-from tt_layout.reports.writing import DEFAULT_COLUMNS
+from tt_layout.reports.writing import DEFAULT_SIZE
 
 
 def terminal_text(report: Report, *, has_colours: bool, width: int | None = None) -> str:
@@ -19,7 +19,7 @@ def terminal_text(report: Report, *, has_colours: bool, width: int | None = None
     from click import style
 
     lines = []
-    for line in safe_elements(report, width or get_terminal_size().columns or DEFAULT_COLUMNS):
+    for line in safe_elements(report, width or get_terminal_size().columns or DEFAULT_SIZE.columns):
         colour = line.colour if has_colours and line.colour else None
         lines.append((style(line.text, fg=colour) if colour else line.text) + "\n")
     return "".join(lines)

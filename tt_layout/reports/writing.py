@@ -13,7 +13,8 @@ from tt_layout.errors import LayoutError, TooLargeError, file_error, not_a_name
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
-DEFAULT_COLUMNS = 80  # of a terminal of unknown width
+DEFAULT_SIZE = os.terminal_size((80, 24))
+"""Columns and lines of a terminal of unknown size."""
 MAX_PREFIX = 40  # characters of a file's name in that of the file that takes its place
 
 
@@ -42,13 +43,20 @@ def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) 
         raise file_error("write", path, error) from None
 
 
-def terminal_columns(stream: IO[str]) -> int | None:
-    """Return the characters in a line of the terminal that a stream is; None where it is none."""
+def terminal_size(stream: IO[str]) -> os.terminal_size | None:
+    """Return the columns and lines of the terminal that a stream is; None where it is none."""
     if not stream.isatty():
         return None
     from shutil import get_terminal_size
 
-    return get_terminal_size().columns or DEFAULT_COLUMNS  # until 3.11 it may return 0
+    columns, lines = get_terminal_size(DEFAULT_SIZE)  # until 3.11 either may be 0
+    return os.terminal_size((columns or DEFAULT_SIZE.columns, lines or DEFAULT_SIZE.lines))
+
+
+def terminal_columns(stream: IO[str]) -> int | None:
+    """Return the characters in a line of the terminal that a stream is; None where it is none."""
+    size = terminal_size(stream)
+    return size.columns if size is not None else None
 
 
 def _write_to_stdout(chunks: Iterable[bytes | memoryview]) -> None:

@@ -5,7 +5,7 @@ it streams by.
 
     options   how views are displayed, and whether colours are to be used
     painting  colours in a stream of text
-    fitting   the columns that fit the terminal
+    fitting   the parts of a view whose lines fit the terminal
     margins   a header row and column of coordinates
     compact   thread numbers only
     present   all of them together

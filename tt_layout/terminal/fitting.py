@@ -1,58 +1,71 @@
-"""The columns of a view that fit the terminal, so that lines never wrap."""
+"""The parts of a view that fit the terminal, one below the other, so that lines never wrap."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import NamedTuple
 
-from click import unstyle
-
-from tt_layout.colour import RESET
 from tt_layout.terminal.margins import Render, last_line
 from tt_layout.views.axes import Axis
-from tt_layout.views.folding import characters
+from tt_layout.views.folding import fold
 from tt_layout.views.request import ViewRequest
 
 Chunk = bytes | memoryview
-ELLIPSIS = "~"
-ALL = "all in a pipe, such as | less -S"
-"""Where to see what is not shown."""
+STEP = 4  # columns of which a part has a multiple, where there is room for so many
 
 
-def fit(request: ViewRequest, width: int, render: Render) -> tuple[ViewRequest, str | None]:
-    """Return what of a view fits, and a note on the rest; None where all does.
+class Part(NamedTuple):
+    """A part of a view.
+
+    Attributes:
+        request: what it shows.
+        title: the columns that it shows of all, such as ``dim1 0-7 of 16``; empty for all.
+    """
+
+    request: ViewRequest
+    title: str = ""
+
+
+def parts(request: ViewRequest, width: int, render: Render) -> Iterator[Part]:
+    """Yield the parts of a view whose lines fit: blocks of its columns, of each section by itself.
 
     Args:
         request: the view.
         width: the characters in a line of the terminal.
         render: makes the text.
     """
-    columns = request.view().axes.columns
-    if columns is None:
-        return request, None
-    most = _most(request, columns, min(columns.extent, width), width, render)
-    if most == columns.extent:
-        return request, None
-    count = most - most % 4 if most > 4 else max(1, most)
+    axes = request.view().axes
+    columns = axes.columns
+    count = columns.extent if columns is not None else 0
+    most = _most(request, columns, min(count, width), width, render) if columns is not None else 0
+    if columns is None or most == count:
+        yield Part(request)
+        return
+    size = _balanced(count, most)
     start, stop = columns.shown
-    shown = start + count
-    if most == 0:
-        note = f"one column is wider than the terminal's {width} characters, and is cut"
-    else:
-        what = f"{columns.name} {start}" if count == 1 else f"{columns.name} {start}-{shown - 1}"
-        note = f"showing {what} of {columns.size}"
-    if shown < stop:
-        more = f"{_option(request, columns)}{shown}:{min(stop, shown + count)}"
-        note += f"; next: {more}"
-    return request.choosing({columns.name: (start, shown)}), f"{note}; {ALL}"
+    sections = [[(axis.name, at) for at in range(*axis.shown)] for axis in axes.sections]
+    for section in product(*sections):
+        chosen = {name: (at, at + 1) for name, at in section}
+        for first in range(start, stop, size):
+            last = min(first + size, stop)
+            shown = str(first) if last - first == 1 else f"{first}-{last - 1}"
+            title = f"{columns.name} {shown} of {columns.size}"
+            yield Part(request.choosing({**chosen, columns.name: (first, last)}), title)
 
 
-def _option(request: ViewRequest, columns: Axis) -> str:
-    """Return the option that chooses columns, up to their range."""
-    if columns.field != "slices":
-        return f"--{columns.name} "
-    others = (request.selection.slices or (None,) * len(request.placed.shape))[:-1]
-    given = (":" if one is None else f"{one[0]}:{one[1]}" for one in others)
-    return "--slice " + "".join(f"{text}," for text in given)
+def _balanced(count: int, most: int) -> int:
+    """Return the columns of a part: no more parts than there need be, and all as wide as can be.
+
+    Example:
+        >>> _balanced(16, 14), _balanced(32, 14), _balanced(8, 3), _balanced(2, 0)
+        (8, 12, 3, 1)
+    """
+    if most <= STEP:
+        return max(1, most)
+    most -= most % STEP
+    least = -(-count // -(-count // most))
+    return -(-least // STEP) * STEP
 
 
 def _most(request: ViewRequest, columns: Axis, limit: int, width: int, render: Render) -> int:
@@ -74,26 +87,23 @@ def _width(request: ViewRequest, render: Render) -> int:
     return max(map(len, text.splitlines()))
 
 
-def cut(lines: Iterable[Chunk], width: int) -> Iterator[bytes]:
-    """Yield the text with lines cut to a width; the last character shows where.
+def fold_lines(lines: Iterable[Chunk], width: int) -> Iterator[bytes]:
+    """Yield the text with longer lines folded: those of a view of which not one column fits.
 
     Colours take no room.
 
     Example:
-        >>> list(cut([b"abc\\nde", b"fgh\\n"], 4))
-        [b'abc\\n', b'def~\\n']
+        >>> list(fold_lines([b"ab\\n", b"[ T0:0|", b" T4:0]\\n"], 8))
+        [b'ab\\n', b'[ T0:0|\\n T4:0]\\n']
     """
     rest = b""
     for chunk in lines:
         *whole, rest = (rest + bytes(chunk)).split(b"\n")
         if whole:
-            yield b"".join(_cut_line(line, width) + b"\n" for line in whole)
+            yield b"".join(_folded(line, width) + b"\n" for line in whole)
     if rest:
-        yield _cut_line(rest, width)
+        yield _folded(rest, width)
 
 
-def _cut_line(line: bytes, width: int) -> bytes:
-    if len(line) <= width or len(unstyle(line.decode())) <= width:
-        return line
-    kept = "".join(characters(line.decode())[: width - 1])
-    return f"{kept}{ELLIPSIS}".encode() + (RESET if "\x1b" in kept else b"")
+def _folded(line: bytes, width: int) -> bytes:
+    return line if len(line) <= width else fold(line.decode(), width).encode()

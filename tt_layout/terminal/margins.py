@@ -118,15 +118,19 @@ class Margins:
             moved += len(piece.text)
 
 
-def legend(placed: PlacedLayout, notation: str, color_by: str | None) -> bytes:
+def legend(
+    placed: PlacedLayout, notation: str, color_by: str | None, *, is_short: bool = False
+) -> bytes:
     """Return the lines that explain notation and colours.
 
     Args:
         placed: the layout that is shown.
         notation: how the text is to be read.
         color_by: what has a colour of its own; None without colours.
+        is_short: whether the sizes of the hardware are left out.
     """
-    lines = [f"legend: {notation}; {hardware_sizes(placed)}\n".encode()]
+    sizes = "" if is_short else f"; {hardware_sizes(placed)}"
+    lines = [f"legend: {notation}{sizes}\n".encode()]
     if color_by is not None:
         count = group_count(placed, color_by)
         title, step = group_title(placed, color_by), colour_step(count)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from tt_layout.errors import LayoutError
 from tt_layout.terminal.compact import NOTATION, Compact, check_compact
-from tt_layout.terminal.fitting import ALL, Chunk, cut, fit
+from tt_layout.terminal.fitting import Chunk, fold_lines, parts
 from tt_layout.terminal.margins import Margins, legend
 from tt_layout.terminal.options import DisplayOptions
 from tt_layout.terminal.painting import colouring, is_linear, paint, paint_lines
@@ -18,6 +18,9 @@ from tt_layout.views.printed import PrintedView
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.view import Piece
 
+LEGEND_PART = 4
+"""A terminal has room for a legend that takes at most this part of its lines: a quarter."""
+
 
 @dataclass(frozen=True)
 class Presentation:
@@ -26,17 +29,24 @@ class Presentation:
     Attributes:
         views: as printed plainly.
         options: how they are displayed.
-        width: the characters in a line of the terminal; None without a terminal.
+        terminal: the size of the terminal; None without one.
+        is_folded: whether lines are made to fit the terminal; a pager scrolls whole ones sideways.
     """
 
     views: Sequence[PrintedView]
     options: DisplayOptions
-    width: int | None = None
+    terminal: os.terminal_size | None = None
+    is_folded: bool = True
+
+    @property
+    def width(self) -> int | None:
+        """The characters in a line; None where lines are not made to fit."""
+        return self.terminal.columns if self.terminal is not None and self.is_folded else None
 
     @property
     def has_colours(self) -> bool:
         """Whether the text is coloured."""
-        return self.options.has_colours(on_terminal=self.width is not None)
+        return self.options.has_colours(on_terminal=self.terminal is not None)
 
     def check(self) -> None:
         """Raise where an option does not suit a layout.
@@ -56,45 +66,42 @@ class Presentation:
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the text."""
-        for printed, (request, _) in zip(self.views, self._fitted):
+        for printed in self.views:
             yield self._folded(printed.heading)
-            if request is not None:
-                yield from self._body(request)
+            if printed.request is not None:
+                yield from self._body(printed.request)
             yield printed.ending
 
-    def note(self) -> str | None:
-        """Return a note on views that do not fit; None where all do."""
-        notes = [note for _, note in self._fitted if note is not None]
-        if len(set(notes)) > 1:
-            shown = f"{len(notes)} views are shown in part"
-            return f"the terminal is {self.width} characters wide: {shown}; {ALL}"
-        return notes[0] if notes else None
-
-    @cached_property
-    def _fitted(self) -> list[tuple[ViewRequest | None, str | None]]:
-        """What of each view fits, and a note on the rest."""
-        return [self._fit(view.request) for view in self.views]
-
-    def _fit(self, request: ViewRequest | None) -> tuple[ViewRequest | None, str | None]:
-        if request is None or self.width is None:
-            return request, None
-        return fit(request, self.width, self._pieces)
-
     def _body(self, request: ViewRequest) -> Iterator[Chunk]:
-        view, options = request.view(), self.options
-        color_by = options.color_by or default_grouping(request.placed)
-        lines: Iterator[Chunk]
-        if self.has_colours:
-            lines = self._painted(request, color_by)
-        elif options.compact or options.header:
-            lines = (piece.text.tobytes() for piece in self._pieces(request))
+        color_by = self.options.color_by or default_grouping(request.placed)
+        if self.width is None:
+            yield from self._text(request, color_by)
         else:
-            lines = view.chunks()
-        yield from lines if self.width is None else cut(lines, self.width)
-        if options.legend:
-            notation = NOTATION if options.compact else view.notation
-            coloured_by = color_by if self.has_colours else None
-            yield self._folded(legend(request.placed, notation, coloured_by))
+            for part, title in parts(request, self.width, self._pieces):
+                if title:
+                    yield self._folded(f"{title}\n".encode())
+                yield from fold_lines(self._text(part, color_by), self.width)
+        yield self._legend(request, color_by)
+
+    def _text(self, request: ViewRequest, color_by: str) -> Iterator[Chunk]:
+        """Return the lines of a view, or of a part of it."""
+        if self.has_colours:
+            return self._painted(request, color_by)
+        if self.options.compact or self.options.header:
+            return (piece.text.tobytes() for piece in self._pieces(request))
+        return request.view().chunks()
+
+    def _legend(self, request: ViewRequest, color_by: str) -> bytes:
+        """Return the legend, if one is asked for, or explains the colours where there is room."""
+        is_asked = self.options.legend
+        if not is_asked and (self.terminal is None or not self.has_colours):
+            return b""
+        notation = NOTATION if self.options.compact else request.view().notation
+        coloured = color_by if self.has_colours else None
+        text = legend(request.placed, notation, coloured, is_short=not is_asked)
+        folded = self._folded(text)
+        has_room = self.terminal is None or folded.count(b"\n") * LEGEND_PART <= self.terminal.lines
+        return folded if is_asked or has_room else b""
 
     def _painted(self, request: ViewRequest, color_by: str) -> Iterator[Chunk]:
         view, options = request.view(), self.options
