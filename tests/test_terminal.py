@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import os
 import re
-import struct
-import tempfile
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 import pytest
 from click import unstyle
-from command import BLOCKED, TYPE, Run, forked, runner
+from command import BLOCKED, TYPE, Run, runner
+from terminals import ESCAPE, on_terminal, screen
 from tiers import sampled, slow
 
 from tt_layout.encodings.parsing import parse_layout
@@ -30,7 +28,7 @@ from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import EVERYTHING, Selection
 
-pty = pytest.importorskip("pty")
+pytest.importorskip("pty")
 
 ROOT = Path(__file__).parent.parent
 SEED = (
@@ -51,7 +49,6 @@ DEEP = (
 )
 SCALES = "#ttng.tensor_memory_scales_encoding<>"
 PART = Selection(((3, 9), (5, 21)))
-ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
 
 VIEWS = [
     (SEED, "tensor<16x16xf16>", ()),
@@ -71,50 +68,6 @@ VIEWS = [
 @pytest.fixture
 def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
     return runner(capfdbinary, monkeypatch)
-
-
-def on_terminal(
-    *arguments: str, columns: int = 200, shows_errors: bool = False, **variables: str
-) -> tuple[int, bytes, str]:
-    """Run the command on a terminal; return status, what it shows, and standard error.
-
-    With ``shows_errors`` the terminal shows standard error as well.  It runs in a child of this
-    process, which has imported all already.
-    """
-    import fcntl
-    import termios
-
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    with tempfile.TemporaryFile() as errors, open(os.devnull, "rb") as nothing:
-        streams = (
-            theirs if "PAGER" in variables else nothing.fileno(),
-            theirs,
-            theirs if shows_errors else errors.fileno(),
-        )
-        child = forked(arguments, streams, {"TERM": "xterm-256color", **variables})
-        os.close(theirs)
-        shown = b"".join(_read(ours))
-        os.close(ours)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        errors.seek(0)
-        return status, shown.replace(b"\r\n", b"\n"), errors.read().decode()
-
-
-def screen(width: int | None) -> os.terminal_size | None:
-    """Return the size of a terminal of so many columns; None for no terminal."""
-    return None if width is None else os.terminal_size((width, 24))
-
-
-def _read(descriptor: int) -> Iterator[bytes]:
-    while True:
-        try:
-            data = os.read(descriptor, 1 << 16)
-        except OSError:  # the other end is closed
-            return
-        if not data:
-            return
-        yield data
 
 
 @pytest.mark.parametrize(("layout", "tensor", "more"), VIEWS)

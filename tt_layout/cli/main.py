@@ -81,7 +81,10 @@ def _status(given: Sequence[str]) -> int:
 
 
 def _reported(error: LayoutError) -> int:
-    click.echo(error.printed(), err=True)
+    from tt_layout.cli.output import fitted
+
+    message, *excerpt = error.printed().split("\n", 1)
+    click.echo("\n".join([fitted(message, sys.stderr), *excerpt]), err=True)
     return ERROR
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -36,8 +35,9 @@ def _texts(report: Report, output_format: str) -> Iterator[str]:
         yield from _json_chunks(report.data())
     elif sys.stdout.isatty():
         from tt_layout.reports.terminal_text import terminal_text
+        from tt_layout.terminal.options import DisplayOptions
 
-        yield terminal_text(report, has_colours=not os.environ.get("NO_COLOR"))
+        yield terminal_text(report, has_colours=DisplayOptions().has_colours(on_terminal=True))
     else:
         from tt_layout.reports.report import plain_pieces
 
@@ -82,7 +82,17 @@ def emit_text(text: str) -> None:
 
 def note(text: str) -> None:
     """Print a note beside a report, on standard error."""
-    click.echo(f"note: {text}", err=True)
+    click.echo(fitted(f"note: {text}", sys.stderr), err=True)
+
+
+def fitted(text: str, stream: IO[str]) -> str:
+    """Return text in lines that fit the terminal that a stream is, if it is one."""
+    if not stream.isatty():
+        return text
+    from tt_layout.reports.writing import terminal_columns
+    from tt_layout.views.folding import fold
+
+    return fold(text, terminal_columns(stream))
 
 
 def _json_chunks(data: dict[str, Any]) -> Iterator[str]:

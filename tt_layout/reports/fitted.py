@@ -17,6 +17,7 @@ GAP = 2
 MIN_TAIL = 32  # characters of a last column below which it stands below its row
 TAIL = 10  # characters before it there
 MIN_COLUMN = 8  # characters that a column keeps, however narrow the terminal
+EMPTY = ("", "-")
 
 
 class FoldedLine(NamedTuple):
@@ -66,7 +67,10 @@ class Paragraph(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table whose widest columns are folded until it fits.
+    """A table whose widest columns are folded at words until it fits.
+
+    Where the words do not fit, columns of dashes go, then those that are spare, and the last
+    columns stand below their rows, with their names.
 
     Attributes:
         header: the names of the columns.
@@ -101,61 +105,88 @@ class Table(NamedTuple):
 
     def fold(self, width: int) -> Iterator[FoldedLine]:
         """Yield the lines."""
-        widths = self._widths(width)
-        if self.spare and self._width(widths) > width:
-            yield from self.without(self.spare[0])._replace(spare=self.spare[1:]).fold(width)
-            return
-        if self.has_tail and widths[-1] < self._least_tail():
-            yield from self._with_tails(width)
-            return
-        yield from self._row(self.header, widths, "")
-        for number, row in enumerate(self.rows):
-            yield from self._line(number, row, widths, width)
+        table = self if self._width(self._natural()) <= width else self._without_empty()
+        while table.spare and table._width(table._floors(width)) > width:
+            table = table.without(table.spare[0])._replace(spare=table.spare[1:])
+        below = table._below(width)
+        beside = table.without(*table.header[len(table.header) - below :])
+        widths = beside._widths(width)
+        yield from beside._row(beside.header, widths, "")
+        for number, (row, whole) in enumerate(zip(beside.rows, table.rows)):
+            colour = self.colours.get(number, "")
+            if isinstance(row, str):
+                yield from Paragraph(row, " " * GAP, GAP, colour).fold(width)
+                continue
+            yield from beside._row(list(map(safe, row)), widths, colour)
+            if text := table._tail(whole, below):
+                indent = min(TAIL, width // 4)
+                yield from Paragraph(text, " " * indent, indent, colour).fold(width)
 
-    def _with_tails(self, width: int) -> Iterator[FoldedLine]:
-        """Yield the lines with the last column below its rows."""
-        short = self.without(self.header[-1])
-        widths = short._widths(width)
-        yield from short._row(short.header, widths, "")
-        for number, (row, whole) in enumerate(zip(short.rows, self.rows)):
-            yield from short._line(number, row, widths, width)
-            if not isinstance(whole, str) and whole[-1] not in ("", "-"):
-                colour = self.colours.get(number, "")
-                yield from Paragraph(whole[-1], " " * TAIL, TAIL, colour).fold(width)
+    def _without_empty(self) -> Table:
+        """Return the table without the columns in which there is nothing but dashes."""
+        cells = [row for row in self.rows if not isinstance(row, str)]
+        names = [
+            name
+            for at, name in enumerate(self.header)
+            if at > 0 and all(row[at] in EMPTY for row in cells)
+        ]
+        return self.without(*names)
 
-    def _line(
-        self, number: int, row: Sequence[str] | str, widths: Sequence[int], width: int
-    ) -> Iterator[FoldedLine]:
-        colour = self.colours.get(number, "")
-        if isinstance(row, str):
-            yield from Paragraph(row, " " * GAP, GAP, colour).fold(width)
-        else:
-            yield from self._row(list(map(safe, row)), widths, colour)
+    def _below(self, width: int) -> int:
+        """Return how many of the last columns stand below their row, for want of room."""
+        floors = self._floors(width)
+        below = 0
+        while below + 1 < len(floors) and self._width(floors[: len(floors) - below]) > width:
+            below += 1
+        if not below and self.has_tail and self._widths(width)[-1] < self._least_tail():
+            return 1
+        return below
+
+    def _tail(self, row: Sequence[str] | str, below: int) -> str:
+        """Return what stands below a row: names and cells, of a tail the cell alone."""
+        first = len(self.header) - below
+        named = [
+            cell if self.has_tail and at == len(self.header) - 1 else f"{self.header[at]} {cell}"
+            for at, cell in enumerate(row[first:], first)
+            if cell not in EMPTY
+        ]
+        return ", ".join(named)
 
     @staticmethod
     def _width(widths: Sequence[int]) -> int:
         return sum(widths) + GAP * len(widths)
 
-    def _widths(self, width: int) -> list[int]:
-        """Return the widths of the columns: the widest are made narrower until all fit.
+    def _natural(self) -> list[int]:
+        """Return the widths of the columns where nothing is folded."""
+        columns = zip(self.header, *(row for row in self.rows if not isinstance(row, str)))
+        return [max(map(len, column)) for column in columns]
 
-        A column keeps room for its longest word, but for words of a third of the line and more.
+    def _floors(self, width: int) -> list[int]:
+        """Return the least widths of the columns.
+
+        A column keeps room for its longest word, but for words of a third of the line and more,
+        and always for those of its name.
         """
-        columns = list(zip(self.header, *(row for row in self.rows if not isinstance(row, str))))
-        widths = [max(map(len, column)) for column in columns]
-        if self._width(widths) <= width:
-            return widths
-        words = map(self._longest_word, range(len(columns)))
-        floors = [max(MIN_COLUMN, min(longest, width // 3)) for longest in words]
-        for least in (floors, [MIN_COLUMN] * len(widths)):
-            while (excess := self._width(widths) - width) > 0:
-                wide = [at for at, size in enumerate(widths) if size > least[at]]
-                if not wide or (self.spare and least is not floors):
-                    break
-                widest = max(wide, key=widths.__getitem__)
-                others = max((widths[at] for at in wide if at != widest), default=0)
-                above = widths[widest] - max(others, least[widest])
-                widths[widest] -= max(1, min(above, excess))
+        floors = []
+        for at, natural in enumerate(self._natural()):
+            longest = min(self._longest_word(at), width // 3)
+            name = max(map(len, self.header[at].split()), default=0)
+            floors.append(min(natural, max(MIN_COLUMN, longest, name)))
+        return floors
+
+    def _widths(self, width: int) -> list[int]:
+        """Return the widths of the columns: the widest are made narrower until all fit."""
+        widths, floors = self._natural(), self._floors(width)
+        while (excess := self._width(widths) - width) > 0:
+            wide = [at for at, size in enumerate(widths) if size > floors[at]]
+            if not wide:
+                break
+            widest = max(wide, key=widths.__getitem__)
+            others = max((widths[at] for at in wide if at != widest), default=0)
+            above = widths[widest] - max(others, floors[widest])
+            widths[widest] -= max(1, min(above, excess))
+        if len(widths) == 1:
+            widths = [min(widths[0], max(1, width - GAP))]
         return widths
 
     def _least_tail(self) -> int:

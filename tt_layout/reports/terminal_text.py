@@ -18,8 +18,11 @@ def terminal_text(report: Report, *, has_colours: bool, width: int | None = None
 
     from click import style
 
+    from tt_layout.views.folding import fold
+
+    columns = width or get_terminal_size(DEFAULT_SIZE).columns or DEFAULT_SIZE.columns
     lines = []
-    for line in safe_elements(report, width or get_terminal_size().columns or DEFAULT_SIZE.columns):
-        colour = line.colour if has_colours and line.colour else None
-        lines.append((style(line.text, fg=colour) if colour else line.text) + "\n")
-    return "".join(lines)
+    for line in safe_elements(report, columns):
+        for text in fold(line.text, columns).split("\n"):
+            lines.append(style(text, fg=line.colour) if has_colours and line.colour else text)
+    return "".join(f"{line}\n" for line in lines)

@@ -14,17 +14,19 @@ _CHARACTER = re.compile(rf"(?:{_COLOUR})*.(?:\x1b\[0m)?")
 
 # Not before an equals sign, nor in "--slice 0:4" or "on tensor<...>".
 _BREAK = re.compile(r"(?<=\S)(?<! on) (?!=|[\d,:]*:)|(?<=[{<])(?=\w+ =)")
-_CLAUSE = re.compile(r"\S[,;:{<]$")
+_CLAUSE = re.compile(r"\S[,;:{<]$| (->|\^)$")
 _MARK = re.compile(r"(?<=\S)(?= )|(?<=[^\w\s])")
+_COLUMN = re.compile(r" *\S+(?: \S+)*  +(?=\S)|")
 _DEPTH = {"[": 4, "]": -4, "{": 2, "}": -2, "(": 2, ")": -2, "<": 1, ">": -1}
 
 
 def fold(text: str, width: int | None) -> str:
     """Return text whose lines fit a width; what continues a line is indented.
 
-    A line that is at least a third full ends inside as few brackets as can be, there behind a
-    comma or the like rather than behind a word, and inside a word only if it must.  Colours
-    take no room.
+    What continues a line stands below its first word and four characters further, or below the
+    second column of a line that has two.  A line that is at least a third full ends inside as few
+    brackets as can be, there behind a comma or the like rather than behind a word, and inside a
+    word only if it must.  Colours take no room.
 
     Args:
         text: one or several lines.
@@ -35,6 +37,9 @@ def fold(text: str, width: int | None) -> str:
         #ttg.slice<{dim = 1,
             parent = #ttg.blocked<{
             order = [1, 0]}>}>
+        >>> print(fold("  vector    4 elements, 8 bytes", 30))
+          vector    4 elements,
+                    8 bytes
     """
     if width is None:
         return text
@@ -44,12 +49,23 @@ def fold(text: str, width: int | None) -> str:
 def _pieces(line: str, width: int) -> Iterator[str]:
     """Yield the lines that a line becomes."""
     plain, shown, start, indent = unstyle(line), characters(line), 0, ""
+    hanging = _hanging(plain, width)
     while len(plain) - start > width - len(indent):
         end = start + _end(plain[start:], width - len(indent))
         yield indent + "".join(shown[start:end])
         start = end + plain.startswith(" ", end)
-        indent = " " * min(INDENT, width // 8)
+        indent = " " * hanging
     yield indent + "".join(shown[start:])
+
+
+def _hanging(line: str, width: int) -> int:
+    """Return the characters in front of what continues a line."""
+    column = _COLUMN.match(line)
+    assert column is not None
+    if 0 < column.end() <= width // 3:
+        return column.end()
+    lead = len(line) - len(line.lstrip(" "))
+    return min(lead + INDENT, width // 3) if lead else min(INDENT, width // 8)
 
 
 def _end(text: str, room: int) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import click
 
+from tt_layout.cli.output import fitted
 from tt_layout.cli.parameters import FileParameter
 from tt_layout.errors import LayoutError
 from tt_layout.golden.manifest import (
@@ -113,7 +115,9 @@ def command(
     results = Results(cases.path, (*outcomes, *found))
     if update:
         keep_facts(cases, results.outcomes)
-    _write(FORMATS[output_format](results), output)
+    report = FORMATS[output_format](results)
+    is_shown = output_format == "text" and output is None
+    _write(fitted(report, sys.stdout) if is_shown else report, output)
     if output is not None:
         click.echo(summary(results), err=True)
     return results.status

@@ -1,0 +1,60 @@
+"""Running the command on a pseudo-terminal of a chosen width."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+from command import forked
+
+pty = pytest.importorskip("pty")
+
+ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
+
+
+def on_terminal(
+    *arguments: str, columns: int = 200, shows_errors: bool = False, **variables: str
+) -> tuple[int, bytes, str]:
+    """Run the command on a terminal; return status, what it shows, and standard error.
+
+    With ``shows_errors`` the terminal shows standard error as well.  It runs in a child of this
+    process, which has imported all already.
+    """
+    import fcntl
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with tempfile.TemporaryFile() as errors, open(os.devnull, "rb") as nothing:
+        streams = (
+            theirs if "PAGER" in variables else nothing.fileno(),
+            theirs,
+            theirs if shows_errors else errors.fileno(),
+        )
+        child = forked(arguments, streams, {"TERM": "xterm-256color", **variables})
+        os.close(theirs)
+        shown = b"".join(_read(ours))
+        os.close(ours)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        errors.seek(0)
+        return status, shown.replace(b"\r\n", b"\n"), errors.read().decode()
+
+
+def screen(width: int | None) -> os.terminal_size | None:
+    """Return the size of a terminal of so many columns; None for no terminal."""
+    return None if width is None else os.terminal_size((width, 24))
+
+
+def _read(descriptor: int) -> Iterator[bytes]:
+    while True:
+        try:
+            data = os.read(descriptor, 1 << 16)
+        except OSError:  # the other end is closed
+            return
+        if not data:
+            return
+        yield data
