@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
@@ -76,19 +77,53 @@ class SeenKernel:
         return max(self.launches, key=lambda one: one.programs * self.launches[one], default=None)
 
 
+class Keeper(Protocol):
+    """Where kernels and launches are kept as soon as they are seen."""
+
+    def compiled(self, kernel: CompiledKernel) -> None:
+        """Keep a kernel."""
+
+    def launched(self, key: str, launch: Launch) -> None:
+        """Keep a launch of the kernel with a hash."""
+
+    def failed(self, failure: str) -> None:
+        """Keep a failure of the hooks."""
+
+
 class Record:
     """What has been seen so far; several threads may add to it.
 
     Args:
         max_launches: how many launches of a kernel are kept; None for all.
+        journal: told of everything at once; None for none.
+
+    Attributes:
+        journal_of_forks: the journal of processes that are forked from this one; None for none.
+        failure: the first failure of the hooks.
     """
 
-    def __init__(self, max_launches: int | None = MAX_LAUNCHES) -> None:
+    def __init__(
+        self, max_launches: int | None = MAX_LAUNCHES, journal: Keeper | None = None
+    ) -> None:
         self._max_launches = max_launches
+        self._journal = journal
+        self.journal_of_forks: Keeper | None = None
+        self._empty()
+
+    def _empty(self) -> None:
         self._lock = threading.Lock()
         self._kernels: dict[str, CompiledKernel] = {}
         self._launches: dict[str, dict[Launch, int]] = {}
         self._counts: dict[str, int] = {}
+        self.failure: str | None = None
+
+    def begin_anew(self) -> None:
+        """Forget everything in a process that was forked, and keep what comes in its journal.
+
+        The lock is a new one: another thread of the parent may have held it.
+        """
+        self._journal = self.journal_of_forks
+        self._empty()
 
     def knows(self, key: str) -> bool:
         """Tell whether a kernel was seen."""
@@ -97,7 +132,9 @@ class Record:
     def compiled(self, kernel: CompiledKernel) -> None:
         """Keep a kernel, unless it was seen before."""
         with self._lock:
-            self._kernels.setdefault(kernel.key, kernel)
+            is_new = self._kernels.setdefault(kernel.key, kernel) is kernel
+        if is_new and self._journal is not None:
+            self._journal.compiled(kernel)
 
     def has_room(self, key: object) -> bool:
         """Tell whether further launches of a kernel are kept; none of a kernel without a hash.
@@ -113,6 +150,17 @@ class Record:
             self._counts[key] = self._counts.get(key, 0) + 1
             launches = self._launches.setdefault(key, {})
             launches[launch] = launches.get(launch, 0) + 1
+        if self._journal is not None:
+            self._journal.launched(key, launch)
+
+    def failed(self, error: Exception) -> None:
+        """Keep the first failure of the hooks."""
+        failure = f"{type(error).__name__}: {error}"
+        if self.failure is None:
+            self.failure = failure
+            if self._journal is not None:
+                with suppress(OSError):  # its disk is full, which was the failure perhaps
+                    self._journal.failed(failure)
 
     def add(self, kernels: Iterable[SeenKernel]) -> None:
         """Keep what another process saw."""
@@ -134,7 +182,7 @@ class Record:
 
 
 def to_plain(kernel: SeenKernel) -> list[Any]:
-    """Return a kernel as lists, numbers and texts, which any channel carries.
+    """Convert a kernel and its launches to lists, numbers and texts, which any channel carries.
 
     Example:
         >>> known = KernelMetadata("copy", 4, registers=CompiledRegisters(32, 0))
@@ -143,25 +191,43 @@ def to_plain(kernel: SeenKernel) -> list[Any]:
         >>> from_plain(to_plain(kernel)) == kernel
         True
     """
-    launches = [
-        [list(launch.grid), [list(pair) for pair in launch.values], count]
-        for launch, count in kernel.launches.items()
-    ]
-    *texts, known = kernel.compiled
-    return [[*texts, list(known)], launches]
+    launches = [[launch_to_plain(launch), count] for launch, count in kernel.launches.items()]
+    return [kernel_to_plain(kernel.compiled), launches]
 
 
 def from_plain(plain: list[Any]) -> SeenKernel:
     """Return the kernel that `to_plain` made lists of."""
-    (key, name, text, place, values), launches = plain
-    known = KernelMetadata(*values)
-    if known.registers is not None:
-        known = known._replace(registers=CompiledRegisters(*known.registers))
-    found = {
-        Launch(tuple(grid), tuple((argument, number) for argument, number in pairs)): count
-        for grid, pairs, count in launches
-    }
-    return SeenKernel(CompiledKernel(key, name, text, place, known), found)
+    compiled, launches = plain
+    counts = {launch_from_plain(launch): count for launch, count in launches}
+    return SeenKernel(kernel_from_plain(compiled), counts)
+
+
+def kernel_to_plain(kernel: CompiledKernel) -> list[Any]:
+    """Convert a compiled kernel to lists, texts and dictionaries by name."""
+    *texts, known = kernel
+    registers = None if known.registers is None else known.registers._asdict()
+    return [*texts, {**known._asdict(), "registers": registers}]
+
+
+def kernel_from_plain(plain: list[Any]) -> CompiledKernel:
+    """Return the compiled kernel that `kernel_to_plain` made a list of."""
+    key, name, text, place, known = plain
+    registers = known["registers"]
+    compiled = None if registers is None else CompiledRegisters(**registers)
+    return CompiledKernel(
+        key, name, text, place, KernelMetadata(**{**known, "registers": compiled})
+    )
+
+
+def launch_to_plain(launch: Launch) -> list[Any]:
+    """Convert a launch to lists and numbers."""
+    return [list(launch.grid), [list(pair) for pair in launch.values]]
+
+
+def launch_from_plain(plain: list[Any]) -> Launch:
+    """Return the launch that `launch_to_plain` made a list of."""
+    grid, values = plain
+    return Launch(tuple(grid), tuple((name, number) for name, number in values))
 
 
 def integer(value: object) -> int | None:

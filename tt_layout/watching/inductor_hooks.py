@@ -11,9 +11,10 @@ from tt_layout.kernels.metadata import metadata_beside
 from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
 from tt_layout.watching.places import place_of
+from tt_layout.watching.processes import INDUCTOR
 from tt_layout.watching.triton_hooks import TritonHooks, launch_of, stage_path, stage_text
 
-HEURISTICS = "torch._inductor.runtime.triton_heuristics"
+HEURISTICS = INDUCTOR
 
 
 class InductorHooks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator
 from contextlib import ExitStack
 from typing import Any
@@ -13,11 +14,15 @@ from tt_layout.kernels.seen import from_plain, to_plain
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.watched_findings import read_limits
 from tt_layout.watching.places import in_test
+from tt_layout.watching.processes import is_followed
 from tt_layout.watching.report import WatchReport, write_report
-from tt_layout.watching.session import collecting
+from tt_layout.watching.session import Seen, collecting
 
 CHANNEL = "tt_layout_kernels"
-"""What a worker of xdist calls the kernels that it has seen."""
+"""Key of a worker's output under which it hands over what it has seen."""
+
+VERSION = 1
+"""Of what is handed over: a text of JSON, because xdist carries plain data alone."""
 
 
 class WatchedTests:
@@ -40,7 +45,12 @@ class WatchedTests:
             raise pytest.UsageError(f"--tt-audit: {error.message}; {way_out}") from None
         self._config, self._path = config, path
         self._stack = ExitStack()
-        self._seen = self._stack.enter_context(collecting())
+        is_worker = hasattr(config, "workeroutput")
+        # The kernels of a worker that the first process follows are in its journal.
+        self._hands_over = is_worker and not is_followed()
+        self._seen = Seen()
+        if not is_worker or self._hands_over:
+            self._seen = self._stack.enter_context(collecting())
         self._report: WatchReport | None = None
         self._failures: list[str] = []
 
@@ -52,9 +62,19 @@ class WatchedTests:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take what a worker of xdist has seen."""
-        found = getattr(node, "workeroutput", {}).get(CHANNEL, [])
-        self._seen.record.add(map(from_plain, found))
+        """Take what a worker of xdist has seen; one that hands over nothing is a failure."""
+        name = f"worker {node.gateway.id}"
+        text = getattr(node, "workeroutput", {}).get(CHANNEL)
+        if text is None:
+            self._seen.lost.append(f"{name} ended before it handed over what it had seen")
+            return
+        handed = json.loads(text)
+        if handed["version"] != VERSION:
+            self._seen.lost.append(f"{name} has another version of tt-layout")
+            return
+        self._seen.record.add(map(from_plain, handed["kernels"]))
+        if handed["failure"] is not None:
+            self._seen.lost.append(f"{name}: {handed['failure']}")
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -62,10 +82,18 @@ class WatchedTests:
         self._stack.close()
         output = getattr(self._config, "workeroutput", None)
         if output is not None:
-            output[CHANNEL] = [to_plain(kernel) for kernel in self._seen.kernels]
+            kernels = self._seen.kernels if self._hands_over else ()
+            handed = {
+                "version": VERSION,
+                "kernels": list(map(to_plain, kernels)),
+                "failure": self._seen.failure,
+            }
+            output[CHANNEL] = json.dumps(handed)
             return
         self._report = self._seen.report
         self._failures = self._report.failures(self._limits)
+        if self._limits:
+            self._failures += [f"what was not seen: {lost}" for lost in self._seen.lost]
         if self._path is not None:
             write_report(self._report, self._path, self._limits)
         if self._failures and session.exitstatus == pytest.ExitCode.OK:

@@ -29,12 +29,19 @@ class WatchReport(Printed):
     Attributes:
         seen: the kernels in the order in which they were seen.
         kernels: with their audits.
+        processes: how many processes compiled or launched them.
         failure: the first failure of the watching itself; None without one.
     """
 
     seen: tuple[SeenKernel, ...]
     kernels: tuple[WatchedKernel, ...]
+    processes: int = 1
     failure: str | None = None
+
+    @property
+    def state(self) -> tuple[tuple[SeenKernel, ...], int, str | None]:
+        """What the report was made from."""
+        return self.seen, self.processes, self.failure
 
     def lines(self) -> Iterator[Line | Fitted]:
         """Yield the table, the kernels without an audit, and what went wrong."""
@@ -42,6 +49,8 @@ class WatchReport(Printed):
             yield Line("no kernel was compiled or launched")
         lines = [kernel.line for kernel in self.kernels if kernel.line is not None]
         yield from KernelOverview(lines, passed_over(self.kernels)).lines()
+        if self.processes > 1:
+            yield Line(f"  from {self.processes} processes")
         for kernel in self.kernels:
             if kernel.line is not None and kernel.reason is not None:
                 name = kernel.seen.compiled.name
@@ -54,6 +63,7 @@ class WatchReport(Printed):
         """Return the report as plain data; the schema is in ``docs/watch.md``."""
         return {
             "version": JSON_VERSION,
+            "processes": self.processes,
             "kernels": [_data(kernel) for kernel in self.kernels],
             "failure": self.failure,
         }
@@ -74,10 +84,12 @@ def _failure(one: NamedFinding) -> str:
     return f"{one.finding.kinds[0]}: {one.file}: {one.finding.message}"
 
 
-def report_of(seen: tuple[SeenKernel, ...], failure: str | None = None) -> WatchReport:
-    """Return the report of kernels."""
+def report_of(
+    seen: tuple[SeenKernel, ...], processes: int = 1, failure: str | None = None
+) -> WatchReport:
+    """Audit kernels and report them, the worst first."""
     kernels = sorted(audited(seen), key=_rank)
-    return WatchReport(seen, tuple(kernels), failure)
+    return WatchReport(seen, tuple(kernels), processes, failure)
 
 
 def _rank(kernel: WatchedKernel) -> tuple[object, ...]:

@@ -12,12 +12,13 @@ from typing import IO
 from tt_layout.errors import LayoutError
 from tt_layout.kernels.seen import Record, SeenKernel
 from tt_layout.reports.watched_findings import Limits, read_limits
-from tt_layout.watching.inductor_hooks import HEURISTICS, InductorHooks
+from tt_layout.watching.inductor_hooks import InductorHooks
+from tt_layout.watching.journal import Journal, ProcessLog, process_logs
 from tt_layout.watching.patches import Patches, once_imported
+from tt_layout.watching.processes import INDUCTOR, TRITON, keep_in_forks, session_folder
 from tt_layout.watching.report import WatchReport, report_of, write_report
+from tt_layout.watching.termination import raised_termination
 from tt_layout.watching.triton_hooks import TritonHooks
-
-TRITON = "triton.runtime.jit"
 
 
 class Seen:
@@ -31,26 +32,54 @@ class Seen:
     def __init__(self) -> None:
         self.record = Record()
         self.process = os.getpid()
-        self.failure: str | None = None
+        self.folder: str | None = None
+        self.lost: list[str] = []
+        self._logs: tuple[ProcessLog, ...] = ()
         self._report: WatchReport | None = None
 
     @property
     def kernels(self) -> tuple[SeenKernel, ...]:
-        """The kernels in the order in which they were seen, with their launches."""
-        return self.record.kernels
+        """The kernels of all processes, with their launches; this process' first."""
+        together = Record(None)
+        for kernels in self._by_process:
+            together.add(kernels)
+        return together.kernels
 
     @property
     def report(self) -> WatchReport:
         """The audit of each kernel with the arguments of its launches, the worst first."""
-        kernels = self.kernels
-        if self._report is None or self._report.seen != kernels:
-            self._report = report_of(kernels, self.failure)
+        self.gather()
+        state = self.kernels, self.processes, self.failure
+        if self._report is None or self._report.state != state:
+            self._report = report_of(*state)
         return self._report
 
-    def failed(self, error: Exception) -> None:
-        """Keep the first failure of the hooks, which is reported with the audit."""
-        if self.failure is None:
-            self.failure = f"{type(error).__name__}: {error}"
+    @property
+    def processes(self) -> int:
+        """Number of processes that compiled or launched kernels."""
+        return sum(map(bool, self._by_process))
+
+    @property
+    def failure(self) -> str | None:
+        """The first failure of the hooks in any process, or what was not handed over."""
+        failures = [self.record.failure, *(log.failure for log in self._logs), *self.lost]
+        return next(filter(None, failures), None)
+
+    @property
+    def _by_process(self) -> Iterator[tuple[SeenKernel, ...]]:
+        yield self.record.kernels
+        for log in self._logs:
+            yield log.kernels
+
+    def gather(self) -> None:
+        """Read what the other processes of the program have written so far."""
+        if self.folder is not None and os.getpid() == self.process:
+            self._logs = tuple(process_logs(self.folder))
+
+    def close(self) -> None:
+        """Read the journals for the last time, before their folder is removed."""
+        self.gather()
+        self.folder = None
 
     def __str__(self) -> str:
         """Return the table."""
@@ -64,14 +93,18 @@ class Seen:
 def collecting() -> Iterator[Seen]:
     """Collect what is compiled and launched inside the block; nothing is audited yet.
 
-    Triton and Inductor are followed from when the program imports them, or at once if it has.
+    Triton and Inductor are followed from when the program imports them, or at once if it has, in
+    this process and in those that it forks or starts, whose journals are read at the end.
     """
     seen, patches = Seen(), Patches()
-    triton = TritonHooks(seen.record, seen.failed)
+    triton = TritonHooks(seen.record, seen.record.failed)
     inductor = InductorHooks(seen.record, triton)
     with ExitStack() as stack:
+        seen.folder = stack.enter_context(session_folder())
+        stack.callback(seen.close)
+        keep_in_forks(seen.record, Journal(seen.folder))
         stack.callback(patches.undo)
-        for name, attach in ((TRITON, triton.attach), (HEURISTICS, inductor.attach)):
+        for name, attach in ((TRITON, triton.attach), (INDUCTOR, inductor.attach)):
             guarded = partial(triton.guard, partial(attach, patches))
             stack.enter_context(once_imported(name, guarded))
         yield seen
@@ -111,7 +144,7 @@ def watch(
     """
     limits = read_limits([fail_on] if isinstance(fail_on, str) else fail_on) if fail_on else {}
     stream = out if out is not None else sys.stderr
-    with collecting() as seen:
+    with raised_termination(), collecting() as seen:
         try:
             yield seen
         except BaseException:

@@ -1,0 +1,118 @@
+"""Journals: what each process of a watched program saw, on disk as it happens.
+
+A process of a program may end at any moment, so each kernel and each launch is a line of the file
+of its process, written by one system call. The process that watches reads all files at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from tt_layout.kernels.seen import (
+    CompiledKernel,
+    Launch,
+    Record,
+    SeenKernel,
+    kernel_from_plain,
+    kernel_to_plain,
+    launch_from_plain,
+    launch_to_plain,
+)
+
+VERSION = 1
+SUFFIX = ".journal"
+
+
+class Journal:
+    """File to which one process appends what it sees.
+
+    The file is made with its first line, and anew in a process that was forked, so that no two
+    processes share one.
+
+    Args:
+        folder: of the session.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._process = -1
+        self._file = -1
+
+    def compiled(self, kernel: CompiledKernel) -> None:
+        """Append a kernel."""
+        self._append({"kernel": kernel_to_plain(kernel)})
+
+    def launched(self, key: str, launch: Launch) -> None:
+        """Append a launch of the kernel with a hash."""
+        self._append({"launch": launch_to_plain(launch), "of": key})
+
+    def failed(self, failure: str) -> None:
+        """Append a failure of the hooks."""
+        self._append({"failure": failure})
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        if not os.path.isdir(self._folder):
+            return  # the session is over, and this process goes on
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            path = os.path.join(self._folder, f"{self._process}-{uuid4().hex}{SUFFIX}")
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+            self._file = os.open(path, flags, 0o600)
+            self._append({"version": VERSION})
+        line = json.dumps(entry).encode() + b"\n"
+        written = os.write(self._file, line)
+        if written != len(line):
+            raise OSError(f"{self._folder}: no room for what was seen")
+
+
+class ProcessLog(NamedTuple):
+    """Content of the journal of one process.
+
+    Attributes:
+        process: its identifier.
+        kernels: that it compiled or launched, in order.
+        failure: the first failure of its hooks or of its journal; None without one.
+    """
+
+    process: int
+    kernels: tuple[SeenKernel, ...]
+    failure: str | None
+
+
+def process_logs(folder: str) -> Iterator[ProcessLog]:
+    """Yield the journals of a session in the order of their names."""
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
+            with open(entry.path, "rb") as file:
+                yield _log(int(entry.name.partition("-")[0]), file.read())
+
+
+def _log(process: int, content: bytes) -> ProcessLog:
+    """Read a journal; a line that the end of its process cut off is a failure, not an error."""
+    record, failure = Record(None), None
+    *lines, rest = content.split(b"\n")
+    try:
+        for line in lines:
+            failure = _read_entry(json.loads(line), record) or failure
+        if rest:
+            failure = failure or f"process {process} ended while it wrote what it saw"
+    except (ValueError, TypeError, KeyError, LookupError) as error:
+        failure = f"the journal of process {process} is damaged ({type(error).__name__})"
+    return ProcessLog(process, record.kernels, failure)
+
+
+def _read_entry(entry: dict[str, Any], record: Record) -> str | None:
+    """Add an entry to a record; return the failure that it tells of."""
+    if "kernel" in entry:
+        record.compiled(kernel_from_plain(entry["kernel"]))
+    elif "launch" in entry:
+        record.launched(entry["of"], launch_from_plain(entry["launch"]))
+    elif "failure" in entry:
+        return str(entry["failure"])
+    elif entry["version"] != VERSION:
+        raise ValueError("another version wrote it")
+    return None
