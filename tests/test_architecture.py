@@ -29,6 +29,7 @@ RANKS = {
     "enums": 0,
     "worker": 0,
     "arguments": 1,
+    "files": 1,
     "releases": 1,
     "colour": 1,
     "hardware": 1,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tt_layout.cli.output import note
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release, release_names
@@ -267,6 +266,8 @@ def read_target(name: str) -> Target:
 
     gpu = find_gpu(name)
     if gpu.assumption is not None:
+        from tt_layout.cli.output import note
+
         note(gpu.assumption)
     return gpu.target
 
@@ -319,6 +320,8 @@ def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
     path, module = split_module(name)
     found = FileAliases(read_source(path)).choose(aliases, module)
     if found.note is not None:
+        from tt_layout.cli.output import note
+
         note(found.note)
     return found.table
 

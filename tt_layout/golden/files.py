@@ -8,20 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from tt_layout.errors import not_a_name
-from tt_layout.mlir.source import open_file
+from tt_layout.files import is_inside, open_file
 from tt_layout.reports.writing import replacing
-
-
-def is_inside(path: Path, folder: Path) -> bool:
-    """Tell whether a file is inside a folder once every link is followed.
-
-    Raises:
-        OSError: it leads nowhere, or its name is not one of a file.
-    """
-    try:
-        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
-    except ValueError as error:
-        raise not_a_name(error) from None
 
 
 def exists(path: Path) -> bool:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tt_layout.errors import LayoutError, SeveralError, TooLargeError, nearest
+from tt_layout.files import is_inside
 from tt_layout.golden.case import Case
-from tt_layout.golden.files import is_inside
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, CaseKey, all_keys
 from tt_layout.golden.matrix import CaseValues, expand
 from tt_layout.golden.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, read_nodes

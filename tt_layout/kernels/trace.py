@@ -6,13 +6,13 @@ and counted: a program that was killed leaves half a line.
 
 from __future__ import annotations
 
-import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError, file_error
+from tt_layout.files import lines_of, read_start
 from tt_layout.kernels.binaries import assembly_registers
 from tt_layout.kernels.metadata import KernelMetadata, metadata_of
 from tt_layout.kernels.seen import (
@@ -23,9 +23,7 @@ from tt_layout.kernels.seen import (
     SeenKernel,
     integer,
 )
-from tt_layout.mlir.source import open_file
 
-GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 ENDINGS = (".ndjson", ".ndjson.gz")
 
@@ -111,20 +109,13 @@ def read_trace(path: str) -> Trace:
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    with open_file(path) as file:
-        start = file.read(4)
-        if start == ZSTANDARD:
-            message = "is compressed by zstd: decompress it (zstd -d) first"
-            raise LayoutError(message, FileLocation(path))
-        file.seek(0)
-        with gzip.GzipFile(fileobj=file) if start.startswith(GZIP) else file as lines:
-            total = 0
-            while line := lines.readline(MAX_LINE):
-                total += len(line)
-                if total > MAX_BYTES:
-                    message = f"a log may have {MAX_BYTES >> 30} GiB: give it in parts"
-                    raise LayoutError(message, FileLocation(path))
-                yield line
+    if read_start(path, len(ZSTANDARD)) == ZSTANDARD:
+        message = "is compressed by zstd: decompress it (zstd -d) first"
+        raise LayoutError(message, FileLocation(path))
+    try:
+        yield from lines_of(path, MAX_BYTES, MAX_LINE)
+    except LayoutError as error:
+        raise error.hint("give the log in parts") from None
 
 
 class _Reader:

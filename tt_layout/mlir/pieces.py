@@ -19,7 +19,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError, file_error
-from tt_layout.mlir.source import Source, open_file
+from tt_layout.files import open_file
+from tt_layout.mlir.source import Source
 
 PIECE = 1 << 22
 """Bytes of a piece, if it can be cut there."""

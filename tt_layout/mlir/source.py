@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import re
-import stat
 from codecs import IncrementalDecoder, getincrementaldecoder
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tt_layout.errors import FileLocation, LayoutError, NothingFoundError, file_error, not_a_name
+from tt_layout.errors import FileLocation, LayoutError, NothingFoundError, file_error
+from tt_layout.files import CHUNK, MAX_BYTES, files_below, open_file, read_start, too_long
 from tt_layout.safe_text import safe
 
 if TYPE_CHECKING:
@@ -24,9 +21,6 @@ STRING = r'[^"\\\n]*(?:\\.[^"\\\n]*){0,65535}'
 QUOTED = rf'"{STRING}(?:"|\\[^\n]*)'
 """The pattern of a string; one of too many escapes goes on to the end of its line."""
 EXCERPT_WIDTH = 110  # columns of a source line that a message shows
-MAX_BYTES = 1 << 29
-"""A longer file is not a dump of a kernel; perhaps it never ends."""
-_CHUNK = 1 << 20
 SUFFIXES = (".mlir", ".ttgir", ".ttir", ".ndjson", ".ndjson.gz")
 """How the names of dumps, and of logs of tritonparse, end."""
 LOG_SUFFIXES = (".log", ".txt", ".out", ".err")
@@ -36,14 +30,6 @@ MARKS = (b"IR Dump Before", b"IR Dump After", b'"ttg.num-warps"', b'"triton_gpu.
 MARKED_BYTES = 1 << 20
 """Bytes of a log in which marks are looked for."""
 WHAT_DUMPS_ARE = "no .mlir, .ttir, .ttgir or .ndjson file, and no log with MLIR in it"
-
-
-_NAMES = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
-
-_STREAMS = re.compile(r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+")
-"""Names of descriptors, which may be of a pipe or a terminal."""
-
-_BINARY = getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True)
@@ -205,33 +191,26 @@ def dumps_below(folder: str) -> list[str]:
     Raises:
         LayoutError: the folder cannot be read.
     """
-    dumps: list[str] = []
+    unread: list[str] = []
 
     def fail(error: OSError) -> None:
         name = str(error.filename)
         if name == folder:
             raise file_error("read", name, error)
-        dumps.append(name)
+        unread.append(name)
 
-    for parent, folders, names in os.walk(folder, onerror=fail):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        shown = (os.path.join(parent, name) for name in names if not name.startswith("."))
-        dumps += [path for path in shown if _is_dump(path)]
-    return sorted(dumps)
+    return sorted([*filter(_is_dump, files_below(folder, fail)), *unread])
 
 
 def _is_dump(path: str) -> bool:
-    """Return whether a file is a regular one and a dump, by its name or its beginning."""
-    if not path.endswith(SUFFIXES + LOG_SUFFIXES) or not stat.S_ISREG(os.lstat(path).st_mode):
-        return False
-    return path.endswith(SUFFIXES) or _has_mark(path)
+    """Return whether a file of a folder is a dump, by its name or its beginning."""
+    return path.endswith(SUFFIXES) or (path.endswith(LOG_SUFFIXES) and _has_mark(path))
 
 
 def _has_mark(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            start = file.read(MARKED_BYTES)
-    except OSError:
+        start = read_start(path, MARKED_BYTES)
+    except LayoutError:
         return False
     return any(mark in start for mark in MARKS)
 
@@ -242,29 +221,6 @@ def _standard_input() -> BinaryIO:
     if sys.stdin is None:
         raise OSError("standard input is closed")
     return sys.stdin.buffer
-
-
-def open_file(path: str) -> BinaryIO:
-    """Open a file for reading; refuse one that is not a regular file.
-
-    Only what is named as a descriptor, such as ``/dev/stdin``, may be a pipe or a terminal.
-
-    Raises:
-        OSError: it cannot be read, or is a folder, a device, a pipe or a socket.
-    """
-    if _STREAMS.fullmatch(path):
-        return open(path, "rb")
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
-    except ValueError as error:
-        raise not_a_name(error) from None
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(descriptor)
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        raise OSError(f"it is {_NAMES.get(stat.S_IFMT(mode), 'a device')}, not a file")
-    return os.fdopen(descriptor, "rb")
 
 
 def _read(file: BinaryIO, name: str) -> str:
@@ -279,16 +235,15 @@ def _read(file: BinaryIO, name: str) -> str:
         text += _decoded(decoder, chunk, size, name)
         size += len(chunk)
         if size > MAX_BYTES:
-            most = f"{MAX_BYTES >> 20} MiB, the most that is read"
-            raise LayoutError(f"longer than {most}", FileLocation(name))
+            raise too_long(name, MAX_BYTES)
     return text + _decoded(decoder, b"", size, name)
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the chunks of a file; none ends between a carriage return and its line feed."""
-    while chunk := file.read(_CHUNK):
-        while chunk.endswith(b"\r") and (following := file.read(1)):
-            chunk += following
+    """Yield the pieces of a file, none of which ends between a carriage return and a line."""
+    while chunk := file.read(CHUNK):
+        while chunk.endswith(b"\r") and (more := file.read(1)):
+            chunk += more
         yield chunk
 
 
