@@ -8,7 +8,8 @@ from typing import NamedTuple
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.suggestions.trial import Exchange
-from tt_layout.audit.values.executions import Executions, assumed_runs
+from tt_layout.audit.values.executions import AT_MOST, Executions, assumed_runs
+from tt_layout.audit.values.expressions import PRODUCT, Expression
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
 
@@ -121,17 +122,24 @@ def _enters_unknown(cost: Cost | None) -> bool:
 
 
 def in_all(terms: Sequence[tuple[float, Executions]]) -> str:
-    """Return a sum of cycles times executions.
+    """Write the sum of cycles times executions.
 
     Example:
-        >>> in_all([(64, Executions(None, "ceildiv(%K, 32)", None)), (8, Executions(1, "1", None))])
-        '64 * ceildiv(%K, 32) + 8'
+        >>> loop = Executions(None, "ceildiv(%K, 32) - 2", None, binding=1)
+        >>> in_all([(64, loop), (8, Executions(1, "1", None))])
+        '64 * (ceildiv(%K, 32) - 2) + 8'
+        >>> in_all([(64, Executions(None, "at most %n", None))])
+        'at most 64 * %n'
     """
     known = sum(cycles * e.number for cycles, e in terms if e.number is not None)
     others: dict[str, float] = {}
+    is_bound = False
     for cycles, executions in terms:
         if executions.number is None and cycles:
             text = "executions" if executions.is_unknown else executions.text
-            others[text] = others.get(text, 0) + cycles
-    products = [f"{cycles:g} * {text}" for text, cycles in others.items() if cycles]
-    return " + ".join(products + [f"{known:g}"] * (known != 0 or not products))
+            is_bound |= text.startswith(AT_MOST)
+            runs = Expression(text.removeprefix(AT_MOST), executions.binding).within(PRODUCT)
+            others[runs] = others.get(runs, 0) + cycles
+    products = [f"{cycles:g} * {runs}" for runs, cycles in others.items() if cycles]
+    total = " + ".join(products + [f"{known:g}"] * (known != 0 or not products))
+    return f"{AT_MOST}{total}" if is_bound else total

@@ -6,7 +6,7 @@ from math import prod
 from typing import NamedTuple
 
 from tt_layout.audit.values.evaluator import Evaluator
-from tt_layout.audit.values.expressions import Expression, trip_count_text
+from tt_layout.audit.values.expressions import ATOM, PRODUCT, Expression, trip_count_text
 from tt_layout.audit.values.given import PROGRAM_IDS
 from tt_layout.audit.values.paths import is_optional, is_repeated
 from tt_layout.audit.values.runs import each_run
@@ -29,12 +29,14 @@ class Executions(NamedTuple):
         loop: whether the operation is inside, before or after a loop of the kernel.
         programs: the ids of programs that the number depends on and that are not given: it is
             that of the first program, where a causal loop may run least.
+        binding: how tightly the last operation of the text binds, as of an `Expression`.
     """
 
     number: int | None
     text: str
     loop: LoopPart | None
     programs: tuple[str, ...] = ()
+    binding: int = ATOM
 
     @property
     def is_once(self) -> bool:
@@ -59,6 +61,9 @@ class Executions(NamedTuple):
         times = plural("time", self.text == "at most 1")
         return "once" if self.is_once else f"{self.text} {times}"
 
+
+AT_MOST = "at most "
+"""How the text begins where it is a bound."""
 
 ASSUMED_TRIPS = 32
 """How often a loop is taken to run, to compare costs, where that is not known."""
@@ -127,8 +132,9 @@ def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
     if number is None:
         number = _count(evaluator, operation)
     text, given = _text(factors), evaluator.given.values
-    programs = tuple(name for name in PROGRAM_IDS if name in text and name not in given)
-    return Executions(number, text, evaluator.structure.loop_part(operation), programs)
+    programs = tuple(name for name in PROGRAM_IDS if name in text.text and name not in given)
+    part = evaluator.structure.loop_part(operation)
+    return Executions(number, text.text, part, programs, text.binding)
 
 
 def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
@@ -171,10 +177,10 @@ def _count(evaluator: Evaluator, operation: SsaOperation) -> int | None:
         return None
 
 
-def _text(factors: list[_Factor]) -> str:
+def _text(factors: list[_Factor]) -> Expression:
     reasons = [factor.reason for factor in factors if factor.expression is None]
     if reasons:
-        return f"{UNKNOWN}: {', '.join(reasons)}"
+        return Expression(f"{UNKNOWN}: {', '.join(reasons)}")
     product, others = 1, []
     for factor in factors:
         assert factor.expression is not None
@@ -182,9 +188,16 @@ def _text(factors: list[_Factor]) -> str:
             product *= factor.expression.constant
         else:
             others.append(factor.expression)
-    texts = [e.within(2) if product != 1 or len(others) > 1 else e.text for e in others]
-    text = " * ".join([str(product)] * (product != 1 or not others) + texts)
-    return f"at most {text}" if any(factor.at_most for factor in factors) else text
+    if len(others) == 1 and product == 1:
+        [result] = others
+    elif others:
+        texts = [str(product)] * (product != 1) + [e.within(PRODUCT) for e in others]
+        result = Expression(" * ".join(texts), PRODUCT)
+    else:
+        result = Expression(str(product))
+    if any(factor.at_most for factor in factors):
+        return result._replace(text=f"{AT_MOST}{result.text}")
+    return result
 
 
 def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation]) -> _Factor:

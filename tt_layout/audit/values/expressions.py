@@ -32,7 +32,8 @@ _FUNCTIONS = {
     "arith.ceildivsi": "ceildiv",
     "arith.ceildivui": "ceildiv",
 }
-_ATOM = 3
+PRODUCT, ATOM = 2, 3
+"""How tightly a product binds, and a name or a call."""
 
 
 class Expression(NamedTuple):
@@ -40,12 +41,12 @@ class Expression(NamedTuple):
 
     Attributes:
         text: the text.
-        binding: how tightly the last operation binds; `_ATOM` for a name or a call.
+        binding: how tightly the last operation binds; `ATOM` for a name or a call.
         constant: the number, where it is one.
     """
 
     text: str
-    binding: int = _ATOM
+    binding: int = ATOM
     constant: int | None = None
 
     def within(self, binding: int) -> str:
@@ -90,7 +91,7 @@ class _Writer:
         name = operation.name
         if name == "arith.constant":
             value = operation.integer("value")
-            return None if value is None else Expression(str(value), _ATOM, value)
+            return None if value is None else Expression(str(value), ATOM, value)
         if operation.traits.by_program:
             axis = PROGRAM_AXES[(operation.integer("axis") or 0) % 3]
             return Expression(f"{name.rpartition('get_')[2]}_{axis}")
@@ -140,7 +141,7 @@ def ceildiv(dividend: Expression, divisor: Expression) -> Expression:
         return dividend
     if dividend.constant is not None and divisor.constant:
         value = -(-dividend.constant // divisor.constant)
-        return Expression(str(value), _ATOM, value)
+        return Expression(str(value), ATOM, value)
     return Expression(f"ceildiv({dividend.text}, {divisor.text})")
 
 
@@ -150,7 +151,7 @@ def trip_count_text(function: SsaFunction, loop: SsaOperation) -> Expression:
     span = upper
     if lower.constant is not None and upper.constant is not None:
         number = max(0, upper.constant - lower.constant)
-        span = Expression(str(number), _ATOM, number)
+        span = Expression(str(number), ATOM, number)
     elif lower.constant != 0:
         span = Expression(f"{upper.within(1)} - {lower.within(2)}", 1)
     return ceildiv(span, step)
