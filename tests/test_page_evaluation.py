@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -381,3 +382,39 @@ def test_layouts_are_compared_alike(layouts: int, seed: int) -> None:
         own = compare(before, after)
         assert answer["words"] == [str(change) for change in own.changes]
         assert answer["moved"] == own.moved
+
+
+def mistyped(word: str, chance: random.Random) -> str:
+    """Return a word with a letter left out, doubled, exchanged for another or for its neighbour."""
+    at = chance.randrange(1, len(word))
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+    changed = chance.choice(["", word[at] * 2, chance.choice(letters), word[at] + word[at - 1]])
+    return word[:at] + changed + word[at + 1 :]
+
+
+def refusal(text: str) -> str | None:
+    """Return why a text is no layout; None where it is one."""
+    try:
+        parse_layout(text)
+    except LayoutError as error:
+        return error.message
+    return None
+
+
+@pytest.mark.parametrize("each", [2, slow(60)])
+def test_a_mistyped_name_or_key_is_answered_as_on_the_command_line(each: int, seed: int) -> None:
+    """The page's box says what was probably meant, in the words of the command line."""
+    chance = random.Random(seed)
+    wanted = {}
+    for text, _ in [*KINDS.values(), *((own, "") for own in INTELS)]:
+        words = re.findall(r"#([\w.]+)(?=<)|(\w+)(?= = )", text)
+        for name, key in words * each:
+            typo = text.replace(name or key, mistyped(name or key, chance), 1)
+            message = refusal(typo) or ""
+            if re.search("did you mean|is not a layout attribute|it takes", message):
+                wanted[typo] = message
+    assert len(wanted) > 15 * each
+    questions = [{"what": "notation", "attribute": text, "type": "16x16xf16"} for text in wanted]
+    answers = scripts().ask_all(questions)
+    for (text, message), answer in zip(wanted.items(), answers):
+        assert answer.get("error") == message, text

@@ -54,9 +54,8 @@ function boundCall(call) {
 }
 
 function unknownClass({ name, own }) {
-  const wanted = own.toLowerCase().slice(0, 5);
-  const near = Object.keys(DATA.gluon).find((known) => known.toLowerCase().startsWith(wanted));
-  return `Gluon’s ${name} is not a known layout${near ? `; did you mean ${near}?` : ""}`;
+  const near = nearest(own, Object.keys(DATA.gluon));
+  return `Gluon's '${name}' is not a known layout${near ? `; did you mean ${near}?` : ""}`;
 }
 
 function parametersOf(signature) {

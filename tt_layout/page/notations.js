@@ -53,7 +53,7 @@ function checkSpelling(attribute, release) {
     if (own.some((form) => knowsKeys(form, node))) continue;
     const known = own.flatMap(keysOf).map(([name]) => name);
     const strange = writtenKeys(node).find((key) => !known.includes(key));
-    throw new TextError(`${node.name} has no key ${strange} in Triton ${release}`);
+    throw new TextError(unknownKey(node.name, strange, release));
   }
 }
 

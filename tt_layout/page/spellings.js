@@ -29,7 +29,11 @@ function isNamed(name) {
 
 function encodingsNamed(name) {
   const found = DATA.encodings.filter(isNamed(name));
-  if (!found.length) throw new TextError(`${name} is not a layout attribute`);
+  if (!found.length) {
+    const names = DATA.encodings.flatMap(({ forms }) => forms.map((form) => form.name));
+    const near = nearest(name.slice(1), names.sort().reverse()); // ttg before triton_gpu
+    throw new TextError(`${name} is not a layout attribute${near ? `; did you mean #${near}?` : ""}`);
+  }
   const isLaid = ({ mnemonic }) => Object.hasOwn(KINDS, mnemonic);
   if (!found.every(isLaid))
     throw new TextError(`for ${name} edit the bases, or run tt-layout again`);
@@ -39,6 +43,47 @@ function encodingsNamed(name) {
 /** Return the memory in which an attribute of a name puts a tensor; undefined for no such name. */
 function memoryOf(name) {
   return DATA.encodings.find(isNamed(name))?.memory;
+}
+
+const LEAST_ALIKE = 0.6;
+
+/**
+ * Return the known name that looks most like another, for "did you mean", as tt_layout.errors.nearest
+ * does: a dialect in front does not count, but of equals that of the same dialect is taken.
+ *
+ * @param {string} name
+ * @param {string[]} known
+ * @returns {string | undefined}
+ */
+function nearest(name, known) {
+  const parts = (text) => [text.slice(0, Math.max(0, text.lastIndexOf("."))), text.slice(text.lastIndexOf(".") + 1)];
+  const [dialect, own] = parts(name);
+  const scores = new Map(known.map((other) => [parts(other)[1], alike(parts(other)[1], own)]));
+  const best = [...scores.keys()].reduce((most, other) => {
+    const isBetter = scores.get(other) > scores.get(most) || (scores.get(other) === scores.get(most) && other > most);
+    return isBetter ? other : most;
+  });
+  if (scores.get(best) < LEAST_ALIKE) return undefined;
+  const found = known.filter((other) => parts(other)[1] === best);
+  return found.find((other) => parts(other)[0] === dialect) ?? found[0];
+}
+
+/** Return which part of two texts is the same, from 0 to 1: their longest common piece, and those beside it. */
+function alike(a, b) {
+  return a.length + b.length ? (2 * common(a, b)) / (a.length + b.length) : 1;
+}
+
+/** Return how many characters texts share in their longest common piece, before it and after it. */
+function common(a, b) {
+  let [at, there, size] = [0, 0, 0];
+  for (let i = 0; i + size < a.length; i++)
+    for (let j = 0; j + size < b.length; j++) {
+      let own = 0;
+      while (i + own < a.length && j + own < b.length && a[i + own] === b[j + own]) own++;
+      if (own > size) [at, there, size] = [i, j, own];
+    }
+  if (!size) return 0;
+  return size + common(a.slice(0, at), b.slice(0, there)) + common(a.slice(at + size), b.slice(there + size));
 }
 
 function keysOf(form) {
@@ -119,7 +164,7 @@ function entriesOf(name, items, style) {
 function readValues(name, form, given, release) {
   const known = form.keys.map(([key]) => key);
   const unknown = Object.keys(given).find((key) => !known.includes(key));
-  if (unknown) throw new TextError(`${name} has no key ${unknown} in Triton ${release}`);
+  if (unknown) throw new TextError(unknownKey(name, unknown, release));
   const values = {};
   for (const [key, kind, own, ...absent] of form.keys) {
     if (Object.hasOwn(given, key)) values[own] = readValue(key, kind, given[key], release);
@@ -127,6 +172,27 @@ function readValues(name, form, given, release) {
     else throw new TextError(`${name} needs the key ${key}`);
   }
   return values;
+}
+
+/** Return what is wrong with a key: the releases that have it, or the key that was probably meant. */
+function unknownKey(name, key, release) {
+  const encodings = encodingsNamed(name);
+  const hasKey = (one) =>
+    encodings.some((encoding) => {
+      const form = formIn(encoding, one);
+      return form?.name === name.slice(1) && keysOf(form).some(([own]) => own === key);
+    });
+  const having = DATA.releases.filter(hasKey);
+  const subject = `${name} has no key '${key}'`;
+  if (having.length) {
+    const [first, last] = [having[0], having.at(-1)];
+    return `${subject} in Triton ${release}; Triton ${first === last ? first : `${first} to ${last}`} has it`;
+  }
+  const forms = encodings.flatMap((encoding) => encoding.forms.filter((form) => form.name === name.slice(1)));
+  const known = [...new Set(forms.reverse().flatMap(keysOf).map(([own]) => own))];
+  const near = nearest(key, known);
+  const takes = known.filter((own) => own !== "paddings").join(", ");
+  return `${subject}; ${near ? `did you mean '${near}'? it` : "it"} takes ${takes}`;
 }
 
 const MAX_INTEGER = 2 ** 31 - 1;
