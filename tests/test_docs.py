@@ -26,7 +26,10 @@ from tt_layout.encodings import FORMS, Encoding
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MAX_README_LINES = 200
-PAGES = ("README.md", "docs/usage.md", "docs/attributes.md", "docs/tour.md", "docs/apply.md")
+PAGES = (
+    "README.md", "docs/usage.md", "docs/attributes.md", "docs/tour.md", "docs/apply.md",
+    "docs/learn.md",
+)  # fmt: skip
 """Pages whose blocks of commands run one by one, all of them in a shell in the slow tier."""
 ATTRIBUTES = (ROOT / "docs" / "attributes.md").read_text(encoding="utf-8")
 SETUP, DEVELOPMENT = re.findall(r"^```bash\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)

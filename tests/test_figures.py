@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import runpy
+import shlex
 import struct
 import zlib
 from dataclasses import replace
@@ -75,9 +76,33 @@ def test_the_gallery_has_ten_figures_and_is_up_to_date(gallery: Path) -> None:
         assert (gallery / f"{name}.svg").read_text(encoding="utf-8") == kept, name
 
 
+def page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
 def test_the_gallery_is_shown() -> None:
-    text = (ROOT / "docs" / "plot.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"\(gallery/([\w-]+)\.svg\)", text)) == set(NAMES)
+    shown = re.findall(r"\(gallery/([\w-]+)\.svg\)", page("plot.md") + page("learn.md"))
+    assert set(shown) == set(NAMES)
+    of_learning = {name for name in NAMES if name.startswith("learn-")}
+    assert (
+        set(re.findall(r"\(gallery/([\w-]+)\.svg\)", page("plot.md"))) == set(NAMES) - of_learning
+    )
+
+
+def test_each_parameter_is_explained_by_a_figure_and_the_command_that_draws_it() -> None:
+    text = page("learn.md")
+    commands = re.findall(r"^\$ (tt-layout plot (?:.*\\\n> )*.*)$", text, re.MULTILINE)
+    drawn = {}
+    for command in commands:
+        *arguments, _, file = shlex.split(command.replace("\\\n> ", ""))
+        drawn[file.removesuffix(".svg")] = tuple(arguments[2:])
+    assert drawn == {name: GALLERY["FIGURES"][name] for name in drawn}
+    assert {name for name in NAMES if name.startswith("learn-")} <= set(drawn)
+    after = [text[text.index(f"-o {name}.svg") :] for name in drawn]
+    assert all(f"](gallery/{name}.svg)" in rest[:400] for name, rest in zip(drawn, after))
+    words = ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order", "#ttg.slice", "dot_op")
+    words += ("#ttg.nvidia_mma", "vec", "perPhase", "maxPhase", "#ttg.linear", "basis")
+    assert [word for word in words if word not in text] == []
 
 
 @pytest.mark.parametrize("name", NAMES)

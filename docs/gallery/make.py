@@ -1,7 +1,7 @@
 """Make the gallery: ``python docs/gallery/make.py [FOLDER]``, by default into its own folder.
 
-Each figure is what ``tt-layout plot`` writes for the arguments below; ``docs/plot.md`` shows
-them.
+Each figure is what ``tt-layout plot`` writes for the arguments below; ``docs/plot.md`` and
+``docs/learn.md`` show them.
 """
 
 from __future__ import annotations
@@ -151,6 +151,48 @@ FIGURES: dict[str, tuple[str, ...]] = {
     "scales": (SCALES, "-t", "!ttg.memdesc<64x8xi8>", "--view", "hardware", "--color-by", "row"),
     "wgmma-overview": (WGMMA, "-t", "tensor<256x256xf32>", "--color-by", "warp"),
     "blocked-overview": (ROWS, "-t", "tensor<1024x1024xf16>"),
+}  # fmt: skip
+
+
+def _blocked(
+    size: str = "[1, 2]", threads: str = "[8, 4]", warps: str = "[2, 1]", order: str = "[1, 0]"
+) -> str:
+    """Return the layout of ``docs/learn.md``, or one that differs from it in one parameter."""
+    return (
+        f"#ttg.blocked<{{sizePerThread = {size}, threadsPerWarp = {threads}, "
+        f"warpsPerCTA = {warps}, order = {order}}}>"
+    )
+
+
+_TILE, _LANES = ("-t", "tensor<16x16xf16>"), ("--color-by", "lane")
+_ROWS_OF_64 = ("-t", "!ttg.memdesc<8x64xf16>", "--view", "swizzle")
+
+
+def _stored(vec: int = 8, per_phase: int = 1, max_phase: int = 8) -> str:
+    """Return the swizzle of ``docs/learn.md``, or one that differs from it."""
+    values = f"vec = {vec}, perPhase = {per_phase}, maxPhase = {max_phase}, order = [1, 0]"
+    return f"#ttg.swizzled_shared<{{{values}}}>"
+
+
+FIGURES |= {
+    "learn-blocked": (_blocked(), *_TILE, *_LANES),
+    "learn-size": (_blocked(size="[1, 4]"), *_TILE, *_LANES),
+    "learn-threads": (_blocked(threads="[4, 8]"), *_TILE, *_LANES),
+    "learn-warps": (_blocked(warps="[1, 2]"), *_TILE, "--color-by", "warp"),
+    "learn-order": (_blocked(order="[0, 1]"), *_TILE, *_LANES),
+    "learn-registers": (_blocked(), *_TILE, "--color-by", "register"),
+    "learn-copies": (_blocked(), "-t", "tensor<8x8xf16>", *_LANES),
+    "learn-slice": (
+        f"#ttg.slice<{{dim = 1, parent = {_blocked()}}}>", "-t", "tensor<16xf16>", *_LANES,
+    ),
+    "learn-operand": (
+        f"#ttg.dot_op<{{opIdx = 0, parent = {MMA_ONE}, kWidth = 2}}>", *_TILE, *_LANES,
+    ),
+    "learn-phases": (_stored(), *_ROWS_OF_64),
+    "learn-vec": (_stored(vec=16, max_phase=4), *_ROWS_OF_64),
+    "learn-per-phase": (_stored(per_phase=2, max_phase=4), *_ROWS_OF_64),
+    "learn-max-phase": (_stored(max_phase=2), *_ROWS_OF_64),
+    "learn-bits": (_blocked(), *_TILE, "--view", "matrix"),
 }  # fmt: skip
 
 
