@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +13,9 @@ from tt_layout.audit.global_memory.access_shape import lane_addresses
 from tt_layout.audit.global_memory.cost import placed_access
 from tt_layout.audit.global_memory.operands import FORMS
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.audit.values.unknown import Unknown
+from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.audit.values.unknown import unknowns
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 
@@ -24,18 +28,31 @@ class Request(NamedTuple):
             that takes no part.
         width_bytes: what each lane moves.
         sector_bytes, line_bytes: the units in which memory is fetched.
+        supposed: what arguments were taken to be that are not known.
     """
 
     starts: tuple[int | None, ...]
     width_bytes: int
     sector_bytes: int
     line_bytes: int
+    supposed: Mapping[str, int] = MappingProxyType({})
 
 
-def first_request(operation: Operation, audited: AuditedModule) -> Request | None:
+SUPPOSED = 4096
+"""What an argument is taken to be: rows are longer than a block, and all is in bounds."""
+
+
+def first_request(
+    operation: Operation, audited: AuditedModule, *, supposes: bool = False
+) -> Request | None:
     """Return the first request of an access; None where its addresses are not known.
 
     It is that of the first execution, instruction and warp in which a lane is active.
+
+    Args:
+        operation: the access.
+        audited: its module.
+        supposes: whether arguments that are not known are taken to be `SUPPOSED`.
 
     Example:
         >>> from tt_layout.audit.modules.audited_module import SharedWork
@@ -64,10 +81,21 @@ def first_request(operation: Operation, audited: AuditedModule) -> Request | Non
         _, _, width, shape, addresses = placed_access(kernel, full.operation)
     except LayoutError:
         return None
-    evaluator = audited.evaluator(full.function)
-    values = [evaluator.value(name) for name in addresses.names]
-    if shape.too_large is not None or any(isinstance(value, Unknown) for value in values):
+    if shape.too_large is not None:
         return None
+    evaluator, supposed = audited.evaluator(full.function), dict[str, int]()
+    values = [evaluator.value(name) for name in addresses.names]
+    while (unknown := unknowns(values)) is not None:
+        missing = unknown.names - supposed.keys()
+        if not supposes or unknown.reasons or not missing:
+            return None
+        supposed |= dict.fromkeys(sorted(missing), SUPPOSED)
+        given = GivenValues({**supposed, **audited.given.values})
+        evaluator = Evaluator(full.function, given, audited.layouts)
+        try:
+            values = [evaluator.value(name) for name in addresses.names]
+        except LayoutError:  # an argument cannot be that
+            return None
     lanes = lanes_of(shape.layout, shape.vector, one_holder=shape.one_holder, repeats=shape.repeats)
     at, chosen = lane_addresses(lanes, addresses, values)
     active = lanes.active & chosen
@@ -80,4 +108,5 @@ def first_request(operation: Operation, audited: AuditedModule) -> Request | Non
     least = min(begin for begin, on in zip(begins, is_on) if on)
     base = least - least % shape.line_bytes
     starts = tuple(begin - base if on else None for begin, on in zip(begins, is_on))
-    return Request(starts, width.width_bytes, shape.sector_bytes, shape.line_bytes)
+    units = shape.sector_bytes, shape.line_bytes
+    return Request(starts, width.width_bytes, *units, supposed)
