@@ -242,9 +242,15 @@ def test_what_the_library_refuses_is_refused() -> None:
         assert str(refused.value).split(";")[0] == said
 
 
+def fastest_dimension(pair: Pair) -> int:
+    """Return the dimension along which the first elements of a buffer lie."""
+    layout = parse_layout(pair.shared).to_linear_layout(pair.shape, element_bits=8 * pair.size)
+    return next(dim for dim, step in enumerate(layout.get_basis("offset", 0)) if step)
+
+
 @pytest.mark.parametrize("pairs_tried", [1, slow(15)])
 def test_the_swizzle_that_is_suggested_is_that_of_the_library(pairs_tried: int, seed: int) -> None:
-    """For one access: the same layout, not only one as good."""
+    """For one access: the first of the ranking, of equals one as fast along the same dimension."""
     rng = random.Random(seed)
     asked: list[Any] = []
     expected = []
@@ -262,6 +268,8 @@ def test_the_swizzle_that_is_suggested_is_that_of_the_library(pairs_tried: int, 
             continue
         asked.append({**question, "what": "swizzle"})
         assert found.best is not None
-        expected.append((pair, is_store, str(found.best.encoding)))
+        fast = fastest_dimension(pair)
+        best = min(found.ranking, key=lambda one: (one.rank[:-1], one.encoding.order[0] != fast))
+        expected.append((pair, is_store, str(best.encoding)))
     for (pair, is_store, best), answer in zip(expected, scripts().ask_all(asked)):
         assert answer == best, (pair, is_store)

@@ -32,6 +32,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     sectors.js       the chart of an access to global memory
     suggestion.js    the layout to use instead of one with bank conflicts
     cycles.js        the chart of an access: which lane each bank serves in each cycle
+    tile.js          the tile of one instruction
     multiplication.js  a multiplication: A on the left, B above, D in the corner
     text.js          a text of many lines, of which those in sight are in the document
     layouts.js       the box in which a layout is chosen
@@ -98,6 +99,7 @@ SCRIPTS = (
     "sectors.js",
     "operands.js",
     "multiplication.js",
+    "tile.js",
     "text.js",
     "layouts.js",
     "report.js",

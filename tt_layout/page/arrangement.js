@@ -37,11 +37,12 @@ function placedIn(counts, views, width, height) {
   const gaps = PANE_GAP * (rows.length - 1);
   const free = height - gaps - heads.reduce((sum, head) => sum + head);
   const wanted = rows.map((row) => Math.max(...row.map((view) => view.wantedHeight)));
-  const heights = (cyclesShown() ? inTurn : shared)(free, wanted);
+  const widthIn = (row) => (width - PANE_GAP * (row.length - 1)) / row.length - PANE_WIDTH;
+  const labelled = rows.map((row) => Math.max(...row.map((view) => view.labelledHeight(widthIn(row)))));
+  const heights = cyclesShown() ? inTurn(free, wanted) : shared(free, wanted, labelled);
   return rows.flatMap((row, k) =>
     row.map((view) => {
-      const own = (width - PANE_GAP * (row.length - 1)) / row.length - PANE_WIDTH;
-      return { view, share: row.length, size: [own, Math.max(LEAST_ROOM, heights[k])] };
+      return { view, share: row.length, size: [widthIn(row), Math.max(LEAST_ROOM, heights[k])] };
     }),
   );
 }
@@ -57,8 +58,22 @@ function inTurn(length, wanted) {
   });
 }
 
-/** Share a length among those that want some: what one does not want, the others get. */
-function shared(length, wanted) {
+/**
+ * Share a length among those that want some: what one does not want, the others get.  If it is enough
+ * for all of them to have text in their cells, each gets what that takes first.
+ *
+ * @param {number} length
+ * @param {number[]} wanted
+ * @param {number[]} labelled what the text of each takes
+ */
+function shared(length, wanted, labelled) {
+  const taken = labelled.reduce((sum, own) => sum + own, 0);
+  if (taken > length) return sharedAlike(length, wanted);
+  const rest = sharedAlike(length - taken, wanted.map((own, k) => Math.max(0, own - labelled[k])));
+  return rest.map((own, k) => own + labelled[k]);
+}
+
+function sharedAlike(length, wanted) {
   const order = wanted.map((_, k) => k).sort((a, b) => wanted[a] - wanted[b]);
   const given = [];
   let rest = length;

@@ -171,9 +171,11 @@ function showCycles(ground) {
 }
 
 /** Show the chart of the same access under the layout that is suggested. */
-function showSuggested({ cost, shared, attribute }, { count }, ground) {
+function showSuggested({ cost, shared, attribute, isForAll }, { count }, ground) {
   const source = new CyclesSource(cost, shared, new LaneColouring(cost, shared, count), ground);
-  source.title = "Under the suggested layout";
-  source.about = `${attribute}: ${verdictInWords(cost)}`;
+  const [own, other] = cost.isStore ? ["store", "load"] : ["load", "store"];
+  source.title = isForAll ? "Under the suggested layout" : `Best for this ${own} alone`;
+  const more = isForAll ? "" : `; tt-layout swizzle takes the ${other}, too`;
+  source.about = `${attribute}: ${verdictInWords(cost)}${more}`;
   page.suggestedView.show(source);
 }

@@ -118,7 +118,12 @@ def page_of_dump(
     modules = [module_data(audit, k, number_of) for k, audit in pages]
     texts = programs((audit for _, audit in pages), program)
     name = PurePath(source.name).name  # folders of one machine mean nothing on another
-    passes = [one for run in runs if len(run.modules) > 1 for one in _passes(run, shared)]
+    passes = [
+        {**one, "kernels": module["kernels"]}
+        for run, module in zip(runs, modules)
+        if len(run.modules) > 1
+        for one in _passes(run, shared)
+    ]
     dump = EmbeddedDump(name, source.text, modules, texts, line, passes)
     return build(layouts, title=name, dump=dump, target=target)
 

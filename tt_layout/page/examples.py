@@ -14,7 +14,8 @@ class Example(NamedTuple):
         layout: in any notation.
         type: of the tensor, such as ``16x16xf16``.
         other: the layout that it is compared with; empty for none.
-        view: ``mma`` for the multiplication that it is the result of; empty for the layout.
+        view: ``mma`` for the multiplication that it is the result of, ``tile`` for one
+            instruction; empty for the layout.
     """
 
     group: str
@@ -25,6 +26,10 @@ class Example(NamedTuple):
     view: str = ""
 
 
+_BLOCKED = (
+    "#ttg.blocked<{sizePerThread = [2, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 2], "
+    "order = [1, 0]}>"
+)
 _ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], "
     "order = [1, 0]}>"
@@ -50,7 +55,14 @@ _SWIZZLED = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = 
 _PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
 
 REGISTERS = (
-    Example("Registers", "blocked", _ROWS, "16x16xf16"),
+    Example("Registers", "blocked", _BLOCKED, "16x16xf16"),
+    Example(
+        "Registers",
+        "blocked, with copies",
+        "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
+        "order = [1, 0]}>",
+        "16x16xf16",
+    ),
     Example("Registers", "linear", _SWAPPED, "16x16xf16"),
     Example(
         "Registers",
@@ -60,7 +72,7 @@ REGISTERS = (
         "16x16xf16",
     ),
     Example("Registers", "slice", f"#ttg.slice<{{dim = 1, parent = {_ROWS}}}>", "16xf32"),
-    Example("Registers", "nvidia_mma", _MMA, "32x32xf32"),
+    Example("Registers", "nvidia_mma", _MMA, "32x32xf32", view="tile"),
     Example(
         "Registers",
         "wgmma",
@@ -174,6 +186,7 @@ PAIRS = (
     ),
     Example("Compared", "lane bits swapped", _ROWS, "16x16xf16", _SWAPPED),
     Example("Compared", "ldmatrix of an operand", _OPERAND, "32x64xf16", _SWIZZLED),
+    Example("Compared", "ldmatrix without a swizzle", _OPERAND, "32x64xf16", _PLAIN),
 )
 INSTRUCTIONS = tuple(
     Example("Instructions", name, layout, type_text, view="mma")
@@ -184,5 +197,5 @@ INSTRUCTIONS = tuple(
         ("v_wmma", "gl.amd.AMDWMMALayout(1, False, [])", "16x16xf32"),
     )
 )
-EXAMPLES = (*PAIRS, *INSTRUCTIONS, *NOTATIONS, *REGISTERS, *MEMORY)
+EXAMPLES = (*REGISTERS, *MEMORY, *PAIRS, *INSTRUCTIONS, *NOTATIONS)
 """All of them; the playground starts with the first."""

@@ -12,11 +12,13 @@ const TEXT_GAP = 5; // pixels at least between texts beside each other
 const MIN_CELL = 1;
 const WHOLE_CELL = 16; // smaller cells have quarters of pixels, so that they fill the room
 const MOST_OF_WINDOW = 0.4; // that a grid of many rows takes beside a dump
+const MOST_OUT_OF_SIGHT = 2; // times the room that a grid takes on a phone, so that its cells have text
 const MIN_FRAMED = 6; // in lower cells a thick frame is no other than a thin one
 const POINTER = 11; // pixels from the middle of a pointer to its tip, and to the edge
 const MAX_POINTERS = 8;
 const PAPER_HEIGHT = 880; // pixels that a sheet has beside its margins and a heading
 const MAX_EXTENT = 8e6; // pixels that browsers can scroll over
+const MORE_HOLDERS = "+"; // behind the first location of an element that is in several
 const MOVES = {
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
@@ -85,6 +87,11 @@ function themeColours() {
 function twoLines(text) {
   const at = Math.max(text.lastIndexOf(":"), text.lastIndexOf(","));
   return at > 0 ? [text.slice(0, at), text.slice(at).replace(",", "")] : [text];
+}
+
+/** Return what a label says in less room: T109 of T109:1, and that there are others, T109+ of T109:1+. */
+function shortened(text) {
+  return twoLines(text)[0] + (text.endsWith(MORE_HOLDERS) ? MORE_HOLDERS : "");
 }
 
 /** Return [start, end] of each run of equal values. */
@@ -297,6 +304,15 @@ class GridView {
     return HEAD + this.source.rows * this.#mostHigh + 4;
   }
 
+  /** Return the least height at which cells have text, of all rows in a width; 0 where no height is enough. */
+  labelledHeight(width) {
+    this.#measure();
+    const [cell] = this.#cellSize(width - this.gutter, Infinity, 1);
+    const heights = Array.from({ length: this.#mostHigh }, (_, k) => k + 1);
+    const least = heights.find((height) => this.#labelIn(cell, height));
+    return least ? HEAD + this.source.rows * least + 4 : 0;
+  }
+
   /** Return how well cells fit a room: 1 where they have their text, less the smaller they are. */
   fitting(width, height) {
     this.#measure();
@@ -320,7 +336,7 @@ class GridView {
     pen.font = `${MEASURED}px ${FONT_FAMILY}`;
     const widthOf = (text) => pen.measureText(text).width / MEASURED;
     const halves = twoLines(longestLabel);
-    this.widths = [[longestLabel], halves, this.source.hasShortLabels ? [halves[0]] : []].map(
+    this.widths = [[longestLabel], halves, this.source.hasShortLabels ? [shortened(longestLabel)] : []].map(
       (lines) => ({ count: lines.length, width: Math.max(...lines.map(widthOf)) }),
     );
     pen.font = LABEL_FONT;
@@ -352,9 +368,18 @@ class GridView {
       const steps = room < WHOLE_CELL * count ? 4 : 1; // of a pixel
       return Math.floor((steps * room) / count) / steps;
     };
-    const size = (room, count, most) =>
-      Math.max(MIN_CELL, Math.max(MIN_CELL, Math.min(fitting(room, count), most)) * factor);
-    return [size(width, columns, Math.floor(widest)), size(height, rows, this.#mostHigh)];
+    const size = (room, count, most, least = MIN_CELL) => Math.max(MIN_CELL, Math.max(least, Math.min(fitting(room, count), most)) * factor);
+    const high = size(height, rows, this.#mostHigh);
+    return [size(width, columns, Math.floor(widest), this.#leastWide(fitting(width, columns), high)), high];
+  }
+
+  /** Return the least width of a cell: on a phone one that has text, if not much of the grid is then out of sight. */
+  #leastWide(fitting, height) {
+    if (isOnPaper() || !matchMedia("(max-width: 600px)").matches) return MIN_CELL;
+    const size = LABEL_SIZES.at(-1);
+    const shapes = this.widths.filter(({ count }) => count > 0 && height >= count * size + 2);
+    const labelled = Math.ceil(Math.min(...shapes.map(({ width }) => width * size + SPACE)));
+    return labelled <= MOST_OUT_OF_SIGHT * fitting ? labelled : MIN_CELL;
   }
 
   /** Return the height of the highest cells that are chosen by themselves. */
@@ -534,7 +559,7 @@ class GridView {
 
   #paintTexts(context, { x0, x1, y0, y1 }) {
     const { size, lines } = this.label;
-    const linesOf = { whole: (text) => [text], halves: twoLines, short: (text) => [twoLines(text)[0]] }[lines];
+    const linesOf = { whole: (text) => [text], halves: twoLines, short: (text) => [shortened(text)] }[lines];
     context.font = `${size}px ${FONT_FAMILY}`;
     context.textAlign = "center";
     context.textBaseline = "middle";

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from math import prod
 from typing import Any
 
 from tt_layout.audit.audit import Audit
@@ -12,9 +13,10 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.fits import kernel_fits
 from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.registers import live_by_line
+from tt_layout.audit.shares import grid_of
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE
-from tt_layout.audit.summary import Summary, summaries
+from tt_layout.audit.summary import Summary, kernel_names, summaries
 from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import Product
@@ -44,6 +46,8 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
     module, adviser = audit.module, Adviser(audit)
     return {
         "number": number,
+        "kernels": kernel_texts(audit),
+        "rank": _rank(audit),
         "first": min([module.line, *_lines_of_aliases(module)]),
         "line": module.line,
         "pass": module.pass_name,
@@ -61,6 +65,20 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "registers": _registers(audit),
         "pressure": "; ".join(one.text for one in audit.registers),
     }
+
+
+def kernel_texts(audit: Audit) -> list[str]:
+    """Return what the kernels of a module are called."""
+    return [f"@{name}" for name in kernel_names(audit) if name is not None]
+
+
+def _rank(audit: Audit) -> list[float]:
+    """Return what modules are compared by, the worst highest: errors first, then wasted cycles."""
+    grid = grid_of(audit)
+    programs = prod(grid) if grid is not None else 1
+    ranks = [(one.errors, one.weight * programs) for one in summaries(audit)]
+    errors, weight = max(ranks, default=(0, 0.0))
+    return [int(errors > 0), round(weight)]
 
 
 def _head(summary: Summary, adviser: Adviser) -> tuple[str, str]:
@@ -163,10 +181,10 @@ def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, 
 
 
 def _request(operation: Operation, audit: Audit) -> dict[str, Any] | None:
-    """Return the first request of an access to global memory, where its addresses are known."""
+    """Return the first request of an access to global memory, if it depends on arguments alone."""
     if audit.audited is None or operation.group not in GLOBAL_KINDS:
         return None
-    request = first_request(operation, audit.audited)
+    request = first_request(operation, audit.audited, supposes=True)
     return request._asdict() if request is not None else None
 
 

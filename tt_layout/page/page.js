@@ -124,6 +124,7 @@ function usualColour() {
 function viewsThere() {
   return [
     ["layout", page.access ? "the layouts" : "the layout"],
+    ...(tileThere() ? [["tile", "one instruction"]] : []),
     ...(multiplicationThere() ? [["mma", "the multiplication"]] : []),
     ...(page.access?.cost ? [["cycles", "the cycles"]] : []),
     ...(requestThere() ? [["sectors", "the sectors"]] : []),
@@ -133,6 +134,7 @@ function viewsThere() {
 /** Return what cells are coloured by where nothing is said. */
 function defaultColour() {
   if (sectorsShown() && colourIds().includes("lane")) return "lane";
+  if (tileShown()) return "lane";
   return multiplicationShown()?.colour ?? (page.movement ? "moves" : usualColour());
 }
 
@@ -179,8 +181,13 @@ function redrawGrids() {
     ? new OriginColouring(origin, state.colour.slice("from:".length))
     : new Colouring(page.model, state.colour, moving);
   const theirs = page.other && coloursOfOther(colouring);
-  page.planes = new TensorPlane(page.model.shape, state.slice);
-  page.views.tensor.show(new TensorSource(page.model, page.planes, colouring, ground));
+  const tile = tileShown();
+  page.planes = tile
+    ? new FirstPlane(page.model.shape, [tile[1], tile[0]], false)
+    : new TensorPlane(page.model.shape, state.slice);
+  const tensor = new TensorSource(page.model, page.planes, colouring, ground);
+  if (tile) tensor.about = repeatsInWords(page.model, tile);
+  page.views.tensor.show(tensor);
   const title = {
     [REGISTERS]: "Registers",
     [SHARED]: "Shared memory",
@@ -193,7 +200,14 @@ function redrawGrids() {
       ? new AccessMarks(page.access.cost, one, page.cycle)
       : null;
   page.views.hardware.show(
-    new HardwareSource(page.model, colouring, ground, nameOf(page.model), marksOf(page.model)),
+    new HardwareSource(
+      page.model,
+      colouring,
+      ground,
+      nameOf(page.model),
+      marksOf(page.model),
+      tile ? new TilePlane(page.model, tile) : undefined,
+    ),
   );
   if (page.other) {
     page.views.other.show(
@@ -497,7 +511,8 @@ function search(event) {
     const cell = page.planes.cell(element);
     if (cell) Object.assign(page.views.tensor, { cursor: cell }).reveal(...cell);
     const there = place ?? page.model.inverse.place(element);
-    if (there) page.views.hardware.reveal(...page.views.hardware.source.plane.cell(there));
+    const its = there && page.views.hardware.source.plane.cell(there);
+    if (its) page.views.hardware.reveal(...its);
   });
 }
 
@@ -857,13 +872,6 @@ function index(text, count, otherwise) {
   return Number.isInteger(value) && value >= 0 && value < count ? value : otherwise;
 }
 
-/** Return the module of a dump that is shown at first: the last one that moves data, or has layouts. */
-function usualModule() {
-  const modules = dumpModules();
-  const moves = modules.findLastIndex(({ movements }) => movements.length);
-  return Math.max(0, moves < 0 ? modules.length - 1 : moves);
-}
-
 /** Set the module, and the line of the dump, from the parts of the address. */
 function readLine(parts) {
   const count = DATA.dump?.text.split("\n").length ?? 0;
@@ -900,7 +908,7 @@ function readAddress() {
   const [rows, columns, ...at] = parts.has("d") ? numbers(parts.get("d")) : [];
   state.slice = parts.has("d") ? { rows, columns, at } : null;
   readLine(parts);
-  state.view = ["layout", "mma", "cycles", "sectors"].find((view) => view === parts.get("v")) ?? null;
+  state.view = ["layout", "tile", "mma", "cycles", "sectors"].find((view) => view === parts.get("v")) ?? null;
 }
 
 function readEdit(parts) {

@@ -50,9 +50,11 @@ function named(layouts) {
 function takeTexts(wanted) {
   const { layouts, errors } = readTexts(wanted);
   for (const [box, message] of Object.entries(errors)) showError(`text-${box}`, message);
-  if (errors.layout || errors.type) return false;
   const isOnlyOther = page.texts && show(firstTexts(wanted)) === show(firstTexts(page.texts));
-  if (errors.other && isOnlyOther) return false;
+  const isStale = Boolean(errors.layout || errors.type || (errors.other && isOnlyOther));
+  byId("shown").classList.toggle("stale", isStale);
+  byId("stale").textContent = isStale ? "The pictures are still those of the text before." : "";
+  if (isStale) return false;
   page.texts = errors.other ? { ...wanted, other: "" } : wanted;
   const shown = errors.other ? layouts.slice(0, 1) : layouts;
   DATA.isPair = shown.length === 2;

@@ -13,6 +13,7 @@ const GLOBAL = "global memory";
 
 /** A module that is there to be chosen. */
 const UNREAD = {
+  rank: [0, 0],
   stage: null,
   target: null,
   summary: [],
@@ -65,10 +66,10 @@ function readDump(name, text) {
 /** Put the modules that passes made, where that changed the cost, among those that were audited. */
 function addPasses() {
   const { modules, passes } = DATA.dump;
-  for (const { number, line, pass, cycles } of passes ?? []) {
+  for (const { number, line, pass, cycles, kernels } of passes ?? []) {
     const audited = modules.find((one) => one.number === number);
     if (audited) Object.assign(audited, { pass, changed: cycles });
-    else modules.push({ ...UNREAD, number, line, first: line, pass, changed: cycles });
+    else modules.push({ ...UNREAD, number, kernels, line, first: line, pass, changed: cycles });
   }
   modules.sort((a, b) => a.number - b.number);
 }
@@ -82,8 +83,8 @@ function readChosen() {
   const found = new PlacedTypes();
   found.layouts = DATA.layouts;
   const place = modulesIn(lines).find(({ line }) => line === chosen.line);
-  const { number, pass, changed } = chosen;
-  if (place) modules[state.module] = { ...readModule(place, lines, found), number, pass, changed };
+  const { number, kernels, pass, changed } = chosen;
+  if (place) modules[state.module] = { ...readModule(place, lines, found), number, kernels, pass, changed };
 }
 
 /** Return the modules of a text: where each begins and ends, in lines counted from 1. */
@@ -115,8 +116,11 @@ function readModule({ number, first, line, end }, lines, found) {
   const context = { aliases, locations: named(LOCATION_LINE), lineOf, found, target: targetIn(own) };
   const movements = movementsIn(own, first, context);
   const { title, name } = context.target ?? {};
+  const findings = conflictsAmong(movements);
   return {
     number,
+    kernels: [...new Set(movements.flatMap((movement) => (movement.function ? [`@${movement.function}`] : [])))],
+    rank: [0, movements.reduce((sum, { extra }) => sum + (extra ?? 0), 0)],
     first,
     line,
     pass: own.map((text) => PASS_HEAD.exec(text)?.[1]).find(Boolean) ?? null,
@@ -126,7 +130,7 @@ function readModule({ number, first, line, end }, lines, found) {
       `${name ? `${name}, ${title}: ` : ""}read in the page: layouts, conversions and bank conflicts`,
       "for loops, global memory, registers and suggestions: tt-layout page FILE",
     ],
-    findings: conflictsAmong(movements),
+    findings,
     movements,
     multiplications: [],
     registers: [],

@@ -11,6 +11,31 @@ function isInModule(line, index) {
   return line >= (modules[index]?.first ?? 1) && line < (modules[index + 1]?.first ?? Infinity);
 }
 
+/** Return the indices of modules of the same kernels that follow each other: what passes made of these. */
+function kernelsInTurn() {
+  const names = dumpModules().map(({ kernels }) => show(kernels));
+  return runs(names).map(([start, end]) => Array.from({ length: end - start }, (_, k) => start + k));
+}
+
+/** Return the indices of the modules of the same kernels as one. */
+function modulesBeside(index) {
+  return kernelsInTurn().find((group) => group.includes(index)) ?? [];
+}
+
+/**
+ * Return the module of a dump that is shown at first: that of the worst kernel; of one that passes
+ * changed, the last that moves data.
+ */
+function usualModule() {
+  const modules = dumpModules();
+  const moving = (group) => group.filter((k) => modules[k].movements.length);
+  const found = kernelsInTurn().flatMap((group) =>
+    group.some((k) => modules[k].pass) ? moving(group).slice(-1) : moving(group),
+  );
+  if (!found.length) return Math.max(0, modules.length - 1);
+  return found.reduce((worst, k) => (isMore(modules[worst].rank, modules[k].rank) ? worst : k));
+}
+
 function moduleOfLine(line) {
   return Math.max(0, dumpModules().findLastIndex(({ first }) => first <= line));
 }
@@ -139,7 +164,8 @@ function unknownCost() {
  * @param {number} index
  */
 function moduleInWords({ number, pass, stage, line, changed: own }, index) {
-  const cyclesOf = (k) => dumpModules()[k]?.movements.reduce((sum, { cycles }) => sum + cycles, 0);
+  const beside = modulesBeside(index);
+  const cyclesOf = (k) => beside.includes(k) && dumpModules()[k].movements.reduce((sum, { cycles }) => sum + cycles, 0);
   const [before, after] = [cyclesOf(index - 1), cyclesOf(index)];
   const isKnown = before && after && before !== after && !dumpModules()[index].isReadHere;
   const [from, to] = own ?? (isKnown ? [before, after] : []);
@@ -266,11 +292,12 @@ function isFix(text) {
  */
 function showSteps(movement) {
   const box = byId("movement-steps");
-  box.hidden = dumpModules().length < 2;
+  const beside = modulesBeside(state.module);
+  box.hidden = beside.length < 2;
   if (box.hidden) return;
   const way = (step, text) => {
     const index = state.module + step;
-    const there = dumpModules()[index] && counterpart(movement, index);
+    const there = beside.includes(index) && counterpart(movement, index);
     const node = make("button", {
       type: "button",
       textContent: text,
@@ -309,16 +336,37 @@ function showKernel() {
   if (!DATA.dump) return;
   byId("dump-name").textContent = DATA.dump.name;
   const modules = dumpModules();
-  byId("module-label").hidden = modules.length < 2;
-  fillSelect(
-    "module",
-    modules.map((one, k) => [k, moduleInWords(one, k)]),
-    state.module,
-  );
+  showModules();
   const shown = modules[state.module];
   byId("summary").replaceChildren(
     ...(shown?.summary ?? []).map((text) => make("li", { textContent: text })),
   );
+}
+
+/** Fill the menu: the kernels, and below each what passes made of it where there is more than one module. */
+function showModules() {
+  const modules = dumpModules();
+  const groups = kernelsInTurn();
+  byId("module-label").hidden = modules.length < 2;
+  byId("module-label").firstChild.textContent = groups.length > 1 ? "Kernel " : "Module ";
+  const option = (value, textContent) => make("option", { value, textContent });
+  const each = (group) => group.map((k) => option(k, moduleInWords(modules[k], k)));
+  const menu = groups.flatMap((group) => {
+    if (groups.length === 1) return each(group);
+    const label = kernelInWords(group[0]);
+    return group.length > 1 ? [make("optgroup", { label }, ...each(group))] : [option(group[0], label)];
+  });
+  byId("module").replaceChildren(...menu);
+  control("module").value = String(state.module);
+}
+
+/** Return the kernels of a module, with their line where others are called the same, and what was found. */
+function kernelInWords(index) {
+  const { kernels, line, findings, isUnread, isReadHere } = dumpModules()[index];
+  const isAlone = kernelsInTurn().filter(([first]) => show(dumpModules()[first].kernels) === show(kernels)).length < 2;
+  const name = kernels.join(", ") || "no kernel";
+  const found = isUnread || isReadHere ? "" : `, ${findings.length ? counted(findings.length, "finding") : "no findings"}`;
+  return `${name}${isAlone && kernels.length ? "" : `, line ${line}`}${found}`;
 }
 
 /** Show a module of the dump. */

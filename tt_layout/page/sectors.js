@@ -22,7 +22,7 @@ class SectorsSource {
    * @param {Model} model the layout that is shown with it
    * @param {number[]} ground the colour of the page
    */
-  constructor({ starts, width_bytes: width, sector_bytes: sector, line_bytes: line }, model, ground) {
+  constructor({ starts, width_bytes: width, sector_bytes: sector, line_bytes: line, supposed }, model, ground) {
     this.model = model;
     this.kind = "sectors";
     this.sizes = { line, sector };
@@ -45,6 +45,8 @@ class SectorsSource {
     this.about =
       `${bytes} bytes asked for, ${counted(this.moved.size, "sector")} of ${sector} bytes moved in ` +
       `${counted(this.rows, "line")} of ${line}: ${part} % of them asked for; in each cell the lane`;
+    const taken = Object.entries(supposed).map(([name, value]) => `${name} = ${value}`);
+    if (taken.length) this.about += `; drawn as if ${taken.join(", ")}, which the dump leaves open`;
     this.longestLabel = String(starts.length - 1);
     this.rowHeight = CYCLE_HEIGHT;
   }

@@ -91,7 +91,7 @@ class TensorSource {
     this.scratch = model.spec.ins.map(() => 0);
     const origin = plane.element(0, 0);
     this.origin = origin;
-    this.longestLabel = model.longestLabel + (model.inverse.replication > 1 ? " +" : "");
+    this.longestLabel = model.longestLabel + (model.inverse.replication > 1 ? MORE_HOLDERS : "");
     this.hasShortLabels = model.memory === REGISTERS; // T3 says less than T3:0, but enough
   }
 
@@ -168,7 +168,7 @@ class TensorSource {
   text(x, y) {
     const place = this.place(x, y);
     if (!place) return "–";
-    return this.model.label(place) + (this.model.inverse.replication > 1 ? " +" : "");
+    return this.model.label(place) + (this.model.inverse.replication > 1 ? MORE_HOLDERS : "");
   }
 
   cells(element) {
@@ -227,13 +227,14 @@ class HardwareSource {
    * @param {number[]} ground the colour of the page
    * @param {string} title
    * @param {AccessMarks | null} marks what an access touches
+   * @param {any} plane where its locations are drawn
    */
-  constructor(model, colouring, ground, title, marks) {
+  constructor(model, colouring, ground, title, marks, plane = hardwarePlane(model)) {
     this.model = model;
     this.colouring = colouring;
     this.marks = marks;
     this.kind = "hardware";
-    this.plane = hardwarePlane(model);
+    this.plane = plane;
     this.columns = this.plane.columns;
     this.rows = this.plane.rows;
     this.rowGroup = this.plane.rowGroup;
@@ -269,7 +270,7 @@ class HardwareSource {
   }
 
   cells(element) {
-    return this.model.inverse.holders(element).map((place) => this.plane.cell(place));
+    return this.model.inverse.holders(element).map((place) => this.plane.cell(place)).filter(Boolean);
   }
 
   /** Return a test of cells; in the hardware of another layout, of who held the element. */

@@ -16,7 +16,7 @@ const state = {
   isStore: false,
   target: "", // the usual one
   isMarked: true, // whether the words that an access touches are marked
-  view: null, // "layout", "mma" or "cycles", null for what is usual
+  view: null, // "layout", "tile", "mma", "cycles" or "sectors", null for what is usual
   lit: null, // of a multiplication the { name, cell } of a matrix that is kept lit
   module: 0, // of the dump
   line: null, // of the dump, the one that was chosen
@@ -30,7 +30,7 @@ const page = {
   movement: null, // what moves between the two
   ownMultiplication: null, // the one that the layout is the result of; null in a dump
   access: null, // between the two: { register, shared } with its { cost }, or an { error } instead
-  suggestion: null, // for the access: { shared, cost, attribute }
+  suggestion: null, // for the access: { shared, cost, attribute, isForAll }
   planes: null,
   hovered: null, // under the pointer or the cursor: { element, place, text }
   pointed: null, // the same of a multiplication, as state.lit: { name, cell }

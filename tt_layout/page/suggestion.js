@@ -1,5 +1,6 @@
-// The layout to use instead of one with bank conflicts: of a dump what the audit suggests, else the
-// best swizzled_shared for this access, as tt_layout.analyses.shared_memory.swizzle ranks them.
+// The layout to use instead of one with bank conflicts: of a dump what the audit suggests for all accesses
+// to the buffer, else the best swizzled_shared for this one, as tt_layout.analyses.shared_memory.swizzle
+// ranks them.
 
 const MAX_SEARCHED_RANK = 3;
 const MAX_SEARCHED = 1500; // layouts that are tried while the page waits
@@ -8,7 +9,7 @@ const MAX_SEARCHED = 1500; // layouts that are tried while the page waits
 const suggestions = new Map();
 
 /**
- * Return the { shared, cost, attribute } that an access with conflicts should have; null for none.
+ * Return the { shared, cost, attribute, isForAll } that an access with conflicts should have; null for none.
  *
  * @param {{ register: Model, shared: Model, cost?: any }} access
  */
@@ -18,7 +19,8 @@ function suggestionOf({ register, shared, cost: own }) {
   const key = show([register.spec.ins, shared.spec.attribute, shared.spec.type, own.target.name, own.isStore, given]);
   if (!suggestions.has(key)) {
     const attribute = given ?? bestSwizzle(register, shared, own);
-    suggestions.set(key, attribute && underLayout(attribute, register, shared, own));
+    const found = attribute && underLayout(attribute, register, shared, own);
+    suggestions.set(key, found && { ...found, isForAll: given !== null });
   }
   return suggestions.get(key);
 }
@@ -45,19 +47,25 @@ function perWarp({ wavefrontsPerInstruction, instruction }) {
   return wavefrontsPerInstruction * instruction.count;
 }
 
-/** Return the attribute of the swizzled_shared with the fewest cycles; null where none can be told. */
+/**
+ * Return the attribute of the swizzled_shared with the fewest cycles, of equals one in which the same
+ * dimension is the fastest, so that the other side of the buffer is served as before; null where none
+ * can be told.
+ */
 function bestSwizzle(register, { shape, spec, banks, bankBits }, { target, isStore }) {
   const isSearched = shape.length <= MAX_SEARCHED_RANK && register.size("block") === 1;
   const candidates = isSearched ? swizzles(shape) : [];
   if (!candidates.length || candidates.length > MAX_SEARCHED) return null;
   const release = DATA.releases.at(-1);
   const memory = { banks, bankBytes: bankBits / 8 };
+  const fast = vectorsOf(spec, "offset")[0]?.findIndex(Boolean) ?? 0;
   const ranked = candidates.map(({ number, ...values }) => {
     const layout = laySwizzled({ ...values, CGALayout: [] }, shape, release, spec.bits);
     const shared = new Model({ ...spec, ...layout, padding: [] }, memory);
     const own = cost(accessMap(register, shared), target, isStore);
-    const { vec, perPhase, maxPhase } = values;
-    return { values, rank: [perWarp(own), own.instruction.count, maxPhase, perPhase, vec, number] };
+    const { vec, perPhase, maxPhase, order } = values;
+    const costs = [perWarp(own), own.instruction.count, Number(order[0] !== fast)];
+    return { values, rank: [...costs, maxPhase, perPhase, vec, number] };
   });
   const best = ranked.reduce((most, one) => (isMore(most.rank, one.rank) ? one : most));
   return attributeText("ttg.swizzled_shared", "DICT", best.values);

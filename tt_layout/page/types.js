@@ -81,6 +81,7 @@
  * @property {number} width_bytes
  * @property {number} sector_bytes
  * @property {number} line_bytes
+ * @property {Record<string, number>} supposed what arguments were taken to be
  *
  * @typedef {object} Multiplication
  * @property {string[]} title
@@ -91,6 +92,8 @@
  *
  * @typedef {object} DumpModule
  * @property {number} number
+ * @property {string[]} kernels what its kernels are called
+ * @property {number[]} rank what modules are compared by, the worst highest
  * @property {number} first the line where it, or its first alias, begins
  * @property {number} line
  * @property {string | null} pass
@@ -165,7 +168,7 @@
  * @property {Movement | null} movement
  * @property {Multiplication | null} ownMultiplication
  * @property {{ register: Model, shared: Model, cost?: any, error?: string } | null} access
- * @property {{ shared: Model, cost: any, attribute: string } | null} suggestion
+ * @property {{ shared: Model, cost: any, attribute: string, isForAll: boolean } | null} suggestion
  * @property {TensorPlane | null} planes
  * @property {{ element: number[] | null, place: number[] | null, text: string } | null} hovered
  * @property {Lit | null} pointed
