@@ -100,8 +100,8 @@ def test_each_parameter_is_explained_by_a_figure_and_the_command_that_draws_it()
     assert {name for name in NAMES if name.startswith("learn-")} <= set(drawn)
     after = [text[text.index(f"-o {name}.svg") :] for name in drawn]
     assert all(f"](gallery/{name}.svg)" in rest[:400] for name, rest in zip(drawn, after))
-    words = ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order", "#ttg.slice", "dot_op")
-    words += ("#ttg.nvidia_mma", "vec", "perPhase", "maxPhase", "#ttg.linear", "basis")
+    words = ["sizePerThread", "threadsPerWarp", "warpsPerCTA", "order", "#ttg.slice", "dot_op"]
+    words += ["#ttg.nvidia_mma", "vec", "perPhase", "maxPhase", "#ttg.linear", "basis"]
     assert [word for word in words if word not in text] == []
 
 

@@ -190,7 +190,8 @@ def test_modules_are_told_apart_and_stepped_through(open_file: Any) -> None:
     page = open_dump(
         open_file, MODULE + MODULE.replace(SHARED, SHARED.replace("1, order", "8, order"))
     )
-    assert page.page.input_value("#module") == "1"
+    assert page.page.input_value("#module") == "0"
+    page.page.select_option("#module", "1")
     second = str(MODULE_LINES + LOAD)
     page.page.click(f"#movements [data-line='{second}']")
     page.page.click("#movement-steps button >> nth=0")

@@ -38,7 +38,7 @@ function placedIn(counts, views, width, height) {
   const free = height - gaps - heads.reduce((sum, head) => sum + head);
   const wanted = rows.map((row) => Math.max(...row.map((view) => view.wantedHeight)));
   const widthIn = (row) => (width - PANE_GAP * (row.length - 1)) / row.length - PANE_WIDTH;
-  const labelled = rows.map((row) => Math.max(...row.map((view) => view.labelledHeight(widthIn(row)))));
+  const labelled = rows.map((row) => Math.max(LEAST_ROOM, ...row.map((view) => view.labelledHeight(widthIn(row)))));
   const heights = cyclesShown() ? inTurn(free, wanted) : shared(free, wanted, labelled);
   return rows.flatMap((row, k) =>
     row.map((view) => {
