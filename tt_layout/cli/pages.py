@@ -52,10 +52,13 @@ def dump_page(path: str, names: list[str], folder: str | None, line: int | None)
     from tt_layout.mlir.source import read_source
     from tt_layout.page.dump import page_of_dump
     from tt_layout.reports.program_source import ProgramSource
+    from tt_layout.reports.progress import watched
 
     file, module = split_module(path)
     source, program, known = read_source(file), ProgramSource(folder), metadata_beside(file)
-    return page_of_dump(source, names, chosen_release(), module, program, line, known).encode()
+    release = chosen_release()
+    page = page_of_dump(source, names, release, module, program, line, known, watch=watched)
+    return page.encode()
 
 
 def placed(encodings: Sequence[Encoding], tensor: TensorType) -> list[PlacedLayout]:

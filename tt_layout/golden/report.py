@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from tt_layout.errors import LayoutError
 from tt_layout.golden.inputs import defined_at
 from tt_layout.golden.manifest import DEFAULT_PATH, Check
-from tt_layout.golden.runner import DIFFERENT, Outcome, Results, State
+from tt_layout.golden.runner import DIFFERENT, NEW_WORDS, Outcome, Results, State
 from tt_layout.golden.short_diff import cut_diff
 from tt_layout.safe_text import safe, safe_lines
+from tt_layout.wording import count as counted
 
 if TYPE_CHECKING:
     from tt_layout.reports.junit import Case
@@ -40,7 +41,13 @@ def findings(results: Results) -> Iterator[Outcome]:
 
 
 def as_text(results: Results) -> str:
-    """Return what differs, the meaning first, and how to accept it."""
+    """Return what differs, the meaning first, and how to accept it; of a first run a line."""
+    states = {outcome.state for outcome in results.outcomes}
+    if states == {State.MISSING}:
+        count = counted(len(results.outcomes), "check")
+        return f"no golden files yet for {count}; write them with: {update_command(results)}\n"
+    if states == {State.WRITTEN} and all(one.words == NEW_WORDS for one in results.outcomes):
+        return f"{summary(results)}\n"
     found = list(by_change(findings(results)))
     parts = [describe(*outcomes) for outcomes in found[:MAX_DESCRIBED]]
     left = sum(map(len, found[MAX_DESCRIBED:]))
@@ -131,12 +138,16 @@ def accept_hint(results: Results) -> str:
     hints = []
     if names:
         only = [f"--only {name}" for name in names] if len(names) <= MAX_NAMED else []
-        manifest = [] if results.manifest == DEFAULT_PATH else [shlex.quote(results.manifest)]
-        command = " ".join(["tt-layout check", *manifest, *only, "--update"])
-        hints.append(f"accept with: {command}")
+        hints.append(f"accept with: {update_command(results, *only)}")
     if results.counts[State.ORPHAN]:
         hints.append("delete golden files without a case, or write their cases")
     return "\n".join(hints)
+
+
+def update_command(results: Results, *only: str) -> str:
+    """Return the command that makes golden files what was printed."""
+    manifest = [] if results.manifest == DEFAULT_PATH else [shlex.quote(results.manifest)]
+    return " ".join(["tt-layout check", *manifest, *only, "--update"])
 
 
 def summary(results: Results) -> str:

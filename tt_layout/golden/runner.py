@@ -42,6 +42,7 @@ FAILURES = State.CHANGED, State.MISSING, State.ORPHAN, State.EXCEEDED
 """What makes a run fail, besides errors."""
 DIFFERENT = State.CHANGED, State.MISSING
 """What an update writes."""
+NEW_WORDS = ("a new golden file",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,7 +269,7 @@ def accept(outcome: Outcome) -> Outcome:
             write_golden(outcome.golden, outcome.after)
         except OSError as error:
             raise file_error("write", outcome.golden, error) from None
-        words = outcome.words if outcome.state == State.CHANGED else ("a new golden file",)
+        words = outcome.words if outcome.state == State.CHANGED else NEW_WORDS
         outcome = replace(outcome, state=State.WRITTEN, words=words, before=None, after=None)
     if outcome.state in (State.PASSED, State.WRITTEN):
         remove_actual(outcome.new)

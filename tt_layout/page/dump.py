@@ -26,6 +26,7 @@ from tt_layout.page.multiplications import check_multiplication
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
+from tt_layout.reports.progress import Watch, unwatched
 
 MAX_NAME = 64
 """Characters of a layout in a type that a page takes as its name."""
@@ -73,6 +74,8 @@ def page_of_dump(
     program: ProgramSource = NO_PROGRAM,
     line: int | None = None,
     known: KernelMetadata = NO_METADATA,
+    *,
+    watch: Watch = unwatched,
 ) -> str:
     """Return the page of the layouts of a dump, each over the types that it is used with.
 
@@ -84,6 +87,7 @@ def page_of_dump(
         program: where the lines of the user's program are found.
         line: the line that the page opens on; None for that of the first finding.
         known: what is known of the compiled kernel.
+        watch: what passes the modules on, and may show how many are done.
 
     Raises:
         LayoutError: an alias is wrong or not used, there is no such module or line, or the dump
@@ -94,7 +98,7 @@ def page_of_dump(
     missing, others = dict.fromkeys(names), dict[str, None]()
     found: dict[_Key, _Used] = {}
     runs = _runs(source, release, number)
-    for run in runs:
+    for run in watch(runs):
         module = run.chosen
         missing = {name: None for name in missing if name not in module.aliases}
         if missing:
@@ -115,7 +119,7 @@ def page_of_dump(
         return None if ir_type is None else numbers.get(_key_of(ir_type))
 
     target = next((audit.module.gpu for _, audit in pages if audit.module.gpu), None)
-    modules = [module_data(audit, k, number_of) for k, audit in pages]
+    modules = [module_data(audit, k, number_of) for k, audit in watch(pages)]
     texts = programs((audit for _, audit in pages), program)
     name = PurePath(source.name).name  # folders of one machine mean nothing on another
     passes = [

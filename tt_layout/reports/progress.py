@@ -3,8 +3,46 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from time import monotonic
+from typing import Protocol, TypeVar
+
+_Item = TypeVar("_Item")
+
+PATIENCE = 1.0  # seconds that pass before a terminal is shown how far something is
+
+
+class Watch(Protocol):
+    """What passes items on, and may show how many of them are done."""
+
+    def __call__(self, items: Collection[_Item]) -> Iterable[_Item]:
+        """Yield the items."""
+
+
+def unwatched(items: Collection[_Item]) -> Iterable[_Item]:
+    """Return items as they are: in a library nobody looks at a terminal."""
+    return items
+
+
+def watched(items: Collection[_Item]) -> Iterator[_Item]:
+    """Yield items; a terminal shows how many are done, once they have taken a second."""
+    return counted(items, len(items))
+
+
+def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:
+    """Yield so many items; a terminal shows how many are done, once they have taken a second."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    started, show = monotonic(), None
+    with ExitStack() as shown:
+        for done, item in enumerate(items, 1):
+            yield item
+            if show is None and done < total and monotonic() - started > PATIENCE:
+                show = shown.enter_context(progress_bar(total, "MofNCompleteColumn"))
+            if show is not None:
+                show(done)
 
 
 @contextmanager

@@ -35,6 +35,7 @@ from tt_layout.golden.runner import (
     run_checks,
     select,
 )
+from tt_layout.reports.progress import counted
 from tt_layout.safe_text import safe_lines
 from tt_layout.worker import processors
 
@@ -111,7 +112,7 @@ def command(
         return 0
     keep = _keep(update, keep_actual)
     found = () if only else orphans(cases)
-    outcomes = map(keep, run_checks(checks, jobs or processors()))
+    outcomes = counted(map(keep, run_checks(checks, jobs or processors())), len(checks))
     results = Results(cases.path, (*outcomes, *found))
     if update:
         keep_facts(cases, results.outcomes)

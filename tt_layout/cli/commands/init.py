@@ -27,9 +27,11 @@ from tt_layout.placement import place
 from tt_layout.safe_text import safe
 from tt_layout.wording import count as counted
 
-DEFAULT_VIEWS = ("tensor", "hardware")
 AUDIT = "audit"
 """The view of a whole dump."""
+DEFAULT_VIEWS = ("tensor", "hardware")
+DUMP_VIEWS = ("info", AUDIT)
+"""The views where a file has operations: those of its tensors are many times as long as it is."""
 SIZES = (16, 32, 64, 128, 256)
 MAX_TRIED = 2000  # shapes tried for a layout that fits none of equal sizes
 ANY_RANK = 2
@@ -51,8 +53,8 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
     help="""\
     Write a first manifest: a case for each layout alias in FILE, or for each dump in FOLDER.
 
-    The cases of dumps keep what tt-layout audit finds; --view audit makes one of FILE. Exits 0,
-    or 2 on error; an existing manifest is not replaced.
+    Of a dump they keep the properties of each layout, and what tt-layout audit finds; --view
+    takes others. Exits 0, or 2 on error; an existing manifest is not replaced.
     """,
 )
 @click.argument("file", type=FileParameter(), metavar="FILE|FOLDER")
@@ -71,7 +73,8 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
     "views",
     multiple=True,
     type=click.Choice([*SELF_CONTAINED, AUDIT]),
-    help="A view of every case; may be repeated. By default tensor and hardware, or audit.",
+    help="A view of every case; may be repeated. By default info and audit of a dump, audit of a"
+    " folder, else tensor and hardware.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing manifest.")
 @click.option(
@@ -95,13 +98,16 @@ def command(
         message = "the manifest already exists; --force replaces it, -o names another"
         raise LayoutError(message, FileLocation(output))
     inside = _inside(file, output)
-    if os.path.isdir(file) or AUDIT in views:
+    if os.path.isdir(file):
         if set(views) - {AUDIT} or tensor is not None:
-            raise LayoutError("the view audit is of whole dumps: leave out -t and other views")
-        text = audits_text(inside, _patterns(file, inside) if os.path.isdir(file) else [inside])
+            raise LayoutError("of a folder audits are kept: leave out -t and other views")
+        text = audits_text(inside, _patterns(file, inside))
+    elif set(views) == {AUDIT}:
+        if tensor is not None:
+            raise LayoutError("the view audit is of a whole dump: leave out -t")
+        text = audits_text(inside, [inside])
     else:
-        chosen = tuple(dict.fromkeys(views or DEFAULT_VIEWS))
-        text = _layouts_text(file, inside, tensor, chosen, max_cases)
+        text = _layouts_text(file, inside, tensor, tuple(dict.fromkeys(views)), max_cases)
     _write(text, file, output)
 
 
@@ -120,9 +126,10 @@ def _layouts_text(
     if len(names) > max_cases:
         message = f"more than {max_cases} aliases of the file are layouts; --max-cases allows more"
         raise TooLargeError(message, FileLocation(file))
-    used = used_types(file) if tensor is None else UsedTypes({}, None)
+    used = used_types(file) if tensor is None or not views else UsedTypes({}, None)
+    views = views or (DUMP_VIEWS if used.types else DEFAULT_VIEWS)
     text = manifest_text(aliases, names, inside, tensor, views, used)
-    if "  - name: " not in text:
+    if "    alias: " not in text:
         message = "no layout of the file fits a type; give one with -t"
         raise LayoutError(message, FileLocation(file))
     return text
@@ -149,11 +156,15 @@ def audits_text(inside: str, files: Sequence[str]) -> str:
     """
     lines = [f"# Audits of {safe(inside)}: tt-layout check compares them with the golden files."]
     lines += ["version: 1", "", "defaults:", "  views: [audit]", "", "cases:"]
-    stem = os.path.splitext(os.path.basename(inside.partition("@")[0]))[0]
-    names = _unique(["kernels" if is_pattern(file) else stem for file in files])
+    names = _unique(["kernels" if is_pattern(file) else _stem(inside) for file in files])
     for name, file in zip(names, files):
         lines += [f"  - name: {_quoted(name)}", f"    file: {json.dumps(file)}"]
     return "\n".join(lines) + "\n"
+
+
+def _stem(file: str) -> str:
+    """Return the name of a dump without its ending and the number of its module."""
+    return os.path.splitext(os.path.basename(file.partition("@")[0]))[0]
 
 
 def _patterns(folder: str, inside: str) -> list[str]:
@@ -226,12 +237,16 @@ def manifest_text(
     lines = ["version: 1", "", "defaults:", f"  file: {_quoted(file)}"]
     if tensor is not None:
         lines.append(f"  type: {_quoted(tensor.span.text)}")
-    if used.target is not None:
+    if tensor is None and used.target is not None:
         lines.append(f"  target: {used.target}")
-    lines += [f"  views: [{', '.join(views)}]", "", "cases:"]
-    types = _Types(aliases, tensor, used)
-    for name, alias in zip(_unique(names), names):
+    of_layouts = [view for view in views if view != AUDIT]
+    lines += [f"  views: [{', '.join(of_layouts)}]", "", "cases:"]
+    types = _Types(aliases, tensor, UsedTypes({}, None) if tensor is not None else used)
+    unique = _unique([*names, _stem(file)])
+    for name, alias in zip(unique, names):
         lines += _case(name, alias, types.of(alias))
+    if AUDIT in views:
+        lines += [f"  - name: {_quoted(unique[-1])}", f"    views: [{AUDIT}]"]
     shown = safe(file)
     head = (
         f"# Layouts of {shown}: tt-layout check compares what they print with the golden files.\n"

@@ -17,6 +17,8 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, target_names
 from tt_layout.mlir.types import TensorType
 
+PLAYGROUND = "playground"
+
 
 @click.command(
     "page",
@@ -36,7 +38,8 @@ from tt_layout.mlir.types import TensorType
     "output",
     type=FileParameter(),
     metavar="FILE",
-    help="Write to FILE; by default to standard output.",
+    help="Write to FILE; - is standard output. By default, on a terminal, a file in this folder"
+    " named after the dump or the layout.",
 )
 @click.option("-i", "path", type=FileParameter(), metavar="FILE", help="The dump.")
 @click.option(
@@ -70,21 +73,23 @@ def command(
 ) -> None:
     """Make one HTML file: of a dump, of a layout, of two, or to type layouts in."""
     from tt_layout.cli.pages import dump_page, layouts_page
-    from tt_layout.reports.writing import write
+    from tt_layout.cli.written_files import destination, stem
 
     if path is not None and layout is not None:
         raise LayoutError("a page is of a dump or of layouts, not of both")
     if path is None and (source is not None or line is not None):
         raise LayoutError("--source and --line are for the page of a dump: give one")
+    if layout is not None and tensor is None:
+        raise LayoutError("no tensor type: give -t")
+    name = stem(path) if path is not None else layout.mnemonic if layout is not None else PLAYGROUND
+    place = destination(output, name, ".html")
     if path is not None:
         content = dump_page(path, [n for group in alias_groups for n in group], source, line)
-    elif layout is None:
+    elif layout is None or tensor is None:
         content = _playground()
-    elif tensor is None:
-        raise LayoutError("no tensor type: give -t")
     else:
         content = layouts_page([one for one in (layout, other) if one], tensor, target=target)
-    write([content], output, size=len(content))
+    place.write(content)
 
 
 def _playground() -> bytes:

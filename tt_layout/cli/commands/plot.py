@@ -21,6 +21,7 @@ from tt_layout.cli.parameters import (
 )
 from tt_layout.cli.selection import read_selection, selection_options
 from tt_layout.cli.values import read_values, value_option, values_option
+from tt_layout.cli.written_files import STDOUT, destination, stem
 from tt_layout.colour import GROUPINGS, PALETTES
 from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
@@ -28,7 +29,6 @@ from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.model import Figure
 from tt_layout.hardware import DEFAULT_TARGET, target_names
 from tt_layout.mlir.types import TensorType, parse_type
-from tt_layout.reports.writing import write
 
 
 def _svg(figure: Figure, fit: str) -> bytes:
@@ -81,10 +81,11 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
 @click.option(
     "-o",
     "output",
-    required=True,
     type=FileParameter(),
     metavar="FILE",
-    help="Write to FILE.svg, .png or .pdf; .html makes the page of tt-layout page.",
+    help="Write to FILE.svg, .png or .pdf; .html makes the page of tt-layout page. - is SVG on"
+    " standard output; by default, on a terminal, an .svg in this folder named after the"
+    " layout or the dump.",
 )
 @aliases_option
 @click.option("--view", type=click.Choice(VIEWS), help="The figure to draw; tensor by default.")
@@ -137,24 +138,16 @@ def command(
     tensor: TensorType | None,
     path: str | None,
     source: str | None,
-    output: str,
+    output: str | None,
     alias_groups: tuple[tuple[str, ...], ...],
     **display: Any,
 ) -> None:
     """Draw a layout, or two side by side, as SVG, PNG or PDF."""
-    ending = os.path.splitext(output)[1].lower()
+    ending = ".svg" if output in (None, STDOUT) else os.path.splitext(output or "")[1].lower()
     if ending not in (*FORMATS, ".html"):
         raise LayoutError(f"-o must end in .svg, .png, .pdf or .html, got {output!r}")
     if path is not None:
-        if layout is None and ending != ".html" and display["view"] in _OF_A_LINE:
-            figure = _OF_A_LINE[display["view"]](path, display)
-            _write(output, _file(figure, ending, display))
-            return
-        if layout is not None or ending != ".html":
-            message = "-i makes a page of all layouts of a file: -o must be an .html"
-            raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
-        names = [name for group in alias_groups for name in group]
-        _write(output, dump_page(path, names, source, display["line"]))
+        _of_dump(path, layout, source, output, ending, alias_groups, display)
         return
     if source is not None:
         raise LayoutError("--source shows the program of a dump: give the dump with -i")
@@ -164,7 +157,35 @@ def command(
         )
         raise LayoutError(f"no {missing}")
     encodings = [encoding for encoding in (layout, other) if encoding is not None]
-    _write(output, _drawn(encodings, tensor, ending, display))
+    place = destination(output, layout.mnemonic, ending)
+    place.write(_drawn(encodings, tensor, ending, display))
+
+
+def _of_dump(
+    path: str,
+    layout: Encoding | None,
+    source: str | None,
+    output: str | None,
+    ending: str,
+    alias_groups: tuple[tuple[str, ...], ...],
+    display: dict[str, Any],
+) -> None:
+    """Write the figure of a line of a dump, or the page of all of it.
+
+    Raises:
+        LayoutError: it is neither.
+    """
+    if layout is None and ending != ".html" and display["view"] in _OF_A_LINE:
+        line = f"-{display['line']}" if display["line"] is not None else ""
+        place = destination(output, f"{stem(path)}{line}", ending)
+        figure = _OF_A_LINE[display["view"]](path, display)
+        place.write(_file(figure, ending, display))
+        return
+    if layout is not None or ending != ".html":
+        message = "-i makes a page of all layouts of a file: -o must be an .html"
+        raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
+    names = [name for group in alias_groups for name in group]
+    destination(output, stem(path), ending).write(dump_page(path, names, source, display["line"]))
 
 
 def _drawn(
@@ -267,7 +288,3 @@ def _request(path: str, display: dict[str, Any]) -> Figure:
 
 _OF_A_LINE = {"mma": _multiplication, "sectors": _request}
 """Views that are of an operation on a line of a dump."""
-
-
-def _write(output: str, content: bytes) -> None:
-    write([content], output, size=len(content))
